@@ -20,84 +20,109 @@ import type { StorageClassSettings } from "./manifests/storage-class.js";
 import { podNetwork } from "../spec/pod-network.js";
 import type { PinnedFiles } from "../support/pinned-file.js";
 
-/** What the cluster's teardown needs to know of the add-ons. */
+/** Resources of the add-ons that the cluster's teardown uses. */
 export interface AddonsResources {
   readonly provider: kubernetes.Provider;
-  /** What releases load balancers and volumes, or what that needs, and must outlive the teardown: depend on these. */
+  /**
+   * Resources that release load balancers and volumes. The teardown must depend on them, so that
+   * they are deleted after it.
+   */
   readonly kept: readonly pulumi.Resource[];
 }
 
 /** Arguments of {@link Addons}. */
 export interface AddonsArgs {
-  /** Names the cluster among the stack's providers. Change: every object is replaced. */
+  /** Name of the cluster, by which the provider identifies it. Change: every object is replaced. */
   readonly clusterName: string;
-  /** Unique in the project: on every load balancer and volume. Change: refused. */
+  /** Name on every load balancer and volume, unique in the project. Change: refused. */
   readonly nameInCloud: pulumi.Input<string>;
-  /** Like `1.36.3`; decides the versions of the add-ons. Change: in place. */
+  /** Kubernetes version such as `1.36.3`; decides the versions of the add-ons. Change: in place. */
   readonly kubernetesVersion: string;
-  /** The site's copies of the images. Change: in place. @default where they are published */
+  /**
+   * Registry with copies of the images. Change: in place.
+   * @default the registries of the projects
+   */
   readonly registry?: ImageRegistry;
-  /** Images that stand in for single ones. Change: in place, what runs them restarts. @default none */
+  /** Images that replace single ones. Change: in place, their pods restart. @default none */
   readonly ownImages?: OwnImages;
-  /** Administrator's kubeconfig, known only after the API server answers. Change: in place. */
+  /** Kubeconfig of the administrator, known only after the API server answers. Change: in place. */
   readonly kubeconfig: pulumi.Input<string>;
-  /** The pod network. Change: refused. @default that of a specification without one */
+  /** Pod network. Change: refused. @default that of a specification without one */
   readonly podNetwork?: PodNetworkSpec;
-  /** Where the file of a pod network's manifest is, and is kept. Change: in place. @default see {@link PinnedFiles} */
+  /**
+   * Directories for the manifest of a pod network: its source and its cache. Change: in place.
+   * @default see {@link PinnedFiles}
+   */
   readonly files?: PinnedFiles | undefined;
-  /** Name that machines know the API by, for a pod network that is there before Services are. Change: refused. @default it has none */
+  /**
+   * Name of the API on the machines, for a pod network that starts before Services work. Change:
+   * refused.
+   * @default no name
+   */
   readonly apiName?: string;
   /** Range of pod addresses. Change: refused. */
   readonly podCidr: string;
   /** Range of cluster IPs. Change: refused. @default "10.96.0.0/12", kubeadm's */
   readonly serviceCidr?: string;
-  /** The same ranges of IPv6. Change: refused. @default there is none */
+  /** IPv6 ranges of pods and Services. Change: refused. @default no IPv6 */
   readonly ipv6?: ClusterRanges | undefined;
-  /** MTU of the nodes' network, bytes. Change: in place, for new pods. */
+  /** MTU of the nodes' network, in bytes. Change: in place, for new pods. */
   readonly networkMtu: pulumi.Input<number>;
-  /** The cloud, for the controllers inside the cluster. Change: in place. */
+  /** Cloud, as the controllers in the cluster use it. Change: in place. */
   readonly cloud: CloudAccess;
-  /** Whether there is a cloud controller. Change: refused. @default true */
+  /** Whether a cloud controller is deployed. Change: refused. @default true */
   readonly cloudController?: boolean;
-  /** Volumes. Change: in place. @default in the zones of their pods */
+  /** Settings of volumes. Change: in place. @default volumes in their pods' zones, no snapshots */
   readonly blockStorage?: Pick<BlockStorageArgs, "topology" | "snapshots" | "attachable">;
-  /** Storage classes. Change: the class is replaced, its volumes are not touched. */
+  /** Storage classes. Change: the class is replaced, its volumes are kept. */
   readonly storageClasses: readonly StorageClassSettings[];
-  /** metrics-server, told whether kubelets' certificates are the cluster's. Change: in place. @default none */
+  /** Settings of metrics-server. Change: in place. @default it is not deployed */
   readonly metricsServer?: Pick<MetricsServerArgs, "signedKubelets">;
-  /** Keystone's users, and what its webhook proves itself by. Change: in place. @default only the cluster's own are known */
+  /**
+   * Settings of the Keystone webhook, and its key and certificate. Change: in place.
+   * @default users of Keystone cannot sign in
+   */
   readonly keystone?: KeystoneAuthSpec;
-  /** The ingress controller, and the address of the load balancer before it, if it is none of a Service. Change: in place. @default none */
+  /**
+   * Settings of the ingress controller, and the address of its load balancer unless a Service makes
+   * that. Change: in place.
+   * @default it is not deployed
+   */
   readonly ingress?: Pick<IngressControllerArgs, "spec" | "taints" | "address">;
-  /** Whom the load balancers of Services let in. Change: in place. @default everybody */
+  /** Ranges of clients that load balancers of Services admit. Change: in place. @default all */
   readonly serviceRanges?: readonly string[];
-  /** Sample services and a sample claim. Change: in place. */
+  /** Whether sample Services and a sample claim are deployed. Change: in place. */
   readonly samples: boolean;
-  /** How the sample services reach their clients. Change: in place. @default one has a floating IP */
+  /** Settings of the sample Services. Change: in place. @default one has a floating IP */
   readonly sampleServices?: SampleServices;
   /**
-   * What brings in the machines that load balancers lead to: their Services begin after it, and stay as long. Change: none.
-   * @default nothing is waited for
+   * Resources that join the machines behind load balancers: Services are created after them, and
+   * deleted before them. Change: none.
+   * @default none
    */
   readonly joins?: readonly pulumi.Resource[];
   /**
-   * Makes what, when it is deleted, waits until the cluster has released its load balancers and
-   * volumes. Called once; must depend on `kept`. @default nothing waits
+   * Creates the resource whose deletion waits until the cluster has released its load balancers and
+   * volumes. Called once; the resource must depend on `kept`.
+   * @default nothing waits
    */
   readonly teardown?: (resources: AddonsResources) => pulumi.Resource;
   /**
-   * Whatever ends the cluster when it is deleted, like the resource that ran `kubeadm init`: objects
+   * Resource whose deletion ends the cluster, such as the first control plane's server: objects
    * that own nothing in the cloud are then not deleted one by one. Change: in place.
    * @default each object is deleted
    */
   readonly deletedWith?: pulumi.Resource;
-  /** How many nodes the cluster is to have. Change: none. @default 0: none has time of its own */
+  /**
+   * Number of wanted nodes, each of which adds a minute to DaemonSets' timeouts. Change: none.
+   * @default 0
+   */
   readonly nodes?: number;
 }
 
 const usualNetwork = podNetwork.parse(undefined);
 
-/** What the parts that know the cloud have in common. */
+/** Arguments that the add-ons which use the cloud have in common. */
 interface Common extends Pick<AddonsArgs, "nameInCloud" | "deletedWith" | "nodes"> {
   readonly images: ImageTable;
   readonly cloudConfig: CloudConfig;
@@ -108,21 +133,23 @@ interface Inside {
 }
 
 /**
- * Everything that is deployed into a cluster that answers: cloud controller, pod network, block
- * storage, samples. Neither of the first three waits for another or for workers: each retries until
- * what it needs is there, so no circle can form.
+ * Add-ons of a cluster whose API answers: cloud controller, pod network, block storage, and
+ * optional ones. None of the first three waits for another or for workers: each retries until what
+ * it needs exists, so that no cycle can form.
  *
  * @example
- * new Addons("addons", { clusterName: "dev", nameInCloud, kubernetesVersion: "1.36.3", kubeconfig, networkMtu, ... });
+ * new Addons("addons", {
+ *   clusterName: "dev", nameInCloud, kubernetesVersion: "1.36.3", kubeconfig, networkMtu, ...
+ * });
  */
 export class Addons extends Component {
   static readonly type = "stackadm:addons:Addons";
 
-  /** For more objects of the caller's own. */
+  /** Kubernetes provider, for further objects of the caller. */
   readonly provider: kubernetes.Provider;
-  /** Absent when no samples are asked for. */
+  /** Sample workloads; absent if they are not wanted. */
   readonly samples?: Samples;
-  /** Absent when none is asked for. */
+  /** Ingress controller; absent if it is not wanted. */
   readonly ingress?: IngressController;
 
   constructor(name: string, args: AddonsArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -145,8 +172,9 @@ export class Addons extends Component {
     const storage = this.#storage(args, common, network !== undefined);
     const balanced = [...controller, ...(args.joins ?? [])];
     this.#served(args, images, network !== undefined);
-    // What goes with the cluster stays until then by itself: nobody has to wait for its pods now for the sake of the end. But for the
-    // controller's: with it, the teardown is as far from the beginning as load balancers are, and the engine ends both at once.
+    // With `deletedWith`, `staying` exists until the cluster ends anyway, so that the teardown need
+    // not depend on it and wait for its pods. It always depends on the cloud controller, as the
+    // Services do: so the engine deletes Services and teardown in parallel.
     const staying = [...(network ? [network.daemonSet] : []), storage.controller, storage.node];
     const kept = [
       ...[...controller, cloudConfig.secret, ...storage.storageClasses],
@@ -177,7 +205,7 @@ export class Addons extends Component {
     this.registerOutputs({});
   }
 
-  /** What the API server has served by others, where it is asked for. */
+  /** Deploys the add-ons that the API server calls, if wanted: metrics-server, Keystone webhook. */
   #served(args: AddonsArgs, images: ImageTable, awaited: boolean): void {
     const { keystone: spec, cloud, deletedWith, nodes } = args;
     const inside = { providers: { kubernetes: this.provider } };
@@ -211,14 +239,14 @@ export class Addons extends Component {
         settings: args.cloud.settings,
         storageClasses: args.storageClasses,
         ...args.blockStorage,
-        // Nobody here knows when a pod network of the user's own is there.
+        // The program does not know when a pod network that the user deploys is ready.
         awaitsPodNetwork,
       },
       { providers: { kubernetes: this.provider } },
     );
   }
 
-  /** Nothing, where the user brings the pod network along. */
+  /** Deploys the pod network; undefined if the user deploys it. */
   #createNetwork(args: AddonsArgs, images: ImageTable): PodNetwork | undefined {
     const { podNetwork: spec = usualNetwork, podCidr, networkMtu, registry, ownImages } = args;
     const { serviceCidr = "10.96.0.0/12", ipv6, apiName, deletedWith, nodes, files } = args;
@@ -238,14 +266,15 @@ export class Addons extends Component {
   #createProvider({ kubeconfig, clusterName }: AddonsArgs): kubernetes.Provider {
     return this.make(kubernetes.Provider, "provider", {
       kubeconfig: pulumi.secret(kubeconfig),
-      // Without it a new certificate in the kubeconfig would replace every object.
+      // Without it, a new certificate in the kubeconfig would replace every object.
       clusterIdentifier: clusterName,
       enableServerSideApply: true,
-      // An update that was killed leaves objects that the state does not know; the names are ours,
-      // so the next update takes them over and its values win.
+      // An update that was killed leaves objects that are not in the state. The next update adopts
+      // them and its values win: only this program uses these names.
       upsertExistingObjects: true,
       enablePatchForce: true,
-      // A rotated credential changes the Secret in place instead of taking it from under its pods.
+      // A rotated credential changes the Secret in place: pods that use it would miss a replaced
+      // one.
       enableSecretMutable: true,
       enableConfigMapMutable: true,
     });

@@ -20,25 +20,35 @@ import type { StorageClassSettings } from "./manifests/storage-class.js";
 export interface BlockStorageArgs extends AddonArgs {
   /** Images of driver and sidecars. Change: in place. */
   readonly images: ImageTable;
-  /** Unique in the project; written on every volume. Change: refused. */
+  /** Name of the cluster on every volume, unique in the project. Change: refused. */
   readonly nameInCloud: pulumi.Input<string>;
-  /** Whether a pod network comes with the cluster, for which the controller's pod can be waited. Change: in place. @default true */
+  /**
+   * Whether to wait for the controller's pod, which needs the pod network. Change: in place.
+   * @default true
+   */
   readonly awaitsPodNetwork?: boolean;
-  /** The configuration that the controller reads. Change: in place. */
+  /** Configuration that the controller reads. Change: in place. */
   readonly cloudConfig: CloudConfig;
-  /** What the driver on the nodes is told. Change: in place, its pods restart. @default nothing */
+  /** Settings of the driver on the nodes. Change: in place, its pods restart. @default none */
   readonly settings?: CloudSettings;
-  /** Volumes that a node takes, where the settings do not say it. Change: in place, the driver's pods restart. @default no limit */
+  /**
+   * Maximum number of volumes per node, unless the settings have one. Change: in place, the
+   * driver's pods restart.
+   * @default the driver's
+   */
   readonly attachable?: number;
-  /** Whether volumes are made in the zone of their pod. Change: in place, for new volumes. @default true */
+  /**
+   * Whether volumes are created in their pod's zone. Change: in place, new volumes.
+   * @default true
+   */
   readonly topology?: boolean;
   /** Whether volumes can have snapshots. Change: in place. @default false */
   readonly snapshots?: boolean;
-  /** Classes by name. Change: the class is replaced, its volumes are not touched. */
+  /** Storage classes. Change: the class is replaced, its volumes are kept. */
   readonly storageClasses: readonly StorageClassSettings[];
 }
 
-/** Volumes from Cinder. */
+/** Volumes from Cinder: the CSI driver, its controller, its half on the nodes, storage classes. */
 export class BlockStorage extends Addon {
   static readonly type = "stackadm:addons:BlockStorage";
 
@@ -57,9 +67,10 @@ export class BlockStorage extends Addon {
         `class-${settings.name}`,
         storageClass(settings),
         {
-          // The API refuses to change these, and the provider replaces for no more than parameters.
+          // The API refuses to change these fields, and the provider only replaces for
+          // `parameters`.
           replaceOnChanges: ["reclaimPolicy", "volumeBindingMode", "allowedTopologies"],
-          // Two objects cannot have one name.
+          // Two objects cannot have the same name.
           deleteBeforeReplace: true,
         },
       ),
@@ -82,7 +93,7 @@ export class BlockStorage extends Addon {
         snapshots: args.snapshots,
       }),
       {
-        // order: pods without their account are refused, without its rights, Secret and kinds they fail.
+        // order: pods need their service account, its rights, the Secret and the CRDs.
         dependsOn: [
           ...[...access, driver, args.cloudConfig.secret],
           ...snapshots.flatMap(({ kinds }) => kinds),
@@ -118,7 +129,7 @@ export class BlockStorage extends Addon {
       topology: args.topology,
     });
     return this.object(kubernetes.apps.v1.DaemonSet, "node", manifest, {
-      // order: pods without their account are refused, and do not start without their configuration.
+      // order: pods need their service account and configuration.
       dependsOn: [account, driver, ...config],
       customTimeouts: this.daemonSetTimeouts,
     });

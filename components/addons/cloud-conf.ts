@@ -15,7 +15,7 @@ type Written<Shape extends z.core.$ZodLooseShape> = {
   readonly [Key in keyof Shape]?: z.output<Shape[Key]>;
 };
 
-/** What a cluster is told of its cloud besides what the program knows; section by section. */
+/** Settings for cloud.conf by section, in addition to what the program knows. */
 export interface CloudSettings {
   readonly loadBalancer?: Written<typeof loadBalancerKeys> & { readonly enabled?: boolean };
   readonly loadBalancerClasses?: z.output<typeof loadBalancerClasses>;
@@ -26,12 +26,12 @@ export interface CloudSettings {
   readonly keyManager?: Written<typeof otherSections.keyManager>;
 }
 
-/** What a specification says of its cloud. */
+/** Returns the settings for cloud.conf in a specification. */
 export function cloudSettings(
   spec: Pick<ClusterSpec, "loadBalancer" | "cloudController" | "blockStorage">,
 ): CloudSettings {
   const { classes, ...written } = spec.loadBalancer;
-  // Of the network that is made the IDs are told (CloudConf).
+  // `network` is no key of cloud.conf: the IDs of the network are in CloudConf.
   const loadBalancer = { ...written, network: undefined };
   const { nodeVolumeAttachLimit, rescanOnResize, ignoreVolumeAz, ignoreVolumeMicroversion } =
     spec.blockStorage;
@@ -43,49 +43,56 @@ export function cloudSettings(
   return { ...others, loadBalancer, loadBalancerClasses: classes, blockStorage };
 }
 
-/** What the cloud controller and the storage plugin must know about the cloud. */
+/** Values that cloud controller and storage plugin need about the cloud. */
 export interface CloudConf {
-  /** Identity endpoint (Keystone v3). */
+  /** URL of Keystone v3. */
   readonly authUrl: string;
   readonly region: string;
-  /** With what the controllers sign in. Never what the operator does it with. */
+  /** Login of the controllers; never the operator's. */
   readonly login: CloudLogin;
-  /** Subnet that load balancers take their addresses from. */
+  /** Subnet of the load balancers' addresses. */
   readonly subnetId: string;
   /** Network of that subnet. */
   readonly networkId: string;
-  /** External network that services get their floating IPs from. @default services have none: the network is the outside */
+  /**
+   * External network of the Services' floating IPs.
+   * @default none: clients reach the network itself
+   */
   readonly floatingNetworkId?: string;
-  /** Where the machines are, that load balancers lead to, and whose network the class `machines` stands for. @default there, too */
+  /**
+   * Network of the machines, which the class `machines` of load balancers selects.
+   * @default that of the load balancers
+   */
   readonly machines?: Pick<CloudConf, "subnetId" | "networkId" | "floatingNetworkId">;
-  /** Router that the cloud controller keeps a route to each node's pods on. @default none: the pod network needs no routes */
+  /** Router on which the cloud controller keeps a route to each node's pods. @default no routes */
   readonly routerId?: string | undefined;
-  /** Octavia provider, `amphora`, `ovn` or the name that the cloud's operator gave. */
+  /** Octavia provider: `amphora`, `ovn` or a name of the cloud's operator. */
   readonly loadBalancerProvider: string;
-  /** File inside the containers with the certificate of the cloud's own authority. @default none */
+  /** Path in the containers of the cloud's CA certificate. @default none */
   readonly caFile?: string;
-  /** Files there with the client certificate that the cloud asks for, and its key: both or none. @default none */
+  /** Path in the containers of the TLS client certificate; set with `keyFile`. @default none */
   readonly certFile?: string;
+  /** Path in the containers of its private key. @default none */
   readonly keyFile?: string;
-  /** What is told besides, and wins over the program's own values. @default nothing */
+  /** Further settings, which win over the program's values. @default none */
   readonly settings?: CloudSettings;
 }
 
 type Value = string | number | boolean;
 type Section = Readonly<Record<string, Value | readonly string[] | undefined>>;
 
-/** A section as it was written, under the keys of the file. */
-const told = (section: Section = {}): Section =>
+/** Returns a section with the keys of cloud.conf. */
+const withConfKeys = (section: Section = {}): Section =>
   Object.fromEntries(
     Object.entries(section)
-      // A key without a value says nothing: it takes no default away.
+      // A key without a value is left out, or it would remove the program's value.
       .filter(([, value]) => value !== undefined)
       .map(([key, value]) => [confKey(key), value]),
   );
 
-/** Ranges are one value with commas; names of networks are one line each. */
+/** Returns the section Networking: ranges are one value with commas, names have one line each. */
 const networking = ({ addressSortOrder, ...rest }: CloudSettings["networking"] = {}): Section => ({
-  ...told(rest),
+  ...withConfKeys(rest),
   "address-sort-order": addressSortOrder?.join(","),
 });
 
@@ -93,11 +100,10 @@ const isEmpty = (section: Section): boolean =>
   Object.values(section).every((value) => value === undefined);
 
 /**
- * The text of cloud.conf.
- *
- * Every key appears once (a repeated key of a list type would append, of another type silently win)
- * and every value is quoted, so that `;`, `#` and blanks in a secret cannot end it.
- * Key names: the `gcfg` tags in pkg/client/client.go and pkg/openstack/openstack.go of
+ * Returns the text of cloud.conf. Every key appears once, because a repeated one extends a list and
+ * silently replaces any other value. Every value is quoted, so that `;`, `#` and blanks in a secret
+ * do not end it.
+ * Source: the `gcfg` tags in pkg/client/client.go and pkg/openstack/openstack.go of
  * cloud-provider-openstack 1.36.
  */
 export function renderCloudConf(conf: CloudConf): string {
@@ -110,31 +116,32 @@ export function renderCloudConf(conf: CloudConf): string {
     Global: {
       "auth-url": conf.authUrl,
       region: conf.region,
-      ...told({ ...conf.login }),
+      ...withConfKeys({ ...conf.login }),
       "ca-file": conf.caFile,
       "cert-file": conf.certFile,
       "key-file": conf.keyFile,
-      ...told(settings.global),
+      ...withConfKeys(settings.global),
     },
-    LoadBalancer: { ...loadBalancer(conf, settings), ...told(settings.loadBalancer) },
+    LoadBalancer: { ...loadBalancer(conf, settings), ...withConfKeys(settings.loadBalancer) },
     ...Object.fromEntries(
       classes.map(([name, place]) => [
         `LoadBalancerClass "${name}"`,
-        { "member-subnet-id": membersOf(conf), ...told(place) },
+        { "member-subnet-id": membersOf(conf), ...withConfKeys(place) },
       ]),
     ),
     Route: { "router-id": conf.routerId },
     Networking: networking(settings.networking),
     ...aboutNodes(settings),
-    KeyManager: told(settings.keyManager),
+    KeyManager: withConfKeys(settings.keyManager),
   });
 }
 
 /**
- * What the storage plugin reads on every node: nothing about the cloud's API. Absent where its own defaults are meant.
+ * Returns the file that the storage plugin reads on every node, without a login to the cloud;
+ * undefined if the plugin's defaults suffice.
  *
- * @param attachable volumes that a node takes where the settings do not say it. Only the nodes' half reads it: said to the others,
- *   they would restart for nothing. Default: the plugin's own, which is none
+ * @param attachable maximum number of volumes per node, unless the settings have one. It is only in
+ *   this file: the controllers would restart for it without a use. Default: the plugin's
  */
 export function renderNodeConf(
   { metadata, blockStorage: written }: CloudSettings,
@@ -149,7 +156,7 @@ export function renderNodeConf(
 
 const membersOf = ({ subnetId, machines }: CloudConf): string => machines?.subnetId ?? subnetId;
 
-/** Whether some service can have an address outside. */
+/** Reports whether any Service can have a floating IP. */
 const hasFloatingIps = (
   { floatingNetworkId }: CloudConf,
   { loadBalancer: all, loadBalancerClasses: classes = {} }: CloudSettings,
@@ -163,7 +170,7 @@ const hasFloatingIps = (
 const loadBalancer = (conf: CloudConf, settings: CloudSettings): Section => ({
   "lb-provider": conf.loadBalancerProvider,
   "lb-method": loadBalancerMethod(conf.loadBalancerProvider),
-  // It would win over another network.
+  // A subnet would win over a `network-id` in the settings.
   "subnet-id": settings.loadBalancer?.networkId === undefined ? conf.subnetId : undefined,
   "member-subnet-id": membersOf(conf),
   "network-id": conf.networkId,
@@ -177,9 +184,9 @@ const loadBalancer = (conf: CloudConf, settings: CloudSettings): Section => ({
 });
 
 const aboutNodes = ({ metadata, blockStorage }: CloudSettings): Record<string, Section> => ({
-  // The instance ID must not be looked up at a neighbour's metadata service when the drive is there.
-  Metadata: { "search-order": "configDrive,metadataService", ...told(metadata) },
-  BlockStorage: told(blockStorage),
+  // Config drive first: another machine could answer in place of the metadata service.
+  Metadata: { "search-order": "configDrive,metadataService", ...withConfKeys(metadata) },
+  BlockStorage: withConfKeys(blockStorage),
 });
 
 const render = (sections: Readonly<Record<string, Section>>): string =>
@@ -188,14 +195,15 @@ const render = (sections: Readonly<Record<string, Section>>): string =>
     .map(renderSection)
     .join("\n");
 
-/** OVN only spreads by source address and port; every other provider takes turns. */
+/** Returns how load balancers spread connections: OVN only by source, other providers in turn. */
 export function loadBalancerMethod(provider: string): string {
   return provider === "ovn" ? "SOURCE_IP_PORT" : "ROUND_ROBIN";
 }
 
 /**
- * A value in quotes. Rules of gopkg.in/gcfg.v1 (scanner.go, `unescape` in read.go): inside quotes a
+ * Returns a value in quotes, and refuses characters that cannot be written. Inside quotes a
  * backslash escapes only itself, a quote, `n` and `t`; a carriage return is dropped, NUL refused.
+ * Source: gopkg.in/gcfg.v1, scanner.go and `unescape` in read.go.
  */
 export function quoteValue(key: string, value: Value): string {
   const text = String(value);

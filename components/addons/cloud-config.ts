@@ -12,31 +12,40 @@ import type { AddonArgs } from "../support/addon.js";
 import { unguessable, type CloudLogin } from "../identity/cloud-login.js";
 import type { ClientCertificate } from "../support/operator.js";
 
-/** What the cluster's own controllers must know about the cloud. */
+/** Values that the cluster's controllers need about the cloud. */
 export interface CloudAccess {
-  /** Identity endpoint (Keystone v3). Change: in place. */
+  /** URL of Keystone v3. Change: in place. */
   readonly authUrl: pulumi.Input<string>;
   /** Region of all services. Change: in place. */
   readonly region: pulumi.Input<string>;
-  /** With what the cluster's controllers sign in. Change: in place, they restart. */
+  /** Login of the cluster's controllers. Change: in place, they restart. */
   readonly login: pulumi.Input<CloudLogin>;
-  /** Subnet in which load balancers get their addresses. Change: in place, for new load balancers. */
+  /** Subnet of the load balancers' addresses. Change: in place, for new load balancers. */
   readonly subnetId: pulumi.Input<string>;
   /** Network of the load balancers' addresses. Change: in place, for new load balancers. */
   readonly networkId: pulumi.Input<string>;
-  /** External network of the services' floating IPs. Change: in place, for new load balancers. @default none */
+  /**
+   * External network of the Services' floating IPs. Change: in place, for new load balancers.
+   * @default none
+   */
   readonly floatingNetworkId?: pulumi.Input<string>;
-  /** Where the nodes are, in the same words. Change: in place, for new load balancers. @default the same */
+  /**
+   * Network of the nodes. Change: in place, for new load balancers.
+   * @default that of the load balancers
+   */
   readonly machines?: Pick<CloudAccess, "subnetId" | "networkId" | "floatingNetworkId">;
-  /** Router for routes to the nodes' pods. Change: refused. @default none: the pod network needs no routes */
+  /** Router for routes to the nodes' pods. Change: refused. @default no routes */
   readonly routerId?: pulumi.Input<string | undefined>;
   /** Octavia provider. Change: in place, for new load balancers. */
   readonly loadBalancerProvider: string;
-  /** PEM certificate of the cloud's own authority. Change: in place. @default the public authorities */
+  /** CA certificate of the cloud, PEM. Change: in place. @default the public CAs */
   readonly caCertificate?: string;
-  /** What the cloud has its users prove themselves by in TLS. Change: in place, the controllers restart. @default nothing */
+  /**
+   * TLS client certificate that the cloud requires. Change: in place, the controllers restart.
+   * @default none
+   */
   readonly clientCertificate?: ClientCertificate;
-  /** Everything else of cloud.conf. Change: in place, its users restart. @default nothing */
+  /** Further settings of cloud.conf. Change: in place, its users restart. @default none */
   readonly settings?: CloudSettings;
 }
 
@@ -45,12 +54,12 @@ export interface CloudConfigArgs extends AddonArgs {
   readonly cloud: CloudAccess;
 }
 
-/** The Secret with cloud.conf, for the cloud controller and the storage controller. */
+/** Secret with cloud.conf, for cloud controller and storage controller. */
 export class CloudConfig extends Addon {
   static readonly type = "stackadm:addons:CloudConfig";
 
   readonly secret: kubernetes.core.v1.Secret;
-  /** Digest of the content, not a secret: changes when pods must read it again. */
+  /** Digest of the content, not secret: a change restarts the pods that read it. */
   readonly checksum: pulumi.Output<string>;
 
   constructor(name: string, args: CloudConfigArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -62,7 +71,7 @@ export class CloudConfig extends Addon {
       caFile,
       ...(clientCertificate && clientCertificateFiles),
     });
-    const cloudConf = pulumi.secret(conf.apply((known) => renderCloudConf(known)));
+    const cloudConf = pulumi.secret(conf.apply((values) => renderCloudConf(values)));
     this.secret = this.object(
       kubernetes.core.v1.Secret,
       "secret",
@@ -72,11 +81,11 @@ export class CloudConfig extends Addon {
       }),
     );
     this.checksum = pulumi.unsecret(
-      conf.apply((known) =>
+      conf.apply((values) =>
         checksum(
-          renderCloudConf({ ...known, login: unguessable(known.login) }),
+          renderCloudConf({ ...values, login: unguessable(values.login) }),
           caCertificate,
-          // Nothing where there is none: the digest of a cluster without stays as it is.
+          // Only if there is one, so that the digest of a cluster without it does not change.
           ...(clientCertificate
             ? [clientCertificate.certificate, clientCertificate.privateKey]
             : []),

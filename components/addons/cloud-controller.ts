@@ -9,21 +9,28 @@ import type { CloudConfig } from "./cloud-config.js";
 export interface CloudControllerArgs extends AddonArgs {
   /** Image of the controller. Change: in place, one control plane after the other. */
   readonly image: string;
-  /** Unique in the project; part of the name of every load balancer. Change: refused. */
+  /** Name of the cluster in every load balancer's name, unique in the project. Change: refused. */
   readonly nameInCloud: pulumi.Input<string>;
-  /** Range of the pods to whose nodes it keeps routes. Change: refused. @default none: the pod network needs no routes */
+  /**
+   * Range of the pods for which it keeps routes to the nodes. Change: refused.
+   * @default no routes
+   */
   readonly routedPods?: string | undefined;
-  /** Whether it makes one load balancer after another. Change: in place, one control plane after the other. @default false */
+  /**
+   * Whether it creates load balancers one by one. Change: in place, one control plane after the
+   * other.
+   * @default false
+   */
   readonly serial?: boolean | undefined;
-  /** The configuration that it reads. Change: in place. */
+  /** Configuration that it reads. Change: in place. */
   readonly cloudConfig: CloudConfig;
 }
 
-/** Names, addresses and zones of nodes from Nova, load balancers from Octavia, routes on a router of Neutron. */
+/** Cloud controller: nodes' names, addresses and zones from Nova, load balancers, routes. */
 export class CloudController extends Addon {
   static readonly type = "stackadm:addons:CloudController";
 
-  /** Created means that it has logged in to the cloud. */
+  /** DaemonSet of the controller. Once it is created, the controller has logged in to the cloud. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(name: string, args: CloudControllerArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -40,7 +47,7 @@ export class CloudController extends Addon {
         configChecksum: args.cloudConfig.checksum,
       }),
       {
-        // order: pods without their account are refused, without its rights and Secret they fail.
+        // order: pods need their service account, its rights and the Secret.
         dependsOn: [...access, args.cloudConfig.secret],
         customTimeouts: this.daemonSetTimeouts,
       },

@@ -1,4 +1,4 @@
-/** What a specification says of the add-ons. */
+/** Arguments of the add-ons, from a specification. */
 import type * as pulumi from "@pulumi/pulumi";
 import { cloudSettings } from "./cloud-conf.js";
 import { metricsServerOf } from "./manifests/metrics-server.js";
@@ -16,10 +16,11 @@ import type { Operator } from "../support/operator.js";
 import type { CloudAccess } from "./cloud-config.js";
 
 /**
- * The arguments of the add-ons that depend on little but the specification.
+ * Returns the arguments of the add-ons that mostly depend on the specification.
  *
- * @param webhook what Keystone's webhook proves itself by; default: there is none
- * @param balancer address of the load balancer before the ingress controller's machines; default: there is none
+ * @param webhook key and certificate of the Keystone webhook. Default: none
+ * @param balancer address of the load balancer in front of the ingress controller's machines.
+ *   Default: none
  */
 export const addonsOf = (
   spec: ClusterSpec,
@@ -51,7 +52,10 @@ export const addonsOf = (
   sampleServices: withoutTls(spec.sampleServices, spec),
 });
 
-/** Where load balancers end TLS by default, the program's own are told not to: Traefik does it itself, and samples are asked by HTTP. */
+/**
+ * Returns settings that turn off TLS at the load balancer if it is the default: Traefik ends TLS
+ * itself, and samples use HTTP.
+ */
 const withoutTls = <Of extends { readonly annotations?: object | undefined }>(
   of: Of,
   { loadBalancer }: Pick<ClusterSpec, "loadBalancer">,
@@ -65,7 +69,7 @@ const ofIngress = (
   spec: Pick<ClusterSpec, "loadBalancer">,
 ) => (ingress.kind === "service" ? withoutTls(ingress, spec) : ingress);
 
-/** Volumes of claims that each node takes: those of etcd's own machines and of a bastion are no matter. */
+/** Returns how many volumes of claims each node takes. Machines that are no nodes do not count. */
 const attachableIn = (spec: ClusterSpec): number =>
   attachableVolumes(
     planCluster(spec).groups.flatMap(({ machines }) => machines),
@@ -78,13 +82,13 @@ const nodesIn = (spec: ClusterSpec): number =>
     0,
   );
 
-/** Of the machines on which the ingress controller runs. */
+/** Returns the taints of the pool on which the ingress controller runs, if it runs on one. */
 const taintsOf = ({ ingress, workers }: Pick<ClusterSpec, "ingress" | "workers">) =>
   ingress?.kind === "workers" ? workers[ingress.pool]?.taints : undefined;
 
 type Place = "subnetId" | "networkId" | "floatingNetworkId" | "machines";
 
-/** Where load balancers of services get their addresses, and where the machines are, if not there. */
+/** Returns the network of the Services' load balancers and, if it is another, the machines'. */
 const placeOf = (
   { externalNetwork }: Pick<ClusterSpec, "externalNetwork">,
   cloud: pulumi.Output<CloudFacts>,
@@ -102,7 +106,7 @@ const placeOf = (
   };
 };
 
-/** How the cluster's controllers reach the cloud, and what they are told of it. */
+/** Returns the values that the cluster's controllers need about the cloud. */
 export const cloudAccess = (
   spec: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,

@@ -17,21 +17,21 @@ import type { Balancing } from "./manifests/balanced.js";
 
 /** Arguments of {@link IngressController}. Change: in place. */
 export interface IngressControllerArgs extends AddonArgs, Omit<TraefikSettings, "shown"> {
-  /** Address of the load balancer before its machines. Absent: the Service has one. */
+  /** Address of the load balancer in front of its machines. @default that of the Service */
   readonly address?: pulumi.Input<string>;
-  /** What is said of its Service, where that has a load balancer. @default nothing */
+  /** Settings of its Service, if that has a load balancer. @default none */
   readonly balancing?: Balancing;
-  /** What must work before it begins, and stay until its Service is gone. */
+  /** Resources that must work before it is created, and exist until its Service is deleted. */
   readonly after: readonly pulumi.Resource[];
 }
 
-/** What answers for the Ingresses of the cluster. */
+/** Ingress controller of the cluster: Traefik. */
 export class IngressController extends Addon {
   static readonly type = "stackadm:addons:IngressController";
 
-  /** Where clients reach it. */
+  /** Address for clients. */
   readonly address: pulumi.Output<string>;
-  /** What an Ingress needs to be served. */
+  /** Resources that an Ingress needs to be served. */
   readonly parts: readonly pulumi.Resource[];
 
   constructor(name: string, args: IngressControllerArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -45,7 +45,7 @@ export class IngressController extends Addon {
     const access = this.access(traefikAccess(), namespace);
     const shown = address === undefined ? ofService : pulumi.interpolate`${ofAddress}${address}`;
     this.object(kubernetes.apps.v1.Deployment, "deployment", traefik({ ...args, shown }), {
-      // order: pods without their account are refused, without its rights they fail; and they need machines.
+      // order: pods need their namespace, service account, its rights, and machines.
       dependsOn: [namespace, ...access, ...after],
       // Its pods wait for the pod network and for workers.
       customTimeouts: { create: "5m", update: "5m" },
@@ -55,14 +55,14 @@ export class IngressController extends Addon {
     this.object(PodDisruptionBudget, "budget", traefikBudget(), { dependsOn: [namespace] });
     const { IngressClass } = kubernetes.networking.v1;
     const ofTraefik = this.object(IngressClass, "class", ingressClass(spec));
-    // May own a load balancer, so it is always deleted and never just goes with the cluster.
+    // It may own a load balancer, so it is always deleted itself, never only with the cluster.
     const service = this.make(
       kubernetes.core.v1.Service,
       "service",
       traefikService(spec, awaited, balancing),
       {
-        // order: objects need their namespace, and no load balancer is without what makes it. Not after its pods: the cloud makes
-        // it while they start, and it is ready when both are.
+        // order: objects need their namespace, and load balancers their controller. Not after the
+        // pods: the cloud creates the load balancer while they start.
         dependsOn: [namespace, ...after],
         customTimeouts: balancerTimeouts,
       },

@@ -9,9 +9,9 @@ import { keystoneDaemonSet, keystonePolicy, keystoneSecret } from "./manifests/k
 
 type Specified = NonNullable<ClusterSpec["kubernetes"]["keystone"]>;
 
-/** What is asked for of it. */
+/** Settings of the webhook. */
 export type KeystoneAuthSpec = Specified & {
-  /** What it proves itself by, and the API servers know it by. Change: in place, its pods restart. */
+  /** Key and certificate, which the API servers pin. Change: in place, its pods restart. */
   readonly webhook: pulumi.Input<ServerCertificate>;
 };
 
@@ -20,15 +20,15 @@ export interface KeystoneAuthArgs extends AddonArgs {
   readonly spec: KeystoneAuthSpec;
   /** Image of the webhook. Change: in place, one control plane after the other. */
   readonly image: string;
-  /** The cloud whose users are known. Change: in place, its pods restart. */
+  /** Cloud whose users may sign in. Change: in place, its pods restart. */
   readonly cloud: Pick<CloudAccess, "authUrl" | "caCertificate">;
 }
 
-/** Tells each API server whose token of Keystone it was given. */
+/** Webhook on each control plane that authenticates Keystone's tokens for the API server. */
 export class KeystoneAuth extends Addon {
   static readonly type = "stackadm:addons:KeystoneAuth";
 
-  /** Created means that Keystone has answered it on each control plane. */
+  /** DaemonSet of the webhook. Once it is created, Keystone has answered on each control plane. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(name: string, args: KeystoneAuthArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -55,7 +55,7 @@ export class KeystoneAuth extends Addon {
           ),
         ),
       }),
-      // order: pods without their Secret do not start.
+      // order: pods need their Secret to start.
       { dependsOn: [secret], customTimeouts: this.daemonSetTimeouts },
     );
     this.registerOutputs({});

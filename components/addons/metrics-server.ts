@@ -14,7 +14,7 @@ import type { AddonArgs } from "../support/addon.js";
 /** Arguments of {@link MetricsServer}. Change: in place. */
 export interface MetricsServerArgs extends AddonArgs, MetricsServerSettings {}
 
-/** What nodes and pods use, as an API of the cluster. */
+/** API of the cluster for the CPU and memory that nodes and pods use. */
 export class MetricsServer extends Addon {
   static readonly type = "stackadm:addons:MetricsServer";
 
@@ -30,18 +30,19 @@ export class MetricsServer extends Addon {
       "deployment",
       metricsServer({ image, signedKubelets, awaited }),
       {
-        // order: pods without their account are refused, without its rights they fail.
+        // order: pods need their service account and its rights.
         dependsOn: [...access],
-        // Its pod waits for the pod network and for the cloud controller to know its node.
+        // Its pod waits for the pod network, and until the cloud controller has initialized its
+        // node.
         customTimeouts: { create: "5m", update: "5m" },
       },
     );
     this.object(kubernetes.core.v1.Service, "service", metricsService(awaited), {
-      // order: the service is ready when a pod answers behind it.
+      // order: the Service is ready when a pod behind it answers.
       dependsOn: [this.deployment],
     });
     this.object(kubernetes.apiregistration.v1.APIService, "api", metricsApi(), {
-      // order: an API that nobody serves makes kubectl and garbage collection complain.
+      // order: an API without a server causes errors in kubectl and garbage collection.
       dependsOn: [this.deployment],
     });
     this.registerOutputs({});

@@ -24,32 +24,32 @@ import type { Balancing } from "./manifests/balanced.js";
 export interface SamplesArgs extends AddonArgs {
   /** Image of agnhost. Change: in place. */
   readonly image: string;
-  /** How the services reach their clients. Change: in place. @default one has a floating IP, one has none */
+  /** Settings of the Services. Change: in place. @default one has a floating IP, one has none */
   readonly services?: SampleServices;
-  /** What is said of both. Change: in place. @default nothing */
+  /** Settings of both load balancers. Change: in place. @default none */
   readonly balancing?: Balancing;
-  /** What serves an Ingress for the web server. Change: in place. @default there is none */
+  /** Resources that serve an Ingress for the web server. Change: in place. @default no Ingress */
   readonly ingress?: readonly pulumi.Resource[];
-  /** What must work before a load balancer begins, and stay until it is gone. */
+  /** Resources that must work before a load balancer is created, and exist until it is deleted. */
   readonly balanced: readonly pulumi.Resource[];
-  /** What a volume begins after, and which stays until it is gone. */
+  /** Resources that must work before a volume is created, and exist until it is deleted. */
   readonly stored: readonly pulumi.Resource[];
 }
 
-/** Longer than what makes volumes may take to come up, which then says by itself what is wrong. */
+/** Timeouts longer than that of the storage controller, which reports its own failure first. */
 const volumeTimeouts = { create: "6m", update: "6m", delete: "5m" };
 
-/** An external and an internal load balancer in front of a web server, and a volume with data. */
+/** Samples: an external and an internal load balancer for a web server, and a volume with data. */
 export class Samples extends Addon {
   static readonly type = "stackadm:addons:Samples";
 
   readonly namespace = samplesNamespace;
   readonly claim = sampleClaim;
-  /** Pod whose log holds the line that was read back. */
+  /** Pod whose log has the line that was read back from the volume. */
   readonly writerPod = sampleWriterPod;
-  /** Name by which the ingress controller knows the web server; absent where there is none. */
+  /** Host name of the web server's Ingress; absent without an ingress controller. */
   readonly host?: string;
-  /** Floating IP of the external load balancer; absent where there is none. */
+  /** Floating IP of the external load balancer; absent without one. */
   readonly externalAddress?: pulumi.Output<string>;
   /** Address of the internal load balancer in the network of the nodes. */
   readonly internalAddress: pulumi.Output<string>;
@@ -61,7 +61,7 @@ export class Samples extends Addon {
       "namespace",
       samplesNamespaceObject(),
     );
-    // order: objects need their namespace, and nothing of them begins without what serves them.
+    // order: objects need their namespace, and load balancers their controller and machines.
     const after = [namespace, ...args.balanced];
     this.#createWeb(args, after);
     const services = { ...args.services, ...args.balancing };
@@ -92,9 +92,9 @@ export class Samples extends Addon {
     settings: Parameters<typeof webService>[1],
   ) {
     const manifest = webService(reach, settings);
-    // Owns a load balancer, so it is always deleted and never just goes with the cluster.
+    // It owns a load balancer, so it is always deleted itself, never only with the cluster.
     const service = this.make(kubernetes.core.v1.Service, `web-${reach}`, manifest, {
-      // Not after its pods: the cloud makes the load balancer while they start.
+      // Not after the pods: the cloud creates the load balancer while they start.
       dependsOn: after,
       customTimeouts: balancerTimeouts,
     });
@@ -115,14 +115,15 @@ export class Samples extends Addon {
       // order: objects need their namespace.
       dependsOn: [namespace],
     });
-    // Owns a volume, and its pod keeps the claim from going: both are always deleted.
+    // The claim owns a volume, and the pod that uses it blocks its deletion: both are always
+    // deleted.
     const claim = this.make(kubernetes.core.v1.PersistentVolumeClaim, "claim", dataClaim(), {
-      // order: no volume without what makes it, and the sweep at the end.
+      // order: a volume needs the storage driver, and the teardown that releases it in the end.
       dependsOn: [namespace, ...args.stored],
       customTimeouts: volumeTimeouts,
     });
     this.make(kubernetes.apps.v1.StatefulSet, "writer", writerStatefulSet(args.image), {
-      // order: the pod mounts both; at the end it goes before the claim that it keeps in use.
+      // order: the pod mounts both, and is deleted before the claim that it uses.
       dependsOn: [claim, scripts],
       customTimeouts: volumeTimeouts,
     });

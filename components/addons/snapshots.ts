@@ -13,15 +13,18 @@ import type { AddonArgs } from "../support/addon.js";
 export interface SnapshotsArgs extends AddonArgs {
   /** Image of the snapshot controller. Change: in place. */
   readonly image: string;
-  /** Whether there is a pod network to wait for. Change: in place. @default true */
+  /**
+   * Whether to wait for the controller's pod, which needs the pod network. Change: in place.
+   * @default true
+   */
   readonly awaitsPodNetwork?: boolean;
 }
 
-/** Snapshots of volumes: their kinds, their controller and a class. The driver takes them. */
+/** Snapshots of volumes: CRDs, controller and class. The CSI driver creates the snapshots. */
 export class Snapshots extends Addon {
   static readonly type = "stackadm:addons:Snapshots";
 
-  /** What whoever deals with snapshots has to find. */
+  /** CRDs of snapshots, which every program that uses snapshots needs. */
   readonly kinds: readonly pulumi.Resource[];
   readonly controller: kubernetes.apps.v1.Deployment;
 
@@ -36,14 +39,15 @@ export class Snapshots extends Addon {
       "controller",
       snapshotController(args.image, args.awaitsPodNetwork),
       {
-        // order: pods without their account are refused, and the controller ends without its kinds.
+        // order: pods need their service account, and the controller exits without the CRDs.
         dependsOn: [...access, ...this.kinds],
-        // Its pod waits for the pod network and for the cloud controller to know its node.
+        // Its pod waits for the pod network, and until the cloud controller has initialized its
+        // node.
         customTimeouts: { create: "5m", update: "5m" },
       },
     );
     this.object(kubernetes.apiextensions.CustomResource, "class", snapshotClass(), {
-      // order: objects need their kind.
+      // order: objects need their CRD.
       dependsOn: [...this.kinds],
     });
     this.registerOutputs({});

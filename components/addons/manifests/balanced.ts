@@ -1,18 +1,23 @@
-/** Services of type LoadBalancer, as a person would write them for cloud-provider-openstack (pure). */
+/** Services of type LoadBalancer, as a user writes them for cloud-provider-openstack (pure). */
 import { confKey } from "../../spec/cloud-conf.js";
 import type { SampleServices } from "../../spec/sample-services.js";
 
-/** What is said of all such Services of the program's. */
+/** Settings of all such Services of the program. */
 export interface Balancing {
-  /** Class of those that are internal, so that they are in the network of the nodes. @default none, they are there anyway */
+  /**
+   * Load balancer class of internal Services, which selects the network of the nodes.
+   * @default none: all load balancers are there
+   */
   readonly internalClass?: string | undefined;
-  /** Ranges of clients, those inside among them. @default everybody is one */
+  /** Ranges of clients, including those in the cluster's networks. @default all */
   readonly clients?: readonly string[] | undefined;
 }
 
 type Settings = Pick<SampleServices, "address" | "annotations"> & Balancing;
 
-/** Annotations and fields of such a Service: with a floating IP, or reached from the network of the nodes only. */
+/**
+ * Returns annotations and fields of a Service, with a floating IP or in the nodes' network only.
+ */
 export function balanced(reach: "external" | "internal", settings: Settings) {
   const internal = "service.beta.kubernetes.io/openstack-internal-load-balancer";
   const inside = settings.internalClass === undefined ? {} : { class: settings.internalClass };

@@ -1,4 +1,4 @@
-/** Cinder CSI on every node: account, configuration, DaemonSet (pure). */
+/** Cinder CSI on every node: service account, configuration, DaemonSet (pure). */
 import { systemNamespace } from "../../support/manifests/access.js";
 import { cloudConfigVolume } from "./cloud-controller.js";
 import {
@@ -23,7 +23,7 @@ import type {
 const nodeName = "csi-cinder-nodeplugin";
 const kubeletDirectory = "/var/lib/kubelet";
 
-/** The node half talks to kubelet and the kernel only: an account without any right or token. */
+/** Returns a service account without permissions and token: the driver does not call the API. */
 export function blockStorageNodeAccount(): ServiceAccount {
   return {
     apiVersion: "v1",
@@ -33,7 +33,7 @@ export function blockStorageNodeAccount(): ServiceAccount {
   };
 }
 
-/** What the node half is told: no Secret, since there is no credential in it. */
+/** Returns the node driver's configuration. It is no Secret, because it has no credential. */
 export function nodeConfig(conf: string): ConfigMap {
   return {
     apiVersion: "v1",
@@ -46,13 +46,13 @@ export function nodeConfig(conf: string): ConfigMap {
 /** Arguments of {@link blockStorageNode}. */
 export interface BlockStorageNodeSettings {
   readonly images: BlockStorageImages;
-  /** Digest of what it is told. @default it is told nothing */
+  /** Digest of its configuration. @default it has no configuration */
   readonly configChecksum?: string;
-  /** Whether it says in which zone its machine is. @default true */
+  /** Whether it reports the zone of its machine. @default true */
   readonly topology?: boolean;
 }
 
-/** The half that formats and mounts, on every node; it has no credential of the cloud. */
+/** Returns the DaemonSet that formats and mounts volumes; it has no credential of the cloud. */
 export function blockStorageNode(settings: BlockStorageNodeSettings): DaemonSet {
   const { images, configChecksum } = settings;
   const labels = appLabel(nodeName);
@@ -62,7 +62,7 @@ export function blockStorageNode(settings: BlockStorageNodeSettings): DaemonSet 
     metadata: { name: nodeName, namespace: systemNamespace, labels },
     spec: {
       selector: { matchLabels: labels },
-      // Where none runs for a moment, nothing but a new mount waits for it.
+      // Several at once, because only new mounts wait while the driver of a node restarts.
       updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "10%" } },
       template: {
         metadata: {
@@ -74,7 +74,7 @@ export function blockStorageNode(settings: BlockStorageNodeSettings): DaemonSet 
         spec: {
           serviceAccountName: nodeName,
           automountServiceAccountToken: false,
-          // The metadata service answers a node, not a pod.
+          // The metadata service answers nodes, not pods.
           hostNetwork: true,
           priorityClassName: "system-node-critical",
           tolerations: everywhere,
@@ -124,7 +124,7 @@ function nodePlugin({
       ...(configured ? [configMount] : []),
     ],
     resources: { requests: { cpu: "10m", memory: "32Mi" } },
-    // mount, mkfs and the devices of the node.
+    // Needed for mount, mkfs and the devices of the node.
     securityContext: { privileged: true },
   });
 }

@@ -1,4 +1,4 @@
-/** The half of Cinder CSI that calls the cloud: access, Deployment (pure). */
+/** Controller of Cinder CSI, which calls the cloud: permissions, Deployment (pure). */
 import {
   access,
   leaderElection,
@@ -34,8 +34,8 @@ import type { Container, Deployment, Late } from "../../support/kubernetes-types
 const controllerName = "csi-cinder-controllerplugin";
 
 /**
- * The union of what attacher, provisioner, resizer (their deploy/kubernetes/rbac.yaml) and the
- * plugin's claim annotations need, and with snapshots what the snapshotter needs.
+ * Returns the permissions of attacher, provisioner, resizer (their deploy/kubernetes/rbac.yaml), of
+ * the plugin for annotations of claims and, with `snapshots`, of the snapshotter.
  */
 export function blockStorageAccess(snapshots = false): Access {
   return access({
@@ -58,20 +58,20 @@ export function blockStorageAccess(snapshots = false): Access {
 /** Arguments of {@link blockStorageController}. */
 export interface BlockStorageSettings {
   readonly images: BlockStorageImages;
-  /** `--cluster=...`, unique among all clusters of the project: volumes carry it in their metadata. */
+  /** Argument `--cluster=...`, unique in the project: volumes have it in their metadata. */
   readonly clusterName: Late;
   readonly configChecksum: Late;
-  /** Whether the resource is ready only when its pod is. @default true */
+  /** Whether to wait for the pod, which needs the pod network. @default true */
   readonly awaited?: boolean;
-  /** Whether volumes are made in the zone of their pod. @default true */
+  /** Whether volumes are created in the zone of their pod. @default true */
   readonly topology?: boolean;
   /** Whether volumes can have snapshots. @default false */
   readonly snapshots?: boolean;
 }
 
 /**
- * The half that calls Cinder and Nova. It runs on control planes only, so the cloud's credential
- * is on no worker, and a cluster without workers can already make volumes.
+ * Returns the Deployment of the controller, which calls Cinder and Nova. It only runs on control
+ * planes, so that no worker has the cloud's credential and a cluster without workers has volumes.
  */
 export function blockStorageController(settings: BlockStorageSettings): Deployment {
   const labels = appLabel(controllerName);
@@ -84,7 +84,7 @@ export function blockStorageController(settings: BlockStorageSettings): Deployme
     ),
     spec: {
       replicas: 1,
-      // Two at once would only wait for the lease.
+      // A second pod would only wait for the lease.
       strategy: { type: "Recreate" },
       selector: { matchLabels: labels },
       template: {
@@ -93,7 +93,7 @@ export function blockStorageController(settings: BlockStorageSettings): Deployme
           serviceAccountName: controllerName,
           priorityClassName: "system-cluster-critical",
           nodeSelector: controlPlaneSelector,
-          // It asks Cinder and Nova itself, and what a node is in them its own half says.
+          // It needs no initialized node: the driver on each node reports the node's server.
           tolerations: [beforeItIsInitialized, onControlPlane, ...leavesSoon],
           containers: [
             controllerPlugin(settings),

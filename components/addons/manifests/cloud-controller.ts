@@ -1,4 +1,4 @@
-/** The OpenStack cloud controller manager: its access, configuration and DaemonSet (pure). */
+/** OpenStack cloud controller manager: permissions, configuration, DaemonSet (pure). */
 import { apiPort } from "../../../base/ports.js";
 import {
   access,
@@ -26,33 +26,34 @@ const name = "openstack-cloud-controller-manager";
 const configDirectory = "/etc/config";
 const port = 10258;
 
-/** Secret that holds cloud.conf; the name that upstream's manifests and documents use. */
+/** Name of the Secret with cloud.conf, as in upstream's manifests and documents. */
 export const cloudConfigSecret = "cloud-config";
-/** Keys of certificates in that Secret. */
+/** Keys of the certificates in that Secret. */
 const [caCertificateKey, certificateKey, privateKeyKey] = ["ca.crt", "client.crt", "client.key"];
-/** Their places in the containers, by what cloud.conf calls them. */
+/** Path of the CA certificate in the containers. */
 export const caCertificateFile = `${configDirectory}/${caCertificateKey}`;
+/** Paths of the TLS client certificate and key in the containers, by the names of cloud.conf. */
 export const clientCertificateFiles = {
   certFile: `${configDirectory}/${certificateKey}`,
   keyFile: `${configDirectory}/${privateKeyKey}`,
 };
 
-/** How the containers see the Secret. */
+/** Volume, mount and argument with which containers use the Secret. */
 export const cloudConfigVolume = {
   volume: { name: "cloud-config", secret: { secretName: cloudConfigSecret } },
   mount: { name: "cloud-config", mountPath: configDirectory, readOnly: true },
   argument: `--cloud-config=${configDirectory}/cloud.conf`,
 };
 
-/** What cloud.conf names the files of, as PEM. */
+/** Certificates whose files cloud.conf names, as PEM. */
 export interface CloudCertificates {
-  /** Of the cloud's own authority. @default none */
+  /** CA certificate of the cloud. @default none */
   readonly caCertificate?: Late | undefined;
-  /** What the controllers prove themselves by in TLS. @default nothing */
+  /** TLS client certificate of the controllers, and its key. @default none */
   readonly client?: { readonly certificate: Late; readonly privateKey: Late } | undefined;
 }
 
-/** The Secret; certificates travel with the configuration that names their files. */
+/** Returns the Secret with cloud.conf and the certificates whose files it names. */
 export function cloudConfigSecretObject(
   cloudConf: Late,
   { caCertificate, client }: CloudCertificates = {},
@@ -71,16 +72,17 @@ export function cloudConfigSecretObject(
 }
 
 /**
- * What the controllers cloud-node, cloud-node-lifecycle, service and route call (k8s.io/cloud-provider
- * 0.36, controllers/). Upstream's role also gives all secrets, service account tokens and
- * persistent volumes; they are used only with other arguments than ours.
+ * Returns the permissions of the controllers cloud-node, cloud-node-lifecycle, service and route.
+ * Upstream's role also has secrets, service account tokens and persistent volumes, which this
+ * program's arguments do not need.
+ * Source: k8s.io/cloud-provider 0.36, controllers/.
  */
 export function cloudControllerAccess(): Access {
   return access({
     account: "cloud-controller-manager",
     clusterRole: "system:cloud-controller-manager",
     cluster: [
-      // delete: a node whose server is gone must go too (cloud-provider-openstack issue 3225).
+      // delete: removes the node of a deleted server (cloud-provider-openstack issue 3225).
       rule("", ["nodes"], [...reading, "patch", "update", "delete"]),
       rule("", ["nodes/status"], ["patch"]),
       rule("", ["services"], ["list", "watch", "patch", "update"]),
@@ -89,7 +91,7 @@ export function cloudControllerAccess(): Access {
     ],
     namespace: [
       leaderElection,
-      // Start-up reads how the API server authenticates its clients.
+      // At start it reads how the API server authenticates its clients.
       {
         ...rule("", ["configmaps"], reading),
         resourceNames: ["extension-apiserver-authentication"],
@@ -98,7 +100,7 @@ export function cloudControllerAccess(): Access {
   });
 }
 
-/** What runs before the pod network and before any node has its address. */
+/** Tolerations of pods that run before the pod network, and before nodes have addresses. */
 export const beforeNodesAreReady: Toleration[] = [
   beforeItIsInitialized,
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoSchedule" },
@@ -109,17 +111,20 @@ export const beforeNodesAreReady: Toleration[] = [
 /** Arguments of {@link cloudControllerDaemonSet}. */
 export interface CloudControllerSettings {
   readonly image: string;
-  /** `--cluster-name=...`, unique among all clusters of the project: load balancers are named after it. */
+  /** Argument `--cluster-name=...`, unique in the project: load balancers are named after it. */
   readonly clusterName: Late;
-  /** Range of the pods to whose nodes it keeps routes. @default none */
+  /** Range of the pods for which it keeps routes to the nodes. @default no routes */
   readonly routedPods?: string | undefined;
-  /** Whether Octavia's provider wants one call after another: then one load balancer is made after another, too. @default false */
+  /**
+   * Whether Octavia's provider requires serial calls: then load balancers are created one by one.
+   * @default false
+   */
   readonly serial?: boolean | undefined;
-  /** Digest of cloud.conf and certificate: a changed one restarts the pods. */
+  /** Digest of cloud.conf and certificates: a change restarts the pods. */
   readonly configChecksum: Late;
 }
 
-/** One controller per control plane; the elected one works. */
+/** Returns the DaemonSet with one controller per control plane, of which the leader works. */
 export function cloudControllerDaemonSet(settings: CloudControllerSettings): DaemonSet {
   const labels = appLabel(name);
   return {
@@ -134,7 +139,7 @@ export function cloudControllerDaemonSet(settings: CloudControllerSettings): Dae
         spec: {
           serviceAccountName: "cloud-controller-manager",
           hostNetwork: true,
-          // The node's resolver: cluster DNS needs the pod network, which needs this controller.
+          // Resolver of the node: cluster DNS needs the pod network, which needs this controller.
           dnsPolicy: "Default",
           priorityClassName: "system-cluster-critical",
           nodeSelector: controlPlaneSelector,
@@ -149,15 +154,19 @@ export function cloudControllerDaemonSet(settings: CloudControllerSettings): Dae
 }
 
 /**
- * The API server on the pod's own machine, whose address is in its certificate. In a new cluster the Service's address
- * does not answer yet when the controller starts, because kube-proxy comes later; the controller would end and begin again.
+ * Variables that select the API server on the pod's own machine, whose certificate has that
+ * address. In a new cluster the Service `kubernetes` does not work yet when the controller starts,
+ * because kube-proxy starts later; the controller would exit and restart.
  */
 const ownApiServer = [
   fromField("KUBERNETES_SERVICE_HOST", "status.hostIP"),
   { name: "KUBERNETES_SERVICE_PORT", value: apiPort.toString() },
 ];
 
-/** The controllers that run, and what those need. A route of another range than the pods' is none of its business. */
+/**
+ * Returns the arguments that select controllers; with routes, those outside the pods' range are not
+ * touched.
+ */
 const controllersFor = (routedPods: string | undefined): readonly string[] => {
   const controllers = "--controllers=cloud-node,cloud-node-lifecycle,service";
   return routedPods === undefined
@@ -165,7 +174,7 @@ const controllersFor = (routedPods: string | undefined): readonly string[] => {
     : [`${controllers},route`, "--configure-cloud-routes=true", `--cluster-cidr=${routedPods}`];
 };
 
-/** Services whose load balancers are made, changed or deleted at the same time: each waits for Octavia, which may take minutes. */
+/** Number of Services that are handled at the same time: each waits for Octavia, maybe minutes. */
 const servicesAtOnce = 5;
 
 function controllerContainer(settings: CloudControllerSettings) {
@@ -196,7 +205,7 @@ function controllerContainer(settings: CloudControllerSettings) {
     ],
     env: ownApiServer,
     volumeMounts: [cloudConfigVolume.mount],
-    // It serves only after it has logged in to the cloud: ready means that the credential is good.
+    // It serves only after it has logged in to the cloud: ready means that the credential works.
     readinessProbe: readiness({ httpGet: healthz }, { periodSeconds: 2, failureThreshold: 3 }),
     livenessProbe: liveness({ httpGet: healthz }, { initialDelaySeconds: 20 }),
     resources: { requests: { cpu: "50m", memory: "64Mi" } },

@@ -1,8 +1,8 @@
-/** What both halves of Cinder CSI have in common (pure). */
+/** Parts that controller and node driver of Cinder CSI have in common (pure). */
 import { container } from "../../support/manifests/pod.js";
 import type { Container } from "../../support/kubernetes-types.js";
 
-/** Images of both halves. */
+/** Images of controller and node driver. */
 export interface BlockStorageImages {
   readonly cinderCsi: string;
   readonly csiAttacher: string;
@@ -16,7 +16,7 @@ export interface BlockStorageImages {
 export const socketDirectory = "/csi";
 export const socket = `unix://${socketDirectory}/csi.sock`;
 const healthPort = 9808;
-/** Seconds that the driver has for an answer. kubelet waits a little longer for the sidecar that asks. */
+/** Seconds in which the driver must answer the sidecar; kubelet waits a little longer for that. */
 const probeSeconds = 8;
 
 export const socketMount = { name: "socket", mountPath: socketDirectory };
@@ -32,7 +32,8 @@ export function livenessProbe(image: string): Container {
     args: [
       `--csi-address=${socketDirectory}/csi.sock`,
       `--health-port=${healthPort.toString()}`,
-      // The driver asks Cinder when it is probed. The default of 3 s restarts a driver that waits for a busy machine or cloud.
+      // The probed driver calls Cinder: with the default of 3 s, a busy machine or cloud would
+      // restart it.
       `--probe-timeout=${probeSeconds.toString()}s`,
     ],
     volumeMounts: [socketMount],

@@ -1,4 +1,4 @@
-/** Deployments of add-ons: programs with an account of their own that write nowhere (pure). */
+/** Deployments of add-ons, each with its own service account and a read-only file system (pure). */
 import type {
   Deployment,
   DeploymentStrategy,
@@ -14,30 +14,32 @@ import {
   readyWithPods,
 } from "../../support/manifests/pod.js";
 
-/** What a program cannot do that is not told otherwise. */
+/** Security context of a program without special rights. */
 export const confined: SecurityContext = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
   capabilities: { drop: ["ALL"] },
 };
 
-/** The pod of what a cluster needs to work: on a control plane, ahead of other pods. */
+/**
+ * Pod settings of essential add-ons: they run on a control plane, with priority over other pods.
+ */
 export const systemPod = {
   priorityClassName: "system-cluster-critical",
   nodeSelector: controlPlaneSelector,
   tolerations: [onControlPlane, ...leavesSoon],
 } satisfies Partial<PodSpec>;
 
-/** What Deployments of add-ons do not have in common. */
+/** Settings in which the Deployments of add-ons differ. */
 export interface DeploymentSettings {
-  /** Of the Deployment, and of the account of its pods. */
+  /** Name of the Deployment, and of its pods' service account. */
   readonly name: string;
-  /** @default kube-system */
+  /** Namespace. @default kube-system */
   readonly namespace?: string;
-  /** @default 1 */
+  /** Number of pods. @default 1 */
   readonly replicas?: number;
   readonly strategy: DeploymentStrategy;
-  /** Whether there is a pod network to wait for. @default true */
+  /** Whether to wait for its pods, which need the pod network. @default true */
   readonly awaited?: boolean | undefined;
   readonly pod: Omit<PodSpec, "serviceAccountName">;
 }

@@ -1,4 +1,4 @@
-/** k8s-keystone-auth: whose token of Keystone it is that the API server was given (pure). */
+/** k8s-keystone-auth, which authenticates Keystone's tokens for the API server (pure). */
 import type { ClusterSpec } from "../../spec/cluster-spec.js";
 import { keystoneWebhook } from "../../kubeadm/keystone-webhook.js";
 import { systemNamespace } from "../../support/manifests/access.js";
@@ -14,7 +14,7 @@ const caKey = "ca.crt";
 
 type Policy = NonNullable<NonNullable<ClusterSpec["kubernetes"]["keystone"]>["policy"]>;
 
-/** The rules in the words of its second version. */
+/** Returns the rules as k8s-keystone-auth's policy, in the second version of its format. */
 export const keystonePolicy = (policy: Policy): string =>
   JSON.stringify(
     policy.map(({ projects, roles, resources, paths }) => ({
@@ -24,7 +24,7 @@ export const keystonePolicy = (policy: Policy): string =>
     })),
   );
 
-/** Everything that it reads. Nothing of it is the cluster's own credential. */
+/** Returns the Secret with all files of the webhook; it has no credential of the cluster. */
 export const keystoneSecret = (content: {
   readonly certificate: Late;
   readonly privateKey: Late;
@@ -46,16 +46,19 @@ export const keystoneSecret = (content: {
 /** Arguments of {@link keystoneDaemonSet}. */
 export interface KeystoneAuthSettings {
   readonly image: string;
-  /** Keystone, as control planes reach it. */
+  /** URL of Keystone, as control planes reach it. */
   readonly url: Late;
-  /** Whether there is an authority of the cloud's own, and rules about who may do what. */
+  /** Whether the Secret has the cloud's CA certificate. */
   readonly caCertificate: boolean;
+  /** Whether the Secret has a policy, which authorizes requests. */
   readonly policy: boolean;
-  /** Digest of what it reads: it reads it once, so a changed one restarts the pods. */
+  /** Digest of its files: it reads them only at start, so a change restarts the pods. */
   readonly checksum: Late;
 }
 
-/** One beside each API server. It asks the cluster nothing, so that it has no account. */
+/**
+ * Returns the DaemonSet on control planes. It has no service account, as it never calls the API.
+ */
 export function keystoneDaemonSet(settings: KeystoneAuthSettings): DaemonSet {
   const labels = appLabel(name);
   return {
@@ -70,7 +73,7 @@ export function keystoneDaemonSet(settings: KeystoneAuthSettings): DaemonSet {
         spec: {
           automountServiceAccountToken: false,
           hostNetwork: true,
-          // The node's resolver, which knows Keystone's name before there is cluster DNS.
+          // Resolver of the node, which resolves Keystone's name before cluster DNS works.
           dnsPolicy: "Default",
           priorityClassName: "system-cluster-critical",
           nodeSelector: controlPlaneSelector,
@@ -101,8 +104,9 @@ function webhook({ image, caCertificate, policy, url }: KeystoneAuthSettings): C
       ...(policy ? [`--keystone-policy-file=${directory}/${policyKey}`] : []),
     ],
     env: [{ name: "OS_AUTH_URL", value: url }],
-    // It serves only after Keystone has answered. It has no page for probes, and complains of each that says nothing: one
-    // that connected is enough, since it ends when it cannot serve.
+    // It serves only after Keystone has answered, and exits if it cannot. It has no path for
+    // probes, and logs an error for each connection without a request: so there is only a startup
+    // probe.
     startupProbe: { tcpSocket: { host, port }, periodSeconds: 2, failureThreshold: 60 },
     volumeMounts: [{ name: "config", mountPath: directory, readOnly: true }],
     resources: { requests: { cpu: "10m", memory: "32Mi" } },

@@ -1,4 +1,4 @@
-/** metrics-server: what nodes and pods use, for `kubectl top` and autoscalers (pure). */
+/** metrics-server: CPU and memory of nodes and pods, for `kubectl top` and autoscalers (pure). */
 import type { ClusterSpec } from "../../spec/cluster-spec.js";
 import { signsKubelets } from "../../kubeadm/hardening.js";
 import {
@@ -26,11 +26,14 @@ import type {
 
 const name = "metrics-server";
 const group = "metrics.k8s.io";
-// Not 10250, which is the port of the kubelet beside it.
+// Not 10250, because kubelet has that port on the same host network.
 const port = 4443;
 const authority = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
 
-/** What it reads, and what every aggregated API needs to know who asks (as the role system:auth-delegator). */
+/**
+ * Returns the permissions to read metrics and, as every aggregated API needs, to authenticate and
+ * authorize clients (as in system:auth-delegator).
+ */
 export function metricsServerAccess(): Access {
   return access({
     account: name,
@@ -50,7 +53,7 @@ export function metricsServerAccess(): Access {
   });
 }
 
-/** Whoever may look at pods may see what they use. */
+/** Returns a role that lets all users who may read pods read their metrics, too. */
 export function metricsReader(): ClusterRole {
   const roles = ["view", "edit", "admin"].map((role) => [
     `rbac.authorization.k8s.io/aggregate-to-${role}`,
@@ -81,7 +84,10 @@ export function metricsService(awaited?: boolean): Service {
   };
 }
 
-/** Its certificate is made when it starts, so that the API server cannot know it: nobody but nodes and pods reaches its port. */
+/**
+ * Returns the registration of the API, without TLS verification: metrics-server creates its
+ * certificate when it starts. Only nodes and pods reach its port.
+ */
 export function metricsApi(): ApiService {
   return {
     apiVersion: "apiregistration.k8s.io/v1",
@@ -98,13 +104,13 @@ export function metricsApi(): ApiService {
 /** Arguments of {@link metricsServer}. */
 export interface MetricsServerSettings {
   readonly image: string;
-  /** Whether kubelets have certificates of the cluster's authority; kubeadm's sign their own. */
+  /** Whether the cluster's CA signs kubelets' certificates; by default kubelets sign their own. */
   readonly signedKubelets: boolean;
-  /** Whether there is a pod network to wait for. @default true */
+  /** Whether to wait for its pod, which needs the pod network. @default true */
   readonly awaited?: boolean;
 }
 
-/** What a specification says of it; nothing: it does not run. */
+/** Returns the settings in a specification; undefined if metrics-server is not wanted. */
 export const metricsServerOf = (
   spec: Pick<ClusterSpec, "metricsServer" | "kubernetes">,
 ): Pick<MetricsServerSettings, "signedKubelets"> | undefined =>
@@ -117,11 +123,12 @@ export function metricsServer({
 }: MetricsServerSettings): Deployment {
   return deployment({
     ...{ name, awaited },
-    // Where there is one control plane, its port is free only when the one before has gone.
+    // With one control plane, the port is only free after the former pod has ended.
     strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
     pod: {
       ...systemPod,
-      // The machines keep pods away from kubelets (machine/scripts/prepare.sh); those on the nodes' network are not meant.
+      // The machines' firewall blocks kubelet's port for pods (machine/scripts/prepare.sh), but not
+      // for pods on the host network.
       hostNetwork: true,
       securityContext: {
         ...{ runAsNonRoot: true, runAsUser: 1000 },
@@ -149,7 +156,7 @@ function serverContainer(image: string, signedKubelets: boolean): Container {
       signedKubelets ? `--kubelet-certificate-authority=${authority}` : "--kubelet-insecure-tls",
     ],
     ports: [{ name: "https", containerPort: port, protocol: "TCP" }],
-    // Ready only when it has numbers of nodes: the first come after one resolution.
+    // Ready only when it has metrics of nodes: the first come after one interval (15 s).
     readinessProbe: readiness(probe("/readyz"), { initialDelaySeconds: 20, periodSeconds: 10 }),
     livenessProbe: liveness(probe("/livez")),
     volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],

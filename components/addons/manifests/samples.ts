@@ -1,4 +1,4 @@
-/** Sample workloads that show load balancers and volumes at work (pure). */
+/** Sample workloads that show that load balancers and volumes work (pure). */
 import { balanced, type Balancing } from "./balanced.js";
 import {
   readyWithAddress,
@@ -23,9 +23,9 @@ import type {
 
 export const samplesNamespace = "stackadm-samples";
 export const sampleClaim = "data";
-/** The writer is a StatefulSet of one, so that its pod has a name to ask the log of. */
+/** Name of the writer's pod; known, because the writer is a StatefulSet with one pod. */
 export const sampleWriterPod = "writer-0";
-/** The name by which an ingress controller knows the web servers; nobody resolves it. */
+/** Host name of the web servers' Ingress; it is not in DNS. */
 export const sampleHost = "web.stackadm-samples.internal";
 
 const webPort = 8080;
@@ -34,7 +34,7 @@ const scriptDirectory = "/scripts";
 const scriptName = "write-and-read-back.sh";
 const user = 1000;
 
-/** The namespace; nothing in it may have more rights than a pod needs. */
+/** Returns the namespace, which enforces the Pod Security level `restricted`. */
 export function samplesNamespaceObject(): Namespace {
   return {
     apiVersion: "v1",
@@ -62,7 +62,7 @@ const unprivileged: Pick<PodSpec, "automountServiceAccountToken" | "securityCont
   },
 };
 
-/** Two web servers that answer every request with the name of their pod. */
+/** Returns two web servers that answer every request with the name of their pod. */
 export function webDeployment(image: string): Deployment {
   const labels = appLabel("web");
   return {
@@ -88,7 +88,7 @@ function webServer(image: string) {
   return container({
     name: "web",
     image,
-    // The override matters: netexec has a path that runs commands, and this one is on the internet.
+    // The override is required: netexec has a path that runs commands, and this server is public.
     args: [
       "netexec",
       `--http-port=${webPort.toString()}`,
@@ -103,16 +103,17 @@ function webServer(image: string) {
 }
 
 /**
- * A load balancer with a floating IP, or one that only the network of the nodes reaches.
+ * Returns a Service whose load balancer has a floating IP, or is only in the nodes' network.
  *
- * @param settings what is told the cloud controller besides; default: nothing
+ * @param settings settings of its load balancer. Default: none
  */
 export function webService(
   reach: "external" | "internal",
   settings: SampleServices & Balancing = {},
 ): Service {
   const { metadata, spec } = balanced(reach, settings);
-  // With settings of its own the address may be another after a change of them, which the old one would hide.
+  // With settings, a change may give the Service another address: it would count as ready with the
+  // old one.
   const ready =
     settings.address === undefined && Object.keys(settings.annotations ?? {}).length === 0;
   const annotations = { ...(ready && readyWithAddress), ...metadata.annotations };
@@ -131,7 +132,7 @@ export function webService(
   };
 }
 
-/** Leads requests for {@link sampleHost} to the web servers. */
+/** Returns the Ingress that leads requests for {@link sampleHost} to the web servers. */
 export function webIngress(): Ingress {
   const service = { name: "web-internal", port: { name: "http" } };
   return {
@@ -150,7 +151,7 @@ export function webIngress(): Ingress {
   };
 }
 
-/** 1 GiB of the default class. */
+/** Returns a claim for 1 GiB of the default storage class. */
 export function dataClaim(): PersistentVolumeClaim {
   return {
     apiVersion: "v1",
@@ -160,7 +161,7 @@ export function dataClaim(): PersistentVolumeClaim {
   };
 }
 
-/** The writer's script, which travels to the node as data. */
+/** Returns a ConfigMap with the writer's script. */
 export function writerScript(script: string): ConfigMap {
   return {
     apiVersion: "v1",
@@ -170,7 +171,9 @@ export function writerScript(script: string): ConfigMap {
   };
 }
 
-/** Writes a line to the claim, reads it back, says so in its log; ready only after that. */
+/**
+ * Returns the writer. It writes a line to the volume, reads it back, logs it, and then is ready.
+ */
 export function writerStatefulSet(image: string): StatefulSet {
   const labels = appLabel("writer");
   return {

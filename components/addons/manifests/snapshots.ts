@@ -1,4 +1,4 @@
-/** Snapshots of volumes: their kinds, the controller that makes them, and the class that names the driver (pure). */
+/** Snapshots of volumes: CRDs, controller, and the class of the driver (pure). */
 import {
   access,
   leaderElection,
@@ -30,7 +30,7 @@ const object = (properties: Record<string, JsonSchema>, required?: string[]): Js
   properties,
   ...(required && { required }),
 });
-/** One of several sources, for ever. */
+/** Returns the schema of an object that has exactly one of these fields and never changes. */
 const source = (properties: Record<string, JsonSchema>): JsonSchema => ({
   ...object(properties),
   ...{ minProperties: 1, maxProperties: 1 },
@@ -44,11 +44,11 @@ interface Kind {
   readonly shortNames: string[];
   readonly namespaced: boolean;
   readonly schema: JsonSchema;
-  /** Columns of `kubectl get`: title, path, type. */
+  /** Columns of `kubectl get`, each: title, path, type. */
   readonly columns: readonly (readonly [string, string, string])[];
 }
 
-/** The fields of the API group's version 1 (external-snapshotter 8, client/apis/volumesnapshot/v1). */
+/** Kinds of the API group in version 1 (external-snapshotter 8, client/apis/volumesnapshot/v1). */
 const kinds: readonly Kind[] = [
   {
     ...{ kind: "VolumeSnapshotClass", shortNames: ["vsclass", "vsclasses"], namespaced: false },
@@ -143,7 +143,7 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** The kinds of snapshots, by their plural. */
+/** Returns the CRDs of snapshots, by the kinds' plural. */
 export const snapshotKinds = (): readonly (readonly [string, CustomResourceDefinition])[] =>
   kinds.map(({ kind, shortNames, namespaced, schema, columns }) => {
     const singular = kind.toLowerCase();
@@ -155,7 +155,7 @@ export const snapshotKinds = (): readonly (readonly [string, CustomResourceDefin
         kind: "CustomResourceDefinition",
         metadata: {
           name: `${plural}.${group}`,
-          // A group of Kubernetes' own: the API server asks where it was agreed on.
+          // The API server requires the URL of the approval for groups of *.k8s.io.
           annotations: {
             "api-approved.kubernetes.io":
               "https://github.com/kubernetes-csi/external-snapshotter/pull/814",
@@ -184,7 +184,7 @@ export const snapshotKinds = (): readonly (readonly [string, CustomResourceDefin
 const classes = rule(group, ["volumesnapshotclasses"], reading);
 const changing = ["create", ...reading, "update", "patch", "delete"];
 
-/** What the driver's sidecar for snapshots, and the one that makes volumes of them, need besides. */
+/** Permissions of the sidecars that create snapshots, and volumes from snapshots. */
 export const snapshotterRules: readonly PolicyRule[] = [
   classes,
   rule(group, ["volumesnapshots"], ["get", "list"]),
@@ -207,7 +207,7 @@ export function snapshotControllerAccess(): Access {
   });
 }
 
-/** Binds snapshots to their content; it does not call the cloud. */
+/** Returns the controller that binds snapshots to their content; it does not call the cloud. */
 export function snapshotController(image: string, awaited?: boolean): Deployment {
   const { lease, renew, retry } = leaderElectionTimes;
   return deployment({
@@ -235,7 +235,10 @@ export function snapshotController(image: string, awaited?: boolean): Deployment
   });
 }
 
-/** The class that snapshots get which name none; also of volumes that a pod uses, as a power cut would leave them. */
+/**
+ * Returns the default class. It also allows snapshots of volumes in use (`force-create`), whose
+ * data are as after a power cut.
+ */
 export const snapshotClass = () => ({
   apiVersion: `${group}/v1`,
   kind: "VolumeSnapshotClass",

@@ -1,13 +1,13 @@
-/** What claims name: the Cinder driver and the classes of its volumes (pure). */
+/** Cinder CSI driver object, and storage classes (pure). */
 import type { CsiDriver, StorageClass } from "../../support/kubernetes-types.js";
 
-/** Name of the driver; persistent volumes and the sweep at destroy know it by this. */
+/** Name of the driver, also in persistent volumes, by which a destroy finds them. */
 export const cinderDriver = "cinder.csi.openstack.org";
 
-/** How the driver calls a machine's zone. */
+/** Topology key of the driver for a machine's zone. */
 const zoneKey = `topology.${cinderDriver}/zone`;
 
-/** What the driver can do, told to kubelet and scheduler. */
+/** Returns the CSIDriver object, which tells kubelet and scheduler what the driver supports. */
 export function cinderCsiDriver(): CsiDriver {
   return {
     apiVersion: "storage.k8s.io/v1",
@@ -16,14 +16,14 @@ export function cinderCsiDriver(): CsiDriver {
     spec: {
       attachRequired: true,
       podInfoOnMount: true,
-      // kubelet hands the file system to the pod's fsGroup: pods need not run as root to write.
+      // kubelet gives the file system to the pod's fsGroup, so that pods can write without root.
       fsGroupPolicy: "ReadWriteOnceWithFSType",
       volumeLifecycleModes: ["Persistent"],
     },
   };
 }
 
-/** A storage class as the cluster's owner describes it. */
+/** Storage class in the settings. */
 export interface StorageClassSettings {
   readonly name: string;
   readonly default: boolean;
@@ -31,19 +31,22 @@ export interface StorageClassSettings {
   readonly type?: string;
   /** Cinder zone for all volumes. @default the zone of the pod's node */
   readonly availability?: string;
-  /** Zones of the machines that pods with these volumes run on. @default all */
+  /** Zones of the machines on which pods with these volumes may run. @default all */
   readonly zones?: readonly string[];
-  /** @default "Delete" */
+  /** Policy for the volume of a deleted claim. @default "Delete" */
   readonly reclaimPolicy?: "Delete" | "Retain";
-  /** @default "WaitForFirstConsumer" */
+  /** Time at which a volume is created. @default "WaitForFirstConsumer" */
   readonly volumeBindingMode?: "WaitForFirstConsumer" | "Immediate";
-  /** @default "ext4" */
+  /** File system of the volumes. @default "ext4" */
   readonly fsType?: string;
-  /** @default true */
+  /** Whether volumes can grow. @default true */
   readonly allowVolumeExpansion?: boolean;
 }
 
-/** By default volumes are made where the first pod lands, can grow, and go with their claim. */
+/**
+ * Returns a class; by default, volumes are created in the first pod's zone, can grow, and are
+ * deleted with their claim.
+ */
 export function storageClass(settings: StorageClassSettings): StorageClass {
   return {
     apiVersion: "storage.k8s.io/v1",

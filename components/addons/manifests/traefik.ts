@@ -1,4 +1,4 @@
-/** Traefik as the controller of Ingresses, and of nothing else (pure). */
+/** Traefik as an ingress controller only (pure). */
 import { entrances } from "../../spec/traits/ingress.js";
 import { poolLabel } from "../../plan/roles.js";
 import type { IngressSpec } from "../../spec/ingress.js";
@@ -26,16 +26,16 @@ import {
 } from "../../support/manifests/pod.js";
 
 const name = "traefik";
-/** Namespace of everything of Traefik's. */
+/** Namespace of all objects of Traefik. */
 export const traefikNamespace = name;
-/** The class that an Ingress names. */
+/** Name of the ingress class. */
 export const ingressClassName = name;
 const user = 65532;
 const pingPort = 8080;
-/** Traefik's own names of what leads to it. */
+/** Traefik's names of its entry points. */
 const entryPoints = { http: "web", https: "websecure" } as const;
 
-/** The namespace; nothing in it may have more rights than a pod needs. */
+/** Returns the namespace, which enforces the Pod Security level `restricted`. */
 export function traefikNamespaceObject(): Namespace {
   return {
     apiVersion: "v1",
@@ -47,7 +47,10 @@ export function traefikNamespaceObject(): Namespace {
   };
 }
 
-/** What its provider for Ingresses watches. Certificates are in Secrets of any namespace, so it reads all of them. */
+/**
+ * Returns the permissions of its Ingress provider. It reads all Secrets, because certificates may
+ * be in any namespace.
+ */
 export function traefikAccess(): Access {
   const watching = ["list", "watch"];
   return access({
@@ -72,28 +75,28 @@ export function ingressClass({ defaultClass }: Pick<IngressSpec, "defaultClass">
   };
 }
 
-/** A taint of the nodes on which it runs. */
+/** Taint of the nodes on which it runs. */
 type Tolerated = Pick<Toleration, "key" | "value" | "effect">;
 
 /** Arguments of {@link traefik}. */
 export interface TraefikSettings {
   readonly image: string;
   readonly spec: IngressSpec;
-  /** Of the machines of the pool, where it runs on one. */
+  /** Taints of the pool's machines, if it runs on a pool. @default none */
   readonly taints?: readonly Tolerated[];
-  /** Which address Ingresses show: {@link ofService}, or an argument like it with an address. */
+  /** Argument that decides which address Ingresses show: {@link ofService} or {@link ofAddress}. */
   readonly shown: Late;
-  /** Whether there is a pod network to wait for. @default true */
+  /** Whether to wait for its pods, which need the pod network. @default true */
   readonly awaited?: boolean | undefined;
 }
 
 const endpointOf = "--providers.kubernetesIngress.ingressEndpoint";
-/** Ingresses show the address of the Service. */
+/** Argument by which Ingresses show the address of the Service. */
 export const ofService = `${endpointOf}.publishedService=${traefikNamespace}/${name}`;
-/** Begins the argument by which they show an address. */
+/** Beginning of the argument by which Ingresses show a fixed address. */
 export const ofAddress = `${endpointOf}.ip=`;
 
-/** Where its pods run: each on a machine of the pool that has none, or anywhere. */
+/** Returns where its pods run: at most one on each machine of the pool, or on any node. */
 function placed({ spec, taints = [] }: TraefikSettings): Partial<PodSpec> {
   const matchLabels = appLabel(name);
   if (spec.kind === "service") return { topologySpreadConstraints: spreadOverNodes(matchLabels) };
@@ -112,7 +115,7 @@ function placed({ spec, taints = [] }: TraefikSettings): Partial<PodSpec> {
 
 export function traefik(settings: TraefikSettings): Deployment {
   const { spec, awaited } = settings;
-  // A machine of the pool has room for one pod: the old one goes first.
+  // A machine of the pool takes one pod only: the former one must end first.
   const rollingUpdate =
     spec.kind === "workers"
       ? { maxSurge: 0, maxUnavailable: 1 }
@@ -144,7 +147,7 @@ function proxy({ image, shown }: TraefikSettings): Container {
         (entrance) =>
           `--entryPoints.${entryPoints[entrance.name]}.address=:${String(entrance.containerPort)}/tcp`,
       ),
-      // Each Ingress answers by TLS, too: with its Secret, or with a certificate that Traefik signs itself.
+      // Each Ingress also serves TLS: with the certificate in its Secret, or a self-signed one.
       `--entryPoints.${entryPoints.https}.http.tls=true`,
       `--entryPoints.traefik.address=:${String(pingPort)}/tcp`,
       "--ping=true",
@@ -161,14 +164,17 @@ function proxy({ image, shown }: TraefikSettings): Container {
     ],
     readinessProbe: readiness(probe, { periodSeconds: 5 }),
     livenessProbe: liveness(probe),
-    // Where it keeps bodies that are too large for memory.
+    // For bodies that are too large for memory.
     volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
     resources: { requests: { cpu: "100m", memory: "100Mi" } },
     securityContext: confined,
   });
 }
 
-/** What leads to it: a load balancer of the cloud controller's, or the node ports of the machines that have a pod. */
+/**
+ * Returns its Service: with a load balancer of the cloud controller, or with node ports that work
+ * on machines with a pod.
+ */
 export function traefikService(
   spec: IngressSpec,
   ...[awaited, balancing]: [awaited?: boolean, balancing?: Balancing]
@@ -197,7 +203,7 @@ const wayOf = (spec: IngressSpec, balancing: Balancing | undefined) =>
     ? balanced(spec.public ? "external" : "internal", { ...spec, ...balancing })
     : { metadata: {}, spec: { type: "NodePort", externalTrafficPolicy: "Local" } };
 
-/** Whoever drains machines leaves all pods but one. */
+/** Returns the disruption budget: drains evict one pod at a time. */
 export function traefikBudget(): PodDisruptionBudget {
   return {
     apiVersion: "policy/v1",

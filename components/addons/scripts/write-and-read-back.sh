@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs in the sample writer: proves that its volume takes data and gives it back.
-# Reads:  POD_NAME, DATA_DIRECTORY.  Result: one line on standard output, and the file $DATA_DIRECTORY/proof.
+# Runs in the sample writer: writes a line to its volume and reads it back.
+# Reads: POD_NAME, DATA_DIRECTORY. Result: one line on standard output, and the file
+# $DATA_DIRECTORY/proof.
 set -eu
 : "${POD_NAME:?}" "${DATA_DIRECTORY:?}"
 
@@ -14,6 +15,6 @@ if [ "$read_back" != "$written" ]; then
   exit 1
 fi
 echo "read back: $read_back"
-# Ready only now: the readiness probe looks for this file, which dies with the container.
+# Ready only now: the readiness probe checks this file, which is deleted with the container.
 : >/tmp/proven
 exec /agnhost pause
