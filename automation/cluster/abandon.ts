@@ -15,32 +15,38 @@ import {
 } from "./state.js";
 
 /*
- * A cluster whose API is gone for good: what is in it goes with the machines. The state forgets it, and the engine takes away
- * the rest.
+ * Destroys a cluster whose Kubernetes API never answers again (`destroy --abandon`). The state
+ * forgets the objects that only this API could delete: they disappear with the machines. The engine
+ * deletes the rest.
  */
 
-/** A script that a part of a cluster runs, and none of the program's own. */
+/**
+ * Matches the URN of a script that a component of a `Cluster` runs, but no script of the user's own
+ * program.
+ */
 const ofCluster = /\bstackadm:[^$]*\$command:remote:Command::/;
 
 /**
- * Does deleting a resource need a cluster's API: an object in it, or a script of its teardown? An object is in the cluster to
- * which its provider leads, and a program may have providers for others.
+ * Returns a predicate: does deleting a resource need a cluster's API? True for an object in the
+ * cluster and for a script with a teardown. A program may also have Kubernetes providers for other
+ * clusters: their objects do not count.
  *
- * @param providers URNs of the providers that lead to the stack's clusters
+ * @param providers URNs of the providers that connect to the stack's clusters
  */
 export const needsApi =
   (providers: ReadonlySet<string>) =>
   ({ urn, type, inputs, provider = "" }: StateResource): boolean =>
     type.startsWith("kubernetes:")
-      ? // A reference to a provider is its URN and its ID.
+      ? // A reference to a provider has the form `<URN>::<ID>`.
         providers.has(provider.slice(0, provider.lastIndexOf("::")))
       : ofCluster.test(urn) && inputs?.["delete"] !== undefined;
 
 /**
- * Names without an identity by which cloud controllers of the stack's clusters know these: an earlier release had none, and a cluster
- * keeps the name that it was made under.
+ * Returns the names without an identity that the clusters' cloud controllers use
+ * (`--cluster-name`). Earlier releases put no identity into this name, and a cluster keeps its
+ * first name.
  *
- * @param isInside whether a resource is in one of them
+ * @param isInside whether a resource is in one of the clusters
  */
 export const formerNames = (
   { deployment }: StateExport,
@@ -55,14 +61,18 @@ export const formerNames = (
       .flatMap(([, name = ""]) => (readNameInCloud(name) ? [] : [name])),
   );
 
-/** The cluster in the name of a Service's load balancer. Neither a namespace nor a Service has `_` in its name. */
+/**
+ * Returns the cluster's name from the name of a Service's load balancer. Namespaces and names of
+ * Services contain no `_`.
+ */
 const clusterIn = ({ name }: CloudObject): string | undefined =>
   /^kube_service_(.+)_[^_]+_[^_]+$/.exec(name)?.[1];
 
 /**
- * Load balancers that the clusters' own controllers made: a network cannot go before them. Their names have an identity of the state, or
- * none, but one of the former names, and a network of the state. Another one in such a network may be of a cluster whose owner put it
- * there: it is named, and stays.
+ * Returns the load balancers of the clusters' own cloud controllers: their networks cannot be
+ * deleted before them. Such a load balancer carries an identity of the state, or carries none, has
+ * one of the former names and is in a network of the state. Any other load balancer in such a
+ * network may be another cluster's: it is reported and kept.
  */
 function inTheWay(
   run: Run,
@@ -81,7 +91,7 @@ function inTheWay(
   );
   const isOurs = (one: CloudObject): boolean =>
     ownershipOf(one) === undefined && former.has(clusterIn(one) ?? "");
-  // What says by an identity that it is another's is named by every destroy.
+  // Load balancers with another cluster's identity are skipped here: every destroy reports them.
   for (const { name, id } of others.filter((one) => !isOurs(one) && !ownershipOf(one)))
     run.note(
       `! The load balancer '${name}' (${id}) in the cluster's network is not known to be the cluster's, so it stays, and the network cannot go before it: have its cluster give it back, or delete it.`,
@@ -89,7 +99,11 @@ function inTheWay(
   return [...ofServices, ...others.filter(isOurs)];
 }
 
-/** Takes away what stands in the way, and what an interrupted run left; answers what of the state stays. Whoever calls holds the stack. */
+/**
+ * Deletes what blocks the networks, removes from the state what needs the API, and undoes what an
+ * interrupted run left. The caller holds the stack's lock. Returns the states before and after, and
+ * the number of forgotten resources.
+ */
 async function leave(run: Run, before: StateExport, signal: AbortSignal) {
   const cloud = await run.cloud();
   const goesWithIt = needsApi(new Set(await readProviders(run.access)));
@@ -105,16 +119,18 @@ async function leave(run: Run, before: StateExport, signal: AbortSignal) {
     },
   });
   const { state: rest, forgotten } = withoutThose(before, goesWithIt);
-  // An import forgets the record of it, and what is half made keeps its network.
+  // `clearRecord` imports the new state, which deletes the pending operations: recover them first,
+  // because half-made objects keep their network from being deleted.
   const { state } = await recover(run.access, rest, () => toolsOf(run, signal));
   return { before, state, forgotten };
 }
 
 /**
- * Takes away what stands in the way of a cluster that is given up, and forgets in the state what needs the API: as long as nobody else
- * works on the stack, by what its state says then.
+ * Deletes the load balancers that block the networks of an abandoned cluster, and removes from the
+ * state what needs the cluster's API. Holds the stack's lock meanwhile and reads the state under
+ * this lock.
  *
- * @param requireAgreed refuses a state that nobody agreed to destroy
+ * @param requireAgreed throws if the user has not agreed to destroy this state
  */
 export async function abandon(
   run: Run,

@@ -5,8 +5,9 @@ import type { Run } from "./run.js";
 import { beginWith } from "./which-cluster.js";
 
 /**
- * What an `up` begins with: what an interrupted run left half made is repaired, and load balancers with which nothing can
- * be done any more are gone. Who expects no change is refused where there would be one of these, or any other.
+ * Prepares the stack for `up`: repairs what an interrupted run left, and deletes load balancers
+ * that are in ERROR. With `expectNoChanges`, changes nothing and fails if `up` would change
+ * anything.
  */
 export async function settleBeforeUp(run: Run, expectNoChanges = false): Promise<Repaired> {
   const held = await beginWith(run);

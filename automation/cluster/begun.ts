@@ -4,23 +4,29 @@ import { writePrivate } from "../../base/files.js";
 import type { Workspace } from "./workspace.js";
 
 /*
- * The engine records a run when that comes to its end, so of one that was killed nobody can say when it began but who started it. It is
- * noted in the stack's private directory, and there its end, too: a backend that is brought back from a copy knows nothing of that. Who
- * does not find it there knows less, and leaves more.
+ * The engine records only runs that finished. So each `up` notes in the stack's private directory
+ * when it began and finished: after a kill, repair then knows in which period an object was
+ * created. A backend that was restored from a backup lacks these times, too. Without the note,
+ * repair deletes less.
  */
 
 type Place = Pick<Workspace, "directory">;
 
-/** The last `up` of ours that may have changed anything. In milliseconds since 1970. */
+/**
+ * Times of the last `up` started here that may have changed anything, in milliseconds since 1970.
+ */
 export interface Begun {
   readonly from: number;
-  /** When it came to its end, well or not, and left nothing in the making. Absent: it was killed, or is at work. */
+  /**
+   * End of the run, successful or failed, with no pending operation left. Absent: the run was
+   * killed or still runs.
+   */
   readonly to?: number;
 }
 
 export const begunPath = ({ directory }: Place): string => join(directory, "begun");
 
-/** What is noted of it; undefined where nobody noted it. */
+/** Returns the noted times; undefined if there is no readable note. */
 export function begunAt(place: Place): Begun | undefined {
   try {
     const [from = NaN, to = NaN] = readFileSync(begunPath(place), "utf8").split(" ").map(Number);
@@ -35,19 +41,22 @@ function note(place: Place, begun: Begun | undefined): void {
     if (begun) writePrivate(begunPath(place), Object.values(begun).join(" "));
     else rmSync(begunPath(place), { force: true });
   } catch {
-    // As where nobody noted it.
+    // Without a note, repair deletes less.
   }
 }
 
-/** An `up` that is noted, for whoever sees how it ends. */
+/** Handle of an `up` that was noted; its caller reports how the run ended. */
 export interface Noted {
-  /** It came to its end. */
+  /** Notes that the run has finished. */
   readonly end: () => void;
-  /** It did nothing, and says nothing of the state: what was noted before it counts. */
+  /**
+   * Restores the previous note: the run did nothing, so the previous note still describes the
+   * state.
+   */
   readonly undo: () => void;
 }
 
-/** Notes that an `up` of ours begins. */
+/** Notes that an `up` begins, and returns the handle to note its end. */
 export function noteBegin(place: Place, from: number = Date.now()): Noted {
   const before = begunAt(place);
   note(place, { from });

@@ -2,10 +2,14 @@ import { validityOf, type Validity } from "../../components/identity/kubeconfig.
 import type { NodeReport } from "../verify/nodes.js";
 
 /*
- * What is to be said of certificates. Control planes sign theirs anew by themselves; the kubeconfig is fetched by `up`. Pure.
+ * Warnings about certificates that expire. Control planes renew their own certificates; `up`
+ * fetches a new kubeconfig. Pure.
  */
 
-/** Whether the control plane that handed it out has another one by now, or makes one when its script runs: at a third it does. */
+/**
+ * Returns whether less than 30 % of the lifetime is left. A control plane renews at a third, so it
+ * has a newer kubeconfig or creates one when its script runs.
+ */
 export const isOld = ({ from, to }: Validity, now: number): boolean =>
   now > Date.parse(to) - 0.3 * (Date.parse(to) - Date.parse(from));
 
@@ -13,14 +17,14 @@ type Nodes = readonly Pick<NodeReport, "name" | "certificate">[];
 
 interface Asked {
   readonly stack: string;
-  /** Milliseconds. Default: the clock's. */
+  /** Current time in milliseconds. @default the clock's time */
   readonly now?: number;
 }
 
 const moment = (end: string, now: number): string =>
   `${Date.parse(end) <= now ? "ended" : "ends"} at ${end}`;
 
-/** What is to be done about certificates that nothing has signed anew in time; empty as long as all are looked after. */
+/** Returns warnings about certificates that were not renewed in time; empty if all were renewed. */
 export function certificateWarnings(
   { nodes, kubeconfig }: { readonly nodes: Nodes; readonly kubeconfig: string },
   { stack, now = Date.now() }: Asked,
@@ -43,7 +47,7 @@ export function certificateWarnings(
   return [...late, `${what}; run \`npx stackadm up --stack ${stack}\` for another`];
 }
 
-/** The certificate that has to be seen to before all others. */
+/** Describes the certificate that has to be renewed first. */
 export const firstToEnd = (nodes: Nodes): string | undefined => {
   const [first] = nodes
     .flatMap(({ name, certificate }) => (certificate ? [{ name, ...certificate }] : []))

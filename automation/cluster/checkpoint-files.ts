@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { backendDirectory } from "../setup/backend.js";
 
-/** Whose checkpoint, and in which backend. */
+/** Location of a stack's checkpoint: backend, project and stack. */
 export interface CheckpointPlace {
   readonly backend: string;
   readonly project: string;
@@ -12,7 +12,7 @@ export interface CheckpointPlace {
 
 /** Files of a stack's checkpoint, in a backend that is a directory. */
 interface CheckpointFiles {
-  /** Where the backend has its own. */
+  /** Directory `.pulumi` of the backend. */
   readonly pulumi: string;
   readonly all: readonly string[];
 }
@@ -27,20 +27,29 @@ function filesOf({ backend, project, stack }: CheckpointPlace): CheckpointFiles 
   return { pulumi, all: names.map((name) => join(directory, name)) };
 }
 
-/** Attributes that an engine emptied and did not write: it reads nothing beside them. */
+/**
+ * Returns whether the file is an attributes file that a killed engine has emptied. The engine
+ * refuses to read the checkpoint next to it.
+ */
 const areEmptied = (file: string): boolean =>
   file.endsWith(".attrs") && statSync(file, { throwIfNoEntry: false })?.size === 0;
 
-/** The formats of a checkpoint that are read here, with what this program's states use of the newer one. */
+/**
+ * Formats of a checkpoint that are read here: version 3, and version 4 with the features that this
+ * program's states use.
+ */
 const checkpointSchema = z.strictObject({
   version: z.union([z.literal(3), z.literal(4)]),
   features: z.array(z.enum(["hooks", "replaceWith"])).optional(),
   checkpoint: z.object({ latest: z.record(z.string(), z.unknown()) }),
 });
 
-/** The one file in which the engine keeps the stack; undefined where there may be another one that counts. */
+/**
+ * Returns the only file that holds the stack's checkpoint; undefined if another file may count
+ * instead.
+ */
 function soleFile({ pulumi, all }: CheckpointFiles, stack: string): string | undefined {
-  // Stacks that belong to projects; and no changes beside the checkpoint, which an engine may come to keep.
+  // Layout 1 has a directory per project. A newer engine may keep changes in a journal.
   const layout = readFileSync(join(pulumi, "meta.yaml"), "utf8");
   if (!/^version: 1$/m.test(layout) || existsSync(join(pulumi, "journal"))) return undefined;
   const ends = (one: string, ending: string): boolean => one.endsWith(`/${stack}.json${ending}`);
@@ -51,9 +60,10 @@ function soleFile({ pulumi, all }: CheckpointFiles, stack: string): string | und
 }
 
 /**
- * What `pulumi stack export` prints, read from the file in which the engine keeps it: every command begins with that, and it takes no
- * process. The engine puts a whole file in the place of the one before. Undefined where it is not as simple: in another backend or
- * layout, a packed file, another format, no such stack, or one that the engine itself could not read.
+ * Returns what `pulumi stack export` prints, read from the backend's file: every command needs it,
+ * and this starts no process. The engine replaces the file atomically. Undefined if the file cannot
+ * be read safely: another backend or layout, a compressed file, another format, no such stack, or
+ * emptied attributes.
  */
 export function readCheckpoint(
   place: CheckpointPlace,
@@ -72,9 +82,10 @@ export function readCheckpoint(
 }
 
 /**
- * Removes the empty files of attributes beside a stack's checkpoint in a file backend; answers how many there were. The engine
- * replaces the checkpoint at once, but empties its attributes before it writes them: one that is killed in between leaves a
- * checkpoint that is whole and that nobody can read. A checkpoint needs no attributes.
+ * Removes the empty attributes files of a stack's checkpoint in a file backend and returns their
+ * number. The engine replaces a checkpoint atomically, but empties its attributes file before it
+ * writes it: a kill in between leaves a complete checkpoint that the engine refuses to read. A
+ * checkpoint needs no attributes.
  */
 export function dropEmptyAttributes(place: CheckpointPlace): number {
   const empty = (filesOf(place)?.all ?? []).filter(areEmptied);

@@ -1,4 +1,4 @@
-/** The names by which programs know failures of the cluster operations. */
+/** Names under which the package exports the failures of cluster operations. */
 export {
   Failure as ClusterError,
   type FailureSubject as ErrorSubject,

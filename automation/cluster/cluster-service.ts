@@ -58,41 +58,41 @@ import { readUnread } from "./unread.js";
 import { beginWith, beginWithOurs } from "./which-cluster.js";
 
 /**
- * The cluster operations: what the command line calls, and programs that embed them. Each throws a ClusterError with a
- * stable code; operations on one stack wait for each other.
+ * Cluster operations for the command line and for programs that embed them. Each throws a
+ * ClusterError with a stable code. Operations on one stack run one after the other.
  */
 export interface ClusterService {
-  /** Brings the cluster to what the stack's settings say, and proves that it works. */
+  /** Creates or changes the cluster to match the stack's settings, and verifies that it works. */
   up(stack: string, options?: UpOptions): Promise<UpResult>;
-  /** Says what `up` would do. Nothing is changed. */
+  /** Returns what `up` would do. Changes nothing. */
   preview(stack: string, options?: PreviewOptions): Promise<PreviewResult>;
-  /** Reads what is really there into the state, and says what `up` would repair. Nothing is changed in the cloud. */
+  /** Reads the cloud's objects into the state, and counts what `up` would change. */
   refresh(stack: string, options?: RunOptions): Promise<RefreshResult>;
   /**
-   * Takes everything away that the stack's state holds and what carries the identity in it, and looks that nothing else is
-   * left. Well when there is nothing; an error when a cluster of this name lives that another state holds, and for one that
-   * is protected. Asks nobody.
+   * Deletes everything in the stack's state and every object with its identities, and verifies that
+   * nothing is left. Succeeds if there is nothing. Fails if another state holds a cluster of this
+   * name, and for a protected cluster. Does not ask for confirmation.
    */
   destroy(stack: string, options?: DestroyOptions): Promise<DestroyResult>;
-  /** Says what `destroy` would take away and what it would leave. Nothing is changed. */
+  /** Returns what `destroy` would delete and what it would keep. Changes nothing. */
   destroyPlan(stack: string, options?: DestroyPlanOptions): Promise<DestroyPlan>;
-  /** Machines, nodes and samples as they are now. */
+  /** Returns the current machines, nodes and samples. */
   status(stack: string, options?: LookOptions): Promise<StatusResult>;
-  /** What the cloud lacks for the cluster; nothing when it fits. */
+  /** Returns what the cloud lacks for the cluster; empty if nothing is missing. */
   preflight(stack: string, options?: FitOptions): Promise<Finding[]>;
-  /** The cluster that the stack's settings describe; all problems in one error. */
+  /** Returns the cluster that the stack's settings describe; reports all problems in one error. */
   spec(stack: string, options?: LookOptions): Promise<ClusterSpec>;
-  /** Stack outputs, secrets in clear or as "[secret]". Default: in clear. */
+  /** Returns the stack's outputs, secrets as plain text or as "[secret]". Default: plain text. */
   outputs(stack: string, options?: OutputsOptions): Promise<Record<string, unknown>>;
-  /** The administrator's kubeconfig. */
+  /** Returns the administrator's kubeconfig. */
   kubeconfig(stack: string, options?: LookOptions): Promise<string>;
-  /** Writes it to a file that only its owner reads; answers its path. */
+  /** Writes the kubeconfig to a file that only its owner can read; returns the path. */
   kubeconfigFile(stack: string, options?: LookOptions): Promise<string>;
-  /** The state, secrets encrypted; undefined when there is no such stack. */
+  /** Returns the state, with secrets encrypted; undefined if the stack does not exist. */
   state(stack: string, options?: LookOptions): Promise<StateExport | undefined>;
-  /** Who holds the stack: nobody, or the process that works on it. Where the backend is no directory, the engine takes the lock for a moment. */
+  /** Lists the lock holders; tests a backend that is no directory by taking its lock briefly. */
   locks(stack: string, options?: LookOptions): Promise<string[]>;
-  /** Removes the locks of those holders that somebody knows to be gone. Answers whose were removed. */
+  /** Removes the locks of holders that the caller knows to be dead. Returns their descriptions. */
   unlock(stack: string, options?: UnlockOptions): Promise<string[]>;
 }
 
@@ -111,7 +111,7 @@ class Service implements ClusterService {
       const repaired = await settleBeforeUp(run, expectNoChanges);
       const fitting = await requireFit(repaired);
       const { state, mended } = await readUnread(run, repaired.state);
-      // Who asks whether anything is not as it is to be wants it looked at.
+      // `expectNoChanges` asks for a comparison with the real cloud, so cached facts are not used.
       const known = expectNoChanges === true || mended ? undefined : fitting;
       if (expectNoChanges !== true) await fetchKubeconfig(run, state);
       run.stage("operation");
@@ -165,7 +165,7 @@ class Service implements ClusterService {
       const { name } = settings;
       if (state === undefined || holdsNothing(state)) {
         const left = await requireNotElsewhere(run, name);
-        // The empty stack itself goes.
+        // Deletes the empty stack itself.
         if (state !== undefined) await run.engine("destroy", { exists: true });
         return { clusters: [name], held: false, deleted: [], ...left };
       }
@@ -177,7 +177,7 @@ class Service implements ClusterService {
       requireAgreed(state);
       run.stage("operation");
       const { access } = run;
-      // As long as the state says where the cluster is.
+      // While the state still has the clusters' providers.
       await moveEarlier(access.workspace, () => readClusters(access));
       const settled = await settleApi(run, state, { ...options, requireAgreed });
       const repaired = await repair(run, settled, { stage: "operation", newest: false });
@@ -243,7 +243,7 @@ class Service implements ClusterService {
     return this.request(stack, options, (run) => unlock(run, options.holders ?? []));
   }
 
-  /** One request: an error that a stop brought about is the stop. */
+  /** Runs one request. Reports an error that a stop caused as the stop. */
   private async request<T>(
     stack: string,
     options: RunOptions,
@@ -260,7 +260,7 @@ class Service implements ClusterService {
     }
   }
 
-  /** Operations on one stack wait for each other; those on different stacks do not. */
+  /** Queues operations on the same stack; those on different stacks run concurrently. */
   private inTurn<T>(
     stack: string,
     options: RunOptions,
@@ -277,7 +277,7 @@ class Service implements ClusterService {
   }
 }
 
-/** The state of a stack that is there. */
+/** Returns the state of a stack; throws if the stack does not exist. */
 async function stateOf({ access, stack }: Run): Promise<StateExport> {
   const state = await readState(access);
   if (state !== undefined) return state;
@@ -293,6 +293,6 @@ async function outputsOf(run: Run, secrets?: Secrets): Promise<Record<string, un
   return readOutputs(run.access, secrets);
 }
 
-/** The cluster operations on one backend. */
+/** Creates the service for one backend. */
 export const createClusterService = (service: ClusterServiceOptions): ClusterService =>
   new Service(service);

@@ -7,13 +7,16 @@ const moment = z.string().refine((text) => Number.isFinite(Date.parse(text)));
 
 export interface EndingOptions {
   readonly stack: string;
-  /** When the credential ends that the settings supply, as they say. */
+  /** End of the credential that the settings supply, as written there. */
   readonly supplied?: string | undefined;
-  /** Milliseconds. Default: the clock's. */
+  /** Current time in milliseconds. @default the clock's time */
   readonly now?: number;
 }
 
-/** What is to be done about the credential of a living cluster that has ended or ends soon; empty while that is far. */
+/**
+ * Returns warnings about a running cluster's credential that has expired or expires within 30 days;
+ * empty otherwise.
+ */
 export function credentialWarnings(
   { deployment }: StateExport,
   { stack, supplied, now }: EndingOptions,

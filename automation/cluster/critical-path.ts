@@ -2,24 +2,24 @@ import type { ClusterEvent, ResourceChange } from "./events.js";
 import type { StateExport, StateResource } from "./state.js";
 
 /*
- * How long an `up` takes is decided by one chain of resources: each began when the one before it was done. Whoever wants it
- * faster has to look there, and nowhere else.
+ * One chain of resources determines how long an `up` takes: each link started when the one before
+ * it finished. Only a faster link makes the run faster.
  */
 
-/** When the engine worked on a resource, in milliseconds since 1970. */
+/** Time in which the engine worked on a resource, in milliseconds since 1970. */
 export interface Span extends Pick<ResourceChange, "urn" | "name" | "type" | "phase"> {
-  /** The engine's word: create, update, delete, replace, ... */
+  /** Pulumi's name of the operation: create, update, delete, replace, ... */
   readonly operation: string;
   readonly startedAt: number;
   readonly endedAt: number;
 }
 
 export interface TimelineRow extends Span {
-  /** Whether it is a link of the chain that decided how long it all took. */
+  /** Whether the resource is on the critical path. */
   readonly critical: boolean;
 }
 
-/** The spans of a run, as its events come in. */
+/** Collects the spans of a run from its events. */
 export class Spans {
   private readonly open = new Map<string, number>();
   private readonly closed: Span[] = [];
@@ -42,16 +42,22 @@ export class Spans {
   }
 }
 
-/** What a resource waits for. A reference to a provider is its URN and its ID. */
+/**
+ * Returns the URNs that a resource depends on. A reference to a provider has the form
+ * `<URN>::<ID>`.
+ */
 const waitsFor = (resource: StateResource | undefined): string[] => {
   const { dependencies = [], provider = "" } = resource ?? {};
   return [...dependencies, provider.slice(0, provider.lastIndexOf("::"))];
 };
 
-/** Milliseconds by which two events that follow each other may come in the wrong order. */
+/** Milliseconds by which the times of two consecutive events may be out of order. */
 const slack = 50;
 
-/** The last to end of what a resource waited for, also through what stood still. */
+/**
+ * Returns the dependency that finished last before the span started. Follows dependencies that did
+ * not change to their own dependencies.
+ */
 function before(
   { urn, startedAt }: Span,
   resources: ReadonlyMap<string, StateResource>,
@@ -74,7 +80,7 @@ function before(
   return found.sort((a, b) => a.endedAt - b.endedAt).at(-1);
 }
 
-/** The chain that ends with the last span, its first link first. Pure. */
+/** Returns the chain that ends with the last span, its first link first. Pure. */
 export function criticalPath(spans: readonly Span[], state: StateExport | undefined): Span[] {
   const resources = new Map((state?.deployment.resources ?? []).map((one) => [one.urn, one]));
   const spansOf = new Map<string, Span[]>();
@@ -88,7 +94,7 @@ export function criticalPath(spans: readonly Span[], state: StateExport | undefi
   return path;
 }
 
-/** All spans in the order in which they began, with the critical ones marked. Pure. */
+/** Returns all spans by start time, with those of the critical path marked. Pure. */
 export function timelineOf(spans: readonly Span[], state: StateExport | undefined): TimelineRow[] {
   const path = new Set(criticalPath(spans, state));
   return [...spans]

@@ -20,7 +20,7 @@ import type { Run } from "./run.js";
 import { componentsOf, heldBy, holdsNothing, readState } from "./state.js";
 import { placeIn } from "./which-cluster.js";
 
-/** What carries one of the identities. */
+/** Returns the objects that carry one of the identities. */
 const markedIn = (
   inventory: readonly CloudObject[],
   identities: ReadonlySet<string>,
@@ -32,7 +32,10 @@ const markedIn = (
       : [];
   });
 
-/** The clusters' names: as their objects in the cloud have them, else as their components have. */
+/**
+ * Returns the clusters' names: from the marks of their objects in the cloud, or else from their
+ * components.
+ */
 const namesOf = (
   components: ReadonlyMap<string, string>,
   marked: readonly Orphan[],
@@ -41,7 +44,10 @@ const namesOf = (
   return [...new Set([...components].map(([id, component]) => inCloud.get(id) ?? component))];
 };
 
-/** What of the project goes, and apart what the clusters themselves give back or keep. */
+/**
+ * Sorts the project's objects: what is deleted, what is kept, and separately the volumes, floating
+ * IPs and snapshots that the clusters' own controllers release or keep.
+ */
 function sorted(
   inventory: readonly CloudObject[],
   marked: readonly Orphan[],
@@ -72,7 +78,7 @@ function sorted(
   return { goes, volumes, floatingIps, snapshots, ...(stays.length > 0 && { stays }) };
 }
 
-/** What a destroy of the stack would take away, and what it would leave. */
+/** Returns what a destroy of the stack would delete and what it would keep. */
 export async function planDestroy(
   run: Run,
   { abandon = false }: DestroyPlanOptions,

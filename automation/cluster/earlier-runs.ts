@@ -2,75 +2,94 @@ import { z } from "zod";
 import { begunAt, type Begun } from "./begun.js";
 import { pulumi, type StateAccess, type StateExport } from "./state.js";
 
-/** A time in which a run was at work, in milliseconds since 1970. */
+/** Period in which a run was active, in milliseconds since 1970. */
 export interface Stretch {
   readonly from: number;
   readonly to: number;
-  /** It was to take everything away, and has the state forget some of it before it was gone. @default it was not */
+  /**
+   * Whether the run was a destroy, which may have removed a resource from the state before it
+   * deleted it. @default false
+   */
   readonly destroyed?: true;
-  /** It came to its end, and failed: what it knew of is in the state. @default nobody saw it end */
+  /** Whether the run failed but finished: the state contains all that it knew. @default false */
   readonly ended?: true;
-  /** The run may have begun later and ended earlier. @default it was at work all the time */
+  /**
+   * Whether the run may have begun later and ended earlier. @default false: it was active all the
+   * time
+   */
   readonly atMost?: true;
 }
 
 export interface Doubts {
-  /** The state as a run that was killed left it, where it was repaired since. Default: the state itself says whether one was killed. */
+  /** State that a killed run left, if it was repaired since. Default: the current state. */
   readonly interrupted?: StateExport | undefined;
 }
 
-/** What the engine writes down of a run that came to its end, well or not. The newest comes first. */
+/** Record of the engine about each finished run, successful or failed. The newest is first. */
 const historySchema = z.array(
   z.looseObject({
     kind: z.string(),
     result: z.string(),
     startTime: z.string(),
     endTime: z.string().optional(),
-    /** How many resources it did what with. */
+    /** Number of resources for each kind of operation. */
     resourceChanges: z.record(z.string(), z.number()).optional(),
   }),
 );
 export type History = z.output<typeof historySchema>;
 
-/** What is known of a stack's runs: what the engine recorded, and the last `up` of ours. */
+/** Runs of a stack: the engine's records, and our own note about the last `up`. */
 export interface Runs {
   readonly history: History;
   readonly begun?: Begun | undefined;
 }
 
-/** Clocks here and in the cloud may differ by so many milliseconds. */
+/** Milliseconds by which the clocks of this machine and of the cloud may differ. */
 export const slack = 60_000;
-/** So many milliseconds after the state was written what it says to be in the making may still be begun: no create may take longer. */
+/**
+ * Milliseconds after the last write of the state in which a pending create may still be sent to the
+ * cloud. No create may take longer.
+ */
 export const longest = 20 * 60_000;
 
-/** When the stack began to be, as its state says. */
+/** Returns when the stack was created, from the state. */
 export const beginningOf = ({ deployment }: StateExport): string | undefined =>
   deployment.resources?.find(({ type }) => type === "pulumi:pulumi:Stack")?.created;
 
-/** When an engine last wrote the state, in milliseconds since 1970; undefined where it does not say. */
+/**
+ * Returns when the engine last wrote the state, in milliseconds since 1970; undefined if the state
+ * does not contain it.
+ */
 export function writtenAt({ deployment }: StateExport): number | undefined {
   const manifest = z.looseObject({ time: z.iso.datetime({ offset: true }) });
   const time = Date.parse(manifest.safeParse(deployment["manifest"]).data?.time ?? "");
   return time > 0 ? time : undefined;
 }
 
-/** Whether an engine was killed while it worked on the stack, as its state says. */
+/** Returns whether the state has pending operations: an engine was killed while it worked. */
 export const hasPending = ({ deployment }: StateExport): boolean =>
   (deployment.pending_operations ?? []).length > 0;
 
-/** Whether a run of ours came to its end when the state was written, or later: it may be a copy from the midst of that run. */
+/**
+ * Returns whether our last run finished at or after the write of the state: the state may be a copy
+ * from the middle of that run.
+ */
 const isCopy = (written: number, begun: Begun | undefined): boolean =>
   begun?.to !== undefined && begun.to + slack >= written;
 
-/** When a run of ours began since anything was recorded that nobody saw end. */
+/**
+ * Returns the start time of our last run, if it began after the last recorded run and its end was
+ * not noted. Otherwise undefined.
+ */
 function oursSince({ history, begun }: Runs): number | undefined {
   const recorded = Date.parse(history[0]?.endTime ?? "1970-01-01");
   return begun && begun.to === undefined && begun.from >= recorded ? begun.from : undefined;
 }
 
 /**
- * When the run that was killed was at work: at most since all was settled, for runs that failed since keep what was in the making; certainly
- * since the last one of ours began that nobody saw end, until the state was written, if nobody has written it since.
+ * Returns the periods in which the killed run may have been active. The longest begins at the last
+ * successful run, because runs that failed since then keep the pending operations. A certain period
+ * is added if our last run was not seen to finish: from its start to the last write of the state.
  */
 function killed(state: StateExport, runs: Runs): Stretch[] {
   const { history } = runs;
@@ -85,8 +104,8 @@ function killed(state: StateExport, runs: Runs): Stretch[] {
 }
 
 /**
- * When runs were at work of which the state may not know everything: those that failed since the last good one, and the one
- * that was killed, which nobody recorded. Pure.
+ * Returns the periods of runs whose results may be missing in the state: runs that failed since the
+ * last successful one, and the killed run, which has no record. Pure.
  */
 export function unsettledBy(
   runs: Runs,
@@ -97,7 +116,7 @@ export function unsettledBy(
   const good = history.findIndex(({ kind, result }) => kind === "update" && result === "succeeded");
   const failed = (good === -1 ? history : history.slice(0, good)).flatMap(
     ({ kind, startTime, endTime }): Stretch[] => {
-      // A refresh makes nothing.
+      // A refresh creates nothing.
       if (endTime === undefined || kind === "refresh") return [];
       const stretch = { from: Date.parse(startTime), to: Date.parse(endTime) };
       return [{ ...stretch, ...(kind === "destroy" ? { destroyed: true } : { ended: true }) }];
@@ -106,7 +125,11 @@ export function unsettledBy(
   return hasPending(interrupted) ? [...failed, ...killed(interrupted, runs)] : failed;
 }
 
-/** Whether something was made in one of them. @param allowed for clocks that differ, in milliseconds */
+/**
+ * Returns whether something was created in one of the periods.
+ *
+ * @param allowed milliseconds by which clocks may differ
+ */
 export const fallsInto = (
   created: string,
   stretches: readonly Stretch[],
@@ -116,13 +139,13 @@ export const fallsInto = (
   return stretches.some(({ from, to }) => time >= from - allowed && time <= to + allowed);
 };
 
-/** Asks the engine for its records. */
+/** Reads the engine's records and our own note. */
 export async function runsOf(access: StateAccess): Promise<Runs> {
   const { stdout } = await pulumi(access, ["stack", "history", "--json", "--page-size", "50"]);
   return { history: historySchema.parse(JSON.parse(stdout)), begun: begunAt(access.workspace) };
 }
 
-/** The same as {@link unsettledBy}, by the engine's records. */
+/** Reads the records and returns {@link unsettledBy} of them. */
 export const unsettledOf = async (
   access: StateAccess,
   state: StateExport,

@@ -8,7 +8,10 @@ import { clusterLines, showCommand } from "./orphans.js";
 import type { Run } from "./run.js";
 import { plainlyWritten } from "./spec.js";
 
-/** What the stack's settings say of the cluster, also when they have become invalid since. */
+/**
+ * Returns the cluster's name and protection from the stack's settings, even if the settings are
+ * invalid.
+ */
 export async function settingsOf(run: Run): Promise<Pick<ClusterSpec, "name" | "protect">> {
   try {
     return await run.spec();
@@ -20,8 +23,10 @@ export async function settingsOf(run: Run): Promise<Pick<ClusterSpec, "name" | "
 }
 
 /**
- * There is nothing that this state holds. Somebody who meant a living cluster (with another backend, on another machine)
- * hears where it is; it is not touched. Answers the volumes and floating IPs that a cluster of this name left, and copies of volumes.
+ * Throws if the project has a running cluster of this name, although the state is empty: the user
+ * has probably chosen another backend. The error lists the cluster's objects; nothing is changed.
+ * Otherwise returns what a former cluster of this name left: volumes, floating IPs and copies of
+ * volumes.
  */
 export async function requireNotElsewhere(
   run: Run,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { backendDirectory } from "../setup/backend.js";
 
-/** Who holds a stack, as the engine wrote it into its lock. */
+/** Process that holds a stack's lock, as the engine wrote it into the lock. */
 export interface LockHolder {
   readonly pid: number;
   readonly user: string;
@@ -13,9 +13,9 @@ export interface LockHolder {
 }
 
 export interface StackLock {
-  /** Absent: the backend is no directory, and only the engine knows where it is. */
+  /** Path of the lock. Absent: the backend is no directory. */
   readonly file?: string;
-  /** Absent: it cannot be read, so nobody knows. */
+  /** Holder of the lock. Absent: the lock cannot be read. */
   readonly holder?: LockHolder;
 }
 
@@ -30,7 +30,7 @@ const lockSchema = z
     return { pid, user, host, since };
   });
 
-/** The locks on one stack. Empty for a backend that is no directory. */
+/** Returns the locks on one stack. Empty for a backend that is no directory. */
 export function stackLocks(backend: string, project: string, stack: string): StackLock[] {
   const root = backendDirectory(backend);
   if (root === undefined) return [];
@@ -50,11 +50,13 @@ function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch {
-    return undefined; // half-written, or gone since it was listed
+    return undefined; // half-written, or deleted since it was listed
   }
 }
 
-/** The locks of which the engine speaks when it is refused: it names each, and who made it. */
+/**
+ * Returns the locks that the engine names when it is refused. The message gives the holder of each.
+ */
 export function locksSaid(text: string): StackLock[] {
   const said = text.matchAll(/created by (.+)@(\S+) \(pid (\d+)\) at (\S+)/g);
   const locks = [...said].map(([, username, hostname, pid, timestamp]): StackLock => {
@@ -63,11 +65,14 @@ export function locksSaid(text: string): StackLock[] {
     });
     return { ...(holder && { holder }) };
   });
-  // The SDK passes on what the engine said more than once.
+  // The SDK repeats the engine's message.
   return [...new Map(locks.map((lock) => [describeLock(lock), lock])).values()];
 }
 
-/** Does an engine of that number run on a host of that name? Then nobody takes its lock away. */
+/**
+ * Returns whether a Pulumi process with the holder's number runs on this host. Then the lock must
+ * not be removed.
+ */
 export function holderRuns({ holder }: StackLock): boolean {
   if (holder?.host !== hostname()) return false;
   try {
@@ -77,16 +82,16 @@ export function holderRuns({ holder }: StackLock): boolean {
   }
 }
 
-/** Removes a lock in a directory, and what lies beside it. */
+/** Removes a lock from a directory, with its attributes file. */
 export function removeLock({ file }: StackLock): void {
   if (file === undefined) return;
   for (const path of [file, `${file}.attrs`]) rmSync(path, { force: true });
 }
 
-/** The engine tells the time of a lock in seconds. */
+/** Formats a time as the engine prints the time of a lock: in seconds. */
 const seconds = (time: Date): string => time.toISOString().replace(/\.\d+Z$/, "Z");
 
-/** `process 12 of root on host, since 2026-01-02T10:00:00Z`. */
+/** Describes a lock: `process 12 of root on host, since 2026-01-02T10:00:00Z`. */
 export const describeLock = ({ file, holder }: StackLock): string =>
   holder
     ? `process ${holder.pid} of ${holder.user} on ${holder.host}, since ${seconds(holder.since)}`

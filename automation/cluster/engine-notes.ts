@@ -14,22 +14,23 @@ import {
 import type { LockHolder } from "./engine-locks.js";
 
 /*
- * The engine writes into a lock a host name and a process number, which two containers may have alike and another process may
- * get later. So whoever starts an engine that takes a lock notes which process it is, and where, before it can take it: only that proves
- * that a holder is dead. The notes lie in the stack's private directory, whatever the backend is.
+ * The engine writes only host name and process number into a lock. Two containers may share both,
+ * and another process may get the number later. So each engine that may take a lock is noted when
+ * it starts, with its process and its place (boot, namespace, machine): only this proves that a
+ * holder is dead. The notes are in the stack's private directory, with every backend.
  */
 
 const processSchema = z.object({
   pid: z.number(),
-  /** When it started, in clock ticks after boot. */
+  /** Start time, in clock ticks after boot. */
   started: z.string(),
 });
 
 const noteSchema = processSchema.extend({
-  /** Who waits for its result. Absent: unknown. */
+  /** Process that waits for the engine's result. Absent: unknown. */
   client: processSchema.optional(),
   host: z.string(),
-  /** When it was noted, in milliseconds since 1970. */
+  /** Time of the note, in milliseconds since 1970. */
   at: z.number(),
   place: z.object({
     boot: z.string(),
@@ -44,14 +45,14 @@ const fileOf = (directory: string, { pid, started }: EngineNote): string =>
   join(folderOf(directory), `${String(pid)}-${started}.json`);
 
 /**
- * Notes an engine that was just started; answers what forgets it.
+ * Notes an engine that was just started. Returns a function that deletes the note.
  *
- * @param directory of the stack
- * @param client number of the process that waits for its result
+ * @param directory private directory of the stack
+ * @param client number of the process that waits for the engine's result
  */
 export function noteEngine(directory: string, pid: number, client = process.pid): () => void {
   const [place, facts, waiting] = [processPlace(), processFacts(pid), processFacts(client)];
-  // Without a note its lock proves nothing, should it be killed: then a person has to say so.
+  // Without a note, nothing proves that a killed engine is dead: the user has to confirm it.
   if (!place || !facts) return () => undefined;
   const note: EngineNote = {
     ...{ pid, started: facts.started, host: hostname(), at: Date.now(), place },
@@ -69,11 +70,12 @@ export function noteEngine(directory: string, pid: number, client = process.pid)
 }
 
 /**
- * Notes every engine that this process starts, also those that the SDK starts. Answers what ends that and forgets them, but for any that was
- * killed: for when they have given their locks back. Their results are for the process that started this one.
+ * Notes every engine that this process starts, also those that the SDK starts. Returns a function
+ * that stops this and deletes the notes, except those of killed engines. Call it when the engines
+ * have released their locks. The client of these engines is the process that started this one.
  */
 export function noteEngines(directory: string): () => void {
-  // Once it is gone, our parent is another one.
+  // Read now: once the parent has exited, this number is another process's.
   const client = process.ppid;
   const forgets: (() => void)[] = [];
   const onCreated = (message: unknown): void => {
@@ -97,25 +99,25 @@ function readNote(file: string): EngineNote[] {
   try {
     return [noteSchema.parse(JSON.parse(readFileSync(file, "utf8")))];
   } catch {
-    return []; // forgotten since it was listed, or of another release
+    return []; // deleted since it was listed, or of another release
   }
 }
 
-/** The notes of a stack's engines. */
+/** Returns the notes of a stack's engines. */
 export function notesIn(directory: string): EngineNote[] {
   const folder = folderOf(directory);
   try {
     return readdirSync(folder).flatMap((name) => readNote(join(folder, name)));
   } catch {
-    return []; // nobody noted anything
+    return []; // no engine was noted
   }
 }
 
-/** Where it is asked whether an engine has ended. */
+/** Place from which the program checks whether an engine has ended. */
 export interface Here {
   readonly place: ProcessPlace | undefined;
   readonly host: string;
-  /** When the machine was booted, in milliseconds since 1970. */
+  /** Boot time of the machine, in milliseconds since 1970. */
   readonly booted: number;
 }
 const whereWeAre = (): Here => ({
@@ -127,24 +129,30 @@ const whereWeAre = (): Here => ({
 const isIn = (place: ProcessPlace, { boot, namespace }: ProcessPlace): boolean =>
   place.boot === boot && place.namespace === namespace;
 
-/** Whether the engine has certainly ended: it is gone from this place, its number is another's by now, or the machine was booted since. */
+/**
+ * Returns whether the engine has certainly ended: its process is gone, the number belongs to
+ * another process, or the machine was rebooted since.
+ */
 export function hasEnded(note: EngineNote, here: Here = whereWeAre()): boolean {
   if (!here.place) return false;
   if (isIn(note.place, here.place)) return processFacts(note.pid)?.started !== note.started;
-  // Copies of a machine may share its ID, but neither its name nor when they were booted.
+  // Copies of a machine may share its ID, but not both its name and its boot time.
   return isEarlierBoot(note.place, here.place) && note.host === here.host && note.at < here.booted;
 }
 
-/** An engine takes its lock when it begins. In a lock the time may have no fractions of a second. */
+/**
+ * Milliseconds around the note's time in which the engine takes its lock. The lock's time may be
+ * rounded to seconds.
+ */
 const [before, after] = [5_000, 300_000];
 
-/** Whether this lock is the engine's. */
+/** Returns whether the holder of this lock is the noted engine. */
 const took = ({ pid, host, at }: EngineNote, holder: LockHolder): boolean => {
   const since = holder.since.getTime();
   return pid === holder.pid && host === holder.host && since > at - before && since < at + after;
 };
 
-/** Whether a note proves that the holder is dead. */
+/** Returns whether a note proves that the holder is dead. */
 export const proveDead = (
   notes: readonly EngineNote[],
   holder: LockHolder,
@@ -152,8 +160,8 @@ export const proveDead = (
 ): boolean => notes.some((note) => took(note, holder) && hasEnded(note, here));
 
 /**
- * Whether an engine runs here although whoever waited for its result is gone: it was told to end, and does so as soon as what it works on
- * is done.
+ * Returns whether an engine still runs here although its client has ended. Such an engine was told
+ * to stop and exits when its current operations are done.
  */
 export const isLeftAlone = ({ client, ...note }: EngineNote, here: Here = whereWeAre()): boolean =>
   client !== undefined &&
@@ -162,14 +170,17 @@ export const isLeftAlone = ({ client, ...note }: EngineNote, here: Here = whereW
   !hasEnded(note, here) &&
   processFacts(client.pid)?.started !== client.started;
 
-/** The note of a holder that is left alone. */
+/** Returns the note of a holder whose client has ended, but which still runs. */
 export const noteOfEnding = (
   notes: readonly EngineNote[],
   holder: LockHolder,
   here: Here = whereWeAre(),
 ): EngineNote | undefined => notes.find((note) => took(note, holder) && isLeftAlone(note, here));
 
-/** For a stack that nobody holds: forgets all engines but those that run here and may be about to take its lock. */
+/**
+ * Deletes the notes of a stack that is not locked. Keeps those of engines that run here, which may
+ * be about to take the lock.
+ */
 export function forgetEngines(directory: string): void {
   const { place } = whereWeAre();
   for (const note of notesIn(directory)) {

@@ -5,17 +5,20 @@ import type { FailureCode } from "../../base/failures.js";
 import { phaseOf, type Phase } from "./phases.js";
 import { ownProvider, parseUrn, shortType } from "./urn.js";
 
-/** What happens to one resource. */
+/** Change of one resource. */
 export interface ResourceChange {
   readonly urn: string;
   readonly name: string;
   readonly type: string;
   readonly phase: Phase | undefined;
-  /** The engine's word: create, update, delete, replace, ... */
+  /** Pulumi's name of the operation: create, update, delete, replace, ... */
   readonly operation: string;
 }
 
-/** What an operation says while it runs: the engine's events, without what nobody reads. */
+/**
+ * Events that an operation reports while it runs: the engine's events, without those that no
+ * listener needs.
+ */
 export type ClusterEvent =
   | { readonly type: "started"; readonly at: number; readonly change: ResourceChange }
   | {
@@ -28,19 +31,19 @@ export type ClusterEvent =
       readonly type: "failed";
       readonly at: number;
       readonly change: ResourceChange;
-      /** What it was to be, without secrets. */
+      /** Planned inputs of the resource, without secrets. */
       readonly inputs?: Readonly<Record<string, unknown>>;
     }
   | { readonly type: "unchanged"; readonly at: number; readonly change: ResourceChange }
-  /** A line that a running command printed, or progress of a provider: shown and forgotten. */
+  /** Line that a running command printed, or a provider's progress: shown, but not kept. */
   | { readonly type: "log"; readonly at: number; readonly urn: string; readonly text: string }
-  /** A sign of life: the server runs, and a script on it since so many seconds. */
+  /** Sign of life: the server runs, and a script has run on it for `seconds`. */
   | {
       readonly type: "alive";
       readonly at: number;
       readonly urn: string;
       readonly serverId: string;
-      /** Names of the machines through which it is reached. */
+      /** Names of the machines through which the server is reached. */
       readonly through: readonly string[];
       readonly step: string;
       readonly seconds: number;
@@ -51,11 +54,11 @@ export type ClusterEvent =
       readonly urn: string;
       readonly severity: "info" | "warning" | "error";
       readonly text: string;
-      /** What failed, where the program itself knew it. */
+      /** Code of the failure, if the program itself recognised it. */
       readonly code?: FailureCode;
     }
   | {
-      /** The program has said what comes out of it. Secrets are compared by whether they are there. */
+      /** The program has returned its outputs. A secret counts only as present or absent. */
       readonly type: "outputs";
       readonly at: number;
       readonly same: boolean;
@@ -101,7 +104,7 @@ const eventSchema = z.looseObject({
     .optional(),
 });
 
-/** What the engine does with a resource that stays as it is. */
+/** Operations of the engine that change nothing. */
 export const boring: ReadonlySet<string> = new Set(["same", "read", "refresh", "read-replacement"]);
 
 function changeOf(metadata: z.infer<typeof metadataSchema>): ResourceChange {
@@ -115,7 +118,7 @@ function changeOf(metadata: z.infer<typeof metadataSchema>): ResourceChange {
   };
 }
 
-/** Escape sequences and the engine's own colour markup `<{%reset%}>`. */
+/** Matches escape sequences and the engine's own colour markup `<{%reset%}>`. */
 const escapes = new RegExp(`${String.fromCodePoint(27)}\\[[0-9;]*[A-Za-z]|<\\{%[^%]*%\\}>`, "g");
 export const plainText = (text: string): string => text.replaceAll(escapes, "");
 
@@ -126,11 +129,14 @@ function severityOf(severity: string): "info" | "warning" | "error" | undefined 
 
 type Raw = z.infer<typeof eventSchema>;
 
-/** What is no work: components, since only what is made for them is shown, and what the engine keeps for itself. */
+/**
+ * Returns whether a step is no work: a component, because only its resources are shown, or the
+ * engine's own provider.
+ */
 const isNoWork = ({ urn, old, new: next }: z.infer<typeof metadataSchema>): boolean =>
   (next?.custom ?? old?.custom) !== true || parseUrn(urn).type === ownProvider;
 
-/** The stack itself, whose outputs are the program's. */
+/** Type of the stack itself, whose outputs are the program's outputs. */
 const stackType = "pulumi:pulumi:Stack";
 
 const outputsOf = (resource: z.infer<typeof resourceSchema> | null | undefined): object =>
@@ -165,7 +171,7 @@ function decodeStep(event: Raw): ClusterEvent | undefined {
   return unchanged ? undefined : { type: "finished", at, change, id: idOf(metadata) };
 }
 
-/** One engine event in our words; undefined for those that say nothing to a person. */
+/** Decodes one engine event; returns undefined for events that are not shown. */
 export function decodeEvent(raw: unknown): ClusterEvent | undefined {
   const parsed = eventSchema.safeParse(raw);
   if (!parsed.success) return undefined;
@@ -178,19 +184,25 @@ export function decodeEvent(raw: unknown): ClusterEvent | undefined {
   return event.diagnosticEvent ? decodeMessage(at, event.diagnosticEvent) : decodeStep(event);
 }
 
-/** What `signs_of_life` in components/support/scripts/common.sh prints. It becomes part of URLs: nothing else fits. */
+/**
+ * Line that `signs_of_life` in components/support/scripts/common.sh prints. The ID becomes part of
+ * URLs, so the pattern is strict.
+ */
 const serverId = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const machineName = "[a-z][a-z0-9-]{0,62}";
 const signOfLife = new RegExp(`^alive (${serverId}(?:,${machineName})*) (\\S+) (\\d+) s$`);
 const signsOfLife = new RegExp(`${signOfLife.source}\n?`, "gm");
 
-/** The machine on which a step runs, by the name of its resource: `dev-general-0` for `dev-general-0-join`. */
+/**
+ * Returns the machine on which a step runs, from its resource's name: `dev-general-0` for
+ * `dev-general-0-join`.
+ */
 export function machineOf(urn: string, step: string): string {
   const { name } = parseUrn(urn);
   return name.endsWith(`-${step}`) ? name.slice(0, -step.length - 1) : name;
 }
 
-/** What a script has to say that is no failure but stays on the screen. */
+/** Remark of a script: no failure, but it stays on the screen. */
 const remark = /^note: (.+)$/m;
 
 function decodeLine(at: number, urn: string, text: string): ClusterEvent {
@@ -212,12 +224,12 @@ function decodeMessage(
   if (severity === undefined || text.trim() === "") return undefined;
   const urn = diagnostic.urn ?? "";
   if (diagnostic.ephemeral === true) return decodeLine(at, urn, text);
-  // The error of a script that failed has all that it printed.
+  // The error of a failed script contains everything that the script printed.
   const said = unmarked(text.replaceAll(signsOfLife, "").trimEnd());
   return { type: "message", at, urn, severity, ...said };
 }
 
-/** Options that keep the events for a result, and pass them on. */
+/** Returns options that collect the events for a result and pass them on. */
 export function collecting({ onEvent }: { readonly onEvent?: (event: ClusterEvent) => void }): {
   readonly events: ClusterEvent[];
   readonly onEvent: (event: ClusterEvent) => void;

@@ -3,16 +3,19 @@ import { failureCodes, rowOf, type FailureCode } from "../../base/failures.js";
 import type { ClusterEvent } from "./events.js";
 import { parseUrn, shortType } from "./urn.js";
 
-/** One error message of the engine. */
+/** Error message of the engine. */
 export interface ErrorMessage {
-  /** Empty when it is of no resource. */
+  /** URN of the resource; empty if the message belongs to none. */
   readonly urn: string;
   readonly text: string;
-  /** The program knew what it was. */
+  /** Code of the failure, if the program itself recognised it. */
   readonly code?: FailureCode;
 }
 
-/** What a message means, and who knew it: our own code, our script on a machine, or only the text. */
+/**
+ * Meaning of a message. `own`: our program or our script stated it, so it was not guessed from the
+ * text.
+ */
 interface Meaning {
   readonly code: FailureCode;
   readonly sentence: string;
@@ -22,10 +25,10 @@ interface Meaning {
 
 const longest = 600;
 
-/** Lines that say how a command ended, or that it worked, but not what went wrong. */
+/** Matches lines that state how a command ended, or that it worked, but not what went wrong. */
 const noise = /Process exited|exit status|^\s*(ok|\{.*\})?\s*$|To see the stack trace|^--- \d/i;
 
-/** The last line that is no noise. */
+/** Returns the last line that is not noise. */
 const lastLine = (text: string): string =>
   text
     .split("\n")
@@ -37,7 +40,7 @@ const lastLine = (text: string): string =>
 const withoutStop = (text: string): string => text.replace(/\.$/, "");
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** The type of the resource that a message is about; "" for the program as a whole. */
+/** Returns the type of the resource that a message is about; "" for the program as a whole. */
 function typeOf(urn: string): string {
   const { type } = parseUrn(urn);
   return type === "pulumi:pulumi:Stack" ? "" : type;
@@ -48,13 +51,14 @@ const who = (urn: string): string => `${shortType(typeOf(urn))} '${parseUrn(urn)
 const about = (urn: string, sentence: string): string =>
   typeOf(urn) === "" ? capital(sentence) : `${who(urn)}: ${sentence}`;
 
-/** A row of the table, with what was said in particular. */
+/** Returns the sentence of the failure table for this code, with the details in parentheses. */
 const filled = (urn: string, code: FailureCode, words: string): string =>
   `${about(urn, rowOf(code).sentence)} (${withoutStop(words)}).`;
 
 /**
- * Our scripts end with a line `reason: ` (components/support/scripts/common.sh). What they printed before may be anything,
- * the log of a machine too.
+ * Returns the meaning of a script's error. Our scripts end with a line `reason: `
+ * (components/support/scripts/common.sh); the output before it may be anything, even a machine's
+ * log.
  */
 function meaningOfScript({ urn, text }: ErrorMessage): Meaning | undefined {
   if (!typeOf(urn).startsWith("command:remote:")) return undefined;
@@ -66,7 +70,7 @@ function meaningOfScript({ urn, text }: ErrorMessage): Meaning | undefined {
     : { own: true, code, sentence: `${about(urn, withoutStop(sentence))}.` };
 }
 
-/** What OpenStack, the engine and its plugins say. */
+/** Returns the meaning of an error of OpenStack, the engine or its plugins. */
 function meaningOfText({ urn, text }: ErrorMessage): Meaning {
   const found = recognised(text, typeOf(urn));
   if (!found) {
@@ -89,21 +93,22 @@ function failureOf({ urn }: ErrorMessage, { code, sentence, hint }: Meaning): Fa
   return new Failure(code, sentence, hint, subject);
 }
 
-/** What one error message of the engine means. */
+/** Returns the failure that an error message of the engine stands for. */
 export const explainMessage = (message: ErrorMessage): Failure =>
   failureOf(message, meaningOf(message));
 
-/** Lines that only say that there were other messages. */
+/** Matches lines that only report that there were other errors. */
 const echoes =
   /^(update|preview|destroy|refresh) failed$|resource (?:creation|update|deletion) failed|One or more errors occurred|error: (update|preview) failed/i;
 
-/** The console of a machine may hold such lines, too. */
+/** Only the first line counts: the console log of a machine may contain such lines, too. */
 const isEcho = ({ text }: ErrorMessage): boolean =>
   echoes.test(text.trim().split("\n", 1)[0] ?? "");
 
 /**
- * What to show first comes first: what our own code knows before what others say, and causes before consequences, as the table has
- * them. That something else failed is what our own code knows last.
+ * Returns the position in the list: failures that our own code recognised first, then others;
+ * causes before consequences, in the order of the failure table. Our own code's general FAILED is
+ * last.
  */
 function rank({ own, code }: Meaning): number {
   const group = own ? (code === "FAILED" ? 2 : 0) : 1;
@@ -111,8 +116,8 @@ function rank({ own, code }: Meaning): number {
 }
 
 /**
- * The engine's error messages, each with what it means, the one to show first; echoes of others left out when there are
- * others.
+ * Returns the engine's error messages as failures, the most important first. Leaves out messages
+ * that only repeat others, unless there are no others.
  */
 export function explainAll(events: readonly ClusterEvent[]): Failure[] {
   const errors = events.flatMap((event) =>

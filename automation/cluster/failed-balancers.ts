@@ -23,16 +23,17 @@ import {
 import { parseUrn, shortType } from "./urn.js";
 
 /*
- * Of a load balancer in ERROR Octavia takes nothing but the deletion of all of it. OpenStack's provider deletes and changes its parts one
- * after the other, and cannot delete a part whose load balancer is gone; a refresh tells it neither. So what a state holds of such a load
- * balancer goes before the engine works on it, as another repair does (docs/decisions/0019-repair.md).
+ * Octavia refuses every request for a load balancer in ERROR except the deletion with all parts.
+ * The provider works on single parts, and fails if the load balancer is gone; a refresh shows
+ * neither. So these are deleted, and removed from the state, before the engine runs
+ * (docs/decisions/0019-repair.md).
  */
 
 const balancerType = "openstack:loadbalancer/loadBalancer:LoadBalancer";
-/** By which properties a part says what it is in. */
+/** Properties by which a part refers to the object that contains it. */
 const owners = ["loadbalancerId", "listenerId", "poolId", "l7policyId"] as const;
 
-/** The load balancers of these IDs, and all that is in them. Pure. */
+/** Returns the load balancers with these IDs and all their parts. Pure. */
 export function withParts(
   { deployment }: Pick<StateExport, "deployment">,
   balancers: ReadonlySet<string>,
@@ -56,10 +57,10 @@ export function withParts(
   return found;
 }
 
-/** What has become of a load balancer. `theirs`: in ERROR, but not ours to delete. `busy`: Octavia works on it. */
+/** `theirs`: in ERROR, but not ours to delete. `busy`: Octavia works on it. */
 type Fate = "well" | "failed" | "theirs" | "gone" | "going" | "busy";
 
-/** Pure. */
+/** Returns the condition of a load balancer. Pure. */
 export function fateOf(
   { protect, retainOnDelete }: Pick<StateResource, "protect" | "retainOnDelete">,
   found: CloudObject | undefined,
@@ -73,21 +74,21 @@ export function fateOf(
   return isOurs && protect !== true && retainOnDelete !== true ? "failed" : "theirs";
 }
 
-/** One that the state holds. */
+/** Load balancer that the state contains. */
 interface Seen {
   readonly id: string;
-  /** As the state holds it. */
+  /** Resource in the state. */
   readonly held: StateResource;
-  /** As people know it. */
+  /** Name for messages. */
   readonly what: string;
   readonly fate: Fate;
-  /** Absent: it is gone. */
+  /** Object in the cloud. Absent: it is gone. */
   readonly found?: CloudObject | undefined;
 }
 
-/** The load balancers that the state holds in the environment's cloud, with what has become of each. */
+/** Returns the load balancers of the state that are in this cloud, with the condition of each. */
 async function lookAt(run: Run, state: StateExport | undefined, within?: number): Promise<Seen[]> {
-  // One that is to be replaced is gone already, and its parts with it.
+  // A load balancer that is being replaced is already deleted, with its parts.
   const held = madeHere(state).filter(
     ({ type, id, pendingReplacement }) =>
       type === balancerType && id !== undefined && pendingReplacement !== true,
@@ -103,16 +104,16 @@ async function lookAt(run: Run, state: StateExport | undefined, within?: number)
   return Promise.all(seen);
 }
 
-/** The same for whoever does nothing without it: who needs Octavia hears why it cannot be asked. */
+/** Like `lookAt`, but returns none if Octavia cannot be asked: later steps report the error. */
 const lookFirst = (run: Run, state: StateExport | undefined, within?: number): Promise<Seen[]> =>
   lookAt(run, state, within).catch(() => []);
 
-/** How long Octavia may take to tell an `up` of one load balancer, in milliseconds: it may have nothing to do with it at all. */
+/** Milliseconds that Octavia may take per load balancer before an `up` goes on without it. */
 const glance = 5_000;
 
 const inError = "is in ERROR, in which Octavia changes nothing of it";
 
-/** That one is not ours to delete, and who does it how. */
+/** Returns the message for a load balancer that the user has to delete, and the command. */
 function theirs({ id, what }: Seen): { readonly sentence: string; readonly hint: string } {
   return {
     sentence: `The ${what} ${inError}, and is not deleted: it does not carry the cluster's identity, or is to stay.`,
@@ -128,8 +129,8 @@ function tellTheirs(run: Run, seen: readonly Seen[]): void {
 }
 
 /**
- * The engine would try for a quarter of an hour to delete what is in it, when half of the machines are gone. All of it at once Octavia
- * deletes, and of what is to stay the engine only forgets.
+ * Throws if the engine would have to delete parts of a load balancer that is not ours: it would
+ * fail after a quarter of an hour, with half of the machines deleted.
  */
 function refuseTheirs(seen: readonly Seen[], state: StateExport | undefined): void {
   const isStuck = ({ id, held }: Seen): boolean =>
@@ -150,7 +151,7 @@ const plans: Readonly<Partial<Record<Fate, string>>> = {
   going: "is being deleted: `npx stackadm up` creates it again.",
 };
 
-/** For who changes nothing: says what the next `up` would do, and answers it as rows of its plan, which the engine does not know of. */
+/** Reports what the next `up` would do; returns it as plan rows, which the engine does not have. */
 export async function tellBalancers(
   run: Run,
   state: StateExport | undefined,
@@ -168,11 +169,7 @@ export async function tellBalancers(
   return rows.flat();
 }
 
-/**
- * Waits until Octavia is done with it.
- *
- * @throws ClusterError where it does not come to an end: nobody can change or delete it then
- */
+/** Waits until Octavia is done; throws if it never is: no request is accepted then. */
 export async function untilDone(
   cloud: CloudClient,
   { id, what }: Pick<Seen, "id" | "what">,
@@ -193,7 +190,7 @@ export async function untilDone(
   }
 }
 
-/** What `up` makes anew `destroy` takes away. */
+/** `up` recreates a broken load balancer; `destroy` deletes it. */
 type Purpose = "up" | "destroy";
 
 const sayings = {
@@ -216,7 +213,7 @@ function addressAfter({ inputs, outputs }: StateResource, purpose: Purpose): str
   return ` It has no port of its own, so it may come back with another address${now}.`;
 }
 
-/** How it is waited for. */
+/** Returns the options for waiting. */
 const patienceOf = (run: Run, signal: AbortSignal | undefined): DeleteOptions => ({
   signal,
   onWait: (said) => {
@@ -224,9 +221,9 @@ const patienceOf = (run: Run, signal: AbortSignal | undefined): DeleteOptions =>
   },
 });
 
-/** Deletes those that failed, and answers the state without them and without those that are gone; for whoever holds the stack. */
+/** Deletes broken load balancers, and removes them from the state. The caller holds the lock. */
 async function clear(run: Run, before: StateExport, purpose: Purpose, signal: AbortSignal) {
-  // An import would forget what is half made, which the next run repairs first.
+  // An import would delete the pending operations, which the next run repairs first.
   if (hasPending(before)) throw overtaken();
   const seen = await lookAt(run, before);
   const broken = seen.flatMap(({ fate, ...one }) =>
@@ -243,8 +240,9 @@ async function clear(run: Run, before: StateExport, purpose: Purpose, signal: Ab
 }
 
 /**
- * While they still pass it on, the cluster gives back what it has: its API may have no other way. What goes with a server is left to the
- * destroy of all: where its server is not among what is named, the engine would delete it by itself, under the teardown.
+ * Lets the clusters release their objects while the load balancers still forward to the API.
+ * Resources with `deletedWith` are left to the full destroy: without their server as a target, the
+ * engine would delete each one during the teardown.
  */
 async function settleFirst(run: Run, state: StateExport): Promise<void> {
   const isOfApi = needsApi(new Set(await readProviders(run.access)));
@@ -256,14 +254,14 @@ async function settleFirst(run: Run, state: StateExport): Promise<void> {
 
 export interface MendOptions {
   readonly purpose: Purpose;
-  /** Refuses a state that nobody agreed to work on. Default: none. */
+  /** Throws if the user has not agreed to this state. Default: no check. */
   readonly requireAgreed?: (state: StateExport | undefined) => void;
 }
 
 /**
- * Before the engine works on what the state holds: load balancers that are in ERROR are deleted in the cloud while nobody else works on
- * the stack, and go from the state with all that is in them; so do those that are gone. Before a destroy it waits until Octavia is done
- * with what it works on. Answers the state after it, and whether it is another.
+ * Deletes the load balancers in ERROR while it holds the stack's lock, and removes them and missing
+ * ones from the state. A destroy first waits for busy ones. Returns the new state, and whether it
+ * differs.
  */
 export async function mendBalancers(
   run: Run,

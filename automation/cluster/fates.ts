@@ -10,10 +10,14 @@ import type { StateExport } from "./state.js";
 import { parseUrn } from "./urn.js";
 
 /*
- * What becomes of what a cluster's controllers made: only the cluster itself knows what of it is to stay.
+ * Predicts what a destroy deletes of the volumes, floating IPs and snapshots that a cluster's
+ * controllers created. Only the cluster's API knows which of them are to be kept.
  */
 
-/** How long a cluster's API may be silent, in milliseconds: without it, the plan knows less. */
+/**
+ * Milliseconds to wait for a cluster's API. Without its answer, the plan marks the objects as
+ * unknown.
+ */
 const patience = 5_000;
 
 const driver = "cinder.csi.openstack.org";
@@ -66,35 +70,38 @@ const servicesSchema = z.looseObject({
   ),
 });
 
-/** What a cluster knows of a volume. */
+/** Claim of a volume, and what happens to the volume. */
 type Claimed = Pick<ClaimedVolume, "claim" | "fate">;
 
-/** A Service of type LoadBalancer, and what becomes of its floating IP. */
+/** Service of type LoadBalancer, and what happens to its floating IP. */
 interface Balanced {
   /** `<namespace>/<name>` */
   readonly service: string;
-  /** Its addresses, as far as it tells. */
+  /** Addresses of the Service; empty if its status has none. */
   readonly addresses: readonly string[];
   readonly fate: "goes" | "stays";
 }
 
-/** What a cluster knows. */
+/** Answer of one cluster. */
 interface Known {
-  /** Its volumes, by their IDs in Cinder. */
+  /** Volumes, by their IDs in Cinder. */
   readonly claims: ReadonlyMap<string, Claimed>;
   readonly services: readonly Balanced[];
   readonly snapshots: readonly VolumeSnapshot[];
 }
 
-/** What all clusters of a stack know. */
+/** Answers of all clusters of a stack. */
 export interface Fates extends Known {
-  /** What becomes of what no cluster knows. */
+  /** What happens to objects that no cluster named. */
   readonly otherwise: "stays" | "unknown";
-  /** Why a cluster could not be asked. */
+  /** Reason why a cluster could not be asked. */
   readonly problem?: string;
 }
 
-/** The volumes of Cinder that are PersistentVolumes. Only `Delete` has them deleted (components/kubeadm/scripts/teardown.sh). */
+/**
+ * Returns the PersistentVolumes that are Cinder volumes. Only the policy `Delete` deletes them
+ * (components/kubeadm/scripts/teardown.sh).
+ */
 function claimsIn(answer: unknown): Known["claims"] {
   const { items } = volumesSchema.parse(answer);
   return new Map(
@@ -108,11 +115,11 @@ function claimsIn(answer: unknown): Known["claims"] {
 }
 
 /**
- * What Cinder keeps of snapshots. Only `Delete` has them deleted, and only where there is the script that asks for it
- * (components/kubeadm/scripts/snapshots.sh).
+ * Returns the volume snapshots in Cinder. Only the policy `Delete` deletes them, and only if the
+ * cluster has the script that asks for it (components/kubeadm/scripts/snapshots.sh).
  */
 function snapshotsIn(answer: unknown, released: boolean): Known["snapshots"] {
-  // Not every cluster has snapshots.
+  // A cluster without snapshots does not have this API.
   if (answer === undefined) return [];
   return snapshotsSchema
     .parse(answer)
@@ -125,20 +132,20 @@ function snapshotsIn(answer: unknown, released: boolean): Known["snapshots"] {
     }));
 }
 
-/** Whether a destroy has the snapshots of the cluster with this component deleted. */
+/** Returns whether a destroy deletes the snapshots of the cluster with this component. */
 const releasesSnapshots = ({ deployment }: StateExport, component: string): boolean =>
   (deployment.resources ?? []).some(({ urn }) => {
     const { type, name } = parseUrn(urn);
     return type === "command:remote:Command" && scriptsOf(component).includes(name);
   });
 
-/** The latter in states of earlier releases. */
+/** Returns the names of the snapshot scripts. States of earlier releases have `farewell`. */
 const scriptsOf = (component: string): string[] =>
   ["teardown", "farewell"].map(
     (script) => `${component}-${controlPlaneComponent}-snapshots-${script}`,
   );
 
-/** The cloud controller's word for a floating IP that is to outlive its Service. */
+/** Annotation for the cloud controller: keep the floating IP when the Service is deleted. */
 const keep = "loadbalancer.openstack.org/keep-floatingip";
 
 const servicesIn = (answer: unknown): Known["services"] =>
@@ -166,8 +173,9 @@ async function askCluster(kubeconfig: string, released: boolean): Promise<Known>
 }
 
 /**
- * The floating IP of a Service among those that the cloud controllers made. One that no Service has any more was kept on
- * purpose; of several with the same address, one that gives it back is enough.
+ * Returns the Service and the future of a floating IP that the cloud controllers created. If no
+ * Service has the address, the floating IP was kept on purpose. If several Services share it, one
+ * that releases it is enough.
  */
 export function floatingIpOf(
   { id, name: address, description }: CloudObject,
@@ -185,7 +193,7 @@ export function floatingIpOf(
 const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-/** What each of the clusters knows, or why it could not be asked. */
+/** Returns the answer of each cluster, or the reason why it could not be asked. */
 async function askAll(run: Run, state: StateExport): Promise<(Known | string)[]> {
   const clusters = await readClusters(run.access);
   const whose = (name: string): string => (clusters.length > 1 ? `${name}: ` : "");
@@ -198,7 +206,10 @@ async function askAll(run: Run, state: StateExport): Promise<(Known | string)[]>
   );
 }
 
-/** Asks every cluster of the stack, as far as a destroy would: nobody else gives back what it has. */
+/**
+ * Asks each cluster of the stack what a destroy would delete. Asks none if the destroy does not use
+ * the clusters' APIs.
+ */
 export async function fatesIn(run: Run, state: StateExport, abandon: boolean): Promise<Fates> {
   if (abandon || state.deployment.resources?.some(needsApi(providersOf(state))) !== true)
     return { claims: new Map(), services: [], snapshots: [], otherwise: "stays" };

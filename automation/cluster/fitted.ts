@@ -15,16 +15,19 @@ import type { Run } from "./run.js";
 import { heldBy, ownedIds, type StateExport } from "./state.js";
 
 /*
- * A cluster that came up with these settings, and of which the state holds the same objects as then, needs nothing more of its cloud: two
- * dozen questions fewer for a run that has nothing to do, and what its names stand for is known. It is only remembered here; who does not
- * remember it asks.
+ * Cache of a successful `up`. If settings and objects in the state are the same as then, the cloud
+ * check is skipped, which saves about two dozen requests, and IDs that names stood for are reused.
+ * The cache is a file on this machine; without it, the cloud is asked again.
  */
 
 const schema = z.object({ key: z.string(), found: z.custom<KnownFacts>().optional() });
 
 const fileOf = ({ access }: Run): string => fittedPath(access.workspace);
 
-/** What this program is: of a checkout its compiled sources, too, for its version does not change with every line. */
+/**
+ * Returns what identifies this release. For a checkout this includes the stamp of its compiled
+ * sources, because its version does not change with every edit.
+ */
 const releaseOf = (): string =>
   ["package.json", join("dist", ".stamp")]
     .map((name) => join(packageRoot(), name))
@@ -32,7 +35,11 @@ const releaseOf = (): string =>
     .map((path) => readFileSync(path, "utf8"))
     .join("\n");
 
-/** What it has, and not what is on its way out: there is something to make then. Nor what the engine has for itself, now and then. */
+/**
+ * Returns the IDs of the objects that are kept. Leaves out objects that are to be deleted or
+ * replaced, because then there is work to do, and the engine's own provider, which is not always
+ * there.
+ */
 function stayingIn(state: StateExport): string[] {
   const stays = (state.deployment.resources ?? []).filter(
     ({ type, ...one }) =>
@@ -41,13 +48,16 @@ function stayingIn(state: StateExport): string[] {
   return [...ownedIds({ ...state, deployment: { ...state.deployment, resources: stays } })].sort();
 }
 
-/** By which one knows it again. */
+/** Returns the cache key: a hash of release, settings and object IDs. */
 function keyOf(spec: ClusterSpec, state: StateExport): string {
   const text = JSON.stringify([releaseOf(), spec, stayingIn(state)]);
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Nothing where an earlier release remembered less. */
+/**
+ * Returns the cached entry; undefined if there is none, or one of an earlier release with less in
+ * it.
+ */
 function remembered(run: Run): z.infer<typeof schema> | undefined {
   try {
     return schema.parse(JSON.parse(readFileSync(fileOf(run), "utf8")));
@@ -56,11 +66,14 @@ function remembered(run: Run): z.infer<typeof schema> | undefined {
   }
 }
 
-/** Whether this may be such a run, before the state is known. */
+/** Returns whether the cache may apply, before the state is known. */
 export const mayHaveFitted = (run: Run): boolean =>
   run.options.refresh !== true && existsSync(fileOf(run));
 
-/** Whether it is one. What time alone brings about is told every time. */
+/**
+ * Returns whether the cache applies. It does not if the credential expires soon: the cloud check
+ * warns about this every time.
+ */
 export function hasFitted(run: Run, spec: ClusterSpec, state: StateExport | undefined): boolean {
   const end = spec.credential?.expiresAt;
   return (
@@ -71,7 +84,10 @@ export function hasFitted(run: Run, spec: ClusterSpec, state: StateExport | unde
   );
 }
 
-/** The servers of the cluster's name, asked for while the state is read, which says whose they are; nothing where only the program knows its servers. */
+/**
+ * Lists the servers with the cluster's name while the state is being read. Undefined for a custom
+ * program, which alone knows its servers, and if the request fails.
+ */
 export const beginServers = async (
   run: Run,
   { name }: ClusterSpec,
@@ -83,17 +99,18 @@ export const beginServers = async (
         .catch(() => undefined)
     : undefined;
 
-/** What a run was answered before anything else. */
+/** Answers that a run has before anything else. */
 interface Asked {
   readonly state: StateExport | undefined;
-  /** Of {@link beginServers}. */
+  /** Result of {@link beginServers}. */
   readonly asking: Promise<readonly ListedServer[] | undefined> | undefined;
 }
 
 /**
- * What the program would find: the same as then, with its servers as they are now. Nothing where somebody else asks, where the cloud is
- * reached otherwise, or where one of the servers is marked: the program judges that. Nothing either where something of somebody else's is
- * used, a network or a security group, which may be changed or created again without any setting of ours being another.
+ * Returns the cached facts with the current servers. Undefined if the cloud has to be asked: there
+ * is no cache, a custom program, another scope, or a server that is marked as failed. Also
+ * undefined if the cluster uses networks or security groups that it did not create: these may
+ * change without any change of the settings.
  */
 export async function foundThen(
   run: Run,
@@ -110,7 +127,9 @@ export async function foundThen(
   return { ...found, asBefore: true, facts: { ...found.facts, servers } };
 }
 
-/** Remembers what came up well. Whoever cannot asks again. */
+/**
+ * Stores the settings and objects of a successful run. If it cannot, the next run asks the cloud.
+ */
 export function rememberFitted(
   run: Run,
   spec: ClusterSpec | undefined,

@@ -1,20 +1,24 @@
 import type { PendingOperation, StateExport, StateResource } from "./state.js";
 
 /*
- * A state without some of what it holds, as the engine takes it: what goes otherwise than by the engine is forgotten. Pure.
+ * Removes resources from an exported state, for objects that are deleted in another way than by the
+ * engine. Pure.
  */
 
-/** URNs of what is gone, and the parent that each had. */
+/** URNs of removed resources, each with its former parent. */
 type Gone = ReadonlyMap<string, string | undefined>;
 
-/** The nearest that stays, from a parent on. */
+/** Returns the nearest ancestor that is kept, starting at a parent. */
 function ancestorFrom(parent: string | undefined, gone: Gone): string | undefined {
   let nearest = parent;
   while (nearest !== undefined && gone.has(nearest)) nearest = gone.get(nearest);
   return nearest;
 }
 
-/** The resource without references to what is gone: the engine refuses a state in which they lead nowhere. */
+/**
+ * Returns the resource without references to removed ones. The engine refuses a state with dangling
+ * references.
+ */
 function detached(resource: StateResource, gone: Gone): StateResource {
   const rest = (urns: readonly string[]): string[] => urns.filter((urn) => !gone.has(urn));
   const { parent: former, dependencies, propertyDependencies, ...more } = resource;
@@ -35,7 +39,10 @@ function detached(resource: StateResource, gone: Gone): StateResource {
   };
 }
 
-/** The state without those, and how many they are. One that was replaced may have its successor's URN: then that stays. */
+/**
+ * Returns the state without the selected resources, and their number. If a replaced resource has
+ * the same URN as its successor, references to the URN are kept.
+ */
 export function withoutThose(
   state: StateExport,
   isMeant: (resource: StateResource) => boolean,

@@ -5,18 +5,21 @@ import type { StateExport } from "./state.js";
 import { rememberUnfinished } from "./unfinished.js";
 
 /*
- * Control planes sign their certificates anew by themselves, that of the administrator among them. The kubeconfig that the state has
- * is older by then: it is fetched while it is still good.
+ * Control planes renew their certificates themselves, also the administrator's. The kubeconfig in
+ * the state then has an old certificate: `up` fetches the new one while the old one is still valid.
  */
 
 const readiness = /\$stackadm:kubeadm:Readiness::/;
-/** Hands the kubeconfig out. */
+/** Matches the URN of the script that returns the kubeconfig. */
 const handsOut = /\$stackadm:kubeadm:ControlPlane\$command:remote:Command::[^:]*-0-init$/;
 const published = z.object({
   kubeconfigValidity: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }),
 });
 
-/** The scripts that have to run again for a fresh kubeconfig; none as long as that in the state is good for long. */
+/**
+ * Returns the scripts that must run again for a fresh kubeconfig; none while the kubeconfig in the
+ * state is valid long enough.
+ */
 export function scriptsForKubeconfig(
   { deployment }: StateExport,
   now = Date.now(),
@@ -29,7 +32,7 @@ export function scriptsForKubeconfig(
   return new Set(old ? all.flatMap(({ urn }) => (handsOut.test(urn) ? [urn] : [])) : []);
 }
 
-/** Says where the kubeconfig is old; answers which scripts give another. */
+/** Reports an old kubeconfig, and returns the scripts that fetch a new one. */
 export function tellOld(run: Run, state: StateExport | undefined): ReadonlySet<string> {
   const scripts = state ? scriptsForKubeconfig(state) : new Set<string>();
   if (scripts.size > 0)
@@ -39,7 +42,7 @@ export function tellOld(run: Run, state: StateExport | undefined): ReadonlySet<s
   return scripts;
 }
 
-/** Has the next run of the engine fetch it then. */
+/** Marks these scripts in the state, so that the next run of the engine fetches the kubeconfig. */
 export async function fetchKubeconfig(run: Run, state: StateExport | undefined): Promise<void> {
   await rememberUnfinished(run.access, tellOld(run, state));
 }

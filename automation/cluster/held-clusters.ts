@@ -2,16 +2,19 @@ import { z } from "zod";
 import { isSameCluster } from "./kubeconfig-file.js";
 import { exportSchema, pulumi, type StateAccess, type StateExport } from "./state.js";
 
-/** A cluster of the stack that has a provider for its objects. */
+/** Cluster of the stack that has a Kubernetes provider. */
 export interface HeldCluster {
-  /** The name of its component. */
+  /** Name of the cluster's component. */
   readonly name: string;
-  /** The provider's URN. */
+  /** URN of the provider. */
   readonly provider: string;
   readonly kubeconfig: string;
 }
 
-/** The provider that a `Cluster` makes (components/addons/addons.ts); another one leads to somebody else's cluster. */
+/**
+ * Matches the URN of the provider that a `Cluster` creates (components/addons/addons.ts). Other
+ * Kubernetes providers may connect to other clusters.
+ */
 const provided =
   /stackadm:index:Cluster\$stackadm:addons:Addons\$pulumi:providers:kubernetes::(.*)-addons-provider$/;
 
@@ -22,7 +25,7 @@ function kubeconfigIn(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** URNs of the providers that the stack's clusters made. */
+/** Returns the URNs of the providers that the stack's clusters created. */
 export const providersOf = ({ deployment }: StateExport): Set<string> =>
   new Set((deployment.resources ?? []).map(({ urn }) => urn).filter((urn) => provided.test(urn)));
 
@@ -31,7 +34,7 @@ interface Led {
   readonly kubeconfig: string;
 }
 
-/** Every provider for a Kubernetes cluster that says to which one. */
+/** Returns every Kubernetes provider of the state that has a kubeconfig. */
 async function readLed(access: StateAccess): Promise<Led[]> {
   const { stdout } = await pulumi(access, ["stack", "export", "--show-secrets"]);
   const { deployment } = exportSchema.parse(JSON.parse(stdout));
@@ -43,7 +46,7 @@ async function readLed(access: StateAccess): Promise<Led[]> {
     });
 }
 
-/** The stack's clusters, also before the first `up` came to its end. */
+/** Returns the stack's clusters, also before the first `up` has finished. */
 export async function readClusters(access: StateAccess): Promise<HeldCluster[]> {
   return (await readLed(access)).flatMap(({ urn, kubeconfig }) => {
     const name = provided.exec(urn)?.[1];
@@ -51,7 +54,10 @@ export async function readClusters(access: StateAccess): Promise<HeldCluster[]> 
   });
 }
 
-/** URNs of all providers that lead to the stack's clusters, or to those that have one of these: those that it made, and the program's own. */
+/**
+ * Returns the URNs of all providers that connect to the stack's clusters, or to those whose own
+ * provider is in `ones`. Includes providers of the user's program.
+ */
 export async function readProviders(access: StateAccess, ones?: Set<string>): Promise<string[]> {
   const all = await readLed(access);
   const clusters = all.filter(({ urn }) => provided.test(urn) && (ones?.has(urn) ?? true));

@@ -12,7 +12,10 @@ interface Leading {
   readonly kubeconfig: string;
 }
 
-/** Whether both lead to the same cluster: by its own authority, by the address where one is not told. */
+/**
+ * Returns whether both connect to the same cluster: compares the CA certificates, or the addresses
+ * if one has no CA.
+ */
 export function isSameCluster(one: Leading, other: Leading): boolean {
   const [a, b] = [one, other].map(({ kubeconfig }) => whereTo(kubeconfig));
   if (!a || !b) return false;
@@ -23,25 +26,26 @@ function whereTo(kubeconfig: string): KubeAccess | undefined {
   try {
     return readKubeAccess(kubeconfig);
   } catch {
-    // Nothing that leads anywhere.
+    // The text is no usable kubeconfig.
     return undefined;
   }
 }
 
-/** Whose file it is: the directory is of one backend, project and stack. */
+/** Stack and its private directory, which belongs to one backend, project and stack. */
 type Whose = Pick<Workspace, "stack" | "directory">;
 
-/** Where the administrator's kubeconfig of a stack lies. */
+/** Returns the path of the administrator's kubeconfig of a stack. */
 export const kubeconfigPath = ({ directory }: Pick<Whose, "directory">): string =>
   join(directory, "kubeconfig");
 
-/** Where the page lies that says where the time of the last `up` went: beside the kubeconfig. */
+/** Returns the path of the page that shows how long each part of the last `up` took. */
 export const timelinePath = ({ directory }: Pick<Whose, "directory">): string =>
   join(directory, "timeline.html");
 
 /**
- * Moves the file of an earlier release to where it lies now. It was named by the stack alone, so it may be of another backend's
- * or project's: it is moved only where it leads to one of these clusters.
+ * Moves the kubeconfig of an earlier release to its present place. Its name contained only the
+ * stack, so it may belong to another backend or project: it is moved only if it connects to one of
+ * these clusters.
  */
 export async function moveEarlier(
   whose: Whose,
@@ -55,7 +59,7 @@ export async function moveEarlier(
     renameSync(earlier, kubeconfigPath(whose));
 }
 
-/** Writes the kubeconfig, readable by its owner only from the first byte on; answers its path. */
+/** Writes the kubeconfig with permissions for its owner only, and returns its path. */
 export async function writeKubeconfig(whose: Whose, kubeconfig: string): Promise<string> {
   await moveEarlier(whose, () => [{ kubeconfig }]);
   const path = kubeconfigPath(whose);
@@ -63,7 +67,10 @@ export async function writeKubeconfig(whose: Whose, kubeconfig: string): Promise
   return path;
 }
 
-/** Writes the kubeconfig of a cluster that was made, where that is wanted and it is among the outputs. */
+/**
+ * Writes the kubeconfig of a new cluster, unless `kubeconfigFile` is false or the outputs have
+ * none.
+ */
 export async function keepKubeconfig(
   whose: Whose,
   { outputs }: Pick<UpResult, "outputs">,
@@ -74,7 +81,7 @@ export async function keepKubeconfig(
   return { kubeconfigPath: await writeKubeconfig(whose, text) };
 }
 
-/** Writes beside it where the time went. */
+/** Writes the timeline page, and returns its path. */
 export function keepTimeline(
   whose: Whose,
   timeline: NonNullable<UpResult["timeline"]>,
@@ -83,11 +90,14 @@ export function keepTimeline(
   return { timelinePath: timelinePath(whose) };
 }
 
-/** What is remembered of a cluster that came up well: see `fitted.ts`. */
+/** Returns the path of the cache of the last successful `up`: see `fitted.ts`. */
 export const fittedPath = ({ directory }: Pick<Whose, "directory">): string =>
   join(directory, "fitted");
 
-/** Removes what is kept of a cluster that is gone: the way to it, the page of its last `up`, with what it came up, and when that began. */
+/**
+ * Removes the files of a deleted cluster: kubeconfig, timeline page, cache, and the note about the
+ * last `up`.
+ */
 export function removeFiles(whose: Whose): void {
   for (const path of [
     kubeconfigPath(whose),

@@ -1,29 +1,33 @@
 import Module, { createRequire } from "node:module";
 
-/* Loaded before all packages: what they load for a few of their users only, by the file that requires it. Nobody else waits for it. */
+/*
+ * Modules that load on first use, by the package that requires them: most runs never use them.
+ * Import this file before any package.
+ */
 const late = {
-  // For functions as text (`pulumi.runtime.serializeFunction`, dynamic providers): the TypeScript compiler, npm's resolver of packages.
+  // Serialized functions (`pulumi.runtime.serializeFunction`, dynamic providers): the TypeScript
+  // compiler, npm's resolver.
   "@pulumi/pulumi/package.json": ["typescript", "@npmcli/arborist", "normalize-package-data"],
-  // Charts, kustomizations and files of manifests.
+  // Charts, kustomizations and manifest files.
   "@pulumi/kubernetes/package.json": ["./helm", "./kustomize", "./yaml"],
-  // What is wrong with a value, in every language but English.
+  // Error messages in all languages except English.
   "zod/package.json": ["./v4/locales/index.cjs"],
 };
 
-/** An object that is the module from its first use on. */
+/** Returns a proxy that loads the module on first use. */
 function onFirstUse(load: () => object): object {
   let loaded: object | undefined;
   const real = (): object => (loaded ??= load());
   return new Proxy(
-    // It may be a function.
+    // The module itself may be a function.
     () => undefined,
     {
       apply: (_, self, given: unknown[]) =>
         Reflect.apply(real() as () => unknown, self, given) as unknown,
-      // The module's importer copies every property of what it takes for no ES module, and so would load it.
+      // An importer copies every property of a module that is no ES module, which would load it.
       get: (_, key) => {
         if (key === "__esModule" && !loaded) return true;
-        // It has just been told that this is an ES module.
+        // The importer was told that this is an ES module, so a `default` must exist.
         const module = real();
         return key === "default" && !("default" in module)
           ? module
@@ -39,20 +43,23 @@ function onFirstUse(load: () => object): object {
   );
 }
 
-/** Has `require(name)`, as the module at `from` writes it, load what it names on first use. Nothing where there is none. */
+/**
+ * Makes `require(name)` of the module at `from` return a proxy that loads on first use. Does
+ * nothing if the module does not exist.
+ */
 export function loadLate(name: string, from: string): void {
   const require = createRequire(from);
   let file: string;
   try {
     file = require.resolve(name);
   } catch {
-    return; // who needs it says so
+    return; // the package that needs it reports it
   }
   if (file in require.cache) return;
   const stub = new Module(file);
   stub.loaded = true;
   stub.exports = onFirstUse(() => {
-    // Whoever asks from now on gets the module itself.
+    // Later calls of `require` get the module itself.
     if (require.cache[file] === stub) Reflect.deleteProperty(require.cache, file);
     return require(file) as object;
   });

@@ -3,28 +3,35 @@ import { hasData, ownershipOf } from "../../cloud/ownership.js";
 import { fallsInto, type Stretch } from "./earlier-runs.js";
 
 /*
- * Whose is a thing that a run of this stack may have made without the state knowing it? Decided here, of servers without a record in lost-servers.ts, and nowhere else
- * (docs/decisions/0019-repair.md). Pure.
+ * Decides who owns an object that a run of this stack may have created without recording it in the
+ * state. Servers without a record are decided in lost-servers.ts (docs/decisions/0019-repair.md).
+ * Pure.
  */
 
-/** What is known of a stack whose earlier run is looked into. */
+/** Facts about a stack whose earlier run is examined. */
 export interface Known {
-  /** IDs of everything that the state holds. */
+  /** IDs of everything in the state. */
   readonly owned: ReadonlySet<string>;
-  /** Identities of the clusters that the state holds. */
+  /** Identities of the clusters in the state. */
   readonly identities: ReadonlySet<string>;
-  /** IDs of what the program has stay, also where the state has forgotten it. */
+  /** IDs of objects with `retainOnDelete`, also of those that the state has already forgotten. */
   readonly retained: ReadonlySet<string>;
-  /** When runs were at work of which the state may not know everything. */
+  /** Periods of runs whose results may be missing in the state. */
   readonly unsettled: readonly Stretch[];
 }
 
-/** `left behind`: such a run made it. `unproven`: it may be anybody's. Only what is left behind is ever touched. */
+/**
+ * Owner of an object. `left behind`: such a run created it. `unproven`: it may be anyone's. Only
+ * objects that are left behind are ever deleted.
+ */
 export type Verdict =
   | { readonly is: "held" | "left behind" | "another's" }
   | { readonly is: "unproven"; readonly because: string };
 
-/** A thing that carries no mark: what it is a part of (absent: of nothing that says whose it is), and when it was made. */
+/**
+ * Object without a mark: its parents (absent: it has none that tell the owner) and its creation
+ * time.
+ */
 export interface Unmarked {
   readonly parents?: readonly string[];
   readonly created: string;
@@ -32,7 +39,11 @@ export interface Unmarked {
 
 export const unproven = (because: string): Verdict => ({ is: "unproven", because });
 
-/** @param clocks so many milliseconds they may differ. Default: a minute */
+/**
+ * Decides by the creation time.
+ *
+ * @param clocks milliseconds by which clocks may differ. Default: one minute
+ */
 export function verdictByTime(
   created: string,
   unsettled: readonly Stretch[],
@@ -44,7 +55,7 @@ export function verdictByTime(
     : unproven("it was not certainly made while such a run was at work");
 }
 
-/** Without a mark, the parents and the time have to say the same. */
+/** Decides for an object without a mark: its parents and its creation time must both match. */
 export function verdictOnUnmarked(
   { parents, created }: Unmarked,
   { owned, unsettled }: Known,
@@ -55,29 +66,40 @@ export function verdictOnUnmarked(
   return verdictByTime(created, unsettled);
 }
 
-/** What an object without a mark has to be in to be of the cluster: earlier releases gave these one by a second request. */
+/**
+ * Returns the parents of a kind of object that earlier releases marked only by a second request.
+ */
 const parentsOf: Readonly<Partial<Record<Kind, (object: CloudObject) => readonly string[]>>> = {
   subnet: ({ network }) => [network],
   port: ({ network }) => [network],
 };
 
-/** What the state holds, or has forgotten and remembers. */
+/**
+ * Returns whether the object is in the state, or is a retained one that the state has forgotten.
+ */
 const isKnown = (
   { id }: CloudObject,
   { owned, retained }: Pick<Known, "owned" | "retained">,
 ): boolean => owned.has(id) || retained.has(id);
 
-/** A server, or what one has its address by: the state may be an old one, and the server part of a cluster that lives. */
+/**
+ * Returns whether the object is a server or a server's port. The state may be outdated, and the
+ * server part of a running cluster.
+ */
 const isOfMachine = ({ kind, owner }: CloudObject): boolean =>
   kind === "server" || (kind === "port" && owner.startsWith("compute:"));
 
-/** When runs were at work that may have left it. What has data may be a copy, and somebody may have made it shortly before the run, or after. */
+/**
+ * Returns the periods of runs that may have left the object. An object with data may be a user's
+ * copy, made shortly before or after a run: only periods that are certain count.
+ */
 const whenOf = (object: CloudObject, { unsettled }: Known): readonly Stretch[] =>
   hasData(object) ? unsettled.filter(({ atMost }) => atMost !== true) : unsettled;
 
 /**
- * Whose an object is that has the name of what an interrupted run was making. A mark decides alone, but for what cannot be made again: there
- * the time has to say the same. A copy of what has data has the mark, too, so there it has to be exact.
+ * Decides who owns an object with the name of an object that an interrupted run was creating. A
+ * mark is enough, except for servers and objects with data: their creation time must match, too. A
+ * copy of an object with data also has the mark, so its time must match exactly.
  */
 export function verdictOn(object: CloudObject, known: Known): Verdict {
   const { created, kind } = object;
@@ -94,8 +116,9 @@ export function verdictOn(object: CloudObject, known: Known): Verdict {
 }
 
 /**
- * What the program made for one of the stack's clusters, as its mark says, and the state does not hold: the engine forgets a create
- * that failed. What a cluster's own controllers made is in no state.
+ * Returns whether the program created the object for one of the stack's clusters, by its mark, but
+ * the state does not contain it: the engine forgets a create that failed. Objects that a cluster's
+ * controllers created are in no state.
  */
 export function isLost(
   object: CloudObject,
@@ -110,18 +133,27 @@ export function isLost(
   );
 }
 
-/** A subnet of a network of ours, which goes with it: a destroy that failed has forgotten it, whenever it was made. */
+/**
+ * Returns whether it is a subnet in a network of ours and a destroy failed: the destroy may have
+ * removed the subnet from the state before it deleted it.
+ */
 const isForgotten = ({ kind, network }: CloudObject, { owned, unsettled }: Known): boolean =>
   kind === "subnet" && owned.has(network) && unsettled.some(({ destroyed }) => destroyed === true);
 
-/** Whose that is. No record says that it is half made, and the state may be an old one: the time has to say it, too. */
+/**
+ * Decides for an object for which `isLost` is true. No record proves that it is half made, and the
+ * state may be outdated: so its creation time must match, too.
+ */
 export function verdictOnLost(object: CloudObject, known: Known): Verdict {
   if (isOfMachine(object)) return unproven("it is a machine's, and may be at work");
   if (isForgotten(object, known)) return { is: "left behind" };
   return verdictOnUnmarked({ parents: [], created: object.created }, known);
 }
 
-/** Whether a destroy leaves it, whatever mark it has: the program has it stay, or it has data and the state does not hold it. */
+/**
+ * Returns whether a destroy keeps the object, with any mark: it is retained, or it has data and is
+ * not in the state.
+ */
 export const isSpared = (
   object: CloudObject,
   { owned, retained }: Pick<Known, "owned" | "retained">,

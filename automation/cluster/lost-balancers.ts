@@ -6,12 +6,14 @@ import type { Run } from "./run.js";
 import { readClusters } from "./held-clusters.js";
 
 /*
- * A Service that goes gives its load balancer back. One whose Service is gone without that (its finalizer was taken away, etcd was brought
- * back from an older snapshot) is known to no cluster any more, and keeps the network from going.
+ * A Service that is deleted releases its load balancer. If the Service disappeared without this
+ * (its finalizer was removed, or etcd was restored from an older snapshot), no cluster knows the
+ * load balancer any more, and its network cannot be deleted.
  */
 
 /**
- * Namespaces and names of the Services that a load balancer is for: it has the name of the first, and tags of those that share it.
+ * Returns the Services (`namespace/name`) of a load balancer: its name contains the first, and its
+ * tags the Services that share it.
  *
  * @see the names in k8s.io/cloud-provider-openstack, pkg/openstack/loadbalancer.go
  */
@@ -22,9 +24,9 @@ const servicesOf = ({ name, tags }: CloudObject): string[] =>
   });
 
 /**
- * The clusters' own load balancers of which no Service is there. Pure.
+ * Returns the clusters' load balancers whose Services do not exist. Pure.
  *
- * @param services namespaces and names of all that are, as `namespace/name`
+ * @param services all existing Services, as `namespace/name`
  */
 export function withoutService(
   objects: readonly CloudObject[],
@@ -47,11 +49,17 @@ const ofServices = (
   identities: ReadonlySet<string>,
 ): CloudObject[] => objects.filter((one) => isOfService(one) && isMarked(one, identities));
 
-/** Of a cluster of a release that made no identities: only its own controller knows whose it is. */
+/**
+ * Returns whether the load balancer belongs to a cluster of a release without identities: only its
+ * own controller knows which.
+ */
 const isNamedOnly = (one: CloudObject): boolean =>
   one.name.startsWith("kube_service_") && ownershipOf(one) === undefined;
 
-/** Load balancers that somebody else certainly put into these networks: each keeps its network. Pure. */
+/**
+ * Returns the load balancers in these networks that certainly belong to others. Each keeps its
+ * network from being deleted. Pure.
+ */
 export const foreignBalancers = (
   objects: readonly CloudObject[],
   {
@@ -81,7 +89,10 @@ async function servicesAt(kubeconfig: string): Promise<string[]> {
   return items.map(({ metadata: { namespace, name } }) => `${namespace}/${name}`);
 }
 
-/** Those among the objects that no Service of the stack's clusters will give back. None where a cluster cannot be asked. */
+/**
+ * Returns the load balancers that no Service of the stack's clusters will release. None if a
+ * cluster cannot be asked.
+ */
 export async function lostBalancers(
   run: Run,
   objects: readonly CloudObject[],
@@ -95,7 +106,7 @@ export async function lostBalancers(
       ? []
       : withoutService(objects, identities, new Set(services.flat()));
   } catch {
-    // The destroy says what is in its way.
+    // The destroy reports what blocks it.
     return [];
   }
 }

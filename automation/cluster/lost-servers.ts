@@ -6,17 +6,20 @@ import { isScript } from "./unfinished.js";
 import { parseUrn } from "./urn.js";
 
 /*
- * Whose is a server that the state does not hold, nor any record? It may be at work in a cluster of which the state is an old one, or has
- * lost it. Pure.
+ * Decides who owns a server that neither the state nor a record contains. The state may be
+ * outdated, or may have lost a server that works in a cluster. Pure.
  */
 
-/** The machine whose port it is, by the name of its resource; undefined where it is none's. */
+/** Returns the machine of a port, from the resource's name; undefined for other resources. */
 const machineOfPort = ({ urn, type }: StateResource): string | undefined =>
   type === "openstack:networking/port:Port"
     ? /^(.+?)-(?:admin-)?port$/.exec(parseUrn(urn).name)?.[1]
     : undefined;
 
-/** IDs of the ports of machines on which the state knows of no script: none of them was ever part of a cluster. */
+/**
+ * Returns the port IDs of machines without any script in the state: these machines were never part
+ * of a cluster.
+ */
 export function unreachedIn({ deployment }: StateExport): ReadonlySet<string> {
   const all = deployment.resources ?? [];
   const steps = all.filter(isScript).map(({ urn }) => parseUrn(urn).name);
@@ -28,19 +31,22 @@ export function unreachedIn({ deployment }: StateExport): ReadonlySet<string> {
   return new Set(ports);
 }
 
-/** What is known of the stack and the project. */
+/** Facts about the stack and the project. */
 export interface LostServerFacts {
-  /** Runs that came to their end before the state was written: it has what they knew. See {@link endedBefore}. */
+  /**
+   * Runs that had finished before the state was written, so the state has what they knew. See
+   * {@link endedBefore}.
+   */
   readonly ended: readonly Stretch[];
-  /** All that is in the project, as far as it is shown. */
+  /** All objects of the project that the user may see. */
   readonly objects: readonly CloudObject[];
-  /** See {@link unreachedIn}. */
+  /** Ports of machines without a script. See {@link unreachedIn}. */
   readonly unreached: ReadonlySet<string>;
 }
 
 /**
- * The runs that came to their end and failed of which the state has something, and which had ended when it was written. An older
- * state that was brought back has neither.
+ * Returns the failed runs that had finished when the state was written, and from which the state
+ * has resources. An older state that was restored meets neither condition.
  */
 export function endedBefore(state: StateExport, unsettled: readonly Stretch[]): Stretch[] {
   const written = writtenAt(state) ?? 0;
@@ -56,8 +62,9 @@ export function endedBefore(state: StateExport, unsettled: readonly Stretch[]): 
 }
 
 /**
- * It was left behind if the state holds its ports, and no script was begun on that machine; and if it was made while a run was at work that
- * came to its end and failed, than which the state is no older: that run did not know of it.
+ * Decides for a server: it was left behind if all its ports are in the state, no script has started
+ * on its machine, and it was created during a failed run that finished before the state was
+ * written.
  */
 export function verdictOnLostServer(
   { id, created }: CloudObject,

@@ -19,11 +19,15 @@ import type { Run } from "./run.js";
 import { heldBy, readState, type StateExport } from "./state.js";
 
 /*
- * A create that failed leaves no record, and what the cloud made all the same may not have been undone: the line was down, the run was
- * ended by force, or it was no run of ours. It has the cluster's identity from its first moment on, and by that it is found.
+ * A failed create leaves no record, but the cloud may have created the object: the connection
+ * broke, or the run was killed. Such an object carries the cluster's identity from its creation on
+ * and is found by it.
  */
 
-/** Which of these are so, and were made by a run that failed. The engine is asked only where there are any. */
+/**
+ * Returns the objects that a failed run left without a record. Reads the engine's history only if
+ * there are candidates.
+ */
 export async function lostAmong(
   run: Run,
   state: StateExport | undefined,
@@ -43,7 +47,7 @@ export async function lostAmong(
   return lost.filter((one) => verdict(one).is === "left behind");
 }
 
-/** Each further run would end in the same way. */
+/** Throws if objects of others are in the way: every further run would fail in the same way. */
 function requireWay(
   lost: readonly CloudObject[],
   objects: readonly CloudObject[],
@@ -59,7 +63,7 @@ function requireWay(
   );
 }
 
-/** A refusal of the cloud is about a request: said of what the request was for. */
+/** Rewrites a cloud error so that it names the purpose of the request. */
 const explained = (error: unknown): unknown =>
   error instanceof CloudError
     ? new ClusterError(
@@ -71,7 +75,10 @@ const explained = (error: unknown): unknown =>
       )
     : error;
 
-/** Deletes what is chosen while nobody else works on the stack: until then it may be what somebody else is making. */
+/**
+ * Deletes the chosen objects while it holds the stack's lock. Without the lock, another run may be
+ * creating them.
+ */
 async function undo(
   run: Run,
   look: () => Promise<readonly CloudObject[]>,
@@ -102,8 +109,8 @@ async function undo(
 }
 
 /**
- * Before an `up`: deletes what runs that failed left without a record, and refuses that where no change is expected. Answers the IDs of
- * what was seen of it.
+ * Deletes, before an `up`, what failed runs left without a record; throws instead if no change is
+ * expected. Returns the IDs of these objects.
  */
 export async function undoLost(
   run: Run,
@@ -115,7 +122,8 @@ export async function undoLost(
   if (lost.length > 0 && expectNoChanges)
     throw unexpectedRepair(`delete what an earlier run left without a record: ${listed(lost)}`);
   if (lost.length > 0) {
-    // The proof that a state is an old one may be what the cloud hides.
+    // The object that proves an outdated state may be hidden from this user: `takeInventory` fails
+    // then.
     if (doubts.interrupted)
       await requireNewest(run.access, doubts.interrupted, await takeInventory(await run.cloud()));
     run.stage("repair");
@@ -128,12 +136,13 @@ export async function undoLost(
   return new Set(lost.map(({ id }) => id));
 }
 
-/** What keeps a network, or the way out of it, from being deleted. */
+/** Kinds of objects that keep a network, or its router, from being deleted. */
 const inTheWay: readonly Kind[] = ["load balancer", "floating IP", "router", "port"];
 
 /**
- * Before a destroy: what would keep a network from going and is the cluster's, though its state does not hold it, goes first: the rest
- * of that goes afterwards. What is somebody else's stays, and is named. What cannot be listed is left to the destroy.
+ * Deletes, before a destroy, what blocks the cluster's networks and is the cluster's, but is not in
+ * its state. Other leftovers are deleted afterwards. Objects of others are kept and reported. Kinds
+ * that cannot be listed are left to the destroy.
  */
 export async function clearTheWay(run: Run, state: StateExport | undefined): Promise<void> {
   const look = async (): Promise<CloudObject[]> => {

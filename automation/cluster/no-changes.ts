@@ -7,10 +7,10 @@ import { isInterrupted } from "./recovery.js";
 import { Run } from "./run.js";
 import type { StateExport } from "./state.js";
 
-/** So many rows say what it is about; `preview` shows all. */
+/** Number of rows in the message; `preview` shows all. */
 const shown = 12;
 
-/** What would change, where nothing was to. */
+/** Returns the error for planned changes where none was expected. */
 export function unexpectedChanges(plan: readonly PlanRow[]): ClusterError {
   const lines = plan
     .slice(0, shown)
@@ -22,11 +22,14 @@ export function unexpectedChanges(plan: readonly PlanRow[]): ClusterError {
   );
 }
 
-/** What an `up` would do before all else, where nothing was to change. */
+/** Returns the error for a planned repair where no change was expected. */
 export const unexpectedRepair = (what: string): ClusterError =>
   new ClusterError("UNEXPECTED_CHANGES", `No change was expected, and \`up\` would ${what}.`);
 
-/** Refuses where `up` would repair something, or change anything. The engine by itself would change it, and then say that this was not expected. */
+/**
+ * Throws if `up` would repair or change anything. The engine's own option applies the changes first
+ * and fails afterwards.
+ */
 export async function requireNoChanges(run: Run, state: StateExport | undefined): Promise<void> {
   if (state && isInterrupted(state))
     throw unexpectedRepair("first repair what a run left undecided that did not come to its end");

@@ -16,17 +16,21 @@ import { isTheOne, kindOfType } from "./recovery-steps.js";
 import { heldBy, type StateAccess, type StateExport } from "./state.js";
 
 /*
- * A state that says that a run was killed may be an old one: it was copied while that run was at work, which came to its end, and was brought
- * back since. What it does not hold is not left then but part of a cluster that lives. The proof is what only came after it.
+ * A state that records a killed run may be outdated: a copy made while that run was active, and
+ * restored after the run had finished. Then objects that are missing in the state belong to a
+ * running cluster. An object or run that is newer than the state proves this.
  */
 
-/** Whether the state says that it is in the making. */
+/** Returns whether the object is one of the state's pending operations. */
 const isPending = (object: CloudObject, { deployment }: StateExport): boolean =>
   (deployment.pending_operations ?? []).some(
     ({ resource }) => kindOfType[resource.type] === object.kind && isTheOne(object, resource),
   );
 
-/** Whether the run was making what comes before any object in Kubernetes: no controller was at work there yet. */
+/**
+ * Returns whether the killed run had not yet created an object in Kubernetes: no controller was
+ * active then.
+ */
 function wasBeforeControllers({ deployment }: StateExport): boolean {
   const pending = deployment.pending_operations ?? [];
   const all = [...(deployment.resources ?? []), ...pending.map(({ resource }) => resource)];
@@ -36,7 +40,7 @@ function wasBeforeControllers({ deployment }: StateExport): boolean {
   );
 }
 
-/** Whether a cluster of the stack made it itself, through its controllers. */
+/** Returns whether a controller of one of the stack's clusters created the object. */
 const isOfControllers = (
   object: CloudObject,
   { identities }: Pick<Known, "identities">,
@@ -50,8 +54,8 @@ const isOfControllers = (
 };
 
 /**
- * When the state was written, in milliseconds since 1970: no earlier than what it holds was made or changed, which another machine with
- * another clock may have noted.
+ * Returns when the state was written, in milliseconds since 1970, but not before the newest time in
+ * it. Another machine with another clock may have written those times.
  */
 function newestIn(state: StateExport): number | undefined {
   const written = writtenAt(state);
@@ -61,14 +65,20 @@ function newestIn(state: StateExport): number | undefined {
   return written && Math.max(written, ...times);
 }
 
-/** Whether a run is of those that write what the state was to be after it. One that changed nothing may be of either side. */
+/**
+ * Returns whether a run changed resources. A run without changes proves nothing about the age of
+ * the state.
+ */
 const hasChanged = ({ kind, resourceChanges }: History[number]): boolean =>
   kind === "update" &&
   Object.entries(resourceChanges ?? { something: 1 }).some(
     ([what, count]) => !boring.has(what) && count > 0,
   );
 
-/** What a cluster's controllers made since anything was recorded: before that may have been another cluster, of which something was kept. */
+/**
+ * Returns an object that controllers created after the last recorded run. An older one may have
+ * been kept from an earlier cluster.
+ */
 function madeByControllers(
   state: StateExport,
   { history }: Runs,
@@ -83,7 +93,10 @@ function madeByControllers(
   );
 }
 
-/** What proves that the state is older than what there is, for people; undefined where nothing does. Pure. */
+/**
+ * Returns, as text for the user, what proves that the state is outdated; undefined if nothing does.
+ * Pure.
+ */
 export function cameLater(
   state: StateExport,
   runs: Runs,
@@ -109,7 +122,7 @@ export function cameLater(
   );
 }
 
-/** Refuses to go on from a state that says that a run was killed, and is an old one. */
+/** Throws if the state records a killed run and is outdated. */
 export async function requireNewest(
   access: StateAccess,
   state: StateExport,

@@ -19,32 +19,35 @@ import { startWorker, type WorkerPlace } from "./worker-process.js";
 
 export interface OperationOptions extends WorkerPlace {
   readonly onEvent: (event: ClusterEvent) => void;
-  /** The engine holds the stack until `signal`, as it was asked to. */
+  /** Called when the engine holds the stack's lock, after a request to hold it until `signal`. */
   readonly onHeld?: () => void;
-  /** What the program found in the cloud. */
+  /** Called with what the program found in the cloud. */
   readonly onFound?: (found: KnownFacts) => void;
-  /** The stack's outputs, secret ones in clear. */
+  /** Called with the stack's outputs; secret ones are plain text. */
   readonly onOutputs?: (outputs: StackOutputs) => void;
-  /** What the program and the engine print beside the events. */
+  /** Called with each line that program and engine print, apart from the events. */
   readonly onOutput?: (line: string) => void;
-  /** Aborting cancels in good order: running steps end, then the engine stops. */
+  /** Aborting cancels gracefully: running steps finish, then the engine stops. */
   readonly signal?: AbortSignal;
-  /** Aborting ends the engine at once; the next operation repairs what is left half-done. */
+  /** Aborting kills the engine at once; the next operation repairs what is left half-done. */
   readonly killSignal?: AbortSignal;
-  /** How long a script on a machine may be silent. Default: `watchTimes`; tests shorten it. */
+  /** Times for scripts that send no sign of life. Default: `watchTimes`; tests shorten them. */
   readonly silence?: Partial<WatchTimes>;
 }
 
-/** How long the engine may take to end after it was told to end at once. */
+/** Milliseconds that the engine may take to exit after SIGINT, before SIGKILL. */
 const graceMilliseconds = 10_000;
 
-/** A process for one operation, which loads what that needs, the program if one is named, before anybody knows whether there will be one. */
+/**
+ * Starts a process for one operation in advance. It loads the modules, and the program if one is
+ * given, before it is known whether an operation follows.
+ */
 export function prepareWorker(
   { program, engineVersion }: Omit<z.input<typeof loadSchema>, "type">,
   place: WorkerPlace,
 ): ChildProcess {
   const child = startWorker(place);
-  // Whoever sends the request hears of what went wrong.
+  // The operation that uses the process reports its errors.
   child.on("error", () => undefined);
   const load = { type: "load", program, engineVersion } satisfies z.input<typeof loadSchema>;
   child.send(load, () => undefined);
@@ -62,7 +65,7 @@ function forwardLines(child: ChildProcess, onLine: (line: string) => void): void
   }
 }
 
-/** Answers whether there is anybody in the group. */
+/** Sends a signal to the process group, and returns whether the group has a process. */
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   try {
     return pid !== undefined && process.kill(-pid, signal);
@@ -71,7 +74,10 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean
   }
 }
 
-/** Our process is gone without a word. Its engine goes on without anybody who hears it, and would hold the stack: it is ended, too. */
+/**
+ * Stops the engine of a worker that ended without a reply. The engine would go on without a
+ * listener and keep the lock.
+ */
 async function endEngine(child: ChildProcess): Promise<void> {
   const end = Date.now() + graceMilliseconds;
   for (let signal: NodeJS.Signals | 0 = "SIGINT"; signalGroup(child, signal); signal = 0) {
@@ -84,9 +90,9 @@ async function endEngine(child: ChildProcess): Promise<void> {
 }
 
 interface Stops {
-  /** Nothing more begins; what runs ends. */
+  /** Starts nothing more; running steps finish. */
   readonly cancel: () => void;
-  /** Ends the engine at once. */
+  /** Kills the engine at once. */
   readonly kill: () => void;
 }
 
@@ -95,7 +101,7 @@ const stopsOf = (child: ChildProcess): Stops => ({
     if (child.connected) child.send(cancelMessage);
   },
   kill: () => {
-    // The number of one that is over may be another's by now.
+    // The number of a finished process may belong to another process.
     const end = (signal: NodeJS.Signals): void => {
       if (child.exitCode === null && child.signalCode === null) signalGroup(child, signal);
     };
@@ -191,14 +197,17 @@ function failureOf(
     : explainMessage({ urn: "", text: errorText(reply.text) });
 }
 
-/** What a process that died said at last: its error, else its last line. */
+/** Returns the last output of a process that died: its last error line, or else its last line. */
 function lastWords(printed: readonly string[]): string {
   const said = printed.filter((line) => line.trim() !== "");
   const words = said.findLast((line) => /error/i.test(line)) ?? said.at(-1);
   return words === undefined ? "" : `: ${words.trim()}`;
 }
 
-/** The useful lines of what the SDK reports: `code: ... stdout: ... stderr: ...`. */
+/**
+ * Returns the useful lines of an error of the SDK, which has the form `code: ... stdout: ...
+ * stderr: ...`.
+ */
 function errorText(text: string): string {
   const stderr = /stderr: ([\s\S]*?)\n err\?:/.exec(text)?.[1] ?? text;
   const lines = stderr.split("\n").filter((line) => /error:|fatal|panic|ERR/i.test(line));

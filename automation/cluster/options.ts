@@ -11,84 +11,89 @@ import type { PlanRow } from "./plan-rows.js";
 
 export interface ClusterServiceOptions {
   /**
-   * The environment of engine, plugins and program: PATH with the tools, OS_*, SSH_AUTH_SOCK and Pulumi's variables,
-   * as `prepareEnvironment` makes it.
+   * Environment of engine, plugins and program: PATH with the tools, OS_*, SSH_AUTH_SOCK and
+   * Pulumi's variables, as `prepareEnvironment` returns it.
    */
   readonly env: NodeJS.ProcessEnv;
   /** URL of the state backend. */
   readonly backend: string;
-  /** Directory with Pulumi.yaml and the stack files; the program runs in it. Default: the package's root. */
+  /** Directory with Pulumi.yaml and the stack files. Default: the package's root. */
   readonly projectDirectory?: string;
-  /** Module that exports the program. Default: the package's own. */
+  /** Module that exports the program. Default: the package's own program. */
   readonly program?: string;
-  /** Of the `pulumi` on the path of `env`, as `pulumi version` says it. Default: it is asked at each operation, 0.2 s. */
+  /** Version of `pulumi` in that PATH. Default: asked for at each operation, which takes 0.2 s. */
   readonly engineVersion?: string;
 }
 
 /**
- * What the service is at. `repair`: takes away what an interrupted run left half made. `preflight`: asks the cloud whether
- * the cluster fits. `operation`: the engine runs. `verification`: looks at the finished cluster. `sweep`: looks for what is
- * left of a destroyed one.
+ * Current work of the service. `repair`: deletes what an interrupted run left half made.
+ * `preflight`: checks whether the cluster fits into the cloud. `operation`: the engine runs.
+ * `verification`: checks the finished cluster. `sweep`: searches for leftovers of a destroyed
+ * cluster.
  */
 export type Stage = "repair" | "preflight" | "operation" | "verification" | "sweep";
 
-/** Where in a cloud a cluster lives. */
+/** Cloud, region and project of a cluster. */
 export interface CloudPlace {
-  /** The cloud's name in clouds.yaml; of one that has none, the address of its identity service. */
+  /** Name of the cloud in clouds.yaml; without a name, the address of its identity service. */
   readonly cloud: string;
-  /** Empty where the cloud has none. */
+  /** Region; empty if the cloud has none. */
   readonly region: string;
-  /** The name is empty where the identity service does not tell it. */
+  /** Project. The name is empty if the identity service does not return it. */
   readonly project: { readonly id: string; readonly name: string };
 }
 
-/** Whose cluster the stack holds, or is to hold. */
+/** Clusters that the stack holds, or will create. */
 export interface WhichCluster {
-  /** The names in the cloud of all clusters that the state holds; of none: the name that the settings say. */
+  /** Names in the cloud of the clusters in the state; without any, the name in the settings. */
   readonly clusters: readonly string[];
-  /** 12 hexadecimal digits for each cluster. Empty for one that an earlier release made, or that has none yet. */
+  /** Identities, 12 hexadecimal digits each. Empty if an early release created the cluster. */
   readonly identities: readonly string[];
-  /** Whether the state holds anything. */
+  /** Whether the state contains any resource. */
   readonly held: boolean;
-  /** Where it lives. Absent when the cloud cannot be asked. */
+  /** Location of the clusters. Absent when the cloud cannot be asked. */
   readonly place?: CloudPlace;
 }
 
 export interface RunOptions {
-  /** Whose cluster it is: once, before anything is changed. Costs a preview one look at the state. */
+  /** Called once before any change. In a preview this costs an extra read of the state. */
   readonly onCluster?: (which: WhichCluster) => void;
-  /** What the engine does, as it does it. */
+  /** Called with each event of the engine. */
   readonly onEvent?: (event: ClusterEvent) => void;
-  /** A sentence for people: what was repaired before the operation, warnings, and what the program prints. */
+  /** Called with sentences for the user: repairs, warnings, and the program's output. */
   readonly onNote?: (text: string) => void;
-  /** A stage begins; with a detail: what happens in it now. */
+  /** Called when a stage begins, and with a detail when its work changes. */
   readonly onStage?: (stage: Stage, detail?: string) => void;
-  /** Cancels in good order. */
+  /** Aborting cancels gracefully. */
   readonly signal?: AbortSignal;
-  /** Ends at once. */
+  /** Aborting kills the engine at once. */
   readonly killSignal?: AbortSignal;
-  /** Read the real world before comparing. Default: false. */
+  /** Whether to read the real objects before comparing. Default: false. */
   readonly refresh?: boolean;
-  /** On how many resources the engine works at once. Default: PULUMI_PARALLEL of the environment, else 64. */
+  /** Resources that the engine works on at once. Default: PULUMI_PARALLEL, or else 64. */
   readonly parallel?: number;
-  /** The stack's settings as text instead of its file's. */
+  /** Text of the stack's settings, used instead of the file. */
   readonly settings?: string;
 }
 
 export interface PreviewOptions extends RunOptions {
   /**
-   * Check the settings before the engine starts, and before `up` whether the cluster fits into the cloud. Default: true.
-   * A program whose settings do not describe one cluster needs false. "names": only whether names are somebody else's is asked.
+   * Whether to check the settings before the engine starts, and before `up` also whether the
+   * cluster fits into the cloud. Default: true. Must be false for a program whose settings do not
+   * describe one cluster. "names" checks in the cloud only whether others already use the names.
    */
   readonly preflight?: boolean | "names";
 }
 
 export interface UpOptions extends PreviewOptions {
-  /** Fail where anything would change, before it is changed: costs a look of the engine before. Default: false. */
+  /**
+   * Whether to fail, before anything is changed, if `up` would change anything. Costs an extra
+   * preview. Default: false.
+   */
   readonly expectNoChanges?: boolean;
-  /** Write the administrator's kubeconfig, and where the time went, to files that only their owner reads. Default: true. */
+  /** Whether to write kubeconfig and timeline page, readable by their owner only. Default: true. */
   readonly kubeconfigFile?: boolean;
-  /** Look at the finished cluster, and fail when something in it does not work. Default: true. */
+  /** Whether to fail if something in the finished cluster does not work. Default: true. */
   readonly verify?: boolean;
   /** Milliseconds in which each check of the finished cluster must succeed. Default: 60 000. */
   readonly patience?: number;
@@ -96,174 +101,175 @@ export interface UpOptions extends PreviewOptions {
 
 export interface DestroyOptions extends RunOptions {
   /**
-   * Skip what needs the cluster's API, for a cluster whose API is gone for good: its load balancers are found by the
-   * cluster's identity, its volumes and its Services' floating IPs stay. Default: false, and a cluster whose API does not answer is left as it is.
+   * Whether to destroy without the cluster's API, which never answers again: its load balancers are
+   * found by its identity; its volumes and its Services' floating IPs are kept. Default: false;
+   * then a destroy fails if the API does not answer.
    */
   readonly abandon?: boolean;
   /**
-   * Identities of the clusters that are meant, as `destroyPlan` showed them: when the state holds others, nothing is changed.
-   * Default: whatever the state holds is meant.
+   * Identities from `destroyPlan`. If the state holds others, nothing is changed. Default: all
+   * clusters in the state.
    */
   readonly identities?: readonly string[];
 }
 
-/** Options of a look. */
+/** Options of operations that only read. */
 export interface LookOptions {
   readonly signal?: AbortSignal;
-  /** The stack's settings as text instead of its file's. */
+  /** Text of the stack's settings, used instead of the file. */
   readonly settings?: string;
 }
 
-/** Options of a look whether the cluster fits into the cloud. */
+/** Options of the check whether the cluster fits into the cloud. */
 export interface FitOptions extends LookOptions {
-  /** Limit and use of the quotas that the cluster needs anything of: once, as far as they can be read. */
+  /** Called once with the quotas that the cluster needs, as far as they can be read. */
   readonly onQuotas?: (quotas: readonly QuotaUse[]) => void;
 }
 
-/** Options of a look at the stack's outputs. */
+/** Options of reading the stack's outputs. */
 export interface OutputsOptions extends LookOptions {
-  /** Secret outputs in clear, or as "[secret]". Default: in clear. */
+  /** Whether secret outputs are plain text or "[secret]". Default: plain text. */
   readonly secrets?: Secrets;
 }
 
-/** Options of taking locks away. */
+/** Options of removing locks. */
 export interface UnlockOptions extends LookOptions {
-  /** Who is known to be gone, as `locks` named them. Default: nobody, and a lock that somebody has is an error. */
+  /** Holders, as `locks` returned them, that are dead. Default: none. */
   readonly holders?: readonly string[];
 }
 
-/** Options of a look at what a destroy would do. */
+/** Options of the destroy plan. */
 export interface DestroyPlanOptions extends LookOptions, Pick<DestroyOptions, "abandon"> {}
 
 export interface UpResult {
-  /** The stack's outputs, and which of them are secret. */
+  /** Outputs of the stack, each with whether it is secret. */
   readonly outputs: StackOutputs;
-  /** Where the administrator's kubeconfig lies. Absent when it was not to be written, or is no output. */
+  /** Path of the administrator's kubeconfig. Absent if it was not written or is no output. */
   readonly kubeconfigPath?: string;
-  /** Where the page lies that says where the time went: beside the kubeconfig. Absent as that is, or when nothing was to be done. */
+  /** Path of the timeline page. Absent without a kubeconfig, or if nothing had to be done. */
   readonly timelinePath?: string;
-  /** What was seen of the finished cluster. Absent when nobody was to look. */
+  /** Result of the check of the finished cluster. Absent if `verify` was false. */
   readonly verification?: Verification;
-  /** On what the engine worked, and when. Absent when nothing was to be done. */
+  /** Resources that the engine worked on, with their times. Absent if nothing had to be done. */
   readonly timeline?: readonly TimelineRow[];
 }
 
 export interface PreviewResult {
-  /** What `up` would do, a row for each resource that is not left as it is. */
+  /** Changes that `up` would make: a row for each resource. */
   readonly plan: readonly PlanRow[];
 }
 
 export interface RefreshResult {
-  /** How many resources differ from what the state said. */
+  /** Number of resources that differed from the state. */
   readonly changed: number;
 }
 
-/** What a destroy would take away, and what it would leave, as state and cloud are now. */
+/** Objects that a destroy would delete and keep, from the present state and cloud. */
 export interface DestroyPlan extends WhichCluster {
-  /** The cluster's name in the cloud; of several, the first's. */
+  /** Name of the cluster in the cloud; with several clusters, the first. */
   readonly cluster: string;
   readonly place: CloudPlace;
-  /** URL of the backend that has the state. */
+  /** URL of the state backend. */
   readonly backend: string;
-  /** Why the cluster would be refused. Absent when it would not. */
+  /** Reason why the destroy would be refused. Absent if it would not. */
   readonly protection?: ClusterError;
-  /** What goes, in the order in which it is deleted, without volumes of claims and floating IPs of Services. */
+  /** Objects to delete, in this order, except those in the three lists below. */
   readonly goes: readonly CloudObject[];
   readonly volumes: readonly ClaimedVolume[];
   readonly floatingIps: readonly ServiceFloatingIp[];
-  /** As far as the cluster's API says: the project's inventory has none. */
+  /** Volume snapshots: those that the cluster's API reports, and others with the mark. */
   readonly snapshots: readonly VolumeSnapshot[];
-  /** What stays besides: what the program has stay, and volumes and snapshots that only a mark says are the cluster's. Absent when there is none. */
+  /** Other kept objects: retained ones, and volumes and snapshots known only by their mark. */
   readonly stays?: readonly KeptObject[];
-  /** Application credentials that stay, because they are another user's. Absent when there are none. */
+  /** Kept application credentials, which another user owns. Absent if there are none. */
   readonly others?: readonly OthersCredential[];
-  /** Kinds that the cloud does not show: what there is of them is not known. Absent when there are none. */
+  /** Kinds of objects that the cloud does not show to this user. Absent if there are none. */
   readonly hidden?: readonly Kind[];
-  /** Why a cluster's API could not say what becomes of these. Absent when it did, or need not be asked. */
+  /** Reason why a cluster's API could not be asked. Absent if it answered, or was not needed. */
   readonly problem?: string;
 }
 
-/** An application credential of a cluster's that another user made, who alone can read and delete it. */
+/** Application credential that another user created, who alone can read and delete it. */
 export interface OthersCredential {
   /** ID in Keystone. */
   readonly id: string;
   readonly name: string;
-  /** By which the state holds it. */
+  /** URN of the credential in the state. */
   readonly urn: string;
 }
 
-/** A volume of a PersistentVolume. */
+/** Volume of a PersistentVolume. */
 export interface ClaimedVolume {
   /** ID in Cinder. */
   readonly id: string;
   readonly name: string;
   readonly gigabytes: number;
-  /** Its claim, as `<namespace>/<name>`. Empty when it has none, or the cluster could not be asked. */
+  /** Claim as `<namespace>/<name>`. Empty: there is none, or the cluster did not answer. */
   readonly claim: string;
-  /** Whether it goes with its data. Unknown: the cluster, which alone knows reclaim policies, does not answer. */
+  /** Whether it is deleted with its data. Unknown: the cluster did not answer. */
   readonly fate: "goes" | "stays" | "unknown";
 }
 
-/** The floating IP of a Service of type LoadBalancer. */
+/** Floating IP of a Service of type LoadBalancer. */
 export interface ServiceFloatingIp {
   /** ID in Neutron. */
   readonly id: string;
   readonly address: string;
-  /** Its Service, as `<namespace>/<name>`. Empty when none has it, or the cluster could not be asked. */
+  /** Service as `<namespace>/<name>`. Empty: there is none, or the cluster did not answer. */
   readonly service: string;
-  /** Whether it goes. Unknown: the cluster, which alone knows what is to be kept, does not answer. */
+  /** Whether the address is deleted. Unknown: the cluster did not answer. */
   readonly fate: "goes" | "stays" | "unknown";
 }
 
-/** What a VolumeSnapshot keeps in Cinder. */
+/** Snapshot in Cinder of a VolumeSnapshot. */
 export interface VolumeSnapshot {
-  /** ID in Cinder. Empty as long as there is none. */
+  /** ID in Cinder. Empty until Cinder has the snapshot. */
   readonly id: string;
-  /** The VolumeSnapshot, as `<namespace>/<name>`. Empty when it has none, or the cluster could not be asked. */
+  /** VolumeSnapshot as `<namespace>/<name>`. Empty: none, or the cluster did not answer. */
   readonly snapshot: string;
-  /** ID in Cinder of the volume that it is of. Empty when it was brought, or the cluster could not be asked. */
+  /** ID in Cinder of its volume. Empty: imported snapshot, or the cluster did not answer. */
   readonly volume: string;
-  /** Whether it goes with its data. Unknown: the cluster, which alone knows deletion policies, does not answer. */
+  /** Whether it is deleted with its data. Unknown: the cluster did not answer. */
   readonly fate: "goes" | "stays" | "unknown";
 }
 
-/** What a destroy leaves. */
+/** Object that a destroy keeps. */
 export interface KeptObject extends CloudObject, Partial<Ownership> {
-  /** The program has it stay: `retainOnDelete`. Absent: it cannot be made again. */
+  /** Whether the program set `retainOnDelete`. Absent: the object cannot be recreated. */
   readonly retained?: true;
 }
 
 export interface DestroyResult {
-  /** The names in the cloud of all clusters that the state held; of none: the name that the settings say. */
+  /** Names in the cloud of the clusters in the state; without any, the name in the settings. */
   readonly clusters: readonly string[];
-  /** Whether the state held anything. When not, nothing was there to be destroyed. */
+  /** Whether the state contained any resource. False: there was nothing to destroy. */
   readonly held: boolean;
-  /** What the cluster's controllers had left, and the sweep deleted. */
+  /** Objects that the cluster's controllers had left and the sweep deleted. */
   readonly deleted: readonly Orphan[];
   /**
-   * What stays in the project: what the program has stay, volumes with their data and floating IPs of Services that were kept on
-   * purpose or of which the cluster could not be asked, and volumes that have its mark and that the state does not hold.
+   * Kept objects: retained ones, volumes and floating IPs of Services that were kept on purpose or
+   * whose cluster did not answer, and volumes with the mark that are not in the state.
    */
   readonly kept: readonly KeptObject[];
-  /** Application credentials that stay, because they are another user's. Absent when there are none. */
+  /** Kept application credentials, which another user owns. Absent if there are none. */
   readonly others?: readonly OthersCredential[];
-  /** Kinds that the cloud does not show: whether anything of them is left is not known. Absent when there are none. */
+  /** Kinds that the cloud does not show, so leftovers are unknown. Absent if there are none. */
   readonly hidden?: readonly Kind[];
 }
 
-/** A machine as Nova sees it. */
+/** Machine, with its status in Nova. */
 export interface MachineStatus {
   readonly name: string;
   readonly role: string;
   readonly zone: string;
-  /** Nova's word: ACTIVE, SHUTOFF, ... GONE when there is no such server. */
+  /** Status in Nova: ACTIVE, SHUTOFF, ...; GONE if there is no such server. */
   readonly server: string;
 }
 
-/** Machines and cluster as they are now, or why the cluster could not be looked at. */
+/** Present machines and cluster, or the reason why the cluster could not be checked. */
 export type StatusResult = {
   readonly cluster: WhichCluster;
-  /** What will keep the cluster from working, or does, while all else looks well; each says what to do. */
+  /** Problems that stop the cluster from working now or later, each with what to do. */
   readonly warnings: readonly string[];
   readonly machines: readonly MachineStatus[];
 } & (

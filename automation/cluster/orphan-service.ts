@@ -8,44 +8,55 @@ import type { ClusterServiceOptions } from "./options.js";
 import { whichCluster } from "./orphans.js";
 import { unlessStopped } from "./stop.js";
 
-/** Which clusters: all of a name, or the one of an identity. */
+/** Clusters to search for: all with this name, or the one with this identity. */
 export type OrphansOf = { readonly cluster: string } | { readonly identity: string };
 
 export interface FoundOrphans {
-  /** What carries their marks, as far as the cloud shows it. */
+  /** Objects that carry the clusters' marks, as far as the cloud shows them. */
   readonly found: readonly Orphan[];
-  /** Kinds that the cloud does not show: what there is of them is not known. */
+  /** Kinds of objects that the cloud does not show to this user. */
   readonly hidden: readonly Kind[];
-  /** What somebody else has in their networks, which cannot go before it. */
+  /** Objects of others in the clusters' networks, which cannot be deleted before them. */
   readonly inTheWay: readonly CloudObject[];
 }
 
-/** What of it goes that cannot be made again. */
+/** Objects that are deleted, too, although they cannot be recreated. */
 export interface OrphansToo {
-  /** Machines' volumes, those of claims, copies and snapshots of them, with their data. Default: false. */
+  /**
+   * Whether to delete volumes of machines and claims, their copies and snapshots, with their data.
+   * Default: false.
+   */
   readonly volumes?: boolean;
-  /** The addresses of its Services. Default: false. */
+  /** Whether to delete the addresses of its Services. Default: false. */
   readonly floatingIps?: boolean;
 }
 
 export interface DeleteOrphansOptions extends OrphansToo {
   readonly signal?: AbortSignal;
-  /** It begins with this one. */
+  /** Called before each deletion. */
   readonly onDelete?: (orphan: Orphan) => void;
 }
 
 export interface OrphanServiceOptions extends Pick<ClusterServiceOptions, "env"> {
-  /** A sentence for people: why a request to the cloud takes long, or what of the cloud is waited for. */
+  /**
+   * Called with sentences for the user: why a request to the cloud takes long, or what is waited
+   * for.
+   */
   readonly onNote?: (text: string) => void;
 }
 
-/** What is left of clusters that no state holds any more. Needs a cloud: no backend, no engine and no settings of a stack. */
+/**
+ * Finds and deletes leftovers of clusters that are in no state any more. Needs only a cloud: no
+ * backend, no engine, no settings of a stack.
+ */
 export interface OrphanService {
-  /** What is there. Nothing is changed. */
+  /** Returns the leftovers. Changes nothing. */
   find(of: OrphansOf): Promise<FoundOrphans>;
   /**
-   * Deletes what was found of one cluster, but for what stays. A living cluster does not survive that: whoever calls knows that it is none.
-   * Asks nobody. Throws, and deletes nothing, where it is not of one identity, or something of somebody else's is in the way.
+   * Deletes the leftovers of one cluster, except what is to be kept. This destroys a running
+   * cluster: the caller has to know that it does not run. Does not ask for confirmation. Throws,
+   * and deletes nothing, if the objects have several identities or none, or if an object of others
+   * is in the way.
    */
   delete(
     there: FoundOrphans,
@@ -53,20 +64,22 @@ export interface OrphanService {
   ): Promise<{ readonly deleted: readonly Orphan[]; readonly kept: readonly Orphan[] }>;
 }
 
-/** What of it stays. */
+/** Returns the objects that are kept. */
 export const keptOf = (
   found: readonly Orphan[],
   { volumes = false, floatingIps = false }: OrphansToo,
 ): Orphan[] =>
   found.filter((one) => (hasData(one) ? !volumes : irreplaceable(one) && !floatingIps));
 
-/** Names are anybody's: only an identity says which cluster is meant. */
+/** Throws unless all objects have the same identity. Several clusters may share a name. */
 function requireOne(found: readonly Orphan[]): void {
   const identities = [...new Set(found.map(({ mark }) => mark.identity))];
   if (identities.length > 1 || !identities.every(isIdentity)) throw whichCluster(found);
 }
 
-/** Minutes of waiting would end in the same way, and with less. */
+/**
+ * Throws if objects of others block a network: the deletion would fail after minutes, half done.
+ */
 export function requireWay({ inTheWay }: FoundOrphans): void {
   if (inTheWay.length === 0) return;
   throw new UserError(

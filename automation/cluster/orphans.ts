@@ -1,18 +1,21 @@
 import { UserError } from "../../base/user-error.js";
 import type { Orphan } from "../../cloud/orphans.js";
 
-/** The command that shows what there is of a cluster. */
+/** Returns the command that lists a cluster's objects. */
 export const showCommand = (identity: string): string =>
   `npx stackadm orphans --identity ${identity}`;
 
-/** The command that deletes what is left of a cluster when its state is gone. */
+/** Returns the command that deletes a cluster's leftovers when its state is lost. */
 export const orphansCommand = (identity: string): string => `${showCommand(identity)} --delete`;
 
-/** A server may hold a living cluster, also one that was stopped; but for one that Nova could not make. */
+/**
+ * Returns whether the cluster may be running: it has a server, even a stopped one, other than one
+ * that Nova failed to create.
+ */
 export const mayLive = (found: readonly Orphan[]): boolean =>
   found.some(({ kind, status }) => kind === "server" && status !== "ERROR");
 
-/** One line per cluster: its identity, and whether it looks alive. */
+/** Returns one line per cluster: its identity, and how many of its servers run. */
 export function clusterLines(found: readonly Orphan[]): string {
   const identities = [...new Set(found.map(({ mark }) => mark.identity))];
   return identities
@@ -26,7 +29,7 @@ export function clusterLines(found: readonly Orphan[]): string {
     .join("\n");
 }
 
-/** Names are anybody's: only an identity says which cluster is to be deleted. */
+/** Returns the error that asks for an identity: several clusters may share a name. */
 export function whichCluster(found: readonly Orphan[]): UserError {
   const identity = found.find(({ mark }) => mark.identity !== "")?.mark.identity;
   return new UserError(

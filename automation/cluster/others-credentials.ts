@@ -7,8 +7,9 @@ import { silentObjects } from "./silent-clusters.js";
 import { isClusterCredential, remembering } from "./stays.js";
 
 /*
- * An application credential is its user's: Keystone shows and deletes it for nobody else, administrators apart, and OpenStack's provider
- * fails on what is refused. Of the one that another operator made the engine neither reads nor deletes anything.
+ * An application credential belongs to one user: Keystone shows and deletes it only for this user
+ * and for administrators, and OpenStack's provider fails on the refusal. So the engine must neither
+ * read nor delete a credential that another operator created.
  */
 
 const nameOf = ({ outputs, id = "" }: StateResource): string => {
@@ -16,11 +17,14 @@ const nameOf = ({ outputs, id = "" }: StateResource): string => {
   return typeof name === "string" ? name : id;
 };
 
-/** What the program made for the controllers of its clusters with the environment's cloud. */
+/**
+ * Returns the credentials that the program created, in this cloud, for the controllers of its
+ * clusters.
+ */
 const credentialsIn = (state: StateExport | undefined): StateResource[] =>
   madeHere(state).filter(isClusterCredential);
 
-/** Those of them that are another user's. Whoever listens hears of them. */
+/** Returns the credentials that belong to another user, and reports each. */
 export async function othersCredentials(
   run: Run,
   state: StateExport | undefined,
@@ -48,7 +52,10 @@ const excluding = (
   return exclude.length > 0 ? { exclude } : {};
 };
 
-/** For an operation that changes nothing in the cloud: it passes them over, and where it reads what is there, clusters that do not answer. */
+/**
+ * Returns flags for an operation that changes nothing in the cloud: excludes others' credentials
+ * and, if the operation reads real objects, objects of clusters that do not answer.
+ */
 export async function passOver(
   run: Run,
   state: StateExport | undefined,
@@ -61,7 +68,10 @@ export async function passOver(
   return excluding(others, silent);
 }
 
-/** The state that has the engine only forget those of others, and delete one's own, whatever an earlier run was to do. */
+/**
+ * Returns the state in which others' credentials are retained, so that the engine only forgets
+ * them, and one's own are not, whatever an earlier run set.
+ */
 function owned(state: StateExport, others: ReadonlySet<string>): StateExport {
   const wrong = new Set(
     credentialsIn(state).filter(
@@ -75,7 +85,9 @@ function owned(state: StateExport, others: ReadonlySet<string>): StateExport {
   return { ...state, deployment: { ...state.deployment, resources } };
 }
 
-/** The state says what the engine only forgets, and remembers it. */
+/**
+ * Marks others' credentials in the state as retained, and stores the IDs of all retained objects.
+ */
 async function retain(
   { access }: Run,
   found: StateExport | undefined,
@@ -84,15 +96,17 @@ async function retain(
   const retaining = (state: StateExport): StateExport => remembering(owned(state, others));
   if (!found || retaining(found) === found) return;
   await changeState(access, (now) => {
-    // As it is after a repair.
+    // The state may have changed, for example by a repair.
     const then = now && retaining(now);
     return then === now ? undefined : then;
   });
 }
 
 /**
- * For an operation that may delete them: they are only forgotten; what is forgotten because the program has it stay is remembered. What the engine passes over (clusters that do not answer, too) it would not forget, so where it is to read
- * first what is there, that is done here.
+ * Prepares an operation that may delete resources: marks others' credentials as retained, so that
+ * the engine only removes them from the state, and stores the IDs of retained objects. With
+ * --refresh, runs the refresh here, without these credentials and clusters that do not answer:
+ * excluded from the operation itself, they would stay in the state.
  */
 export async function disown(
   run: Run,

@@ -4,16 +4,23 @@ import type { Run } from "./run.js";
 import { holdsNothing, type StateExport } from "./state.js";
 
 /*
- * The commands work in any project of Pulumi, so also in one that has nothing to do with stackadm: its stacks are left to Pulumi.
+ * The commands work in any Pulumi project, also in one without a stackadm cluster: such stacks are
+ * left to Pulumi.
  */
 
-/** A URN tells the types of everything around a resource: one of a cluster proves the cluster also where its own record is gone. */
+/**
+ * Returns whether a resource is a cluster or inside one. Its URN contains the types of all parents,
+ * so this works even if the cluster's own record is missing.
+ */
 const isOfCluster = ({ urn }: { readonly urn: string }): boolean => {
   const [, , types = ""] = urn.split("::");
   return types.split("$").includes(clusterType);
 };
 
-/** Whether the state holds resources, and none of them is a cluster or of one. Providers are nobody's: they come before the cluster. Pure. */
+/**
+ * Returns whether the state has resources, and none of them belongs to a cluster. Providers do not
+ * count: they are created before the cluster. Pure.
+ */
 export function isForeign(state: StateExport | undefined): boolean {
   if (state === undefined || holdsNothing(state)) return false;
   const { resources, pending_operations: pending } = state.deployment;
@@ -21,7 +28,7 @@ export function isForeign(state: StateExport | undefined): boolean {
   return !all.some(isOfCluster) && all.some(({ type }) => !type.startsWith("pulumi:"));
 }
 
-/** Refuses a stack that is not one of clusters, before anything of it is touched. */
+/** Throws if the stack holds no stackadm cluster, before anything of it is changed. */
 export function requireOurs(run: Run, state: StateExport | undefined): void {
   if (!isForeign(state)) return;
   throw new ClusterError(

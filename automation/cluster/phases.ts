@@ -1,6 +1,6 @@
 import { parseUrn } from "./urn.js";
 
-/** The order in which a cluster comes to be; destroying goes through it backwards. */
+/** Phases in the order of a cluster's creation; a destroy goes through them backwards. */
 export const phases = [
   "network",
   "security",
@@ -14,7 +14,10 @@ export const phases = [
 ] as const;
 export type Phase = (typeof phases)[number];
 
-/** What a phase does, which stage it belongs to (the phases of one run side by side), and the seconds it took on the lab with two cores: shown beside the elapsed time. */
+/**
+ * Title of a phase, its stage (phases of one stage run concurrently), and the seconds of `up` and
+ * `destroy` on the lab with two cores, shown next to the elapsed time.
+ */
 export const phaseFacts: Readonly<
   Record<
     Phase,
@@ -42,10 +45,10 @@ export const phaseFacts: Readonly<
   samples: { stage: 3, title: "Sample services", up: 30, destroy: 30 },
 };
 
-/** The beginning of a type token, and the phase of what has it. The first row that fits decides. */
+/** Prefixes of type tokens with their phases. The first matching row counts. */
 type Rows = readonly (readonly [prefix: string, phase: Phase])[];
 
-/** Resources that belong to one phase whatever component makes them. */
+/** Resources whose phase does not depend on their component. */
 const ofResource: Rows = [
   ["openstack:networking/secGroup", "security"],
   ["openstack:compute/serverGroup:", "security"],
@@ -53,7 +56,10 @@ const ofResource: Rows = [
   ["command:local:", "security"],
 ];
 
-/** Everything else belongs where the innermost component that has a row belongs. */
+/**
+ * Components, from which all other resources get their phase: the innermost component with a row
+ * counts.
+ */
 const ofComponent: Rows = [
   ["stackadm:addons:Samples", "samples"],
   ["stackadm:addons:IngressController", "samples"],
@@ -72,25 +78,29 @@ const ofComponent: Rows = [
   ["stackadm:etcd:", "control plane"],
 ];
 
-/** What is left: a resource of the cluster itself, or of a component that has no row yet. */
+/** Remaining resources: of the cluster itself, or of a component without a row. */
 const ofProvider: Rows = [
   ["openstack:compute/", "servers"],
   ["openstack:", "network"],
   ["kubernetes:", "cloud and pod network"],
-  // Made by nobody but the program: random values, keys.
+  // Created by the program alone: random values, keys.
   ["", "security"],
 ];
 
 /**
- * Scripts that run on machines of a component without belonging to its phase, by their step: the last word of their name, which
- * only the program gives. What people name stands before it.
+ * Steps of scripts that run on a component's machines but belong to another phase. The step is the
+ * last word of the resource's name; only the program sets it, names from the settings come before
+ * it.
  */
 const ofStep: Readonly<Record<string, Phase>> = { prepare: "boot", teardown: "samples" };
 
 const lookUp = (rows: Rows, type: string): Phase | undefined =>
   rows.find(([prefix]) => type.startsWith(prefix))?.[1];
 
-/** On machines nothing runs before they boot, whatever component they are in. */
+/**
+ * Returns the phase of a script. Scripts run after the boot, also those of components whose own
+ * phase is earlier.
+ */
 function ofScript(name: string, component: Phase | undefined): Phase {
   const step = ofStep[name.split("-").at(-1) ?? ""];
   if (step) return step;
@@ -98,7 +108,10 @@ function ofScript(name: string, component: Phase | undefined): Phase {
   return component === undefined || phaseFacts[component].stage === 0 ? "control plane" : component;
 }
 
-/** The phase that a resource belongs to; undefined for what is not worth showing (the stack, providers) or not the cluster's. */
+/**
+ * Returns the phase of a resource; undefined for resources that are not shown (the stack,
+ * providers) or not part of a cluster.
+ */
 export function phaseOf(urn: string): Phase | undefined {
   const { types, type, name } = parseUrn(urn);
   const components = types.filter((one) => one.startsWith("stackadm:"));

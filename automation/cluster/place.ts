@@ -4,23 +4,24 @@ import type { Run } from "./run.js";
 import type { StateExport, StateResource } from "./state.js";
 
 /*
- * Whoever works with another project or region than the cluster is in finds nothing of it there: `up` would make it a second time, and
- * `destroy` would take it out of the state and leave it in the cloud.
+ * In another project or region than the cluster's, the commands would find none of its objects:
+ * `up` would create them again, and `destroy` would remove them from the state and leave them in
+ * the cloud.
  */
 
-/** What the cloud said, when it made a stack's objects, of where they are. */
+/** Projects and regions of a stack's objects, as the cloud reported them at creation. */
 export interface Place {
   readonly projects: ReadonlySet<string>;
   readonly regions: ReadonlySet<string>;
 }
 
-/** What leads a provider elsewhere than the environment does. */
+/** Inputs that make a provider use another cloud than the environment's. */
 const leads = [
   ...["cloud", "authUrl", "region", "tenantId", "tenantName", "token", "userId", "userName"],
   ...["applicationCredentialId", "applicationCredentialName"],
 ];
 
-/** A provider that takes the cloud from the environment, as ours does. */
+/** Returns whether a provider uses the cloud of the environment, as ours does. */
 const isOfEnvironment = ({ type, inputs }: StateResource): boolean =>
   type === "pulumi:providers:openstack" && !leads.some((key) => key in (inputs ?? {}));
 
@@ -29,7 +30,7 @@ const answered = z.object({
   region: z.string().min(1).optional().catch(undefined),
 });
 
-/** What the stack made with the environment's cloud. */
+/** Returns the resources that the stack created in the environment's cloud. */
 export function madeHere(state: StateExport | undefined): StateResource[] {
   const resources = state?.deployment.resources ?? [];
   const providers = resources.filter(isOfEnvironment).map(({ urn }) => `${urn}::`);
@@ -38,7 +39,7 @@ export function madeHere(state: StateExport | undefined): StateResource[] {
     .filter(({ provider = "" }) => providers.some((one) => provider.startsWith(one)));
 }
 
-/** Where that is. Pure. */
+/** Returns their projects and regions. Pure. */
 export function placeOf(state: StateExport | undefined): Place {
   const made = madeHere(state).map(({ outputs }) => answered.parse(outputs ?? {}));
   return {
@@ -47,7 +48,7 @@ export function placeOf(state: StateExport | undefined): Place {
   };
 }
 
-/** Refuses a state whose objects are elsewhere than one is signed in to. */
+/** Throws if the state's objects are in another project or region than the environment's. */
 export async function requireHere(run: Run, state: StateExport | undefined): Promise<void> {
   const { projects, regions } = placeOf(state);
   if (projects.size + regions.size === 0) return;

@@ -1,21 +1,24 @@
 import type { ClusterEvent } from "./events.js";
 
-/** What would happen to one resource. */
+/** Planned change of one resource. */
 export interface PlanRow {
-  /** The engine's word: create, update, delete, replace, ...; `repair` before it begins: what a run left undecided. */
+  /**
+   * Pulumi's name of the operation: create, update, delete, replace, ...; `repair` for a pending
+   * operation of an earlier run, which is repaired before the engine starts.
+   */
   readonly operation: string;
   readonly type: string;
   readonly name: string;
 }
 
-/** Whether two rows, or what was done, are of the same resource. */
+/** Returns whether both rows are about the same resource. */
 const isSame = (one: Omit<PlanRow, "operation">, other: Omit<PlanRow, "operation">): boolean =>
   one.type === other.type && one.name === other.name;
 
 /**
- * How many resources were not as the state said.
+ * Returns the number of resources that differed from the state.
  *
- * @param besides what a refresh does not see: the state may say the same of it
+ * @param besides changes that a refresh does not see, because the state may already match
  */
 export function countDiffering(
   events: readonly ClusterEvent[],
@@ -26,9 +29,10 @@ export function countDiffering(
 }
 
 /**
- * The rows of a plan, in the order of the engine. Providers are no work.
+ * Returns the rows of a plan, in the order of the engine, without providers.
  *
- * @param before what is done before the engine begins, which says nothing else of that
+ * @param before changes made before the engine starts; they replace the engine's rows for the same
+ * resources
  */
 export function planRows(
   events: readonly ClusterEvent[],

@@ -9,11 +9,12 @@ import {
 } from "./state.js";
 
 /*
- * A refresh makes an input of what OpenStack's provider reads of a server's power state, also where it does not take it. The program has it
- * ignored (see machine.ts), so that the engine would hand it back and no later run came to its end.
+ * A refresh copies a server's power state into the inputs, even a state that OpenStack's provider
+ * refuses as input. The program ignores changes of this input (see machine.ts), so the engine would
+ * send it back, and every later run would fail.
  */
 
-/** The same without an input that OpenStack's provider would refuse. Pure. */
+/** Returns the resource without a power state that OpenStack's provider would refuse. Pure. */
 function mended(one: StateResource): StateResource {
   const { powerState, ...inputs } = one.inputs ?? {};
   const isServer = one.type === "openstack:compute/instance:Instance";
@@ -22,8 +23,9 @@ function mended(one: StateResource): StateResource {
 }
 
 /**
- * The state without them; the same where there are none, and where it says what is in the making: an import would forget that. What
- * remains is what was read, which decides nothing. Pure.
+ * Returns the state without such inputs. Returns the same object if there are none, or if
+ * operations are pending, because an import would delete those. The outputs keep the power state,
+ * which has no effect. Pure.
  */
 export function withoutRefused(state: StateExport): StateExport {
   const { resources, pending_operations: pending } = state.deployment;
@@ -33,7 +35,7 @@ export function withoutRefused(state: StateExport): StateExport {
   return { ...state, deployment: { ...state.deployment, resources: without } };
 }
 
-/** Has the state forget them, if it holds any. Answers the state after it. */
+/** Removes such inputs from the stored state, if there are any. Returns the state afterwards. */
 export async function forgetRefused(
   access: StateAccess,
   found: StateExport | undefined,
@@ -47,7 +49,7 @@ export async function forgetRefused(
   return after;
 }
 
-/** Has the engine read what is there, and leaves no such input behind. */
+/** Refreshes the state, and removes the inputs that the refresh may have added. */
 export async function readAll(run: Run, flags: OperationFlags): Promise<void> {
   await run.engine("refresh", flags);
   await forgetRefused(run.access, await readState(run.access));

@@ -21,11 +21,13 @@ import type { Run } from "./run.js";
 import { heldBy, type StateExport } from "./state.js";
 import { factsIn } from "./surveyed-facts.js";
 
-/** What was asked of the cloud: what it lists, and what that means for who holds something of it. */
+/**
+ * Answer of the cloud: its objects, and the problems and warnings that follow for a given state.
+ */
 interface Look {
   readonly objects: readonly CloudObject[];
   readonly findings: (held: Held) => Finding[] | Promise<Finding[]>;
-  /** Absent: only names were asked for. */
+  /** Survey of the cloud. Absent: only names were asked for. */
   readonly surveyed?: Survey;
 }
 
@@ -44,14 +46,14 @@ async function look(
   return { objects: surveyed.objects, findings, surveyed };
 }
 
-/** The same while the state is read. Who needs it hears of an error. */
+/** Starts the check while the state is being read. Errors surface where the result is awaited. */
 function beginLook(run: Run, spec: ClusterSpec): Promise<Look> {
   const looking = look(run, spec, { namesOnly: false });
   looking.catch(() => undefined);
   return looking;
 }
 
-/** What the cloud lacks for this cluster, of which the stack holds `state`. Changes nothing. */
+/** Returns what the cloud lacks for this cluster, whose present state is given. Changes nothing. */
 export async function findingsFor(
   run: Run,
   spec: ClusterSpec,
@@ -72,7 +74,10 @@ export async function findingsFor(
   ];
 }
 
-/** What the program need not look up. It knows its own cluster only where it is the package's. */
+/**
+ * Returns the facts that the program need not look up. Undefined for a custom program: its needs
+ * are not known here.
+ */
 async function surveyedFacts(
   run: Run,
   spec: ClusterSpec,
@@ -84,7 +89,7 @@ async function surveyedFacts(
   return facts && { wanted: JSON.stringify(wanted), facts };
 }
 
-/** Notes warnings; refuses with every problem in one error. */
+/** Reports warnings, and throws one error with all problems. */
 function tell(run: Run, findings: readonly Finding[]): void {
   for (const { severity, text } of findings) if (severity === "warning") run.note(`! ${text}`);
   const problems = findings.filter(({ severity }) => severity === "problem");
@@ -94,9 +99,10 @@ function tell(run: Run, findings: readonly Finding[]): void {
 }
 
 /**
- * Begins to ask the cloud, while the state is read. What a run left there without a record is taken away; then what it answers refuses to
- * begin what the cloud cannot carry, every problem in one error. Who expects no change is refused instead of having anything taken away. Of a cluster that is as it was when it came up, nothing is asked.
- * Answered is what the program need not ask for.
+ * Starts to ask the cloud while the state is being read. The returned function deletes what a run
+ * left without a record, throws if the cluster does not fit into the cloud, and returns facts that
+ * the program need not look up. With `expectNoChanges` it throws instead of deleting. If nothing
+ * changed since the last successful run, the cloud is not checked.
  */
 export function beginFit(
   run: Run,
@@ -115,7 +121,7 @@ export function beginFit(
     if (!interrupted && !mended && hasFitted(run, spec, state))
       return foundThen(run, spec, { state, asking });
     run.stage("preflight");
-    // What is gone now occupied names and quotas: the cloud is asked again.
+    // Objects that were deleted since then occupied names and quotas: ask the cloud again.
     const asked = await ((interrupted || mended ? undefined : early) ??
       look(run, spec, { namesOnly }));
     const going = await undoLost(run, state, asked.objects, { interrupted, expectNoChanges });
@@ -123,7 +129,7 @@ export function beginFit(
     const held = heldBy(state);
     const findings = await asked.findings({ ...held, going });
     tell(run, findings);
-    // What it found may be what has gone since.
+    // The survey may contain objects that have been deleted since.
     const surveyed = going.size > 0 ? undefined : asked.surveyed;
     return surveyed && surveyedFacts(run, spec, { surveyed, held });
   };

@@ -11,7 +11,10 @@ import type { Run } from "./run.js";
 import { tellSharedHosts } from "./shared-hosts.js";
 import { readStackOutputs, readState, type StackOutputs, type StateExport } from "./state.js";
 
-/** The cluster was made, but not everything in it works. What `up` would have answered is in `result`. */
+/**
+ * Error for a cluster that was created, but does not work completely. `result` has the result of
+ * `up`.
+ */
 export class VerificationFailed extends ClusterError {
   constructor(
     problems: readonly string[],
@@ -25,14 +28,18 @@ export class VerificationFailed extends ClusterError {
   }
 }
 
-/** Looks at the cluster from outside. Each check may take `patience` milliseconds; default: a minute times `timeoutFactor`. */
+/**
+ * Checks the cluster from outside. Each check may take `patience` milliseconds; default: a minute
+ * times `timeoutFactor`.
+ */
 export async function look(
   run: Run,
   outputs: ClusterOutputs,
   patience?: number,
   onDetail?: (text: string) => void,
 ): Promise<Verification> {
-  // The settings of a program of one's own say nothing of it, and wrong ones keep nobody from looking.
+  // The settings of a custom program may not describe the cluster, and invalid settings must not
+  // prevent the check.
   const spec = await run.spec().catch(() => undefined);
   const { ssh, podNetwork, timeoutFactor = 1 } = spec ?? {};
   const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
@@ -46,19 +53,20 @@ export async function look(
   });
 }
 
-/** What is known of a cluster before the engine has looked whether it is as it is to be. */
+/** Results known before the engine has compared the cluster with the settings. */
 export type EarlyLook = Pick<UpResult, "outputs" | "verification">;
 
 /**
- * Whether outputs may be others although the engine calls them the same: it compares secret ones by whether they are there. Those
- * of the package's own program are resources', whose changes it tells.
+ * Returns whether outputs may have changed although the engine reports them as equal: it does not
+ * compare secret values. The outputs of the package's own program come from resources, whose
+ * changes the engine reports.
  */
 const mayDiffer = ({ service: { program } }: Run, outputs: StackOutputs): boolean =>
   program !== undefined && Object.values(outputs).some(({ secret }) => secret);
 
 /**
- * Looks at the cluster that the state describes, once, while the engine is at work: where that changes nothing, it is the cluster
- * that is to be proved. Nothing where it cannot be looked at or something of it does not work yet.
+ * Checks the cluster of the state once, while the engine runs: if the engine changes nothing, this
+ * result counts. Undefined if the cluster cannot be checked or something in it does not work yet.
  */
 export async function lookEarly(
   run: Run,
@@ -76,7 +84,10 @@ export async function lookEarly(
   }
 }
 
-/** Where the time of a run went, given the state after it, on a page beside the kubeconfig where that is kept. */
+/**
+ * Returns the timeline of a run, from the state after it, and writes it to a page if the kubeconfig
+ * is written.
+ */
 function tellTimeline(
   { access, spans }: Run,
   after: StateExport | undefined,
@@ -88,16 +99,19 @@ function tellTimeline(
   return { timeline, ...keepTimeline(access.workspace, timeline) };
 }
 
-/** What was seen before, and the state that it was seen of. */
+/** Early results, and the state that they belong to. */
 type Seen = EarlyLook & { readonly after: StateExport | undefined };
 
-/** Proves that the cluster which was made works, and keeps what is to be known of it; answers the state after it, too. */
+/**
+ * Checks that the new cluster works, and writes kubeconfig and timeline. Returns also the state
+ * after the run.
+ */
 export async function proveMade(
   run: Run,
   seen: Seen | undefined,
   options: UpOptions,
 ): Promise<UpResult & Pick<Seen, "after">> {
-  // Read while the cluster is looked at, which is made without it, too.
+  // Reads the state while the cluster is checked. A failure here does not fail the `up`.
   const reading = seen ? Promise.resolve(seen.after) : readState(run.access);
   const known = reading.catch((error: unknown): undefined => {
     run.note(`The state cannot be read, so this run is not remembered: ${String(error)}`);
@@ -109,12 +123,12 @@ export async function proveMade(
   try {
     return { ...(await prove(run, made, rest, options)), after: await known };
   } finally {
-    // Nothing goes on behind the request.
+    // Nothing may continue after the request.
     await rest.catch(() => undefined);
   }
 }
 
-/** Looks while the rest of what is told of it is made. */
+/** Checks the cluster while the timeline is written. */
 async function prove(
   run: Run,
   made: UpResult,

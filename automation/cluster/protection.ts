@@ -5,8 +5,9 @@ import { identitiesOf, type StateExport } from "./state.js";
 import { parseUrn, shortType } from "./urn.js";
 
 /**
- * Why the stack must not be destroyed; undefined when it may be. The settings count as they are written now, and the state
- * as the last `up` left it: the engine would refuse to delete what is protected there only when all the rest is gone.
+ * Returns the reason why the stack must not be destroyed; undefined if it may be. Checks the
+ * settings as they are now and the state of the last `up`. The engine itself would refuse a
+ * protected resource only after it has deleted all others.
  */
 export function protectionOf(
   { stack }: Run,
@@ -17,7 +18,7 @@ export function protectionOf(
   const held = (state?.deployment.resources ?? [])
     .filter(({ protect }) => protect === true)
     .map(({ urn }) => `${shortType(parseUrn(urn).type)} '${parseUrn(urn).name}'`);
-  // A program of one's own may protect all of it.
+  // A user's own program may protect every resource.
   const more = held.length > 1 ? ` and ${String(held.length - 1)} more` : "";
   const reasons = [
     ...(settings.protect ? [`${file} says \`protect: true\``] : []),
@@ -31,13 +32,13 @@ export function protectionOf(
   );
 }
 
-/** Refuses to destroy what is protected. */
+/** Throws if the stack is protected. */
 export function requireUnprotected(...of: Parameters<typeof protectionOf>): void {
   const refusal = protectionOf(...of);
   if (refusal) throw refusal;
 }
 
-/** Refuses to destroy another cluster than the one that was shown. */
+/** Throws if the state holds other clusters than those that the user was shown. */
 export function requireMeant(
   state: StateExport | undefined,
   meant: readonly string[] | undefined,

@@ -1,11 +1,12 @@
 import { createRequire } from "node:module";
 
 /*
- * What the SDK does for whoever debugs it, and nobody sees here: it sends the engine each resource's whole answer as a debug message,
- * one call after another, and keeps a stack trace of every promise.
+ * Turns off two debugging aids of the SDK that nothing here reads: it sends each resource's whole
+ * answer to the engine as a debug message, one call after another, and it records a stack trace for
+ * every promise.
  */
 
-/** Functions of the SDK that its modules call by the object that holds them. */
+/** Functions of the SDK that its modules call through the object that contains them. */
 interface Log {
   debug: () => Promise<void>;
 }
@@ -13,7 +14,7 @@ interface Debuggable {
   debuggablePromise: (promise: Promise<unknown>, context?: unknown) => Promise<unknown>;
 }
 
-/** Has the SDK do without the first, and without the second unless somebody looks for promises that are never kept. */
+/** Turns off the debug messages, and the stack traces unless PULUMI_DEBUG_PROMISE_LEAKS is set. */
 export function quieten(env: NodeJS.ProcessEnv = process.env): void {
   const sdk = createRequire(require.resolve("@pulumi/pulumi/package.json"));
   (sdk("./log/index.js") as Log).debug = () => Promise.resolve();

@@ -4,10 +4,10 @@ import type { PendingOperation, StateResource } from "./state.js";
 import { parseUrn, shortType } from "./urn.js";
 
 /*
- * What each operation that was interrupted asks for. Pure.
+ * Decides how to undo each pending operation of an interrupted run. Pure.
  */
 
-/** OpenStack resources that are found again by their name, and where. */
+/** Kinds of the OpenStack resources that can be found again by their name. */
 export const kindOfType: Readonly<Partial<Record<string, Kind>>> = {
   "openstack:networking/network:Network": "network",
   "openstack:networking/subnet:Subnet": "subnet",
@@ -23,7 +23,10 @@ export const kindOfType: Readonly<Partial<Record<string, Kind>>> = {
   "openstack:identity/applicationCredential:ApplicationCredential": "application credential",
 };
 
-/** Parts of load balancers: a second one of the same port, listener or address is refused. And the input that says whose they are. */
+/**
+ * Parts of load balancers, and the input that refers to the parent. Octavia refuses a second part
+ * for the same port, listener or address.
+ */
 const partOfType: Readonly<Record<string, { readonly part: PartKind; readonly of: string }>> = {
   "openstack:loadbalancer/listener:Listener": { part: "listener", of: "loadbalancerId" },
   "openstack:loadbalancer/pool:Pool": { part: "pool", of: "listenerId" },
@@ -32,7 +35,7 @@ const partOfType: Readonly<Record<string, { readonly part: PartKind; readonly of
 };
 
 export type RecoveryStep =
-  /** Nothing to do in the world: the operation is repeated or converges by itself. */
+  /** Nothing to undo: the next run repeats the operation, or it converges. */
   | { readonly act: "forget"; readonly what: string }
   | {
       readonly act: "delete object";
@@ -50,13 +53,13 @@ export type RecoveryStep =
   | { readonly act: "detach router"; readonly what: string; readonly resource: StateResource }
   | { readonly act: "delete rule"; readonly what: string; readonly resource: StateResource };
 
-/** A resource, for people. */
+/** Returns the type and name of a resource, for messages. */
 export const whatOf = (urn: string): string => {
   const { name, type } = parseUrn(urn);
   return `${shortType(type)} '${name}'`;
 };
 
-/** What to do about one pending operation. Pure. */
+/** Returns how to undo one pending operation. Pure. */
 export function recoveryStep({ type, resource }: PendingOperation): RecoveryStep {
   const { type: token } = parseUrn(resource.urn);
   const what = whatOf(resource.urn);
@@ -69,15 +72,18 @@ export function recoveryStep({ type, resource }: PendingOperation): RecoveryStep
     return { act: "detach router", what, resource };
   if (token === "openstack:networking/secGroupRule:SecGroupRule")
     return { act: "delete rule", what, resource };
-  // Scripts converge, and an object that is in the cluster by now is taken over: such a create is simply run again.
+  // Scripts can run again, and existing Kubernetes objects are adopted: such a create is repeated.
   return { act: "forget", what };
 }
 
-/** The value of an input that is known, and no secret. */
+/** Returns the value of an input that is known and not secret. */
 export const text = (value: unknown): string | undefined =>
   typeof value === "string" ? value : undefined;
 
-/** Is this the object that the interrupted create made: same name, or for a floating IP same description? */
+/**
+ * Returns whether the interrupted create made this object: it has the same name, or for a floating
+ * IP the same description.
+ */
 export function isTheOne(object: CloudObject, resource: StateResource): boolean {
   const inputs = resource.inputs ?? {};
   if (object.kind === "floating IP") {
@@ -87,7 +93,7 @@ export function isTheOne(object: CloudObject, resource: StateResource): boolean 
   return object.name === text(inputs["name"]);
 }
 
-/** The order of undoing: the last made goes first, so that nothing is in use. */
+/** Order of the steps: the last created object first, so that no object is in use. */
 const order: Readonly<Record<RecoveryStep["act"], number>> = {
   "delete rule": 1,
   "delete part": 1,
@@ -96,6 +102,6 @@ const order: Readonly<Record<RecoveryStep["act"], number>> = {
   forget: 3,
 };
 
-/** What to do about all of them, the last made first. */
+/** Returns the steps for all pending operations, in their order. */
 export const recoverySteps = (pending: readonly PendingOperation[]): RecoveryStep[] =>
   pending.map(recoveryStep).sort((a, b) => order[a.act] - order[b.act]);

@@ -13,8 +13,9 @@ import { changeState, heldBy, overtaken, type StateAccess, type StateExport } fr
 import { withoutLeaves, withUnfinished } from "./unfinished.js";
 
 /*
- * An engine that was killed leaves "pending operations": creates of which nobody knows whether they happened.
- * The next `up` would make these things a second time. So each is looked up and, where it is ours, taken away before it.
+ * A killed engine leaves "pending operations": creates that may or may not have happened. The next
+ * `up` would create these objects a second time. So each object is searched for and, if it is ours,
+ * deleted first.
  */
 
 export interface RecoveryTools {
@@ -23,12 +24,12 @@ export interface RecoveryTools {
   readonly signal?: AbortSignal;
 }
 
-/** How a deletion is waited for. */
+/** Returns the options for waiting for a deletion. */
 const waiting = ({ signal, note: onWait }: RecoveryTools): DeleteOptions => ({ signal, onWait });
 
 type Step<Act extends RecoveryStep["act"]> = Extract<RecoveryStep, { act: Act }>;
 
-/** Whether it is to go; what may be somebody else's is named instead. */
+/** Returns whether to delete the object. Reports it instead if it may belong to others. */
 function isLeft(what: string, verdict: Verdict, { note }: RecoveryTools): boolean {
   if (verdict.is === "unproven")
     note(
@@ -141,27 +142,29 @@ async function perform(step: RecoveryStep, known: Known, tools: RecoveryTools): 
 }
 
 export interface Recovered {
-  /** What was undone, or need not be. */
+  /** Operations that were undone or need no undo. */
   readonly cleared: readonly string[];
-  /** The state that was repaired. */
+  /** State before the repair. */
   readonly before: StateExport;
-  /** The state without the record of it. */
+  /** State without the pending operations. */
   readonly state: StateExport;
 }
 
-/** Whether there is anything to repair. */
+/** Returns whether there is anything to repair. */
 export const isInterrupted = (state: StateExport): boolean =>
   (state.deployment.pending_operations ?? []).length + withoutLeaves(state).left.length > 0;
 
-/** Whether the cloud has to be asked for it. */
+/** Returns whether the repair has to ask the cloud. */
 export const concernsCloud = ({ deployment }: StateExport): boolean =>
   recoverySteps(deployment.pending_operations ?? []).some(({ act }) => act !== "forget");
 
 /**
- * Undoes what an interrupted operation may have made without the state knowing; for whoever holds the stack. Nothing that the state
- * holds is touched, and the record of it stays: see {@link clearRecord}.
+ * Undoes what an interrupted operation may have created without a record. The caller holds the
+ * stack's lock. Objects in the state are not touched. The pending operations stay in the stored
+ * state until {@link clearRecord}.
  *
- * @param during when that was, where it is known. Default: as state and records say
+ * @param during time of the operation, if known. Default: derived from the state and the engine's
+ * history
  */
 export async function recover(
   access: StateAccess,
@@ -193,7 +196,7 @@ export async function recover(
   };
 }
 
-/** Writes what a state is after what was done under the lock, unless it changed since. */
+/** Writes the new state, unless the state has changed since it was read under the lock. */
 export const clearRecord = (
   access: StateAccess,
   { before, state }: Pick<Recovered, "before" | "state">,

@@ -1,14 +1,14 @@
 import { passwordOf } from "../../base/urls.js";
 
-/** Shorter values occur by chance in ordinary text. */
+/** Length of the shortest secret. Shorter values occur in ordinary text by chance. */
 const shortest = 8;
 const replacement = "[secret]";
 
-/** Takes known secrets out of everything that is shown. Fed with secret outputs and the environment's passwords. */
+/** Replaces known secrets in all printed text: secret outputs and the environment's passwords. */
 export class Redactor {
   private readonly secrets = new Set<string>();
 
-  /** Adds every string in `value`, and every long line of a string with several. */
+  /** Adds every string in `value`, and each line of a string with several lines. */
   add(value: unknown): void {
     if (typeof value === "string") {
       for (const part of [value, ...value.split("\n")]) {
@@ -20,7 +20,9 @@ export class Redactor {
     }
   }
 
-  /** `text` without the secrets. The longest go first, so that none is left in halves. */
+  /**
+   * Returns `text` without the secrets. Replaces the longest first, so that no part of one is left.
+   */
   clean(text: string): string {
     let result = text;
     for (const secret of [...this.secrets].sort((a, b) => b.length - a.length))
@@ -34,18 +36,18 @@ const secretNames = /^OS_(PASSWORD|TOKEN|APPLICATION_CREDENTIAL_SECRET)$|PASSPHR
 /** Adds the secrets of an environment. */
 export function addEnvironment(redactor: Redactor, env: NodeJS.ProcessEnv): void {
   for (const [name, value] of Object.entries(env)) if (secretNames.test(name)) redactor.add(value);
-  // As the engine's errors may have it.
+  // The engine's errors may contain the backend's URL.
   redactor.add(passwordOf(env["PULUMI_BACKEND_URL"] ?? ""));
 }
 
-/** A redactor that knows the secrets of the environment. */
+/** Returns a redactor with the secrets of the environment. */
 export function redactorFor(env: NodeJS.ProcessEnv): Redactor {
   const redactor = new Redactor();
   addEnvironment(redactor, env);
   return redactor;
 }
 
-/** What is thrown at a program that embeds the operations: it logs it as it is. */
+/** Removes secrets from an error for the embedding program, which may log it. */
 export function withoutSecrets(error: unknown, env: NodeJS.ProcessEnv): unknown {
   if (!(error instanceof Error)) return error;
   const redactor = redactorFor(env);
@@ -58,7 +60,7 @@ export function withoutSecrets(error: unknown, env: NodeJS.ProcessEnv): unknown 
   return Object.assign(error, texts);
 }
 
-/** The lines of a kubeconfig that are no secret stay readable: only keys and tokens are added. */
+/** Matches the secret lines of a kubeconfig: the other lines stay readable. */
 const secretLines = /^\s*(client-key-data|token|password):\s*(\S+)/gm;
 
 /** Adds the keys and tokens of a kubeconfig, not its host names and words. */

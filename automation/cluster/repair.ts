@@ -18,17 +18,16 @@ import { parseUrn, shortType } from "./urn.js";
 
 export interface Repaired {
   readonly state: StateExport | undefined;
-  /** The state that was repaired. Absent: nothing was. */
+  /** State before the repair. Absent: nothing was repaired. */
   readonly interrupted?: StateExport;
-  /** Whether something of what it held was taken away. @default no */
+  /** Whether an object of the state was deleted. @default false */
   readonly mended?: boolean;
 }
 
 /**
- * What a killed engine left half made in the state that was found is taken away, in the stage that is named, while nobody else works
- * on the stack.
+ * Deletes what a killed engine left half made, in the given stage, while it holds the stack's lock.
  *
- * @param newest whether a state that is older than the cluster is refused: who destroys wants all of it to go
+ * @param newest whether to refuse an outdated state; false for a destroy, which deletes everything
  */
 export async function repair(
   run: Run,
@@ -38,11 +37,11 @@ export async function repair(
   if (!found || !isInterrupted(found)) return { state: found };
   run.stage(stage);
   const recovered = await run.hold(async (signal) => {
-    // Somebody else may have repaired it before the lock was ours.
+    // Another command may have repaired the state before this one got the lock.
     const now = await readState(run.access);
     if (!now || !isInterrupted(now)) return { state: now };
     if (newest && concernsCloud(now)) {
-      // What is hidden proves nothing.
+      // Objects that are hidden cannot prove anything.
       const { objects } = await takeShown(await run.cloud());
       await requireNewest(run.access, now, objects);
     }
@@ -55,13 +54,17 @@ export async function repair(
 }
 
 /**
- * After an `up` that failed: what it was making when the cloud did not answer is taken away, if the cloud made it. The engine forgets
- * such creates, so the next run could not know of them. Its own failure is only noted.
+ * Deletes, after a failed `up`, objects whose create request got no answer, if the cloud has
+ * created them. The engine forgets such creates, so the next run could not know about them. A
+ * failure here is only reported.
  */
 export async function undoUndecided(run: Run): Promise<void> {
   const creates = run.undecided.creates();
   if (creates.length === 0) return;
-  /** The state as if they were pending, without those that it holds half made. */
+  /**
+   * Returns the state with these creates as pending operations, except resources that the state
+   * holds with errors.
+   */
   const undecided = async (): Promise<StateExport | undefined> => {
     const state = await readState(run.access);
     const held = new Set((state?.deployment.resources ?? []).map(({ urn }) => urn));
@@ -78,7 +81,8 @@ export async function undoUndecided(run: Run): Promise<void> {
       const during = { from: run.began, to: Date.now() };
       if (state) await recover(run.access, state, () => toolsOf(run, signal), during);
     };
-    // The run may have failed because it was stopped; who stops it again has had enough.
+    // The run may have failed because it was stopped; only a second stop (`killSignal`) ends this
+    // work.
     await run.hold(work, { stop: run.options.killSignal });
   } catch (error) {
     const names = creates.map(({ operation }) => whatOf(operation.resource.urn)).join(", ");
@@ -88,7 +92,7 @@ export async function undoUndecided(run: Run): Promise<void> {
   }
 }
 
-/** What the repair works with, for whoever holds the stack. */
+/** Returns the tools for a repair. The caller holds the stack's lock. */
 export const toolsOf = async (run: Run, signal: AbortSignal): Promise<RecoveryTools> => ({
   cloud: await run.cloud(),
   note: (text) => {
@@ -102,7 +106,7 @@ const undecidedIn = (pending: readonly PendingOperation[]): string =>
     .map(({ what }) => what)
     .join(", ")}`;
 
-/** A plan with what `up` repairs before the engine begins, as far as the plan does not have it; says so. */
+/** Adds to a plan what `up` repairs before the engine starts, and reports it. */
 export function withRepairs(
   run: Run,
   state: StateExport | undefined,
@@ -119,8 +123,9 @@ export function withRepairs(
 }
 
 /**
- * Says what the next `up` would repair, and changes nothing. Refuses where a refresh would have the state forget what that needs: it keeps
- * the record of creations, but not that of updates, nor when the run was killed, by which an old state is told from the newest.
+ * Reports what the next `up` would repair; changes nothing. Throws if a refresh would delete what
+ * the repair needs: a refresh keeps pending creates, but neither pending updates nor the time of
+ * the kill, which reveals an outdated state.
  */
 export function tellRepair(run: Run, state: StateExport | undefined): void {
   const pending = state?.deployment.pending_operations ?? [];

@@ -29,35 +29,35 @@ import {
 } from "./workspace.js";
 
 /**
- * Most of them wait for a machine. The engine's own default is four for each processor here, which has nothing to do with how many
- * machines there are; a machine through which others are reached takes 200 connections.
+ * Resources that the engine works on at once. Most wait for a machine, so the engine's default of
+ * four per processor is too low. A jump host accepts 200 connections.
  */
 const atOnce = 64;
 
-/** What one run of the engine has besides the options of its request, or instead of them. */
+/** Flags of one run of the engine, in addition to the request's options or instead of them. */
 export type OperationFlags = Pick<
   OperationRequest,
   "expectNoChanges" | "exists" | "known" | "exclude" | "refresh" | "target" | "tellsOutputs"
 >;
 
-/** One request about one stack: what it works with, and whom it tells. */
+/** One request about one stack, with all that it works with. */
 export class Run {
   readonly access: StateAccess;
-  /** Where the stack's settings are, and where the program runs. */
+  /** Directory of the stack's settings, in which the program runs. */
   readonly directory: string;
-  /** Read once: what was checked is what the engine gets. */
+  /** Settings, read only once: the engine gets the text that was checked. */
   readonly #settings: string;
   #cloud: Promise<CloudClient> | undefined;
   #worker: ChildProcess | undefined;
-  /** What the program found in the cloud. */
+  /** Facts that the program found in the cloud. */
   found: KnownFacts | undefined;
-  /** The stack's outputs, where the package's own program has made them. */
+  /** Outputs of the stack, if the package's own program has run. */
   made: StackOutputs | undefined;
-  /** When the request began, in milliseconds since 1970. */
+  /** Start of the request, in milliseconds since 1970. */
   readonly began = Date.now();
-  /** What the engine was making when it failed. */
+  /** Creates whose answer was lost when the engine failed. */
   readonly undecided = new UndecidedCreates();
-  /** When it worked on what. */
+  /** Times in which the engine worked on each resource. */
   readonly spans = new Spans();
 
   constructor(
@@ -71,7 +71,7 @@ export class Run {
     this.access = { env, workspace: prepareWorkspace(this.place()) };
   }
 
-  /** Whose private directory it is, and what the settings are. */
+  /** Returns what determines the private directory, and the settings. */
   private place(): WorkspaceOptions {
     const { backend, projectDirectory } = this.service;
     return { stack: this.stack, projectDirectory, settings: this.#settings, backend };
@@ -89,7 +89,7 @@ export class Run {
     this.options.onStage?.(stage, detail);
   }
 
-  /** Signs in once. */
+  /** Returns the cloud client; signs in once. */
   cloud(): Promise<CloudClient> {
     const onWait = (text: string): void => {
       this.note(text);
@@ -98,7 +98,7 @@ export class Run {
     return this.#cloud;
   }
 
-  /** Begins what the engine and the questions to the cloud need, while the state is read. Who needs it hears of an error. */
+  /** Starts the engine's process and the sign-in in advance. Later uses report errors. */
   getReady({ program: runs = true }: { readonly program?: boolean } = {}): void {
     const { program = programModule(), engineVersion } = this.service;
     const load = { program: runs ? program : undefined, engineVersion };
@@ -106,20 +106,20 @@ export class Run {
     this.cloud().catch(() => undefined);
   }
 
-  /** The request is over: a process that was begun for nothing ends. */
+  /** Ends the request, and a prepared process that was not used. */
   close(): void {
-    // It has only loaded something. Left to itself it may wait for a thread that ended with us.
+    // The process has only loaded modules. Left alone, it may wait for a thread that has ended.
     this.#worker?.kill("SIGKILL");
     this.#worker = undefined;
   }
 
-  /** The settings as they are written, and whose they are. */
+  /** Returns the settings as written, with their project and stack. */
   sources(): Pick<SpecSources, "project" | "stack" | "settings"> {
     const { project, stack } = this;
     return { project, stack, settings: this.#settings };
   }
 
-  /** The cluster that the settings describe, if wanted with a look at the files that they name; all problems in one error. */
+  /** Returns the cluster of the settings; throws all problems. `files`: checks the files, too. */
   async spec({ files = false }: { readonly files?: boolean } = {}): Promise<ClusterSpec> {
     const { env } = this.service;
     const socket = env["SSH_AUTH_SOCK"] ?? "";
@@ -131,14 +131,14 @@ export class Run {
     });
   }
 
-  /** Nothing begins after a stop was asked for. */
+  /** Throws if a stop was requested. */
   requireNotStopped(stop = this.options.signal): void {
     if (stop?.aborted === true) throw endBy(stop);
   }
 
   /**
-   * Does the work while the engine has the backend's lock, of whatever kind the backend is, and changes nothing itself. The work is to
-   * end when it is told that the lock is lost, or that a stop was asked for, if nothing else is to stop it.
+   * Runs `work` while an engine, which changes nothing, holds the backend's lock. Aborts the signal
+   * of `work` if the lock is lost, or on a stop: by default the request's.
    */
   async hold<T>(
     work: (signal: AbortSignal) => Promise<T>,
@@ -153,7 +153,7 @@ export class Run {
       worked = work(signal).finally(() => {
         done.abort();
       });
-      // It is told below, when the lock is given back.
+      // The error is thrown below, after the lock is released.
       worked.catch(() => undefined);
     };
     const request = { ...this.request("hold"), exists: true };
@@ -177,13 +177,13 @@ export class Run {
     return { type: "start", operation, stack, project, workDirectory, program, engineVersion };
   }
 
-  /** In what the engine's process runs. */
+  /** Returns environment and directory of the engine's process. */
   private process(): Pick<OperationOptions, "env" | "cwd"> {
     const env = withoutAttributes(providerEnvironment(this.service.env));
     return { env, cwd: this.directory };
   }
 
-  /** One operation in a process of its own, with these settings, whatever another command gives its engine meanwhile. */
+  /** Runs one operation in its own process with these settings. */
   private async operate(
     request: OperationRequest,
     { onEvent, onHeld, ...options }: Omit<OperationOptions, "env" | "cwd">,
@@ -195,7 +195,7 @@ export class Run {
     let operation: Promise<void> | undefined;
     await withSettings(this.place(), stop, async () => {
       await new Promise<void>((begun) => {
-        // Before it tells anything, the engine has read the settings.
+        // The engine has read the settings before it reports anything.
         const after =
           <A extends unknown[]>(tell?: (...told: A) => void) =>
           (...told: A): void => {
@@ -210,7 +210,7 @@ export class Run {
     await operation;
   }
 
-  /** Runs the engine once; answers whether anything was not as it is to be. */
+  /** Runs the engine once; returns whether anything differed from the settings. */
   async engine(
     operation: OperationName,
     flags: OperationFlags = {},
@@ -220,7 +220,7 @@ export class Run {
     // The engine reads the variable itself.
     const named = this.service.env["PULUMI_PARALLEL"] ?? "";
     const { parallel = named === "" ? atOnce : undefined } = this.options;
-    // Until it has begun, it ends with the request.
+    // A prepared process that is not handed over here is ended by `close`.
     const worker = (): ChildProcess | undefined => {
       const prepared = this.#worker;
       this.#worker = undefined;
@@ -236,7 +236,7 @@ export class Run {
     const tellsOutputs = this.service.program === undefined;
     const noted = operation === "up" ? noteBegin(this.access.workspace) : undefined;
     const unfinished = new Unfinished(operation);
-    // Until the engine says that the outputs are the same, too.
+    // Counts as changed until the engine reports equal outputs.
     let [touched, same] = [false, false];
     const onEvent = (event: ClusterEvent): void => {
       unfinished.take(event);
@@ -246,7 +246,7 @@ export class Run {
         this.undecided.take(event);
         this.spans.take(event, Date.now());
       }
-      // What it was to be is for nobody else.
+      // Removes the planned inputs: only this class needs them.
       if (event.type === "failed")
         this.options.onEvent?.({ type: "failed", at: event.at, change: event.change });
       else this.options.onEvent?.(event);
@@ -257,7 +257,7 @@ export class Run {
         { onEvent, onFound, onOutputs, onOutput: onNote, signal, killSignal },
         { stop: signal, worker },
       );
-      // One that took away a part of a cluster is not its end: it may stay after all.
+      // After a destroy of some targets the cluster may stay: then the teardown has to be undone.
       await this.remember(unfinished);
       const changed = touched || !same;
       if (changed) noted?.end();
@@ -270,7 +270,7 @@ export class Run {
     }
   }
 
-  /** Has the next `up` run them again. */
+  /** Marks the scripts in the state, so that the next `up` runs them again. */
   private async remember({ urns }: Unfinished): Promise<void> {
     await rememberUnfinished(this.access, urns).catch((reason: unknown) => {
       this.note(
@@ -279,7 +279,7 @@ export class Run {
     });
   }
 
-  /** How an `up` that failed is noted: as one that ended only if it left nothing in the making. */
+  /** Notes the end of a failed `up`, but only if no operation is pending. */
   private async noteFailure(
     noted: Noted,
     { error, touched }: { readonly error: unknown; readonly touched: boolean },

@@ -3,7 +3,10 @@ import { livesByMajority } from "../../components/plan/roles.js";
 import type { ClusterOutputs } from "../verify/outputs.js";
 import type { Run } from "./run.js";
 
-/** Machines that are to fail one by one, by where they are written; most of those that run etcd have to live. */
+/**
+ * Groups of machines that should fail independently, with their path in the settings. `voting`:
+ * most of them must run, because they run etcd.
+ */
 const groups = ({ nodes, etcd }: ClusterOutputs) =>
   [
     {
@@ -15,8 +18,8 @@ const groups = ({ nodes, etcd }: ClusterOutputs) =>
   ] as const;
 
 /**
- * Which control planes, or machines of etcd, are on one host and fail together: with the policy `soft` Nova may put them there,
- * and so does who moves them.
+ * Returns warnings about control planes or etcd machines on the same host, which fail together.
+ * With the policy `soft`, Nova may place them so; a migration may do it, too.
  */
 export function sharedHostWarnings(
   outputs: ClusterOutputs,
@@ -42,7 +45,9 @@ export function sharedHostWarnings(
   });
 }
 
-/** The same of a cluster that was just made. A cloud that does not answer keeps nobody from having it. */
+/**
+ * Reports these warnings for a new cluster. A cloud that does not answer does not fail the `up`.
+ */
 export async function tellSharedHosts(run: Run, outputs: ClusterOutputs): Promise<void> {
   if (groups(outputs).every(({ machines }) => machines.length < 2)) return;
   const servers = await run

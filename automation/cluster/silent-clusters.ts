@@ -5,14 +5,14 @@ import type { StateExport } from "./state.js";
 import { complaintOf } from "./usable-api.js";
 
 /*
- * Where a cluster's API does not answer, the engine cannot read its objects, and would fail before it makes the machines anew on which
- * that API runs. So it passes them over when it reads what is really there.
+ * If a cluster's API does not answer, the engine cannot read its objects and would fail before it
+ * recreates the machines on which the API runs. So a refresh excludes these objects.
  */
 
-/** How long the API of a cluster may be silent to one question, in milliseconds. */
+/** Milliseconds to wait for one answer of a cluster's API. */
 const patience = 10_000;
 
-/** URNs of the providers that lead to clusters which cannot be asked now. Whoever listens hears why. */
+/** Returns the URNs of the providers of clusters whose API does not answer, and reports why. */
 async function silentProviders(run: Run): Promise<string[]> {
   const clusters = await readClusters(run.access);
   const complaints = await Promise.all(
@@ -28,11 +28,11 @@ async function silentProviders(run: Run): Promise<string[]> {
     }),
   );
   const silent = new Set(complaints.flat().map(({ provider }) => provider));
-  // A program's own providers lead there, too.
+  // The user's program may have its own providers for these clusters.
   return silent.size > 0 ? readProviders(run.access, silent) : [];
 }
 
-/** URNs of what the engine passes over when it reads what is really there. */
+/** Returns the URNs of the objects that a refresh must exclude. */
 export async function silentObjects(run: Run, state: StateExport | undefined): Promise<string[]> {
   if (!state) return [];
   const providers = (await silentProviders(run)).map((urn) => `${urn}::`);

@@ -14,9 +14,9 @@ export interface SpecSources {
   readonly settings: string;
   /** Path of the site's defaults (STACKADM_SITE). */
   readonly siteFile?: string;
-  /** The agent's keys: one of them is the login key when the stack names none. */
+  /** Keys of the SSH agent. One of them is the login key if the stack names none. */
   readonly agentKeys?: readonly string[];
-  /** Where the files are that the settings name: they are looked at too. Absent: they are not. */
+  /** Base directory of the files that the settings name. Absent: the files are not checked. */
   readonly files?: PinnedFiles;
 }
 
@@ -34,10 +34,13 @@ const writtenIn = ({ project, settings }: Written): unknown =>
 const otherClusters = ({ settings }: Written): string[] =>
   Object.keys(configIn(settings)).filter((key) => key.endsWith(":cluster"));
 
-/** Whether the settings say anything of a cluster: those of a program of one's own need not. */
+/** Returns whether the settings describe a cluster. A custom program does not need that. */
 export const describesCluster = (sources: Written): boolean => writtenIn(sources) !== undefined;
 
-/** What even settings that are wrong elsewhere say: whatever else is written for `protect` protects, too. */
+/**
+ * Returns name and protection even from settings that are invalid elsewhere. Any value of `protect`
+ * other than false protects.
+ */
 export function plainlyWritten(
   sources: Pick<SpecSources, "project" | "settings" | "stack">,
 ): Pick<ClusterSpec, "name" | "protect"> {
@@ -46,7 +49,10 @@ export function plainlyWritten(
   return { name: typeof name === "string" ? name : sources.stack, protect: protect !== false };
 }
 
-/** The cluster that the stack's settings describe, as the program will see it. All problems in one error. */
+/**
+ * Returns the cluster that the stack's settings describe, as the program gets it. Throws one error
+ * with all problems.
+ */
 export function clusterSpecOf(sources: SpecSources): ClusterSpec {
   const read = readSite(sources.siteFile);
   if ("problem" in read) throw invalid("The environment", [read.problem]);
@@ -62,7 +68,10 @@ export function clusterSpecOf(sources: SpecSources): ClusterSpec {
   return result.spec;
 }
 
-/** The settings of another project were copied, and what is read here is a key that they do not have. */
+/**
+ * Returns a problem if the settings were copied from another project, so that their key has another
+ * name.
+ */
 function misnamed({ project, settings }: Written): Problems {
   const [other] = otherClusters({ project, settings });
   if (describesCluster({ project, settings }) || other === undefined) return [];

@@ -17,9 +17,9 @@ const resourceSchema = z.looseObject({
   custom: z.boolean().default(false),
   id: z.string().optional(),
   protect: z.boolean().optional(),
-  /** The engine only forgets it where it would delete it. */
+  /** Whether the engine only removes the resource from the state instead of deleting it. */
   retainOnDelete: z.boolean().optional(),
-  /** Only read, as `Network.get` does: somebody else's. */
+  /** Whether the resource was only read, as by `Network.get`: it belongs to others. */
   external: z.boolean().optional(),
   provider: z.string().optional(),
   inputs: z.record(z.string(), z.unknown()).optional(),
@@ -28,11 +28,11 @@ const resourceSchema = z.looseObject({
   propertyDependencies: z.record(z.string(), z.array(z.string()).nullable()).optional(),
   deletedWith: z.string().optional(),
   replaceWith: z.array(z.string()).optional(),
-  /** It was deleted, and nothing has taken its place yet. */
+  /** Whether the resource was deleted and its replacement does not exist yet. */
   pendingReplacement: z.boolean().optional(),
-  /** It was replaced, and is still to be deleted. */
+  /** Whether the resource was replaced and still has to be deleted. */
   delete: z.boolean().optional(),
-  /** Why it is not whole, although it was made. */
+  /** Errors of a resource that was created but is incomplete. */
   initErrors: z.array(z.string()).optional(),
   created: z.string().optional(),
   modified: z.string().optional(),
@@ -47,7 +47,10 @@ const deploymentSchema = z.looseObject({
   pending_operations: z.array(pendingSchema).nullish(),
 });
 
-/** What `pulumi stack export` prints: while the engine makes the stack, there is no deployment for a moment. */
+/**
+ * Output of `pulumi stack export`. While the engine creates the stack, there is no deployment for a
+ * moment.
+ */
 export const exportSchema = z.looseObject({
   version: z.number(),
   deployment: deploymentSchema.nullable().transform((deployment) => deployment ?? {}),
@@ -62,11 +65,11 @@ export interface StateAccess {
 interface CommandOptions {
   readonly accept?: readonly number[];
   readonly input?: string;
-  /** Whether it takes the stack's lock: then it is noted which process that is. */
+  /** Whether the command takes the stack's lock: then its process is noted. */
   readonly locks?: boolean;
 }
 
-/** The Pulumi CLI in the stack's private directory. */
+/** Runs the Pulumi CLI in the stack's private directory. */
 export async function pulumi(
   { workspace, env }: StateAccess,
   args: readonly string[],
@@ -86,7 +89,9 @@ export async function pulumi(
   return ended;
 }
 
-/** What the engine says when it has not the passphrase of the stack's secrets; undefined when it says something else. */
+/**
+ * Returns the error for a wrong passphrase of the stack's secrets; undefined for other messages.
+ */
 function unreadable(said: string): ClusterError | undefined {
   const [line = ""] = /\berror: .*/.exec(said) ?? [];
   const { code, words = "" } = recognised(line, "") ?? {};
@@ -97,7 +102,7 @@ function unreadable(said: string): ClusterError | undefined {
   );
 }
 
-/** The stack's state with its secrets encrypted; undefined when there is no such stack. */
+/** Returns the stack's state with its secrets encrypted; undefined if the stack does not exist. */
 export async function readState(access: StateAccess): Promise<StateExport | undefined> {
   const { project, stack } = access.workspace;
   const place = { backend: access.env[backendVariable] ?? "", project, stack };
@@ -120,12 +125,12 @@ export async function readState(access: StateAccess): Promise<StateExport | unde
   );
 }
 
-/** Writes a state back. Secrets in it are still encrypted; none touches the disk in clear. */
+/** Writes a state back. Its secrets are still encrypted, so no plain text is written to disk. */
 export async function writeState(access: StateAccess, state: StateExport): Promise<void> {
   await pulumi(access, ["stack", "import"], { input: JSON.stringify(state), locks: true });
 }
 
-/** Whoever worked on the stack in the meantime knows more of it. */
+/** Returns the error for a state that another command has changed meanwhile. */
 export const overtaken = (): ClusterError =>
   new ClusterError(
     "STACK_LOCKED",
@@ -134,8 +139,9 @@ export const overtaken = (): ClusterError =>
   );
 
 /**
- * Writes what the state is to be, given what it is by then; undefined leaves it. The engine locks a stack for that only while it writes:
- * what slips in before would have to begin and end in half a second.
+ * Writes the state that `change` returns for the present state; undefined leaves it. The engine
+ * holds the lock only while it writes: another run could change the state only if it began and
+ * ended within half a second.
  */
 export async function changeState(
   access: StateAccess,
@@ -150,20 +156,26 @@ export async function changeState(
   }
 }
 
-/** The ids of everything the stack made in the cloud, and not of what it only read there. */
+/**
+ * Returns the IDs of all objects that the stack created in the cloud, without those that it only
+ * read.
+ */
 export const ownedIds = (state: StateExport | undefined): Set<string> =>
   idsIn(state?.deployment.resources ?? []);
 
-/** Whether there is no stack, or one without a resource (the stack itself, a component and a provider are none). */
+/**
+ * Returns whether the stack does not exist or has no resources. The stack itself, components and
+ * providers do not count.
+ */
 export const holdsNothing = (state: StateExport | undefined): boolean =>
   !(state?.deployment.resources ?? []).some(
     ({ id, type }) => id !== undefined && !type.startsWith("pulumi:"),
   ) && (state?.deployment.pending_operations ?? []).length === 0;
 
 /**
- * Identities of the clusters that the stack holds, also of one whose first `up` was stopped half-way: the identity is
- * made before anything that carries it. With the names of their components. None in the states of releases that made no
- * identities.
+ * Returns the identities of the clusters in the state, with the names of their components. The
+ * identity is created before any object that carries it, so an interrupted first `up` has it, too.
+ * States of early releases have none.
  */
 export const componentsOf = (state: StateExport | undefined): Map<string, string> =>
   new Map(
@@ -177,8 +189,8 @@ export const identitiesOf = (state: StateExport | undefined): Set<string> =>
   new Set(componentsOf(state).keys());
 
 /**
- * What is the stack's: the ids of what it made and of what outlives it, also where the state has forgotten that, and the identities that
- * its clusters' objects carry.
+ * Returns what belongs to the stack: IDs of objects that it created, IDs of retained objects even
+ * if the state has forgotten them, and the identities that its clusters' objects carry.
  */
 export const heldBy = (state: StateExport | undefined) => ({
   owned: ownedIds(state),
@@ -192,7 +204,10 @@ export const heldBy = (state: StateExport | undefined) => ({
 
 const marks = z.looseObject({ [identityKey]: z.string(), [clusterNameKey]: z.string() });
 
-/** The names in the cloud of the clusters that the stack holds, as their servers carry them, else of their components. */
+/**
+ * Returns the names in the cloud of the clusters in the state: from the metadata of their servers,
+ * or else of their components.
+ */
 export function namesIn(state: StateExport | undefined, otherwise: string): string[] {
   const inCloud = new Map(
     (state?.deployment.resources ?? []).flatMap(({ inputs }): [string, string][] => {
@@ -206,10 +221,10 @@ export function namesIn(state: StateExport | undefined, otherwise: string): stri
 
 const outputsSchema = z.record(z.string(), z.unknown());
 
-/** Secret outputs as they are, for use in this process only, or as "[secret]". */
+/** Form of secret outputs: plain text, for use in this process only, or "[secret]". */
 export type Secrets = "in clear" | "hidden";
 
-/** The stack's outputs. */
+/** Returns the stack's outputs. */
 export async function readOutputs(
   access: StateAccess,
   secrets: Secrets = "in clear",
@@ -226,9 +241,10 @@ export interface StackOutput {
 export type StackOutputs = Readonly<Record<string, StackOutput>>;
 
 /**
- * The stack's outputs, and which of them are secret, also in part: those are not in the state as they are.
+ * Returns the stack's outputs, each with whether it is secret, even in part: a secret one differs
+ * in the encrypted state.
  *
- * @param held the state, where it was read a moment ago. Default: it is read
+ * @param held the state, if it was read a moment ago. Default: it is read here
  */
 export async function readStackOutputs(
   access: StateAccess,

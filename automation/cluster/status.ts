@@ -11,10 +11,10 @@ import type { Run } from "./run.js";
 import type { StateExport } from "./state.js";
 import { whichCluster } from "./which-cluster.js";
 
-/** How long a look may take when something does not answer, in milliseconds. */
+/** Milliseconds that a check may take if the cluster does not answer. */
 const patience = 5_000;
 
-/** Machines as the cloud has them, and what is to be said of where they are. */
+/** Returns the machines with their status in Nova, and warnings about shared hosts. */
 async function serversOf(
   run: Run,
   outputs: ClusterOutputs,
@@ -29,14 +29,20 @@ async function serversOf(
   return { machines, warnings: sharedHostWarnings(outputs, servers) };
 }
 
-/** The settings of a program of one's own say nothing of it, and wrong ones keep nobody from looking. */
+/**
+ * Returns warnings about the credential. The settings of a custom program may not describe the
+ * cluster, and invalid settings must not prevent the status.
+ */
 async function warningsOf(run: Run, state: StateExport): Promise<string[]> {
   const { credential } = (await run.spec().catch(() => undefined)) ?? {};
   const supplied = credential?.id === undefined ? undefined : credential.expiresAt;
   return credentialWarnings(state, { stack: run.stack, supplied });
 }
 
-/** Machines as the cloud, nodes and samples as Kubernetes sees them. An API that does not answer is a finding, too. */
+/**
+ * Returns the machines from the cloud, and nodes and samples from Kubernetes. An API that does not
+ * answer is reported in the result.
+ */
 export async function lookAt(
   run: Run,
   state: StateExport,

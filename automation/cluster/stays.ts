@@ -2,15 +2,17 @@ import { isIdentity } from "../../cloud/ownership.js";
 import type { StateExport, StateResource } from "./state.js";
 
 /*
- * What the program has stay (`retainOnDelete`) the engine only forgets. Afterwards nothing but its mark would say whose it is, and by that a
- * destroy takes away what is left of a cluster. So the identities in the state remember it before an engine may forget it
- * (docs/decisions/0004-identity.md). Pure.
+ * The engine only forgets resources with `retainOnDelete`. Afterwards only their mark would tell
+ * the owner, and a destroy deletes leftovers by this mark. So their IDs are stored in the resources
+ * of the identities before an engine may forget them (docs/decisions/0004-identity.md). Pure.
  */
 
-/** Has the ID of the floating IP, which the project had before and keeps. */
+/** Type whose ID is that of the floating IP, which existed in the project before and is kept. */
 const association = "openstack:networking/floatingIpAssociate:FloatingIpAssociate";
 
-/** IDs of what the stack made in the cloud, and not of what it only read there. */
+/**
+ * Returns the IDs of objects that the stack created in the cloud, without those that it only read.
+ */
 export const idsIn = (resources: readonly StateResource[]): Set<string> =>
   new Set(
     resources.flatMap(({ id, type, external }) =>
@@ -21,10 +23,16 @@ export const idsIn = (resources: readonly StateResource[]): Set<string> =>
 const credential =
   /stackadm:identity:ApplicationCredential\$openstack:identity\/applicationCredential:ApplicationCredential::/;
 
-/** Whether the program made it for the controllers of a cluster; the credentials that a program has besides are none of ours. */
+/**
+ * Returns whether the program created the credential for a cluster's controllers. Other credentials
+ * of a program are not handled here.
+ */
 export const isClusterCredential = ({ urn }: StateResource): boolean => credential.test(urn);
 
-/** The identity that this is, with the name of its component; undefined for anything else. */
+/**
+ * Returns the identity and the name of its component, if the resource is an identity; otherwise
+ * undefined.
+ */
 export function identityIn({ urn, outputs }: StateResource): [string, string] | undefined {
   const component = /\$command:local:Command::([^:]*)-identity$/.exec(urn)?.[1];
   const identity = outputs?.["stdout"];
@@ -33,13 +41,17 @@ export function identityIn({ urn, outputs }: StateResource): [string, string] | 
     : undefined;
 }
 
-/** Of a cluster's credential Keystone says whose it is, and so whether it stays: what is noted of it is an earlier run's. */
+/**
+ * Returns the IDs of retained resources, without clusters' credentials: Keystone tells who owns a
+ * credential, and the flag in the state may come from an earlier run.
+ */
 const retainedIn = (resources: readonly StateResource[]): Set<string> =>
   idsIn(resources.filter((one) => one.retainOnDelete === true && !isClusterCredential(one)));
 
 /**
- * A line for each ID in the standard error of what made the identity, which says nothing there. The plugin takes no property that it
- * does not know, and the engine neither compares an output nor changes it, until the identity goes: last of all.
+ * Output property of the identity's resource that stores the IDs, one per line: the standard error
+ * of its command, which is empty otherwise. The plugin accepts no unknown property, and the engine
+ * neither compares nor changes this output until it deletes the identity, last of all.
  */
 const place = "stderr";
 const word = "stays: ";
@@ -49,7 +61,10 @@ const linesIn = ({ outputs }: StateResource): readonly string[] => {
   return typeof text === "string" ? text.split("\n").filter((line) => line.startsWith(word)) : [];
 };
 
-/** IDs of what the program has stay: as the state has it, and of what it does not hold any more as it had it. */
+/**
+ * Returns the IDs of retained objects: those in the state, and the stored ones that the state does
+ * not contain any more.
+ */
 export function staysBy(state: StateExport | undefined): Set<string> {
   const all = state?.deployment.resources ?? [];
   const owned = idsIn(all);
@@ -60,7 +75,10 @@ export function staysBy(state: StateExport | undefined): Set<string> {
   return new Set([...retainedIn(all), ...remembered.filter((id) => !owned.has(id))]);
 }
 
-/** The state whose identities remember what is to stay; the same one where they do. */
+/**
+ * Returns the state in which the identities store the IDs of all retained objects; the same object
+ * if they already do.
+ */
 export function remembering(state: StateExport): StateExport {
   const all = state.deployment.resources ?? [];
   const lines = [...retainedIn(all)].map((id) => word + id);

@@ -11,13 +11,13 @@ interface Thing {
   readonly name: string | null;
 }
 
-/** The only one that is meant. */
+/** Returns the object that a name or ID stands for; undefined unless exactly one matches. */
 function only<T extends Thing>(reference: string, all: readonly T[]): T | undefined {
   const [first, second] = meantBy(reference, all);
   return second ? undefined : first;
 }
 
-/** The IDs of what was wanted, by what it was called; undefined where it is not one thing each. */
+/** Returns the IDs for the given names; undefined unless each has exactly one. */
 function idsOf(
   wanted: readonly string[],
   idOf: (reference: string) => string | undefined,
@@ -29,11 +29,17 @@ function idsOf(
   return all.length === wanted.length ? Object.fromEntries(all) : undefined;
 }
 
-/** Whether the cluster uses something that exists, which is more than a name to look up. */
+/**
+ * Returns whether the cluster uses existing networks, addresses or security groups: the program
+ * then needs more than their IDs.
+ */
 const usesExisting = ({ network, admin, floatingIps = [], securityGroups = [] }: Wanted): boolean =>
   [network, admin, ...floatingIps, ...securityGroups].some((one) => one !== undefined);
 
-/** External networks by what they were called: none where none was wanted; undefined where it is not one thing each. */
+/**
+ * Returns the external networks for the given names; empty values if none was named, undefined
+ * unless each name has exactly one.
+ */
 function externalIn(
   { externalNetworks }: Survey,
   { externalNetwork, servicesExternalNetwork }: Wanted,
@@ -54,11 +60,12 @@ function externalIn(
 }
 
 /**
- * What the program would find by itself (components/support/catalog.ts), of what a survey found. Nothing where that does not say all of it:
- * of what exists and is only named, where a name means several things, and of a server that is marked or whose power
- * state may have to be judged: the program judges. Pure.
+ * Returns the facts that the program would look up itself (components/support/catalog.ts), taken
+ * from a survey. Undefined if the program has to look them up: the cluster uses existing objects, a
+ * name has several meanings, or a server is marked as failed or its power state may need a
+ * decision. Pure.
  *
- * @param held what is the stack's: servers of another cluster are none of this one's
+ * @param held facts about the stack: servers of other clusters are left out
  */
 export function factsIn(
   survey: Survey,

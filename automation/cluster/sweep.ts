@@ -11,32 +11,41 @@ import { heldBy, type StateExport } from "./state.js";
 
 export interface SweepOptions {
   readonly cloud: CloudClient;
-  /** Identities of the clusters that the stack held. Nothing with another one, or with none, is touched. */
+  /**
+   * Identities of the clusters in the state. Objects with another one, or with none, are not
+   * touched.
+   */
   readonly identities: ReadonlySet<string>;
-  /** Ids of everything that the stack held before it was destroyed. */
+  /** IDs of everything in the state before the destroy. */
   readonly owned: ReadonlySet<string>;
-  /** Ids of what was to stay, also of what the stack held before that. */
+  /** IDs of retained objects, also of earlier states. */
   readonly retained: ReadonlySet<string>;
   readonly signal?: AbortSignal;
   readonly onDelete?: (orphan: Orphan) => void;
-  /** Hears in one sentence what takes long. */
+  /** Called with a sentence about a deletion that takes long. */
   readonly onWait?: (text: string) => void;
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two checks. */
   readonly interval?: number;
 }
 
 export interface Swept {
   readonly deleted: readonly Orphan[];
-  /** What the program has stay, and what cannot be made again and the cluster itself did not delete. */
+  /**
+   * Retained objects, and objects that cannot be recreated and that the cluster itself did not
+   * delete.
+   */
   readonly kept: readonly KeptObject[];
-  /** Kinds that the cloud does not show: of these nobody looked for anything. Absent when there are none. */
+  /**
+   * Kinds of objects that the cloud does not show to this user, so they were not searched. Absent
+   * if there are none.
+   */
   readonly hidden?: readonly Kind[];
 }
 
 const named = (objects: readonly CloudObject[]): string =>
   objects.map(({ kind, name, id }) => `${kind} '${name === "" ? id : name}'`).join(", ");
 
-/** How whoever is told of it has it deleted: by its mark, else by hand. */
+/** Returns how the user deletes the leftovers: by their mark, or else by hand. */
 function wayOut(marked: readonly Orphan[], others: readonly CloudObject[]): string {
   const identities = new Set(marked.map(({ mark }) => mark.identity));
   const data = marked.some(hasData) ? " --volumes" : "";
@@ -50,9 +59,9 @@ function wayOut(marked: readonly Orphan[], others: readonly CloudObject[]): stri
 }
 
 /**
- * Deletes what still carries the clusters' identities, except what cannot be made again or is to stay, and then looks at the whole
- * project again. Returns only when nothing else of them and nothing that the stack held is left of what the cloud shows: what is
- * said afterwards is true.
+ * Deletes what still carries the clusters' identities, except objects that are retained or cannot
+ * be recreated, and then lists the whole project again. Throws if the cloud still shows another
+ * object of the clusters or of the former state.
  */
 export async function sweep(options: SweepOptions): Promise<Swept> {
   const { cloud, identities, owned, retained, signal, onDelete, onWait, interval } = options;
@@ -82,7 +91,7 @@ export async function sweep(options: SweepOptions): Promise<Swept> {
   };
 }
 
-/** Sweeps after a destroy. `state` is what the stack held before. */
+/** Sweeps after a destroy. `state` is the state before the destroy. */
 export async function sweepAfter(run: Run, state: StateExport | undefined): Promise<Swept> {
   run.stage("sweep");
   return sweep({

@@ -13,17 +13,21 @@ import { readState, type StateExport, type StateResource } from "./state.js";
 import { complaintOf } from "./usable-api.js";
 
 /*
- * Destroying needs the cluster's API: through it the cluster gives back its load balancers and volumes. One machine asks it, the
- * first control plane: a script has one way to one machine, and which that is was decided when it came into the state.
+ * A destroy needs the cluster's API: through it the cluster releases its load balancers and
+ * volumes. The first control plane runs the script that does this. The machine of a script is fixed
+ * when the script is added to the state.
  */
 
 const abandonment =
   "`npx stackadm destroy --abandon` takes everything away without it; volumes with data and floating IPs of Services stay and are named.";
 
-/** How long the API of a cluster that is to be destroyed is waited for, in milliseconds. */
+/** Milliseconds to wait for the API of a cluster that is to be destroyed. */
 const patience = 30_000;
 
-/** When a certificate ends, in milliseconds since 1970; NaN when it is none. */
+/**
+ * Returns when a certificate expires, in milliseconds since 1970; NaN if the text is no
+ * certificate.
+ */
 function endOf(cert: string | Buffer): number {
   try {
     return Date.parse(new X509Certificate(cert).validTo);
@@ -32,7 +36,10 @@ function endOf(cert: string | Buffer): number {
   }
 }
 
-/** The control plane signs its certificates anew by itself, and whoever has an older one is refused. */
+/**
+ * Returns advice for an API that cannot be used. Control planes renew their certificates, and a
+ * client with an expired one is refused.
+ */
 function adviceFor({ cert }: KubeAccess): string {
   const ended = cert === undefined ? NaN : endOf(cert);
   return ended <= Date.now()
@@ -57,10 +64,11 @@ async function requireApi(whose: string, kubeconfig: string, signal?: AbortSigna
   }
 }
 
-/** The servers on which the cluster is taken down: their IDs, and the machines' names. */
+/** Returns the servers on which the teardown scripts run: their IDs, and the machines' names. */
 function teardownServers({ deployment }: StateExport): ReadonlyMap<string, string> {
   const all = deployment.resources ?? [];
-  // A machine that leaves has a script, too, but none that runs when the whole cluster goes: it is deleted with a server.
+  // A machine's leave script (drain) does not count: in a full destroy it is deleted with its
+  // server and does not run.
   const runs = ({ type, inputs, deletedWith }: StateResource): boolean =>
     type === "command:remote:Command" && inputs?.["delete"] !== undefined && !deletedWith;
   const urns = new Set(
@@ -75,7 +83,10 @@ function teardownServers({ deployment }: StateExport): ReadonlyMap<string, strin
   );
 }
 
-/** Only to say at once what else would be said after minutes of dialling, and as the machine's fault alone. */
+/**
+ * Throws if a machine with a teardown script does not run. Without this check the engine would fail
+ * after minutes of connection attempts, with a less clear error.
+ */
 async function requireMachines(run: Run, state: StateExport): Promise<void> {
   for (const [id, machine] of teardownServers(state)) {
     const found = await serverState(await run.cloud(), id);
@@ -92,11 +103,14 @@ async function requireMachines(run: Run, state: StateExport): Promise<void> {
 }
 
 type SettleOptions = Pick<DestroyOptions, "abandon" | "signal"> & {
-  /** Refuses a state that nobody agreed to destroy. */
+  /** Throws if the user has not agreed to destroy this state. */
   readonly requireAgreed: (state: StateExport | undefined) => void;
 };
 
-/** Before a destroy of what the state holds: the API of each of the clusters answers, or nothing needs it any more. Answers the state after it. */
+/**
+ * Prepares a destroy: waits until the API of each cluster answers, or removes from the state what
+ * needs it (`abandon`). Returns the state afterwards.
+ */
 export async function settleApi(
   run: Run,
   state: StateExport,
@@ -114,7 +128,7 @@ export async function settleApi(
       await requireApi(whose, kubeconfig, signal);
     }
   } catch (error) {
-    // It may be what is before the API.
+    // The cause may be the load balancer in front of the API: report its state.
     await tellBalancers(run, state);
     throw error;
   }

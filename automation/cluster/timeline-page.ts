@@ -2,8 +2,8 @@ import type { TimelineRow } from "./critical-path.js";
 import { phaseFacts } from "./phases.js";
 
 /*
- * Where the time of an `up` went, as one HTML file without anything from elsewhere: a bar for each resource, and above them the chain
- * that decided how long it all took.
+ * Page that shows how long each part of an `up` took, as one self-contained HTML file: the critical
+ * path as a table, and a bar for each resource.
  */
 
 const entities: Readonly<Record<string, string>> = {
@@ -17,7 +17,10 @@ const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(
 
 const titleOf = ({ phase }: TimelineRow): string => (phase ? phaseFacts[phase].title : "");
 
-/** The rows of the critical path: how long each waited after the one before it was done, and how long it took. */
+/**
+ * Returns the rows of the critical path: how long each waited after the previous one, and how long
+ * it took.
+ */
 function pathRows(rows: readonly TimelineRow[], beginning: number): string {
   const path = rows.filter(({ critical }) => critical);
   return path
@@ -30,7 +33,7 @@ function pathRows(rows: readonly TimelineRow[], beginning: number): string {
     .join("\n");
 }
 
-/** A bar for each, where it stands in time. */
+/** Returns a bar for each row, placed on the time axis. */
 function bars(rows: readonly TimelineRow[], beginning: number, length: number): string {
   const percent = (milliseconds: number): string => ((100 * milliseconds) / length).toFixed(2);
   return rows
@@ -52,7 +55,11 @@ table { border-collapse: collapse; } td, th { padding: 1px 12px 1px 0; text-alig
 .critical .bar { background: #c0392b; } .critical .name { font-weight: bold; }
 `;
 
-/** The page. @param rows in the order in which they began; at least one */
+/**
+ * Returns the page.
+ *
+ * @param rows rows by start time; at least one
+ */
 export function timelinePage(stack: string, rows: readonly TimelineRow[]): string {
   const beginning = Math.min(...rows.map(({ startedAt }) => startedAt));
   const length = Math.max(1, ...rows.map(({ endedAt }) => endedAt - beginning));

@@ -1,7 +1,10 @@
 import type { ClusterEvent, ResourceChange } from "./events.js";
 import type { Phase } from "./phases.js";
 
-/** How long a phase took: from its first resource's start to its last one's end. Phases overlap. */
+/**
+ * Duration of a phase: from the start of its first resource to the end of its last one. Phases
+ * overlap.
+ */
 export interface PhaseTime {
   readonly phase: Phase;
   readonly startedAt: number;
@@ -23,11 +26,14 @@ interface PhaseRecord {
   readonly running: Map<string, Running>;
 }
 
-/** What is going on, folded from the events: which phases run, what runs in them, what they took. */
+/**
+ * Progress of a run, computed from its events: running phases, their running resources, and
+ * durations.
+ */
 export class Timeline {
   private readonly records = new Map<Phase, PhaseRecord>();
 
-  /** Takes in one event and answers the phase it belongs to. `now` is in milliseconds. */
+  /** Processes one event and returns its phase. `now` is in milliseconds. */
   take(event: ClusterEvent, now: number): Phase | undefined {
     if (event.type !== "started" && event.type !== "finished" && event.type !== "failed")
       return undefined;
@@ -53,12 +59,12 @@ export class Timeline {
     return made;
   }
 
-  /** The resources of a phase that are being worked on, longest first. */
+  /** Returns the running resources of a phase, the longest running first. */
   running(phase: Phase): readonly Running[] {
     return [...(this.records.get(phase)?.running.values() ?? [])].sort((a, b) => a.since - b.since);
   }
 
-  /** The phase in which this resource runs now. */
+  /** Returns the phase in which this resource runs now. */
   phaseOfRunning(urn: string): Phase | undefined {
     for (const [phase, record] of this.records) if (record.running.has(urn)) return phase;
     return undefined;
@@ -68,7 +74,7 @@ export class Timeline {
     return this.records.get(phase)?.finished ?? 0;
   }
 
-  /** Every phase that did something, in the order in which they began. */
+  /** Returns the times of every phase with work, by start time. */
   times(): PhaseTime[] {
     return [...this.records]
       .map(([phase, { startedAt, endedAt, finished, failed }]) => ({

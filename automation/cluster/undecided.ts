@@ -4,13 +4,15 @@ import type { PendingOperation } from "./state.js";
 import { parseUrn } from "./urn.js";
 
 /*
- * A create whose reply was lost fails like any other, and the engine forgets it: nobody knows then whether the cloud made the thing.
- * What a killed engine leaves pending is the same, so the same repair decides it.
+ * A create whose answer was lost fails like any other, and the engine forgets it, although the
+ * cloud may have created the object. It is the same as a pending create of a killed engine, so the
+ * same repair handles it.
  */
 
 /**
- * The cloud said no to the create itself: it made nothing. What is asked afterwards (whether it is ready, its tags) may be refused of
- * something that was made. A conflict may be with what a reply was lost of.
+ * Matches errors by which the cloud refused the create request itself: it created nothing. Later
+ * requests (is the object ready, its tags) may be refused for an object that exists. A conflict
+ * (409) may come from the object of a lost answer.
  */
 const refusal =
   /(?:Bad request with|Request forbidden|Resource not found): \[POST |\[POST \S+\], but got 4(?!08|09)\d\d\b/;
@@ -18,20 +20,20 @@ const refusal =
 const isOfCloud = (urn: string): boolean => parseUrn(urn).type.startsWith("openstack:");
 
 export interface UndecidedCreate {
-  /** As the engine would have left it pending. */
+  /** Pending operation, as a killed engine would have left it. */
   readonly operation: PendingOperation;
-  /** Whether the state holds another one by its URN, which it is to replace. */
+  /** Whether the state holds another resource with this URN that the create was to replace. */
   readonly replaces: boolean;
 }
 
-/** Notes of which creates in the cloud nobody knows how they ended. */
+/** Collects the creates in the cloud whose result is unknown. */
 export class UndecidedCreates {
   private readonly failed = new Map<string, UndecidedCreate>();
   private readonly refused = new Set<string>();
 
   take(event: ClusterEvent): void {
     if (event.type === "message" && refusal.test(event.text)) this.refused.add(event.urn);
-    // One that failed may be tried again in the same run.
+    // A failed create may be retried in the same run.
     if (event.type === "finished") this.failed.delete(event.change.urn);
     if (event.type !== "failed" || !event.change.operation.startsWith("create")) return;
     const { urn } = event.change;

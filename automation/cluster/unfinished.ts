@@ -3,32 +3,43 @@ import type { OperationName } from "./protocol.js";
 import { changeState, type StateAccess, type StateExport, type StateResource } from "./state.js";
 
 /*
- * The state keeps what a script was last given when it came to its end. One that failed or was stopped half-way may have changed
- * its machine: whoever then takes the value back has again what the state holds, and the engine sees nothing to do.
+ * The state holds the inputs of a script's last successful run. A script that failed or was stopped
+ * may already have changed its machine. If the user then reverts the setting, the inputs match the
+ * state again, and the engine would not run the script.
  */
 
 const script = "command:remote:Command";
-/** Stands in the state for the command of a script that did not come to its end, so that the next run finds another one. */
+/**
+ * Value in place of a script's command in the state, so that the next run finds a difference and
+ * runs the script.
+ */
 const mark = { update: "did not come to its end" };
 
-/** A teardown that came to its end, of all or of snapshots only; earlier releases called it otherwise. */
+/**
+ * Matches the URN of a teardown script, of the cluster or of its snapshots. Earlier releases called
+ * it `farewell`.
+ */
 const teardown =
   /(\$stackadm:kubeadm:ControlPlane\$command:remote:Command::[^:]*?)(?:-snapshots)?-(?:teardown|farewell)$/;
 
 /**
- * The script that undoes what a teardown told the cluster, where the cluster stays after all; undefined where it is another script.
+ * Returns the script that undoes a teardown, in case the cluster stays; undefined for other
+ * scripts.
  *
- * @param urn of the script that came to its end
+ * @param urn URN of the script that finished
  */
 export const undoing = (urn: string): string | undefined => {
   const [, controlPlane] = teardown.exec(urn) ?? [];
   return controlPlane && urn.replace(teardown, "$1-0-init");
 };
 
-/** Whether it runs on a machine. */
+/** Returns whether the resource is a script that runs on a machine. */
 export const isScript = ({ type }: StateResource): boolean => type === script;
 
-/** The state in which these scripts run again, with whatever they are given; no other resource is touched. */
+/**
+ * Returns the state in which these scripts run again, with any inputs; other resources are
+ * unchanged.
+ */
 export function withUnfinished(state: StateExport, urns: ReadonlySet<string>): StateExport {
   const resources = (state.deployment.resources ?? []).map((one) =>
     isScript(one) && urns.has(one.urn)
@@ -39,21 +50,22 @@ export function withUnfinished(state: StateExport, urns: ReadonlySet<string>): S
 }
 
 /**
- * Scripts that let a machine go whose server went then, too, in a run that came no further. The engine would have them run again
- * before that server's successor is replaced, and the way to their machine may lead over the one that is gone.
+ * Returns whether a leave script (drain) and its server are both deleted, in a run that then
+ * stopped. The engine would run the script again before the server's successor is replaced, but the
+ * SSH route to its machine may lead through the deleted server.
  */
 const hasLetGo = (one: StateResource, all: ReadonlyMap<string, StateResource>): boolean => {
   if (one.type !== script || one.pendingReplacement !== true) return false;
   const server = all.get(one.replaceWith?.[0] ?? "");
   if (!server) return false;
-  // A script is made after the server that it lets go: a later one is that server's successor.
+  // A leave script is created after its server: a newer server is the successor.
   return (
     server.pendingReplacement === true ||
     Date.parse(server.created ?? "") > Date.parse(one.created ?? "")
   );
 };
 
-/** The state in which those do not run again, and their names. */
+/** Returns the state in which these leave scripts do not run again, and their URNs. */
 export function withoutLeaves(state: StateExport): { state: StateExport; left: readonly string[] } {
   const all = state.deployment.resources ?? [];
   const byUrn = new Map(all.map((one) => [one.urn, one]));
@@ -66,7 +78,9 @@ export function withoutLeaves(state: StateExport): { state: StateExport; left: r
   };
 }
 
-/** The scripts that the next `up` has to run again, of an operation that does not come to its end. */
+/**
+ * Collects the scripts that the next `up` has to run again, because an operation did not finish.
+ */
 export class Unfinished {
   readonly urns = new Set<string>();
 
@@ -79,7 +93,7 @@ export class Unfinished {
       if (this.operation === "up" && operation === "update") this.urns.add(urn);
       return;
     }
-    // One that failed may be tried again in the same run.
+    // A failed script may be retried in the same run.
     this.urns.delete(urn);
     const undo = this.operation === "destroy" ? undoing(urn) : undefined;
     if (undo !== undefined) this.urns.add(undo);
@@ -87,8 +101,8 @@ export class Unfinished {
 }
 
 /**
- * Remembers the scripts that an engine which has ended left unfinished. Answers whether the state could say it: an import would forget
- * what is pending, which says what is half made, and the next run repairs that first.
+ * Marks, after an engine has ended, its unfinished scripts in the state. Returns false if
+ * operations are pending: an import would delete those, and the next run repairs them first.
  */
 export async function rememberUnfinished(
   access: StateAccess,

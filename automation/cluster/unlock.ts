@@ -26,15 +26,18 @@ import { pulumi, readState, type StateAccess } from "./state.js";
 
 const isDirectory = ({ service }: Run): boolean => backendDirectory(service.backend) !== undefined;
 
-/** Who holds the stack; a backend that is no directory is asked by the engine. */
+/**
+ * Returns the locks of the stack. For a backend that is no directory, the engine has to be asked.
+ */
 const locksOf = (run: Run): Promise<StackLock[]> =>
   isDirectory(run)
     ? Promise.resolve(stackLocks(run.service.backend, run.project, run.stack))
     : locksByEngine(run.access);
 
 /**
- * The engine tells who holds a stack only when it is refused, so it is asked to give the stack the name that it has: it takes the lock,
- * sees that the name is taken, and gives the lock back.
+ * Asks the engine for the holder. It names the holder only when it is refused, so it is asked to
+ * rename the stack to its present name: it takes the lock, finds the name in use, and releases the
+ * lock.
  */
 async function locksByEngine(access: StateAccess): Promise<StackLock[]> {
   const { stack } = access.workspace;
@@ -56,28 +59,33 @@ const held = (by: StackLock): ClusterError =>
     "Wait until it is done. If it is gone for good, `npx stackadm unlock` removes its lock.",
   );
 
-/** Whether the holder is certainly dead. */
+/** Returns whether the holder is certainly dead. */
 const isDead = ({ access }: Run, { holder }: StackLock): boolean =>
   holder !== undefined && proveDead(notesIn(access.workspace.directory), holder);
 
-/** Removes them all; where the backend is no directory, that is all that the engine can do. */
+/**
+ * Removes all locks of the stack. The engine can only do this for backends that are no directory.
+ */
 async function removeLocks(run: Run, locks: readonly StackLock[]): Promise<void> {
   if (isDirectory(run)) locks.forEach(removeLock);
   else if (locks.length > 0) await pulumi(run.access, ["cancel", "--yes"]);
   forgetEngines(run.access.workspace.directory);
 }
 
-/** How long an engine that nobody waits for any more may work on what it has begun. */
+/** Milliseconds that an engine without a client may take to finish its operations. */
 const endingMilliseconds = 15 * 60_000;
 
-/** The holders, if all of them are about to end by themselves. */
+/** Returns the holders if all of them are about to end; otherwise undefined. */
 function endingHere({ access }: Run, alive: readonly StackLock[]): EngineNote[] | undefined {
   const notes = notesIn(access.workspace.directory);
   const ending = alive.flatMap(({ holder }) => (holder && noteOfEnding(notes, holder)) ?? []);
   return ending.length === alive.length ? ending : undefined;
 }
 
-/** Refuses a stack that another operation holds. Of one whose command line is gone the end is awaited; the lock of one that is certainly dead is removed. */
+/**
+ * Throws if another operation holds the stack. Waits for an engine whose command line has ended,
+ * and removes the lock of a dead engine.
+ */
 export async function requireFree(run: Run): Promise<void> {
   const until = Date.now() + endingMilliseconds;
   let told = false;
@@ -95,13 +103,16 @@ export async function requireFree(run: Run): Promise<void> {
   }
 }
 
-/** Answers engines of which the end is to be awaited, and none when the stack is free; throws when somebody else holds it. */
+/**
+ * Returns engines to wait for; none when the stack is free. Throws if another operation holds it.
+ */
 async function takeFree(run: Run, { mayWait }: { mayWait: boolean }): Promise<EngineNote[]> {
   const { directory } = run.access.workspace;
-  // Asking the engine takes a second: only where one of ours ended and may have left its lock.
+  // Asking the engine takes a second: do it only if one of our engines may have left its lock.
   const mayHold = (note: EngineNote) => hasEnded(note) || isLeftAlone(note);
   if (!isDirectory(run) && !notesIn(directory).some(mayHold)) return [];
-  // Of two who find the same holder dead, the second must not take away the lock that the first has by then.
+  // Two commands may find the same dead holder: the second must not remove the new lock of the
+  // first.
   const purpose = "removing the lock of an engine that is gone";
   const { signal } = run.options;
   return withLock(join(directory, "unlock.lock"), { purpose, waitMs: 30_000, signal }, async () => {
@@ -119,11 +130,11 @@ async function takeFree(run: Run, { mayWait }: { mayWait: boolean }): Promise<En
   });
 }
 
-/** Who holds the stack, for people. */
+/** Returns the holders of the stack, for messages. */
 export const holdersOf = async (run: Run): Promise<string[]> =>
   (await locksOf(run)).map(describeLock);
 
-/** Removes the locks of these holders, and those of others that are certainly dead; answers whose. */
+/** Removes the locks of these holders and of dead ones; returns their descriptions. */
 export async function unlock(run: Run, holders: readonly string[]): Promise<string[]> {
   const locks = await locksOf(run);
   const alive = locks.find(

@@ -5,23 +5,27 @@ import type { Run } from "./run.js";
 import { readState, type StateExport } from "./state.js";
 
 /*
- * What OpenStack's provider has made and could not read afterwards stands in the state with that error. The engine would change it with
- * the next run, to make it whole, and of many kinds OpenStack's provider can change nothing: no run would ever come to its end. It only
- * has to be read. What is in Kubernetes has such errors, too, while it does not become ready; that waits again where it is changed.
- * And a server with such an error is created again (see machine.ts): read, it would be kept.
+ * Resources that OpenStack's provider created but could not read have an error in the state
+ * (`initErrors`). The engine would update them in the next run; of many kinds the provider can
+ * update nothing, so every run would fail. A refresh is enough. Kubernetes objects that did not
+ * become ready have such errors, too: the next update waits for them again. A server with such an
+ * error is recreated (see machine.ts): a refresh would keep it.
  */
 
-/** Whether it stays, as it was made, in spite of such an error. Pure. */
+/** Returns whether a resource of this type is kept in spite of such an error. Pure. */
 const isKept = (type: string): boolean =>
   type.startsWith("openstack:") && type !== "openstack:compute/instance:Instance";
 
-/** URNs of what is to be read before the engine works on it. Pure. */
+/** Returns the URNs of the resources to refresh before the engine works on them. Pure. */
 export const unreadIn = ({ deployment }: StateExport): string[] =>
   (deployment.resources ?? []).flatMap(({ urn, type, initErrors = [] }) =>
     isKept(type) && initErrors.length > 0 ? [urn] : [],
   );
 
-/** Without credentials of others: Keystone shows them to nobody else, so that they would be taken for gone. */
+/**
+ * Returns these URNs without others' credentials: Keystone does not show them, so a refresh would
+ * treat them as deleted.
+ */
 async function readable(run: Run, state: StateExport): Promise<string[]> {
   const found = unreadIn(state);
   if (found.length === 0) return [];
@@ -30,8 +34,9 @@ async function readable(run: Run, state: StateExport): Promise<string[]> {
 }
 
 /**
- * Reads it into the state, and has that forget what OpenStack's provider would refuse; after all that asks how old that is
- * (lost-servers.ts): this writes it. Answers the state after it, and whether anything was read: what is gone is not in it any more.
+ * Refreshes these resources, and removes inputs that OpenStack's provider would refuse. Must run
+ * after all checks of the state's age (lost-servers.ts), because it writes the state. Returns the
+ * state afterwards, and whether a resource was read: deleted ones are removed.
  */
 export async function readUnread(
   run: Run,

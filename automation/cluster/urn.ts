@@ -1,4 +1,4 @@
-/** The parts of a Pulumi URN: `urn:pulumi:<stack>::<project>::<types joined by $>::<name>`. */
+/** Parts of a Pulumi URN: `urn:pulumi:<stack>::<project>::<types joined by $>::<name>`. */
 export interface UrnParts {
   readonly stack: string;
   readonly project: string;
@@ -16,13 +16,13 @@ export function parseUrn(urn: string): UrnParts {
     project,
     types,
     type: types.at(-1) ?? "",
-    // A name may hold "::" itself.
+    // A name may contain "::".
     name: name.join("::"),
   };
 }
 
-/** `openstack:networking/network:Network` -> `Network`; for people. */
+/** Returns the last part of a type token: `openstack:networking/network:Network` -> `Network`. */
 export const shortType = (type: string): string => type.split(":").at(-1) ?? type;
 
-/** The engine's own provider: there after a run that asked it for the state, gone after the next one that did not. */
+/** Type of the engine's own provider, which is in the state only after a run that used it. */
 export const ownProvider = "pulumi:providers:pulumi";

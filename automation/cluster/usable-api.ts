@@ -1,17 +1,22 @@
 import type { KubernetesApi } from "../verify/kubernetes-api.js";
 
-/* Whether a cluster can be asked at all: more than that something answers at its address. */
+/*
+ * Checks whether a cluster's API is usable, which is more than an answer at its address.
+ */
 
 export interface Complaint {
   readonly text: string;
-  /** Waiting does not help: the credentials are refused, they may have expired. */
+  /** Whether waiting cannot help: the credentials are refused, they may have expired. */
   readonly final: boolean;
 }
 
-/** What kubeadm has left in each cluster. An API server whose etcd begins anew is ready, and knows nothing of it or of who asks. */
+/**
+ * ConfigMap that kubeadm creates in each cluster. An API server whose etcd lost its data is ready,
+ * but has neither this object nor the client's permissions.
+ */
 const memory = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
 
-/** Why the API cannot be used; undefined when it can. */
+/** Returns why the API cannot be used; undefined if it can. */
 export async function complaintOf(api: KubernetesApi): Promise<Complaint | undefined> {
   try {
     const { status, body } = await api.send("GET", "/readyz");

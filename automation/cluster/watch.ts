@@ -5,31 +5,38 @@ import { machineOf, type ClusterEvent } from "./events.js";
 import { parseUrn } from "./urn.js";
 
 /*
- * The command plugin waits without end for a script whose machine stopped, and the engine waits for the plugin. Scripts
- * give a sign of life every 5 s (components/support/scripts/common.sh); when one falls silent, Nova is asked about its
- * machine, and when nothing runs there any more, the engine is ended.
+ * The command plugin waits forever for a script whose machine stopped, and the engine waits for the
+ * plugin. Scripts print a sign of life every 5 s (components/support/scripts/common.sh). When a
+ * script falls silent, Nova is asked about its machine; if that does not run any more, the engine
+ * is ended.
  *
  * From the stop of a machine to the end of the engine, at most 60 s:
- *     16 s  silence, counted from a line that came before the stop; looked at once a second
- *   + 18 s  for Nova's answer, signing in included
- *   + 16 s  for what else runs; nothing, when only silent scripts are left
+ *     16 s  silence, counted from a line before the stop; checked once a second
+ *   + 18 s  for Nova's answer, including the sign-in
+ *   + 16 s  for other work; none if only silent scripts are left
  *   + 10 s  until an engine that was told to end is killed (operation.ts)
- * Where Nova still says ACTIVE at first, because it takes a while to notice, it is asked again 20 s later.
+ * Nova may notice the stop late: while it answers ACTIVE, it is asked again every 20 s.
  */
 
-/** Milliseconds. */
+/** Times of the watch, in milliseconds. */
 export interface WatchTimes {
-  /** So long a script may be silent before Nova is asked: three signs of life. */
+  /** Silence of a script after which Nova is asked: three signs of life. */
   readonly silence: number;
-  /** Between two questions about a script that stays silent. */
+  /** Time between two questions about a script that stays silent. */
   readonly again: number;
-  /** A script that is silent so long is given up whatever Nova says. */
+  /** Silence after which a script is given up, whatever Nova answers. */
   readonly longest: number;
-  /** What else runs may go on for so long after a script was given up. */
+  /** Time for other work after a script was given up. */
   readonly others: number;
-  /** Between the signal that cancels and the one that ends: closer together they could arrive as one. */
+  /**
+   * Time between the signal that cancels and the one that kills: sent together, they could arrive
+   * as one.
+   */
   readonly apart: number;
-  /** The watch itself did not run for so long: the process stood still, so all silence begins anew. */
+  /**
+   * Pause of the watch itself after which all silences start again, because the process was
+   * suspended.
+   */
   readonly gap: number;
 }
 
@@ -42,48 +49,57 @@ export const watchTimes: WatchTimes = {
   gap: 10_000,
 };
 
-/** Status of the command plugin for each dial that fails. Source: pulumi-command, provider/pkg/provider/remote/connection.go. */
+/**
+ * Matches the command plugin's status for each failed connection attempt. Source: pulumi-command,
+ * provider/pkg/provider/remote/connection.go.
+ */
 const failedDial = /^Dial (?:proxy |from proxy )?\d+\/\S+ failed: retrying$/;
 
-/** How often the watch looks. */
+/** Milliseconds between two checks of the watch. */
 const tickMilliseconds = 1000;
 
-/** Why a script was given up. */
+/** Reason why a script was given up. */
 export interface Verdict {
   readonly why: "stopped" | "silent";
   readonly urn: string;
   readonly step: string;
   readonly serverId: string;
-  /** What Nova said last; undefined when it could not be asked. */
+  /** Last answer of Nova; undefined if it could not be asked. */
   readonly state: ServerState | undefined;
 }
 
 export interface WatchOptions {
-  /** Milliseconds of a clock that never jumps. */
+  /** Returns the milliseconds of a monotonic clock. */
   readonly now: () => number;
   readonly ask: (serverId: string) => Promise<ServerState>;
-  /** Lets the engine begin nothing more. */
+  /** Stops the engine from starting more work. */
   readonly cancel: () => void;
-  /** Ends the engine at once. */
+  /** Kills the engine at once. */
   readonly kill: () => void;
   readonly times?: Partial<WatchTimes>;
 }
 
-/** A script that runs on a machine. */
+/** Script that runs on a machine. */
 interface Script {
   readonly urn: string;
   readonly step: string;
   readonly serverId: string;
-  /** Its own server and those through which it is reached: silence may be any of theirs. */
+  /**
+   * Servers of the script: its own, and those through which it is reached. Each may cause the
+   * silence.
+   */
   readonly servers: readonly string[];
   heardAt: number;
-  /** When the plugin last dialled the machine in vain, after the script's connection ended. */
+  /** Time of the plugin's last failed connection attempt, after the script's connection ended. */
   dialledAt: number;
   askAt: number;
   state: ServerState | undefined;
 }
 
-/** Gives scripts up that are silent because nothing runs on their machine any more. One that talks is never ended. */
+/**
+ * Gives up scripts whose machines do not run any more. A script that prints anything is never
+ * ended.
+ */
 export class ScriptWatch {
   private readonly times: WatchTimes;
   private readonly running = new Set<string>();
@@ -124,7 +140,7 @@ export class ScriptWatch {
     }
   }
 
-  /** Looks at the silent ones; to be called about once a second. */
+  /** Checks the silent scripts; call it about once a second. */
   tick(): void {
     const now = this.options.now();
     const gap = now - (this.lastTick ?? now);
@@ -151,7 +167,10 @@ export class ScriptWatch {
     script.state = undefined;
   }
 
-  /** A machine that is dialled is silent, but may come back: only Nova can say that it does not. */
+  /**
+   * Failed connection attempts do not count as a sign of life, but the machine may come back: only
+   * Nova's answer decides.
+   */
   private dialled(script: Script | undefined): void {
     if (script) script.dialledAt = this.options.now();
   }
@@ -164,7 +183,10 @@ export class ScriptWatch {
     void this.question(script);
   }
 
-  /** An answer counts only for the silence in which it was asked for. */
+  /**
+   * Asks Nova about the script's servers. An answer counts only if the script has been silent since
+   * the question.
+   */
   private async question(script: Script): Promise<void> {
     const { heardAt, serverId } = script;
     const ask = async (id: string): Promise<void> => {
@@ -197,7 +219,7 @@ export class ScriptWatch {
   }
 }
 
-/** What a person has to know about a script that was given up. */
+/** Returns the error about a script that was given up. */
 export function errorOf({ why, urn, step, serverId, state }: Verdict): ClusterError {
   const name = state?.name ?? machineOf(urn, step);
   const subject = { urn, resource: parseUrn(urn).name };
@@ -222,7 +244,7 @@ export function errorOf({ why, urn, step, serverId, state }: Verdict): ClusterEr
   );
 }
 
-/** Asks Nova; signs in once, and anew after a question that failed. */
+/** Returns a function that asks Nova. It signs in once, and again after a failed question. */
 function askNova(env: NodeJS.ProcessEnv): (serverId: string) => Promise<ServerState> {
   let cloud: Promise<CloudClient> | undefined;
   return async (serverId) => {

@@ -6,7 +6,7 @@ import { requireHere } from "./place.js";
 import type { Run } from "./run.js";
 import { holdsNothing, identitiesOf, namesIn, readState, type StateExport } from "./state.js";
 
-/** How a cloud without a name in clouds.yaml is called inside. */
+/** Internal name of a cloud without a name in clouds.yaml. */
 const nameless = "OS_AUTH_URL";
 
 export const placeIn = ({
@@ -21,14 +21,14 @@ export const placeIn = ({
   project: { id, name: projectName },
 });
 
-/** Whose cluster the stack holds, or is to hold, as far as state, settings and cloud say. */
+/** Returns the clusters that the stack holds or will create, from state, settings and cloud. */
 export async function whichCluster(
   run: Run,
   state: StateExport | undefined,
 ): Promise<WhichCluster> {
   const [{ name }, place] = await Promise.all([
     settingsOf(run),
-    // Whoever needs the cloud hears why it cannot be asked.
+    // A later request to the cloud reports the error.
     run.cloud().then(placeIn, () => undefined),
   ]);
   return {
@@ -39,15 +39,22 @@ export async function whichCluster(
   };
 }
 
-/** The stack's state, for a command about it: refused where the cluster is elsewhere; whoever listens hears whose it is. */
+/**
+ * Reads the state at the start of a command. Throws if the cluster is in another project or region;
+ * reports its identity.
+ */
 export async function beginWith(run: Run): Promise<StateExport | undefined> {
   const state = await readState(run.access);
-  // It would take away what it does not describe; a program of one's own may add a cluster to what its stack holds.
+  // The package's program would delete resources that it does not describe. A user's own program
+  // may add a cluster to its stack.
   if (run.service.program === undefined) requireOurs(run, state);
   return introduce(run, state);
 }
 
-/** The same for a command that runs no program: refused, too, where the stack is not one of clusters. */
+/**
+ * Reads the state for a command that runs no program. Throws also if the stack holds no stackadm
+ * cluster.
+ */
 export async function beginWithOurs(run: Run): Promise<StateExport | undefined> {
   const state = await readState(run.access);
   requireOurs(run, state);

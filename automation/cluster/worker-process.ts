@@ -4,18 +4,20 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { PlaceMessage } from "./protocol.js";
 
-/** In what an operation runs. */
+/** Environment and directory of an operation. */
 export interface WorkerPlace {
   readonly env: NodeJS.ProcessEnv;
-  /** The current directory of the program. */
+  /** Current directory of the program. */
   readonly cwd: string;
 }
 
-/** The worker beside the running files: compiled when they are, else TypeScript with its loader. */
+/**
+ * Returns the worker's module: the compiled one if it exists, or else TypeScript with its loader.
+ */
 function workerModule(): { readonly file: string; readonly execArgv: string[] } {
   const compiled = join(__dirname, "worker.js");
   if (existsSync(compiled)) return { file: compiled, execArgv: [] };
-  // By path: the worker's current directory is the project's, which need not have the loader.
+  // Loader by path: the worker's current directory is the project's, which may not have it.
   const loader = pathToFileURL(require.resolve("tsx")).href;
   return { file: join(__dirname, "worker.ts"), execArgv: ["--import", loader] };
 }
@@ -24,7 +26,7 @@ function forkWorker({ env, cwd }: WorkerPlace): ChildProcess {
   const { file, execArgv } = workerModule();
   return fork(file, [], {
     ...{ cwd, env, execArgv },
-    // A group of its own: the terminal's Ctrl-C must not reach the engine a second time past us.
+    // Own process group: the terminal's Ctrl-C must not reach the engine a second time.
     detached: true,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
@@ -33,12 +35,12 @@ function forkWorker({ env, cwd }: WorkerPlace): ChildProcess {
 let early: ChildProcess | undefined;
 
 /**
- * Begins the process of this process's next operation before anything is known of it: it loads Pulumi's SDK while a command loads
- * what it needs itself. The answer ends it where there was no operation.
+ * Starts the process of the next operation early: it loads Pulumi's SDK while the command loads its
+ * own modules. Returns a function that ends the process if no operation used it.
  */
 export function beginEarly(): () => void {
   const child = forkWorker({ env: process.env, cwd: process.cwd() });
-  // Whoever has an operation then begins another.
+  // An operation starts another process then.
   child.on("error", () => undefined);
   early?.kill("SIGKILL");
   early = child;
@@ -49,7 +51,10 @@ export function beginEarly(): () => void {
   };
 }
 
-/** The process of one operation: the one that was begun early, which is told where it is now, or a new one. */
+/**
+ * Returns the process of one operation: the early one, after sending its environment and directory,
+ * or a new one.
+ */
 export function startWorker(place: WorkerPlace): ChildProcess {
   const begun = early;
   early = undefined;

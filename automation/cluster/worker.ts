@@ -1,4 +1,4 @@
-// First: what comes after it loads less.
+// Must be the first import: later imports load fewer modules.
 import "./late-modules.js";
 import { once } from "node:events";
 import { pathToFileURL } from "node:url";
@@ -31,9 +31,10 @@ import { quieten } from "./quiet-sdk.js";
 import type { StackOutputs } from "./state.js";
 
 /*
- * The child process in which one operation runs: the engine, and our program inline. The SDK's handlers for
- * uncaught exceptions are process-wide, and a terminal's Ctrl-C reaches every process of the group: here both
- * are contained. See docs/decisions/0010-one-process-per-operation.md.
+ * Child process in which one operation runs: the engine, and our program inline. The SDK's handlers
+ * for uncaught exceptions affect the whole process, and a terminal's Ctrl-C reaches its whole
+ * process group: a child process contains both. See
+ * docs/decisions/0010-one-process-per-operation.md.
  */
 
 quieten();
@@ -42,26 +43,29 @@ const send = (reply: Reply): void => {
   if (process.connected) process.send?.(reply);
 };
 
-/** The program is what the module exports, as `pulumi up` takes it: the function itself, or its default. */
+/**
+ * Returns the program that a module exports, as `pulumi up` does: the function itself, or its
+ * default.
+ */
 async function loadProgram(path: string): Promise<PulumiFn> {
   let exported = (await import(pathToFileURL(path).href)) as unknown;
-  // A CommonJS module arrives as the default of a namespace; a TypeScript default once deeper.
+  // A CommonJS module is the default of a namespace; a TypeScript default is one level deeper.
   for (let depth = 0; depth < 3 && typeof exported !== "function"; depth += 1)
     exported = (exported as { default?: unknown } | undefined)?.default;
   if (typeof exported !== "function") throw new Error(`${path} does not export a program function`);
   return exported as PulumiFn;
 }
 
-/** What the SDK wants for an operation that only needs the state: the engine does not run it. */
+/** Program for operations that need only the state: the engine does not run it. */
 const none: PulumiFn = () => Promise.reject(new Error("This operation runs no program."));
 
 let command: Promise<PulumiCommand> | undefined;
 
-/** The engine that the path leads to: of a known version, or asked for it once. */
+/** Returns the engine in the PATH; asks it for its version once if the version is not given. */
 const pulumiCommand = (version?: string): Promise<PulumiCommand> =>
   (command ??= ofVersion(version) ?? PulumiCommand.get());
 
-/** The SDK makes one only after it has asked. */
+/** Creates the SDK's object for a known version. The SDK's own way asks the engine. */
 function ofVersion(text?: string): Promise<PulumiCommand> | undefined {
   const version = parse(text);
   if (!version) return undefined;
@@ -70,7 +74,7 @@ function ofVersion(text?: string): Promise<PulumiCommand> | undefined {
 
 type Open = (name: string, workspace: LocalWorkspace) => Promise<Stack>;
 
-/** Where there was no such stack a moment ago. Somebody else may have made it since. */
+/** Creates a stack that did not exist a moment ago. Another process may have created it since. */
 const create: Open = (name, workspace) =>
   Stack.create(name, workspace).catch((error: unknown) => {
     if (error instanceof StackAlreadyExistsError) return Stack.select(name, workspace);
@@ -92,22 +96,23 @@ async function openStack(
     program,
     pulumiCommand: engine,
   });
-  // Selecting is a process of its own, and writes into a file that all stacks of a user share; every command names its stack.
+  // `select` starts a process, and writes a file that all stacks of a user share. It is not needed:
+  // every command names its stack.
   if (request.exists === true) workspace.selectStack = () => Promise.resolve();
   const stack = await opening(request)(request.stack, workspace);
-  // The SDK asks for the history after each operation, by a process of its own; nobody here reads it.
+  // The SDK reads the history after each operation, with another process. The result is not used.
   stack.info = () => Promise.resolve(undefined);
-  // And for the outputs, by two: who wants them reads them.
+  // The SDK also reads the outputs, with two processes. Callers that need them read them.
   stack.outputs = () => Promise.resolve({});
   return stack;
 }
 
-/** How the SDK calls the engine; its types leave that out. */
+/** Call of the engine that the SDK's types leave out. */
 interface EngineCalls {
   run(args: readonly string[], ...rest: unknown[]): Promise<unknown>;
 }
 
-/** The engine that looks before it acts, which the SDK has it skip. */
+/** Returns the engine with a preview before each update, which the SDK turns off. */
 function lookingFirst(engine: PulumiCommand): PulumiCommand {
   const calls = engine as PulumiCommand & EngineCalls;
   const run: EngineCalls["run"] = (args, ...rest) =>
@@ -119,8 +124,9 @@ function lookingFirst(engine: PulumiCommand): PulumiCommand {
 }
 
 /**
- * Has the engine hold the backend's lock until the signal. An `up` takes the lock before it looks what it would do; a program
- * that fails in that look ends it there: no state, no record of pending operations and no history is written (docs/decisions/0019-repair.md).
+ * Makes the engine hold the backend's lock until the signal. An `up` takes the lock before its
+ * preview. A program that fails in the preview ends the `up` there: no state, no pending operation
+ * and no history is written (docs/decisions/0019-repair.md).
  */
 async function hold(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
   const program: PulumiFn = async () => {
@@ -134,7 +140,7 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Rep
     program,
     lookingFirst(await pulumiCommand(request.engineVersion)),
   );
-  // What is still asked of an engine that ends.
+  // Ignores requests that fail because the engine ends.
   process.on("unhandledRejection", () => undefined);
   try {
     await stack.up({ color: "never" });
@@ -149,13 +155,16 @@ function tellFound(): void {
   if (found) send({ type: "found", found });
 }
 
-/** Values and outputs of them as the engine has them. What holds a secret is one as a whole. */
+/**
+ * Returns values and outputs in the engine's form. An output that contains a secret is secret as a
+ * whole.
+ */
 async function outputsOf(returned: Readonly<Record<string, unknown>>): Promise<StackOutputs> {
   const told = Object.entries(returned).map(async ([name, given]) => {
     const made = output(given as object) as Output<unknown> & { promise(): Promise<unknown> };
     return [name, { value: await made.promise(), secret: await isSecret(made) }] as const;
   });
-  // What is undefined is no output.
+  // An undefined value is no output.
   const known = (await Promise.all(told)).filter(([, { value }]) => value !== undefined);
   return Object.fromEntries(known);
 }
@@ -164,19 +173,20 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
   if (request.operation === "hold") return hold(request, signal);
   const { operation } = request;
   const runs = operation === "up" || operation === "preview";
-  // In this order: what is wrong with the program is said without an engine.
+  // Load the program first: its errors are then reported without starting an engine.
   const program = runs ? await loadProgram(request.program) : none;
   giveFacts(request.known);
   let returned: Readonly<Record<string, unknown>> | undefined;
   const noting: PulumiFn = async () => (returned = (await program()) ?? {});
   const stack = await openStack(request, noting, await pulumiCommand(request.engineVersion));
-  // The SDK notices only what comes while the engine runs: a stop that was asked for earlier would be lost.
+  // The SDK reacts only to a stop during its run: an earlier one would be lost.
   signal.throwIfAborted();
   const options = {
     signal,
     color: "never" as const,
     parallel: request.parallel,
-    // Decoded here: what the engine says of a resource has all that was given to it, and of that nothing is wanted.
+    // Decoded here: the engine's events contain all inputs of a resource, which the parent does not
+    // need.
     onEvent: (event: unknown) => {
       send({ type: "event", event: decodeEvent(event) });
     },
@@ -190,7 +200,7 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
       });
       tellFound();
       if (request.tellsOutputs === true && returned) {
-        // Otherwise they are read.
+        // If this fails, the parent reads the outputs.
         const outputs = await outputsOf(returned).catch(() => undefined);
         if (outputs) send({ type: "outputs", outputs });
       }
@@ -230,21 +240,24 @@ async function serve(request: OperationRequest): Promise<void> {
     cancel.abort();
   };
   process.on("message", abort);
-  // The parent is gone: nobody waits for the result, so stop in good order.
+  // The parent has ended: stop gracefully.
   process.on("disconnect", abort);
-  // A SIGINT to the group is meant for the engine: the second one makes it end at once.
+  // A SIGINT to the group is for the engine: its second one ends it at once.
   process.on("SIGINT", () => undefined);
   // A preview takes no lock.
   const forget = request.operation === "preview" ? undefined : noteEngines(request.workDirectory);
   const reply = await perform(request, cancel.signal).catch(failure);
-  // An engine that fails may keep its lock; one that was refused has none.
+  // A failed engine may keep its lock; a refused one has none.
   if (reply.type === "done" || (reply.type === "failed" && reply.kind === "locked")) forget?.();
   send(replySchema.parse(reply));
   process.removeAllListeners("disconnect");
   if (process.connected) process.disconnect();
 }
 
-/** Begun before it was known in what. */
+/**
+ * Changes to the environment and directory of the operation: the process was started before they
+ * were known.
+ */
 function moveTo({ env, cwd }: PlaceMessage): void {
   for (const name of Object.keys(process.env))
     if (env[name] === undefined) Reflect.deleteProperty(process.env, name);
@@ -264,7 +277,7 @@ function begin(message: unknown): void {
     void serve(requestSchema.parse(message));
     return;
   }
-  // Nobody will ask for an operation any more, whatever the program holds open.
+  // The parent has ended without an operation: exit, even if the program keeps handles open.
   const leave = (): never => process.exit(0);
   process.once("disconnect", leave);
   process.once("message", (request) => {
@@ -272,7 +285,7 @@ function begin(message: unknown): void {
     void serve(requestSchema.parse(request));
   });
   const { program, engineVersion } = early.data;
-  // What is wrong with the program is said when it is wanted.
+  // Errors of the program are reported when the operation loads it again.
   if (program !== undefined) void loadProgram(program).catch(() => undefined);
   void pulumiCommand(engineVersion).catch(() => undefined);
 }

@@ -8,7 +8,7 @@ import { packageRoot, stateDirectory } from "../../base/paths.js";
 import { UserError } from "../../base/user-error.js";
 import { backendDirectory } from "../setup/backend.js";
 
-/** The program's module beside the running files: compiled when they are, TypeScript when they are not. */
+/** Returns the module of the package's program: compiled if it exists, or else TypeScript. */
 export function programModule(): string {
   const base = resolve(__dirname, "..", "..", "index");
   return existsSync(`${base}.js`) ? `${base}.js` : `${base}.ts`;
@@ -18,8 +18,9 @@ export interface Workspace {
   readonly stack: string;
   readonly project: string;
   /**
-   * Private directory with Pulumi.yaml, the stack's settings and the administrator's kubeconfig; nothing in the checkout is
-   * written. Another one for another backend or project: their stacks may have the same name.
+   * Private directory with Pulumi.yaml, the stack's settings and the administrator's kubeconfig;
+   * the checkout is not changed. Each backend and project has its own, because their stacks may
+   * have the same name.
    */
   readonly directory: string;
 }
@@ -28,15 +29,18 @@ export interface WorkspaceOptions {
   readonly stack: string;
   /** Directory with `Pulumi.yaml` and `Pulumi.<stack>.yaml`. Default: the package's root. */
   readonly projectDirectory?: string;
-  /** The stack's settings as text, instead of the file's. */
+  /** Text of the stack's settings, used instead of the file. */
   readonly settings?: string;
-  /** URL of the backend: another backend has other salts. */
+  /** URL of the backend. Each backend has its own salts. */
   readonly backend: string;
 }
 
 const secretsKeys = ["encryptionsalt", "secretsprovider", "encryptedkey"] as const;
 
-/** Of the stack names that Pulumi accepts those that are neither a path nor a word of the command line. */
+/**
+ * Matches the names of stacks: those of Pulumi's that are neither a path nor an option of the
+ * command line.
+ */
 const stackName = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
 
 function requireStackName(stack: string): void {
@@ -48,7 +52,7 @@ function requireStackName(stack: string): void {
   );
 }
 
-/** The stack's settings file; a stack without one is a mistake that is told before anything starts. */
+/** Returns the stack's settings file; throws if it is missing or not YAML. */
 export function readStackFile(projectDirectory: string, stack: string): string {
   requireStackName(stack);
   const path = join(projectDirectory, `Pulumi.${stack}.yaml`);
@@ -65,14 +69,17 @@ export function readStackFile(projectDirectory: string, stack: string): string {
   throw new UserError(`${path} is not YAML: ${what}.`, "Correct it and run this again.", 2);
 }
 
-/** Whether the stack's secrets are encrypted with a passphrase: its settings name no other provider of secrets. */
+/**
+ * Returns whether the stack's secrets are encrypted with a passphrase: its settings name no other
+ * secrets provider.
+ */
 export function usesPassphrase(settings: string): boolean {
   const document = parseDocument(settings);
   const provider = isMap(document.contents) ? document.get("secretsprovider") : undefined;
   return typeof provider !== "string" || provider === "passphrase";
 }
 
-/** Settings without a salt of their own get the one that belongs to the backend's stack. */
+/** Adds the salt of the backend's stack to settings without their own. */
 export function withSecretsProvider(settings: string, earlier: string | undefined): string {
   const document = parseDocument(settings);
   if (!isMap(document.contents)) return withSecretsProvider("config: {}\n", earlier);
@@ -87,7 +94,7 @@ export function withSecretsProvider(settings: string, earlier: string | undefine
   return document.toString();
 }
 
-/** The same for every way to write it, and for every password. */
+/** Returns the backend without what may vary: the form of a directory, or a password. */
 const placeOf = (backend: string): string =>
   backendDirectory(backend) ?? backend.replace(/:[^/:@]*@/, "@");
 
@@ -98,19 +105,19 @@ function directoryOf({ stack, backend }: WorkspaceOptions, project: string): str
   return stateDirectory("work", `${stack}-${hash.slice(0, 8)}`);
 }
 
-/** Where an earlier release kept the settings. All projects shared it, and the salt in it. */
+/** Returns the settings file of an earlier release, which all projects shared with its salt. */
 const earlierFile = ({ stack, backend }: WorkspaceOptions): string => {
   const directory = backend.replaceAll(/[^A-Za-z0-9]+/g, "-").slice(-120);
   return stateDirectory("work", directory, stack, `Pulumi.${stack}.yaml`);
 };
 
-/** What the engine is given as settings, and where. */
+/** Settings of the engine, and their location. */
 interface Copied {
   readonly workspace: Workspace;
-  /** The stack's settings as they are written. */
+  /** The stack's settings as written. */
   readonly settings: string;
   readonly file: string;
-  /** Where the copy before it is, with the salt. Absent: there is none. */
+  /** Previous copy, with the salt. Absent: there is none. */
   readonly earlier?: string;
 }
 
@@ -130,9 +137,10 @@ function copyOf(
 }
 
 /**
- * Prepares the private directory in which the engine works. Pulumi writes the salt of a stack's secrets into its
- * settings file; in the checkout that would be a change nobody made, so the file is copied here and the salt kept here.
- * A copy that is there stays as it is: an engine may be about to read it, for somebody with other settings.
+ * Prepares the private directory in which the engine works. Pulumi writes the salt of a stack's
+ * secrets into its settings file; to keep the checkout unchanged, the file is copied here, and the
+ * salt kept here. An existing copy is not changed: another command's engine may be about to read
+ * it.
  */
 export function prepareWorkspace(options: WorkspaceOptions): Workspace {
   const { workspace, project, ...copied } = copyOf(options);
@@ -147,20 +155,23 @@ export function prepareWorkspace(options: WorkspaceOptions): Workspace {
   return workspace;
 }
 
-/** Whole, or a stop in the middle would lose the salt, and with it every secret of the stack. */
+/**
+ * Writes the file atomically: an interrupted write would lose the salt, and with it every secret of
+ * the stack.
+ */
 function writeSettings({ settings, file, earlier }: Copied): void {
   const kept = earlier === undefined ? undefined : readFileSync(earlier, "utf8");
   writePrivate(file, withSecretsProvider(settings, kept));
 }
 
-/** How long another command may take until its engine has read its settings. */
+/** Milliseconds that another command may take until its engine has read its settings. */
 const readingMilliseconds = 120_000;
 
 /**
- * Begins the work of an engine with these settings. Several commands may be about to begin, from checkouts with other settings: each
- * has the copy to itself until its engine has read it.
+ * Starts an engine with these settings. Commands from several checkouts may start at the same time
+ * with different settings: each locks the copy until its engine has read it.
  *
- * @param begin begins the work; answers when the engine has read its settings, or is over
+ * @param begin starts the work; resolves when the engine has read its settings or has ended
  */
 export async function withSettings(
   options: WorkspaceOptions,
@@ -176,13 +187,15 @@ export async function withSettings(
   });
 }
 
-/** Keys of OpenStack's provider that lead it to another cloud, project or region than the environment does. */
+/**
+ * Keys of OpenStack's provider that select another cloud, project or region than the environment.
+ */
 const leading =
   /^openstack:(cloud|authUrl|region|tenantId|tenantName|token|userId|userName|applicationCredential(Id|Name)|(user|project)?[dD]omain(Id|Name)|defaultDomain)$/;
 
 /**
- * The commands ask the cloud that the environment names: if the settings led the provider elsewhere, they would look for what is left, and
- * delete it, in the wrong project.
+ * Throws if the settings select another cloud than the environment. The commands use the
+ * environment's cloud: they would search for leftovers, and delete them, in the wrong project.
  */
 function requireSameCloud(settings: ReturnType<typeof parseDocument>, file: string): void {
   const found: unknown = settings.get("config");
