@@ -4,7 +4,7 @@ import { hiddenLines } from "./marked.js";
 import { table } from "./table.js";
 import { clusterWords, identityWords, placeWords } from "./which-cluster.js";
 
-/** How many names a row shows. */
+/** Number of names that a row shows. */
 const most = 3;
 
 const named = ({ name, id }: Pick<CloudObject, "name" | "id">): string => (name === "" ? id : name);
@@ -15,7 +15,7 @@ const listed = (names: readonly string[]): string => {
   return more > 0 ? `${shown} and ${String(more)} more` : shown;
 };
 
-/** What goes, by its kind, in the order in which it is deleted. */
+/** Returns the names of the objects to delete, grouped by kind in order of deletion. */
 const byKind = ({ goes }: DestroyPlan): [kind: string, names: string[]][] =>
   kinds.flatMap((kind): [string, string[]][] => {
     const names = goes.filter((one) => one.kind === kind).map(named);
@@ -36,7 +36,7 @@ const whose = (plan: DestroyPlan): string =>
 
 const dash = (text: string): string => (text === "" ? "-" : text);
 
-/** What the cluster gives back or keeps, a table for each kind that there is any of. */
+/** Returns a table for each kind of object that the cluster itself releases or keeps. */
 function keepsTables({ volumes, snapshots, floatingIps }: DestroyPlan): string[] {
   const what = "WHAT BECOMES OF IT";
   const tables: [header: string[], rows: string[][]][] = [
@@ -91,7 +91,9 @@ const othersWords = (plan: DestroyPlan): string[] => {
     : [`What another user made stays in their account: application credential ${listed(names)}.`];
 };
 
-/** What a destroy takes away and what it leaves, for whoever has to agree to it. */
+/**
+ * Returns the tables that show the user what a destroy deletes and keeps, before the confirmation.
+ */
 export function planTables(plan: DestroyPlan): string {
   const { problem } = plan;
   const rows = byKind(plan).map(([kind, names]) => [kind, String(names.length), listed(names)]);
@@ -109,7 +111,7 @@ export function planTables(plan: DestroyPlan): string {
 const counted = (count: number, what: string): string =>
   `${String(count)} ${what}${count === 1 ? "" : "s"}`;
 
-/** How many of the things that the cluster gives back or keeps have this fate. */
+/** Returns how many volumes, snapshots and floating IPs have this fate. */
 function ofFate(plan: DestroyPlan, fate: ClaimedVolume["fate"]): string[] {
   const count = (of: readonly { readonly fate: string }[], one: string, many: string): string[] => {
     const { length } = of.filter((some) => some.fate === fate);
@@ -122,7 +124,7 @@ function ofFate(plan: DestroyPlan, fate: ClaimedVolume["fate"]): string[] {
   ];
 }
 
-/** The same in a line, for whoever has agreed. */
+/** Returns the plan as one line, for a destroy that is already confirmed. */
 export function planLine(plan: DestroyPlan): string {
   const { problem } = plan;
   const things = [

@@ -1,6 +1,8 @@
 import type { Progress } from "../../base/progress.js";
 
-/** Progress as one JSON object a line, for programs: `{"type":"step", ...}`. */
+/**
+ * Returns a progress that writes one JSON object per line, for programs: `{"type":"step", ...}`.
+ */
 export function jsonProgress(
   write: (line: string) => void,
   now: () => number = Date.now,

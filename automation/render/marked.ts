@@ -3,14 +3,14 @@ import type { Orphan } from "../../cloud/orphans.js";
 import type { KeptObject } from "../cluster/options.js";
 import { table } from "./table.js";
 
-/** What carries a cluster's marks, for people. */
+/** Returns a table of the objects that carry a cluster's marks. */
 export const markedTable = (found: readonly Orphan[]): string =>
   table(
     ["KIND", "NAME", "ID", "IDENTITY", "WHY"],
     found.map(({ kind, name, id, mark, claim }) => [kind, name, id, mark.identity || "-", claim]),
   );
 
-/** What nobody could look at. Empty when there is nothing of the kind. */
+/** Returns a line about the kinds that the cloud does not show; empty if there are none. */
 export const hiddenLines = (hidden: readonly Kind[] = []): readonly string[] =>
   hidden.length === 0
     ? []
@@ -21,7 +21,7 @@ export const hiddenLines = (hidden: readonly Kind[] = []): readonly string[] =>
 interface Kept {
   readonly one: string;
   readonly many: (count: number) => string;
-  /** What the cluster itself calls keeping it. */
+  /** Name of the cluster's own setting for keeping the object. */
   readonly word?: string;
 }
 
@@ -57,7 +57,7 @@ const client = (kind: Kind): string => {
   return `openstack ${nouns[kind] ?? kind.toLowerCase()} delete`;
 };
 
-/** Why it stays. */
+/** Returns why the object is kept. */
 function reasonOf(object: KeptObject): string {
   if (object.retained === true) return "the program has it stay (retainOnDelete).";
   if (object.claim === "marked by stackadm")
@@ -77,7 +77,10 @@ function linesOf(alike: readonly KeptObject[]): string[] {
   ];
 }
 
-/** What stays, named for whoever wants it, or wants it gone; in the order in which it could be deleted. */
+/**
+ * Returns lines about the kept objects, with the commands that delete them, in an order in which
+ * they can be deleted.
+ */
 export const keptLines = (kept: readonly KeptObject[]): string =>
   kinds
     .flatMap((kind) => {

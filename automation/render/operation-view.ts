@@ -13,10 +13,16 @@ export interface OperationViewOptions {
   readonly now?: () => number;
 }
 
-/** Warnings of the engine that nobody can act on: where a plugin was found, arguments that the SDK itself sets. */
+/**
+ * Matches warnings of the engine that the user cannot act on: where a plugin was found, and
+ * arguments that the SDK sets.
+ */
 const noise = /^using pulumi-\S+ from \$PATH|property "useOctavia" is deprecated/;
 
-/** Turns an operation's events into steps of a progress: one per phase, with the newest line of what runs in it. */
+/**
+ * Shows an operation's events as progress: one step per phase, with the latest line of its running
+ * resources.
+ */
 export class OperationView {
   readonly timeline = new Timeline();
   private readonly open = new Map<Phase, Step>();
@@ -36,7 +42,7 @@ export class OperationView {
     }
   }
 
-  /** Ends the steps that are still open. */
+  /** Ends the open steps. */
   finish(failed: boolean): void {
     for (const [phase, step] of this.open) {
       const record = this.timeline.times().find((time) => time.phase === phase);
@@ -60,7 +66,7 @@ export class OperationView {
     this.closeIdle(phase);
   }
 
-  /** A phase in which nothing runs is over once something of a later stage has begun. */
+  /** Ends the steps of phases that have no running resource, once a later stage has begun. */
   private closeIdle(active: Phase): void {
     const sign = this.options.direction === "up" ? 1 : -1;
     const stage = (phase: Phase): number => sign * phaseFacts[phase].stage;
@@ -71,7 +77,7 @@ export class OperationView {
     }
   }
 
-  /** The step ends later than its work, so the work's own time is said. */
+  /** Returns the number of resources and the time of their work: the step itself ends later. */
   private count(phase: Phase): string {
     const time = this.timeline.times().find((record) => record.phase === phase);
     const count = time?.resources ?? 0;

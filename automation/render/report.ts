@@ -6,7 +6,7 @@ import type { Verification } from "../verify/verify.js";
 import { duration } from "./screen.js";
 import { table } from "./table.js";
 
-/** One line of "how long it took". */
+/** Row of the table of times. */
 export interface TimedPhase {
   readonly title: string;
   readonly milliseconds: number;
@@ -22,7 +22,7 @@ export const timedPhases = (times: readonly PhaseTime[]): TimedPhase[] =>
 
 const dash = (text: string): string => (text === "" ? "-" : text);
 
-/** The nodes, and which of their certificates ends first. */
+/** Returns the table of nodes, and the certificate that expires first. */
 export function nodesTable({ nodes }: Pick<Verification, "nodes">): string {
   const first = firstToEnd(nodes);
   const lines = table(
@@ -43,7 +43,7 @@ export function nodesTable({ nodes }: Pick<Verification, "nodes">): string {
 const rowsOf = (checks: readonly Check[]): string[][] =>
   checks.map(({ name, where, ok, answer }) => [name, where, ok ? answer : `FAILED: ${answer}`]);
 
-/** What machines said of themselves. */
+/** Returns the table of the checks on machines. */
 export const machinesTable = ({ machines }: Pick<Verification, "machines">): string =>
   table(["ASKED", "MACHINE", "ANSWER"], rowsOf(machines));
 
@@ -53,7 +53,7 @@ export const checksTable = ({
 }: Pick<Verification, "services" | "claims">): string =>
   table(["SAMPLE", "WHERE", "ANSWER"], rowsOf([...services, ...claims]));
 
-/** All that was seen of a cluster, a table each. */
+/** Returns all results of a verification, one table each. */
 export const tablesOf = (seen: Verification): string[] => [
   nodesTable(seen),
   ...(seen.machines.length > 0 ? [machinesTable(seen)] : []),
@@ -69,7 +69,7 @@ export function timesTable(phases: readonly TimedPhase[], total: number): string
   return table(["PHASE", "TOOK", "RESOURCES"], [...rows, ["In all", duration(total), ""]]);
 }
 
-/** What to do next, three lines; and what stands in the way of the first, when something does. */
+/** Returns three commands to run next, and advice about kubectl if there is any. */
 export function nextCommands(
   stack: string,
   kubeconfig: string,

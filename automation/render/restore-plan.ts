@@ -3,7 +3,7 @@ import type { RestorePlan } from "../backup/restore-plan.js";
 const names = (machines: readonly { readonly name: string }[]): string =>
   machines.map(({ name }) => name).join(", ");
 
-/** How long ago that was, in one unit. */
+/** Returns the time since then, in one unit. */
 function ago(takenAt: string, now: number): string {
   const minutes = Math.round((now - Date.parse(takenAt)) / 60_000);
   if (minutes < 120) return `${minutes} minutes`;
@@ -12,7 +12,7 @@ function ago(takenAt: string, now: number): string {
     : `${Math.round(minutes / 1440)} days`;
 }
 
-/** What is about to be done, for people. `now` in milliseconds since 1970. */
+/** Describes a restore before the confirmation. `now` is in milliseconds since 1970. */
 export function restoreText(
   { backup, unpack, members, apiServers, without }: RestorePlan,
   now: number,

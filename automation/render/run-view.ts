@@ -9,11 +9,11 @@ export interface RunViewOptions {
   readonly redactor: Redactor;
   readonly direction: "up" | "destroy";
   readonly stack: string;
-  /** A line for programs. */
+  /** Writes a JSON line, for programs. */
   readonly emit: (fields: Readonly<Record<string, unknown>>) => void;
 }
 
-/** What a person reads of a stage, and how long it takes as measured, in seconds. */
+/** Title of a stage, and the seconds that it took when measured. */
 type Words = readonly [title: string, seconds: number];
 
 const words = (stage: Stage, { direction, stack }: RunViewOptions): Words => {
@@ -39,7 +39,9 @@ interface Open {
   readonly step: Step;
 }
 
-/** What a person sees of a run: a step for each stage, and inside the operation one for each phase. */
+/**
+ * Shows the progress of a run: a step for each stage, and within the operation one for each phase.
+ */
 export class RunView {
   private readonly operation: OperationView;
   private readonly took = new Map<Stage, number>();
@@ -49,7 +51,7 @@ export class RunView {
     this.operation = new OperationView(options);
   }
 
-  /** Shows what `work` tells while it runs. */
+  /** Runs `work` and shows its progress. */
   async show<T>(
     work: (listening: Pick<RunOptions, "onEvent" | "onNote" | "onStage">) => Promise<T>,
   ): Promise<T> {
@@ -75,7 +77,7 @@ export class RunView {
     }
   }
 
-  /** How long the phases of the operation took, and the look at the cluster. */
+  /** Returns how long the operation's phases and the verification took. */
   times(): TimedPhase[] {
     const milliseconds = this.took.get("verification");
     return [
@@ -100,7 +102,7 @@ export class RunView {
     this.took.set(stage, Date.now() - since);
     if (stage === "operation") this.operation.finish(error !== undefined);
     if (error === undefined) step.done();
-    // Of the engine's failures the phases tell more than a line could.
+    // The phases already show why the engine failed.
     else step.failed(stage === "operation" ? undefined : this.firstLine(error));
   }
 

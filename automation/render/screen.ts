@@ -1,16 +1,16 @@
 import type { Progress, Step } from "../../base/progress.js";
 
-/** Where a screen writes, and what it knows about it. */
+/** Output of a screen, with its properties. */
 export interface ScreenTarget {
   write(text: string): void;
   readonly isTTY: boolean;
   readonly columns: number;
-  /** Milliseconds; a test gives its own. */
+  /** Returns the time in milliseconds; tests pass their own clock. */
   now(): number;
 }
 
 export interface Screen extends Progress {
-  /** Ends drawing; what is printed afterwards stays below. */
+  /** Stops drawing; later output appears below. */
   close(): void;
 }
 
@@ -21,7 +21,7 @@ export interface OpenStep {
   detail: string;
 }
 
-/** 5 s, 1 min 5 s. */
+/** Formats a duration: `5 s`, `1 min 05 s`. */
 export function duration(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);
   return seconds < 60
@@ -29,17 +29,17 @@ export function duration(milliseconds: number): string {
     : `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s`;
 }
 
-/** `12 s of about 30 s`. */
+/** Formats the time of a step: `12 s of about 30 s`. */
 export function elapsed(step: OpenStep, now: number): string {
   const took = duration(now - step.since);
   return step.expected === undefined ? took : `${took} of about ${duration(step.expected * 1000)}`;
 }
 
-/** How often a terminal is drawn anew, and how long a plain log may stay silent. */
+/** Milliseconds between two redraws on a terminal, and until a plain log repeats its open steps. */
 const redraw = 250;
 const heartbeat = 15_000;
 
-/** The lines of the live block at the bottom of a terminal. */
+/** Returns the lines of the block at the bottom of a terminal that is redrawn. */
 export function liveLines(steps: readonly OpenStep[], now: number, columns: number): string[] {
   const spinner = "|/-\\"[Math.floor(now / redraw) % 4] ?? "|";
   return steps.map((step) => {
@@ -118,7 +118,7 @@ class LineScreen implements Screen {
     this.drawn = lines.length;
   }
 
-  /** A sign of life when nothing was said for a while. */
+  /** Prints the open steps if nothing was printed for a while. */
   private breathe(): void {
     const now = this.target.now();
     if (now - this.spokenAt < heartbeat) return;
@@ -127,10 +127,10 @@ class LineScreen implements Screen {
   }
 }
 
-/** Live lines on a terminal; plain lines with a sign of life every 15 s elsewhere. */
+/** Returns a screen: a redrawn block on a terminal; elsewhere plain lines, repeated every 15 s. */
 export const createScreen = (target: ScreenTarget): Screen => new LineScreen(target);
 
-/** The screen on a process's standard error, so that standard output stays for results. */
+/** Returns the screen on standard error, so that standard output has only results. */
 export function terminalScreen(stream: NodeJS.WriteStream = process.stderr): Screen {
   return createScreen({
     write: (text) => stream.write(text),

@@ -1,4 +1,6 @@
-/** Text in columns: as wide as their widest cell, two spaces apart, without trailing spaces. */
+/**
+ * Returns text in columns as wide as their widest cell, two spaces apart, without trailing spaces.
+ */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];
   const widths = header.map((_, column) =>
