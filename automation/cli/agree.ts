@@ -6,7 +6,7 @@ import { ask } from "./ask.js";
 import type { StackContext } from "./context.js";
 import type { Session } from "./session.js";
 
-/** Who cannot be asked has to say it beforehand. */
+/** Throws if the user cannot be asked for confirmation and has not confirmed by `--yes`. */
 export function requireAnswer({ json }: Session, command: string, yes: boolean): void {
   if (yes || (!json && process.stdin.isTTY && process.stderr.isTTY)) return;
   const why = json ? "with `--json` it asks nobody" : "here is no terminal on which to ask";
@@ -17,7 +17,7 @@ export function requireAnswer({ json }: Session, command: string, yes: boolean):
   );
 }
 
-/** Shows what goes, and goes on only when that is meant. */
+/** Shows what will be deleted, and throws unless the user confirms it. */
 export async function agree(
   { session, project: { directory } }: StackContext,
   plan: DestroyPlan,
@@ -39,15 +39,15 @@ export async function agree(
 
 interface Wanted {
   readonly question: string;
-  /** One word, or several in any order. */
+  /** Words to type: one, or several in any order. */
   readonly words: readonly string[];
-  /** What the words are. */
+  /** Description of the words. */
   readonly what: string;
-  /** When to run the command again. */
+  /** Reason to run the command again. */
   readonly purpose: string;
 }
 
-/** What has to be typed, for people: every cluster's name. */
+/** Returns what the user has to type: the name of every cluster. */
 const wanted = ({ clusters: words }: DestroyPlan): Wanted =>
   words.length > 1
     ? {
@@ -61,7 +61,7 @@ const wanted = ({ clusters: words }: DestroyPlan): Wanted =>
 
 const inOrder = (words: readonly string[]): string => words.filter(Boolean).toSorted().join(" ");
 
-/** Goes on only when a person types the words. */
+/** Throws unless the user types the words. */
 export async function typed({ signal }: Session, asked: Wanted): Promise<void> {
   const { question, words, what, purpose } = asked;
   const answer = await ask(question, { input: process.stdin, output: process.stderr, signal });

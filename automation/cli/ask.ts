@@ -1,17 +1,17 @@
 import { createInterface } from "node:readline/promises";
 import { Failure } from "../../base/failure.js";
 
-/** Where a question is asked and answered. */
+/** Streams on which a question is asked and answered. */
 export interface AskTarget {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
-  /** Ends the question. */
+  /** Aborting ends the question. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Asks a person for a line; "" when the input ends without one. Ctrl-C (which a terminal sends as a key meanwhile) and the
- * signal are a stop.
+ * Asks the user for a line; returns "" if the input ends without one. Ctrl-C, which a terminal
+ * sends as a key during the question, and the signal throw CANCELLED.
  */
 export async function ask(question: string, { input, output, signal }: AskTarget): Promise<string> {
   const stop = new AbortController();
@@ -29,7 +29,7 @@ export async function ask(question: string, { input, output, signal }: AskTarget
   } finally {
     lines.close();
   }
-  // What stands next does not stand beside the question.
+  // The next output must not follow on the question's line.
   output.write("\n");
   if (stops.aborted)
     throw new Failure("CANCELLED", "Stopped on request before anything was changed.");

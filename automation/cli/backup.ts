@@ -16,7 +16,7 @@ export const backupServiceOf = ({ environment, project }: StackContext): BackupS
     ...{ projectDirectory: project.directory, program: project.program },
   });
 
-/** What a request about a backup tells, and how it is stopped. */
+/** Returns the callbacks and signals of a backup request. */
 export const backupRun = (context: StackContext): BackupRunOptions => ({
   ...stops(context),
   ...introduced(context),
@@ -25,7 +25,7 @@ export const backupRun = (context: StackContext): BackupRunOptions => ({
   },
 });
 
-/** In order of time, and the name of a file everywhere. */
+/** Formats a time so that names sort by time and are valid file names everywhere. */
 const timeIn = (now: Date): string =>
   now
     .toISOString()

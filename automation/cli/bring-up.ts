@@ -8,21 +8,21 @@ import { introduced, stops, viewOf, type StackContext } from "./context.js";
 
 export interface BringUpOptions {
   readonly refresh?: boolean;
-  /** Skip the questions to the cloud. Default: false. */
+  /** Whether to skip the checks in the cloud. Default: false. */
   readonly force?: boolean;
-  /** Refuse where anything would change. Default: false. */
+  /** Whether to fail if anything would change. Default: false. */
   readonly expectNoChanges?: boolean;
-  /** What the command did before: shown in the table of times. Default: nothing. */
+  /** Work of the command before the `up`, for the table of times. Default: none. */
   readonly before?: readonly TimedPhase[];
 }
 
 interface Times {
   readonly phases: readonly TimedPhase[];
-  /** Milliseconds in all. */
+  /** Total time in milliseconds. */
   readonly total: number;
 }
 
-/** Says what came of it. */
+/** Prints the result. */
 async function report(context: StackContext, result: UpResult, times: Times): Promise<void> {
   const { session, stack, environment, service } = context;
   const { kubeconfigPath = "", timelinePath, verification } = result;
@@ -49,7 +49,7 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
   });
 }
 
-/** Makes the cluster of a stack, and says what came of it, also when not everything in it works. */
+/** Runs `up` on a stack and prints the result, even if something in the cluster does not work. */
 export async function bringUp(context: StackContext, options: BringUpOptions): Promise<void> {
   const { refresh, force = false, expectNoChanges, before = [] } = options;
   const view = viewOf(context, "up");

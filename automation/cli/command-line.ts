@@ -3,10 +3,10 @@ import { Failure } from "../../base/failure.js";
 import { redactorFor } from "../cluster/redact.js";
 import { asClusterError, errorLine, failureText, jsonLine } from "./session.js";
 
-/** A program reads what these words begin, also when they are not understood. */
+/** Returns whether a program reads the output. Works even if the arguments are invalid. */
 const isForPrograms = (args: readonly string[]): boolean => args.includes("--json");
 
-/** Says what went wrong outside of a command: to programs as a line of JSON. */
+/** Reports an error outside of a command: in JSON mode as a JSON line. */
 function fail(error: unknown, args: readonly string[]): void {
   const known = asClusterError(error);
   const redactor = redactorFor(process.env);
@@ -15,15 +15,18 @@ function fail(error: unknown, args: readonly string[]): void {
   process.exitCode = known.exitCode;
 }
 
-/** What Node does with an error that nobody catches, but with a sentence. */
+/** Reports an uncaught exception as one sentence and exits. */
 function crash(error: unknown, args: readonly string[]): void {
-  // While a program of Pulumi runs in this process, Pulumi listens too and decides.
+  // While a Pulumi program runs in this process, Pulumi's own listener decides.
   if (process.listenerCount("uncaughtException") > 1) return;
   fail(error, args);
   process.exit();
 }
 
-/** A mistake in using the command line, in the words of Commander, which shows help where there is no command at all. */
+/**
+ * Returns the failure for wrong usage, with Commander's text. Commander prints help if no command
+ * is given.
+ */
 function misuse({ code, message }: CommanderError): Failure {
   if (code === "commander.help") return new Failure("INVALID_USAGE", "No command is named.");
   const said = message.replace(/^error: /, "").replaceAll("\n", " ");
@@ -31,7 +34,7 @@ function misuse({ code, message }: CommanderError): Failure {
 }
 
 async function parse(program: Command, args: readonly string[]): Promise<void> {
-  // A reader that has seen enough (`| head`) stops no operation, nor does a terminal that was closed.
+  // A reader that has closed the pipe (`| head`), or a closed terminal, must not stop an operation.
   for (const stream of [process.stdout, process.stderr])
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
@@ -42,9 +45,9 @@ async function parse(program: Command, args: readonly string[]): Promise<void> {
     ...program.commands.flatMap((one) => one.commands),
   ]) {
     command.exitOverride((error) => {
-      // Commander ends help and version with 0 and everything else is usage.
+      // Commander exits with 0 for help and version; everything else is wrong usage.
       if (error.exitCode === 0) process.exit(0);
-      // People have read it already.
+      // Commander has already printed the text for users.
       if (isForPrograms(args)) fail(misuse(error), args);
       process.exit(2);
     });
@@ -53,7 +56,10 @@ async function parse(program: Command, args: readonly string[]): Promise<void> {
   await program.parseAsync(args, { from: "user" });
 }
 
-/** Makes the command line of this process and runs it: its exit code is the process's, every error a sentence. */
+/**
+ * Builds the command line and runs it. Sets the process's exit code, and reports every error as a
+ * sentence.
+ */
 export async function runCommandLine(build: () => Command, args: readonly string[]): Promise<void> {
   process.on("uncaughtException", (error: unknown) => {
     crash(error, args);

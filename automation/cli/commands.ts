@@ -2,14 +2,20 @@ import type { Command, OptionValues } from "commander";
 import { beginEarly } from "../cluster/worker-process.js";
 import { runCommand, type Session } from "./session.js";
 
-/** What a command does with its options, those of the whole and the words after it; answers the exit code. */
+/**
+ * Implementation of a command: gets its own and the global options and its arguments; returns the
+ * exit code.
+ */
 type Work<Options> = (
   session: Session,
   options: Options,
   ...words: string[]
 ) => Promise<number | undefined>;
 
-/** A command whose work is loaded when it runs: help and mistakes in using it wait for nothing of that. */
+/**
+ * Declares a command whose implementation is loaded when it runs: help and usage errors do not wait
+ * for it.
+ */
 const command = <Options extends OptionValues>(
   parent: Command,
   name: string,
@@ -27,7 +33,7 @@ const command = <Options extends OptionValues>(
       });
     });
 
-/** One whose engine begins to load, too, before anything is known of what it will do. */
+/** Starts to load the engine's process in parallel with the command. */
 const withEngine =
   <Options>(load: () => Promise<Work<Options>>): (() => Promise<Work<Options>>) =>
   () =>
@@ -41,10 +47,10 @@ const withEngine =
       }
     });
 
-/** Whether the cloud is read first. */
+/** Option that reads the real objects first. */
 const refresh = ["--refresh", "read the real state of the cloud first", false] as const;
 
-/** For who asks by a script whether all is as it is to be. */
+/** Option for scripts that check whether the cluster matches its settings. */
 const expectNoChanges = (otherwise: string) =>
   ["--expect-no-changes", `end with exit code 6 ${otherwise}`, false] as const;
 
@@ -222,7 +228,7 @@ function declareSetup(program: Command): void {
   );
 }
 
-/** Every command, in the order in which help lists them. */
+/** Declares every command, in the order of the help. */
 export function declareCommands(program: Command): void {
   for (const declare of [
     ...[declareChanges, declareLooks, declareBackup, declareCare],

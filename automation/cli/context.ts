@@ -10,18 +10,18 @@ import { prepareEnvironment, type OperationEnvironment } from "../setup/environm
 import { findProject, type Project } from "./project.js";
 import type { Session, StackOptions } from "./session.js";
 
-/** What a command about one stack works with. */
+/** Context of a command about one stack. */
 export interface StackContext {
   readonly stack: string;
   readonly project: Project;
-  /** Whether the stack's settings say what the cluster is. A program of one's own may say it itself. */
+  /** Whether the stack's settings describe the cluster. A custom program may define it itself. */
   readonly described: boolean;
   readonly session: Session;
   readonly environment: OperationEnvironment;
   readonly service: ClusterService;
 }
 
-/** Prepares everything for a command about a stack, runs it and cleans up. */
+/** Prepares the context of a command about a stack, runs the command and cleans up. */
 export async function withStack<T>(
   session: Session,
   { stack, cwd }: StackOptions,
@@ -35,7 +35,7 @@ export async function withStack<T>(
     passphrase: usesPassphrase(settings),
     backend: project.backend,
   });
-  // With what secure.yaml has.
+  // Includes the passwords of secure.yaml.
   addEnvironment(session.redactor, providerEnvironment(environment.env));
   try {
     const { env, backend, engineVersion } = environment;
@@ -51,7 +51,7 @@ export async function withStack<T>(
   }
 }
 
-/** Says whose cluster it is: to people in a line, to programs in an event. */
+/** Reports which clusters the command is about: as a line, or as an event in JSON mode. */
 export const introduced = ({
   session,
   stack,
@@ -62,13 +62,13 @@ export const introduced = ({
   },
 });
 
-/** How a stop reaches the service. */
+/** Returns the signals of the session for the service. */
 export const stops = ({ session }: StackContext): Pick<RunOptions, "signal" | "killSignal"> => ({
   signal: session.signal,
   killSignal: session.killSignal,
 });
 
-/** What a person sees of a run of the service. */
+/** Creates the view that shows a run of the service. */
 export const viewOf = ({ session, stack }: StackContext, direction: "up" | "destroy"): RunView =>
   new RunView({
     progress: session.progress,

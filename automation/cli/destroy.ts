@@ -13,7 +13,7 @@ interface Options extends StackOptions {
   readonly yes: boolean;
 }
 
-/** What is true now. */
+/** Returns the text about the result. */
 function outcome(
   { stack, environment: { backend } }: StackContext,
   { clusters, held, deleted, kept, others = [], hidden = [] }: DestroyResult,

@@ -5,12 +5,12 @@ import { requireOurProgram } from "./project.js";
 import type { Session, StackOptions } from "./session.js";
 
 async function startLab({ progress, signal }: Session): Promise<void> {
-  // Loaded late: whoever has a cloud needs no lab.
+  // Loaded only here: with a cloud no lab is needed.
   const { labUp } = await import("../../lab/lab.js");
   await labUp({ progress, signal });
 }
 
-/** Everything: toolchain, the lab if no cloud is configured, the cluster, its proof. */
+/** Does everything: toolchain, the lab if no cloud is configured, the cluster, its verification. */
 export async function dev(session: Session, options: StackOptions): Promise<number> {
   requireOurProgram("dev", options);
   const { startedAt } = session;

@@ -9,16 +9,16 @@ import { lookAtKubectl, type Kubectl } from "../setup/kubectl.js";
 import { withStack, type StackContext } from "./context.js";
 import { errorLine, type Session, type StackOptions } from "./session.js";
 
-/** What surrounds a cluster on this machine. */
+/** Facts about this machine and the stack. */
 interface Facts {
-  /** The project's directory. */
+  /** Directory of the project. */
   readonly project: string;
-  /** Its name in clouds.yaml; of one that has none, the address of its identity service. */
+  /** Name of the cloud in clouds.yaml; without a name, the address of its identity service. */
   readonly cloud: string;
   readonly backend: string;
   readonly loginKey: "agent" | "own";
   readonly kubectl: Kubectl;
-  /** Who holds the stack, as far as that is told without taking the lock. */
+  /** Holders of the stack's lock, as far as they are known without taking the lock. */
   readonly locks: readonly string[];
 }
 
@@ -33,7 +33,8 @@ async function factsOf(
     backend: withoutPassword(backend),
     loginKey: agent?.foreign === true ? "agent" : "own",
     kubectl: spec ? await lookAtKubectl(spec.kubernetes.version) : {},
-    // Elsewhere the engine would take the lock to tell, and somebody's `up` would be refused meanwhile.
+    // In other backends the engine would take the lock to find out, and meanwhile refuse another
+    // user's `up`.
     locks: backend.startsWith("file:") ? await service.locks(stack) : [],
   };
 }
@@ -79,7 +80,10 @@ const findingsTable = (findings: readonly Finding[]): string =>
         findings.map(({ severity, text }) => [severity, text]),
       );
 
-/** Nothing is asked for a cluster of which nothing is known before its program runs. */
+/**
+ * Warns that the cloud is not checked: a custom program defines the cluster, so its needs are
+ * unknown before the program runs.
+ */
 const untold = ({ project, stack }: StackContext): Finding =>
   warning(
     `cluster: not looked for in the cloud; what it is says the program of ${project.directory}, and not Pulumi.${stack}.yaml`,
@@ -106,7 +110,7 @@ export function doctor(session: Session, options: StackOptions): Promise<number>
     const { pieces: tools } = environment.toolchain;
     session.emit({ type: "result", ok, stack, ...facts, tools, quotas, findings });
     if (ok) return 0;
-    // People have read it in the table.
+    // Users have seen the problems in the table.
     const lines = problems.map(({ text }) => `  ${text}`).join("\n");
     const unfit = `The cluster does not fit into this cloud:\n${lines}`;
     const failure = new Failure("PREFLIGHT_FAILED", unfit);

@@ -7,27 +7,31 @@ import { ownKeyFile, prepareEnvironment, sshCommands } from "../setup/environmen
 import { findProject } from "./project.js";
 import type { Session, StackOptions } from "./session.js";
 
-/** `value` as one word of a POSIX shell. */
+/** Returns `value` quoted as one word of a POSIX shell. */
 export const shellWord = (value: string): string =>
   /^[A-Za-z0-9_./:=@%+,-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 
-/** Lines that a shell evaluates. */
+/** Returns `export` lines for a shell. */
 export const exportLines = (variables: Readonly<Record<string, string>>): string =>
   Object.entries(variables)
     .map(([name, value]) => `export ${name}=${shellWord(value)}`)
     .join("\n");
 
-/** Lines that give the shell an agent with our own key; the agent lives until `ssh-agent -k`. */
+/**
+ * Returns lines that start an agent with our own key in the shell; it runs until `ssh-agent -k`.
+ */
 export const agentLines = (keyFile: string): string =>
   `eval "$(ssh-agent -s)" >/dev/null\nssh-add -q ${shellWord(keyFile)}`;
 
-/** Does the environment's agent hold a key to log in with? */
+/** Returns whether the environment's agent has a key. */
 async function agentIsReady(env: NodeJS.ProcessEnv): Promise<boolean> {
   const socket = env["SSH_AUTH_SOCK"];
   return socket !== undefined && (await agentKeys(socket)).length > 0;
 }
 
-/** Whether the stack's secrets need a passphrase, as far as its settings say. */
+/**
+ * Returns whether the stack's secrets need a passphrase; true if the stack has no settings file.
+ */
 function needsPassphrase({ stack, cwd }: StackOptions): boolean {
   const file = join(findProject(cwd).directory, `Pulumi.${stack}.yaml`);
   return !existsSync(file) || usesPassphrase(readFileSync(file, "utf8"));
@@ -37,7 +41,8 @@ export async function env(session: Session, options: StackOptions): Promise<numb
   const { progress, signal } = session;
   const environment = await prepareEnvironment({
     ...{ progress, signal, agent: false, backend: findProject(options.cwd).backend },
-    // A shell would evaluate nothing at all, also for stacks whose secrets another provider keeps.
+    // Optional: an error here would leave the shell with no variables, even for stacks that need no
+    // passphrase.
     passphrase: needsPassphrase(options) && "optional",
   });
   const variables = environment.changes;

@@ -1,4 +1,4 @@
-// First: what comes after it loads less.
+// Must be the first import: later imports load fewer modules.
 import "../cluster/late-modules.js";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ function version(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** The whole command line. */
+/** Builds the whole command line. */
 export function buildProgram(): Command {
   const program = new Command("stackadm")
     .description(
@@ -37,7 +37,7 @@ export function buildProgram(): Command {
     .option("--json", "JSON lines for programs: events while it runs, a result at the end", false)
     .addHelpText("after", exitCodes);
   declareCommands(program);
-  // The options of the whole may also stand after the command: `stackadm up --stack prod`.
+  // Global options may also follow the command: `stackadm up --stack prod`.
   for (const command of program.commands.flatMap((one) => [one, ...one.commands]))
     command.configureHelp({ showGlobalOptions: true });
   return program;

@@ -26,7 +26,10 @@ interface Options extends StackOptions {
   readonly yes: boolean;
 }
 
-/** An empty variable in a script must not mean everything that has no identity. */
+/**
+ * Throws if the identity is invalid. An empty variable in a script must not select all objects
+ * without an identity.
+ */
 function checkIdentity(identity: string | undefined): void {
   if (identity === undefined || isIdentity(identity)) return;
   throw new UserError(
@@ -52,7 +55,10 @@ function checkOptions({ cluster, volumes, floatingIps, delete: deleting }: Optio
     );
 }
 
-/** A command with an identity is easily pasted: of what may be a living cluster a person types the name. */
+/**
+ * Asks for the cluster's name if the cluster may be running: a pasted command with an identity is
+ * not enough.
+ */
 async function agreeTo(session: Session, found: readonly Orphan[], yes: boolean): Promise<void> {
   if (!mayLive(found)) return;
   session.progress.note(`This may be a living cluster:\n${clusterLines(found)}`);
@@ -71,7 +77,7 @@ const foundLines = (who: string, found: readonly Orphan[], hidden: readonly Kind
     ...hiddenLines(hidden),
   ].join("\n");
 
-/** Deletes what may go, when that is meant; answers what stays. */
+/** Deletes what may be deleted, after confirmation; returns what is kept. */
 async function deleteAll(
   session: Session,
   service: OrphanService,

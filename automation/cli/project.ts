@@ -5,21 +5,21 @@ import { packageRoot } from "../../base/paths.js";
 import { UserError } from "../../base/user-error.js";
 import { programModule } from "../cluster/workspace.js";
 
-/** The Pulumi project that a command is about. */
+/** Pulumi project of a command. */
 export interface Project {
-  /** Where Pulumi.yaml and the settings of the stacks are. */
+  /** Directory with Pulumi.yaml and the settings of the stacks. */
   readonly directory: string;
-  /** Its name, where it has a program of its own. */
+  /** Name of the project, if it has its own program. */
   readonly name?: string;
-  /** That program. Absent: it is the package's. */
+  /** Path of its own program. Absent: the package's program is used. */
   readonly program?: string;
-  /** URL of the backend that it names. */
+  /** URL of the backend in Pulumi.yaml. */
   readonly backend?: string;
 }
 
 const fileName = "Pulumi.yaml";
 
-/** The nearest directory with Pulumi.yaml, from here upwards, as Pulumi looks for it. */
+/** Returns the nearest directory with Pulumi.yaml, from here upwards, as Pulumi does. */
 function nearest(from: string): string | undefined {
   if (existsSync(join(from, fileName))) return from;
   const parent = dirname(from);
@@ -31,7 +31,7 @@ const isFile = (path: string): boolean => existsSync(path) && statSync(path).isF
 const isSame = (one: string, other: string): boolean =>
   existsSync(one) && existsSync(other) && realpathSync(one) === realpathSync(other);
 
-/** What package.json names as the module of a directory, if there is one. */
+/** Returns the main module in a directory's package.json, if there is one. */
 function packageMain(directory: string): string | undefined {
   const file = join(directory, "package.json");
   if (!isFile(file)) return undefined;
@@ -54,7 +54,10 @@ const fileOf = (path: string): string | undefined =>
 
 const indexOf = (directory: string): string | undefined => fileOf(join(directory, "index"));
 
-/** The program in a directory, as Node finds it. What is named and not there is still to be compiled: it is one all the same. */
+/**
+ * Returns the program in a directory, as Node finds it. Returns a named file even if it does not
+ * exist: it may not be compiled yet.
+ */
 function programIn(directory: string): string | undefined {
   const main = packageMain(directory);
   if (main === undefined) return indexOf(directory);
@@ -67,7 +70,7 @@ const isNamed = (main: unknown): boolean => main !== undefined && main !== null 
 const languageOf = (runtime: unknown): unknown =>
   typeof runtime === "string" ? runtime : (runtime as { name?: unknown } | undefined)?.name;
 
-/** What Pulumi.yaml says. */
+/** Returns the content of Pulumi.yaml. */
 function readProject(directory: string): Readonly<Record<string, unknown>> {
   const file = join(directory, fileName);
   const document = parseDocument(readFileSync(file, "utf8"));
@@ -84,7 +87,10 @@ const backendOf = ({ backend }: Readonly<Record<string, unknown>>): Pick<Project
   return typeof url === "string" && url !== "" ? { backend: url } : {};
 };
 
-/** What the project has of its own. Settings alone, without a program, are for the package's; so is a `main` that leads to it. */
+/**
+ * Returns the project's own program. A project with only settings, or whose `main` is the package's
+ * program, has none.
+ */
 function ownProgram(
   directory: string,
   { name, main, runtime }: Readonly<Record<string, unknown>>,
@@ -103,14 +109,14 @@ const ofPackage = (): Project => ({
 });
 
 /**
- * The project of the directory in which the command runs, or of the one that is named; where there is none, the package itself,
- * as in a checkout.
+ * Returns the project of the given or the current directory; without one, the package itself, as in
+ * a checkout.
  *
- * @param cwd what `--cwd` names
+ * @param cwd value of `--cwd`
  */
 export function findProject(cwd?: string): Project {
   const from = resolve(cwd ?? ".");
-  // An empty variable in a script must not mean the current directory.
+  // An empty variable in a script must not select the current directory.
   const directory = cwd === "" ? undefined : nearest(from);
   if (directory === undefined) {
     if (cwd === undefined) return ofPackage();
@@ -127,7 +133,10 @@ export function findProject(cwd?: string): Project {
   return { directory, ...ownProgram(directory, said), ...backendOf(said) };
 }
 
-/** Refuses what runs the program, where the project has one of its own: that is run by Pulumi itself. */
+/**
+ * Throws if the project has its own program, for commands that would run the package's: Pulumi
+ * itself runs the other.
+ */
 export function requireOurProgram(
   command: string,
   { stack, cwd }: { readonly stack: string; readonly cwd?: string },

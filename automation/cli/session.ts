@@ -6,20 +6,20 @@ import type { Progress } from "../../base/progress.js";
 import { jsonProgress } from "../render/json-lines.js";
 import { terminalScreen, type Screen } from "../render/screen.js";
 
-/** What every command gets: where to write, how to be stopped. */
+/** Context of every command: its output, and its stop signals. */
 export interface Session {
-  /** When the command began, in milliseconds since 1970. */
+  /** Start of the command, in milliseconds since 1970. */
   readonly startedAt: number;
   readonly json: boolean;
   readonly progress: Progress;
   readonly redactor: Redactor;
-  /** Aborted by the first Ctrl-C (or SIGTERM, or SIGHUP): stop in good order. */
+  /** Aborted by the first Ctrl-C (or SIGTERM, or SIGHUP): stop gracefully. */
   readonly signal: AbortSignal;
-  /** Aborted by the second: stop at once. */
+  /** Aborted by the second Ctrl-C: stop at once. */
   readonly killSignal: AbortSignal;
-  /** A result for people; nothing in JSON mode. */
+  /** Prints a result for the user; does nothing in JSON mode. */
   print(text: string): void;
-  /** A JSON line; nothing otherwise. */
+  /** Prints a JSON line; does nothing in the other mode. */
   emit(fields: Readonly<Record<string, unknown>>): void;
 }
 
@@ -45,7 +45,7 @@ function listen(note: (text: string) => void): Stops {
     note("Stopping in good order: running steps end first. Press Ctrl-C again to stop at once.");
     cancel.abort();
   };
-  // A terminal that is closed says it more than once, and means no haste by that.
+  // A closed terminal sends SIGHUP more than once: this is not a second Ctrl-C.
   const hangUp = (): void => {
     if (!cancel.signal.aborted) interrupt();
   };
@@ -59,7 +59,7 @@ function listen(note: (text: string) => void): Stops {
   };
 }
 
-/** Any error as one with a code, a sentence and a hint. */
+/** Converts any error to one with a code, a sentence and a hint. */
 export function asClusterError(error: unknown, signal?: AbortSignal): Failure {
   const known = unlessStopped(error, signal);
   return known instanceof Failure ? known : unforeseen(known);
@@ -75,7 +75,10 @@ function unforeseen(error: unknown): Failure {
   );
 }
 
-/** What people see of an error: its sentence, what to do and, where nobody foresaw it and somebody asks, the stack. */
+/**
+ * Returns the text of an error: sentence and hint, and for an unexpected error with STACKADM_DEBUG
+ * the stack trace.
+ */
 export function failureText(
   error: unknown,
   { sentence, hint }: Failure,
@@ -86,13 +89,16 @@ export function failureText(
   return `error: ${sentence}\n  ${hint}${trace}`;
 }
 
-/** What programs get of an error, as the last line. */
+/** Returns an error as the last JSON line. */
 export const errorLine = ({ code, sentence: message, hint, subject }: Failure) => ({
   ...{ type: "error", code, message, hint },
   ...subject,
 });
 
-/** One JSON object. Engine events carry what programs and machines print: secrets are taken out value by value. */
+/**
+ * Returns one JSON object. Removes secrets from every value, because engine events contain output
+ * of programs and machines.
+ */
 export const jsonLine = (fields: Readonly<Record<string, unknown>>, redactor: Redactor): string =>
   JSON.stringify(fields, (_, value: unknown) =>
     typeof value === "string" ? redactor.clean(value) : value,
@@ -102,14 +108,16 @@ interface GlobalOptions {
   readonly json?: boolean;
 }
 
-/** What every command about one stack is told. */
+/** Options of every command about one stack. */
 export interface StackOptions {
   readonly stack: string;
-  /** Where its project is. Default: the current directory. */
+  /** Directory of its project. Default: the current directory. */
   readonly cwd?: string;
 }
 
-/** Runs one command from start to exit code: progress on standard error, result on standard output. */
+/**
+ * Runs one command and sets the exit code: progress on standard error, result on standard output.
+ */
 export async function runCommand(
   command: Command,
   work: (session: Session) => Promise<number | undefined>,

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The way in: `npx stackadm ...`, `npm run dev`. An installed package runs what is compiled; a checkout is prepared first.
+// Entry of `npx stackadm ...` and `npm run dev`. An installed package runs compiled files; a
+// checkout is prepared first.
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";

@@ -1,8 +1,8 @@
-// How a process begins before anything is installed or compiled: uses nothing but Node, also an old one.
+// Start of a process before anything is installed or compiled: uses only Node, also old versions.
 
 const oldestNode = [20, 19];
 
-/** What ends a start with one sentence. */
+/** Error that ends a start, with one sentence. */
 export class Refusal extends Error {}
 
 export const say = (text) => process.stderr.write(`${text}\n`);
@@ -16,7 +16,7 @@ function checkNode() {
     );
 }
 
-/** Does the work under a Node that is new enough; whatever fails is a sentence and exit code 1. */
+/** Runs `work` if Node is new enough; reports every error as a sentence, with exit code 1. */
 export async function start(work) {
   try {
     checkNode();
@@ -27,7 +27,10 @@ export async function start(work) {
   }
 }
 
-/** In the words of session.ts, which may not be compiled yet: to people, or as a line for the program that reads. */
+/**
+ * Reports an error in the form of session.ts, which may not be compiled yet: as text or as a JSON
+ * line.
+ */
 function tell(error) {
   const foreseen = error instanceof Refusal;
   const said = error.message.replace(/\.?$/, ".");

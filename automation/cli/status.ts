@@ -26,7 +26,7 @@ export function status(session: Session, options: StackOptions): Promise<number>
     if (problem) throw problem;
     session.print(`\n${tablesOf(verification).join("\n\n")}`);
     if (ok) return 0;
-    // People have read it in the tables.
+    // Users have seen it in the tables.
     session.emit(errorLine(broken()));
     return broken().exitCode;
   });
