@@ -6,19 +6,19 @@ import { withoutPassword } from "../../base/urls.js";
 import { UserError } from "../../base/user-error.js";
 
 /*
- * The addresses of Pulumi's backends. What is wrong with one is said before anything begins: the engine says it late, and not
- * in a sentence.
+ * Checks the addresses of Pulumi's backends before anything starts: the engine reports a wrong one
+ * late and less clearly.
  */
 
 const kinds = ["file", "s3", "gs", "azblob", "postgres", "http", "https"];
 const example = "write one like file:///srv/stacks, s3://bucket or postgres://user@host/database";
 
-/** The variable that names it, before all else. */
+/** Variable with the backend's URL; it overrides all other settings. */
 export const backendVariable = "PULUMI_BACKEND_URL";
 
 interface Named {
   readonly backend: string;
-  /** What names it. */
+  /** Name of the setting. */
   readonly by: string;
 }
 
@@ -26,7 +26,9 @@ function refuse({ backend, by }: Named, why: string, what = `Correct it: ${examp
   throw new UserError(`${by}: '${withoutPassword(backend)}' ${why}.`, what, 2);
 }
 
-/** What the engine takes for ~: the home that this user has on this machine, whatever HOME says. */
+/**
+ * Returns what the engine uses for `~`: this user's home on this machine, whatever HOME contains.
+ */
 function home(): string {
   try {
     return userInfo().homedir;
@@ -35,7 +37,7 @@ function home(): string {
   }
 }
 
-/** The directory of a `file://` backend; undefined for any other. */
+/** Returns the directory of a `file://` backend; undefined for any other. */
 export function backendDirectory(backend: string, by = backendVariable): string | undefined {
   if (!backend.startsWith("file://")) return undefined;
   const [plain = ""] = backend.split("?");
@@ -48,10 +50,12 @@ export function backendDirectory(backend: string, by = backendVariable): string 
   return resolve(fileURLToPath(url));
 }
 
-/** Arguments that lead the engine to other files in it than these commands look at. */
+/** Arguments that make the engine use other files in the directory than these commands read. */
 const leading = ["prefix", "key"];
 
-/** Is it there, and may we write into it? With `create_dir=true` the engine makes it. */
+/**
+ * Throws unless the directory exists and is writable. With `create_dir=true` the engine creates it.
+ */
 function requireDirectory(named: Named, directory: string): void {
   const query = new URLSearchParams(named.backend.split("?")[1]);
   const [led] = leading.filter((one) => query.has(one));
@@ -74,14 +78,14 @@ function requireDirectory(named: Named, directory: string): void {
   }
 }
 
-/** A host or bucket; of a database a socket's directory, too. */
+/** Returns whether the URL has a host or a bucket; for a database, a socket's directory counts. */
 const namesPlace = (backend: string): boolean => {
   if (!URL.canParse(backend)) return false;
   const { hostname, searchParams } = new URL(backend);
   return hostname !== "" || searchParams.has("host");
 };
 
-/** Refuses what can be no backend. */
+/** Throws if the URL cannot be a backend; returns it. */
 export function requireBackend(backend: string, by = backendVariable): string {
   const named = { backend, by };
   const [, kind = ""] = /^([a-z][a-z0-9+.-]*):\/\//.exec(backend) ?? [];
@@ -93,8 +97,9 @@ export function requireBackend(backend: string, by = backendVariable): string {
 }
 
 /**
- * The environment of an engine that changes a state. In a directory the engine keeps a file of attributes beside each file, with a
- * hash of a state that it writes hundreds of times: nobody reads it, and one that was begun hides the state from everybody.
+ * Returns the environment for an engine that changes a state. In a directory the engine keeps an
+ * attributes file next to each file, with a hash, and writes it hundreds of times. Nothing reads
+ * these files, and a half-written one makes the state unreadable.
  */
 export function withoutAttributes(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { [backendVariable]: backend = "" } = env;

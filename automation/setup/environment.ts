@@ -10,16 +10,16 @@ import { ensureCommands } from "../../base/host-packages.js";
 import { passphraseEnvironment } from "./passphrase.js";
 import { ensureAgent, madeKey, type Agent } from "./ssh-agent.js";
 
-/** The facts of a running lab that matter here. */
+/** Facts of a running lab that matter here. */
 export interface LabSettings {
   readonly cloud: string;
-  /** The same cloud over TLS. */
+  /** Name of the same cloud over TLS. */
   readonly tlsCloud: string;
   readonly cloudsFile: string;
   readonly siteFile: string;
 }
 
-/** Where the lab leaves its facts while it runs. */
+/** Returns where the lab stores its facts while it runs. */
 export const labSettings = (): LabSettings => ({
   cloud: labName(),
   tlsCloud: `${labName()}-tls`,
@@ -31,22 +31,25 @@ export const labRuns = (): boolean => existsSync(labSettings().cloudsFile);
 
 const isSet = (value: string | undefined): value is string => value !== undefined && value !== "";
 
-/** Has the person named a cloud? */
+/** Returns whether the user has named a cloud. */
 export const cloudIsNamed = (env: NodeJS.ProcessEnv): boolean =>
   isSet(env["OS_CLOUD"]) || isSet(env["OS_AUTH_URL"]);
 
-/** Is the lab the cloud to use: named as such, or none is named and it runs? */
+/** Returns whether the lab is the cloud to use: it is named, or none is named and it runs. */
 export function usesLab(env: NodeJS.ProcessEnv): boolean {
   const { cloud, tlsCloud } = labSettings();
   if ([cloud, tlsCloud].includes(env["OS_CLOUD"] ?? "")) return true;
   return !cloudIsNamed(env) && labRuns();
 }
 
-/** Returns whether stand-ins are taken unasked: on the lab, and where no cloud is named. Other clouds get the official plugins. */
+/**
+ * Returns whether stand-ins are used by default: on the lab, and if no cloud is named. Other clouds
+ * get the official plugins.
+ */
 export const standInsByDefault = (env: NodeJS.ProcessEnv): true | undefined =>
   usesLab(env) || !cloudIsNamed(env) ? true : undefined;
 
-/** The variables that select the cloud. */
+/** Returns the variables that select the cloud. */
 export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   if (!usesLab(env)) {
     if (cloudIsNamed(env)) return {};
@@ -65,20 +68,20 @@ export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string>
 }
 
 /**
- * The backend: what the environment names, else the project, as with Pulumi; on the lab a directory that goes with the lab; else one of
- * the user's own.
+ * Returns the backend: from the environment, or else from the project, as Pulumi does. Default on
+ * the lab: a directory that is deleted with the lab. Default otherwise: the user's own directory.
  */
 export function backendUrl(env: NodeJS.ProcessEnv, ofProject?: string): string {
   const named = env[backendVariable];
   if (isSet(named)) return requireBackend(named);
   if (isSet(ofProject)) return requireBackend(ofProject, "Pulumi.yaml: backend.url");
-  // The stacks of a lab describe machines that end with it: a new lab means new stacks.
+  // The stacks of a lab describe machines that disappear with it: a new lab needs new stacks.
   const directory = stateDirectory(...(usesLab(env) ? [labFolder()] : []), "pulumi");
   makePlace(directory);
   return pathToFileURL(directory).href;
 }
 
-/** A directory of ours; the person may have said where such things are. */
+/** Creates a directory; the error names XDG_STATE_HOME, by which the user may have moved it. */
 function makePlace(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -92,7 +95,10 @@ function makePlace(directory: string): void {
   }
 }
 
-/** Variables that the engine or OpenStack's provider reads by itself: what is wrong with one, and what to write. */
+/**
+ * Variables that the engine or OpenStack's provider reads itself: the valid form, and what to
+ * write.
+ */
 const readElsewhere: Readonly<Record<string, readonly [RegExp, string]>> = {
   PULUMI_PARALLEL: [
     /^[1-9]\d{0,5}$/,
@@ -109,56 +115,62 @@ function requireVariables(env: NodeJS.ProcessEnv): void {
   }
 }
 
-/** Everything an operation needs around it. */
+/** Environment of an operation. */
 export interface OperationEnvironment {
-  /** The whole environment for engine, plugins and program. */
+  /** All variables for engine, plugins and program. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Only what differs from the environment given. */
+  /** Variables that differ from the given environment. */
   readonly changes: Readonly<Record<string, string>>;
   readonly backend: string;
   readonly onLab: boolean;
   readonly toolchain: Toolchain;
-  /** Of its `pulumi`, as that says it. */
+  /** Version of its `pulumi`, as printed by it. */
   readonly engineVersion?: string;
-  /** The login key's agent; absent when it was not asked for. */
+  /** Agent with the login key; absent if it was not requested. */
   readonly agent?: Agent;
   close(): Promise<void>;
 }
 
 export interface EnvironmentOptions {
-  /** Whom it tells what is made, and for how long. Default: nobody. */
+  /** Receives the progress of long work. Default: none. */
   readonly progress?: Progress;
   readonly signal?: AbortSignal;
-  /** Default: the process environment. */
+  /** Variables to start from. Default: the process environment. */
   readonly env?: NodeJS.ProcessEnv;
-  /** URL of the backend that the project names (`backend.url` in Pulumi.yaml); PULUMI_BACKEND_URL comes before it. Default: none. */
+  /**
+   * URL of the backend in the project's Pulumi.yaml (`backend.url`); PULUMI_BACKEND_URL overrides
+   * it. Default: none.
+   */
   readonly backend?: string | undefined;
-  /** Start an agent when none runs. Default: true. */
+  /** Whether to start an agent if none runs. Default: true. */
   readonly agent?: boolean;
-  /** Whether the stack's secrets need a passphrase: not where its settings name another provider of secrets. Optional: it goes on without one. Default: true. */
+  /**
+   * Whether the stack's secrets need a passphrase; not if the settings name another secrets
+   * provider. "optional": works without one, too. Default: true.
+   */
   readonly passphrase?: boolean | "optional";
 }
 
 export const sshCommands = { "ssh-agent": "openssh-client", "ssh-add": "openssh-client" };
 
-/** Where the user's own key for clusters lies. */
+/** Returns the path of the user's own key for clusters. */
 export const ownKeyFile = (): string => stateDirectory("ssh", "id_ed25519");
 
-/** Finds or makes toolchain, cloud settings, backend, passphrase and login key. */
+/** Finds or creates toolchain, cloud settings, backend, passphrase and login key. */
 export async function prepareEnvironment(
   options: EnvironmentOptions = {},
 ): Promise<OperationEnvironment> {
   const env = options.env ?? process.env;
   requireVariables(env);
   const cloud = cloudEnvironment(env);
-  // What is wrong is said before anything is made, which may take minutes.
+  // Check the backend first: the following work may take minutes.
   const backend = backendUrl(env, options.backend);
   const { progress = silent, signal, passphrase: needed = true } = options;
   const note = (text: string): void => {
     progress.note(text);
   };
   const passphrase = passphraseEnvironment(env, { backend, needed, note });
-  // Loaded late: commands that need no engine start without it.
+  // Loaded only here: commands that need no engine start faster.
   const { ensureToolchain } = await import("../../toolchain/toolchain.js");
   const toolchain = await ensureToolchain({
     ...{ progress, signal, env },

@@ -2,18 +2,18 @@ import { z } from "zod";
 import { run } from "../../base/run.js";
 import { missingCommands } from "../../base/host-packages.js";
 
-/** The kubectl of this machine, as far as it matters for one cluster. */
+/** kubectl of this machine, as far as it matters for one cluster. */
 export interface Kubectl {
-  /** As it says it: "v1.36.3". Absent where there is none, or none that works. */
+  /** Version as printed: "v1.36.3". Absent if there is no working kubectl. */
   readonly version?: string;
-  /** One sentence: what is wrong with it and what to do. Absent where it serves. */
+  /** Sentence with the problem and what to do. Absent if kubectl can be used. */
   readonly advice?: string;
 }
 
 export interface KubectlOptions {
-  /** Default: the process environment. */
+  /** Environment of kubectl. Default: the process environment. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Milliseconds in which it has to answer. Default: 5000. */
+  /** Milliseconds in which kubectl must answer. Default: 5000. */
   readonly timeout?: number;
 }
 
@@ -28,7 +28,7 @@ async function clientVersion({
     const { stdout } = await run("kubectl", ["version", "--client", "-o", "json"], { env, signal });
     return answerSchema.parse(JSON.parse(stdout)).clientVersion.gitVersion;
   } catch {
-    return undefined; // whatever it is, it is no reason to fail
+    return undefined; // no reason to fail
   }
 }
 
@@ -37,7 +37,10 @@ const numbers = (version: string): [number, number] => {
   return [Number(major), Number(minor)];
 };
 
-/** Looks whether there is a kubectl for a cluster of this version: at most one minor version away. Never throws. */
+/**
+ * Checks whether kubectl fits a cluster of this version: at most one minor version away. Never
+ * throws.
+ */
 export async function lookAtKubectl(
   cluster: string,
   options: KubectlOptions = {},

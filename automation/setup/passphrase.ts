@@ -8,9 +8,12 @@ import { ensurePassphraseFile } from "./secrets.js";
 export interface PassphraseOptions {
   /** URL of the state backend. */
   readonly backend: string;
-  /** Whether the stack's secrets need one. Optional: where none can be made, that is told instead of refused. */
+  /**
+   * Whether the stack's secrets need a passphrase. "optional": a missing one is reported instead of
+   * refused.
+   */
   readonly needed: boolean | "optional";
-  /** Told of a passphrase that was made, or that is not there. */
+  /** Called with a sentence about a passphrase that was created or is missing. */
   readonly note: (text: string) => void;
 }
 
@@ -34,15 +37,15 @@ function readableFile(path: string): boolean {
   }
 }
 
-/** Pulumi's own service keeps the secrets of its stacks itself. */
+/** Returns whether the backend is Pulumi's own service, which encrypts the secrets itself. */
 const keepsSecrets = (backend: string): boolean => /^https?:/.test(backend);
 
 const noneIsNamed = (backend: string): string =>
   `No passphrase is named for the secrets of the stacks at ${withoutPassword(backend)}`;
 
 /**
- * A passphrase that is made here would be on this machine only: where others reach the state, too, the first `up` of a machine that
- * does not stay would lose the key of every secret in it.
+ * Returns the error for a shared backend without a passphrase. A passphrase created here would
+ * exist only on this machine: if the machine is deleted, every secret in the state is lost.
  */
 const notMadeHere = (backend: string): UserError =>
   new UserError(
@@ -51,7 +54,10 @@ const notMadeHere = (backend: string): UserError =>
     2,
   );
 
-/** The variable that leads the engine to the passphrase: what is named, else the one of this user, which is made where nobody has one. */
+/**
+ * Returns the variable for the engine's passphrase: nothing if the user names one, or else this
+ * user's own file, which is created if it does not exist.
+ */
 export function passphraseEnvironment(
   env: NodeJS.ProcessEnv,
   { backend, needed, note }: PassphraseOptions,

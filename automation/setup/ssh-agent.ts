@@ -9,23 +9,25 @@ import { run } from "../../base/run.js";
 import { Failure } from "../../base/failure.js";
 import { UserError } from "../../base/user-error.js";
 
-/** An ssh-agent that holds the login key. */
+/** SSH agent that has the login key. */
 export interface Agent {
   readonly socket: string;
   /** Public keys, one line each. */
   readonly keys: readonly string[];
-  /** True when it was there before us. */
+  /** Whether the agent already ran before this command. */
   readonly foreign: boolean;
-  /** Ends it when it is ours. */
+  /** Ends the agent if this command started it. */
   close(): Promise<void>;
 }
 
-/** An agent on this machine answers at once; one that is forwarded is as far away as its owner. */
+/**
+ * Milliseconds for an agent's answer. A local agent answers at once; a forwarded one may be slow.
+ */
 const answerMilliseconds = 15_000;
 
-/** The keys of a running agent; none when there is no agent behind the socket. */
+/** Returns the keys of a running agent; none if no agent listens on the socket. */
 export async function agentKeys(socket: string, env = process.env): Promise<string[]> {
-  // 1: no identities, 2: no agent answers.
+  // Exit code 1: no identities; 2: no agent.
   const { code, stdout } = await run("ssh-add", ["-L"], {
     env: { ...env, SSH_AUTH_SOCK: socket },
     accept: [0, 1, 2],
@@ -40,10 +42,10 @@ export async function agentKeys(socket: string, env = process.env): Promise<stri
   return code === 0 ? stdout.split("\n").filter((line) => /^(ssh|ecdsa|sk)-/.test(line)) : [];
 }
 
-/** Told of a key that was made. */
+/** Called with the path of a new key. */
 type OnMade = (path: string) => void;
 
-/** What is to be said of one. */
+/** Returns a callback that reports a new key. */
 export const madeKey =
   (note: (text: string) => void): OnMade =>
   (path) => {
@@ -52,14 +54,20 @@ export const madeKey =
     );
   };
 
-/** The user's own key for the clusters: made once, without a passphrase, readable by its owner only. */
+/**
+ * Creates the user's own key for the clusters if there is none: without a passphrase, readable by
+ * its owner only.
+ */
 export async function ensureKey(path: string, onMade: OnMade = () => undefined): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   if (!existsSync(path) && (await makeKey(path))) onMade(path);
   chmodSync(path, 0o600);
 }
 
-/** Made aside, since ssh-keygen asks before it overwrites: of two commands at once the first one's key counts. False: it was not ours. */
+/**
+ * Creates the key in a temporary directory, because ssh-keygen asks before it overwrites. Returns
+ * false if another command has created one meanwhile.
+ */
 async function makeKey(path: string): Promise<boolean> {
   const aside = mkdtempSync(`${path}-`);
   const key = join(aside, "key");
@@ -75,7 +83,10 @@ async function makeKey(path: string): Promise<boolean> {
 
 const startTimeout = 15_000;
 
-/** Does an agent answer? The socket's file is there a moment before it can be connected to. */
+/**
+ * Returns whether an agent answers. The socket's file exists a moment before it accepts
+ * connections.
+ */
 async function answers(socket: string): Promise<boolean> {
   const env = { ...process.env, SSH_AUTH_SOCK: socket };
   return (await run("ssh-add", ["-l"], { env, accept: [0, 1, 2] })).code !== 2;
@@ -91,8 +102,9 @@ async function waitForAgent(socket: string, child: ChildProcess): Promise<void> 
 }
 
 /**
- * Lives as long as the pipe on its standard input, that is as long as we do, however we end; then ends the agent and takes
- * its directory ($0) away. Should it be killed itself, the agent misses its parent within 10 s and ends alone.
+ * Shell program that ssh-agent runs. It waits until the pipe on its standard input closes, which
+ * happens however this process ends; then it ends the agent and deletes its directory ($0). If the
+ * program itself is killed, the agent notices this within 10 s and exits.
  */
 const keeper = `read -r _
 kill "$SSH_AGENT_PID"
@@ -103,7 +115,7 @@ rm -rf "$0"`;
 async function startAgent(keyFile: string): Promise<Agent> {
   const directory = mkdtempSync(join(tmpdir(), "stackadm-agent-"));
   const socket = join(directory, "socket");
-  // Detached: a Ctrl-C at the terminal is for us, and we still need the agent to stop in good order.
+  // Detached: Ctrl-C at the terminal is for this process, which needs the agent to stop gracefully.
   const child = spawn("ssh-agent", ["-a", socket, "sh", "-c", keeper, directory], {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
@@ -147,8 +159,8 @@ async function startAgent(keyFile: string): Promise<Agent> {
 }
 
 /**
- * The agent with the login key: the one that runs, when it holds a key; else one of ours for as long as the
- * command lives, with a key of the user's own at `keyFile`.
+ * Returns the agent with the login key: the running one, if it has a key. Otherwise starts one for
+ * the duration of the command, with the user's own key at `keyFile`.
  */
 export async function ensureAgent(
   env: NodeJS.ProcessEnv,
