@@ -20,14 +20,14 @@ import { z } from "zod";
 import { Failure } from "../../base/failure.js";
 
 /*
- * A backup is a directory. Its description is written last, and the directory gets its name only then: what was broken off is never
- * taken for a backup.
+ * Files of a backup, which is a directory. The description is written last, and only then the
+ * directory gets its name: an interrupted backup is never mistaken for a complete one.
  */
 
 const descriptionFile = "backup.json";
 
 const keptFile = z.object({
-  /** In the same directory. */
+  /** Name of the file in the backup's directory. */
   file: z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]*$/),
   bytes: z.number(),
   sha256: z.string(),
@@ -36,34 +36,40 @@ export type KeptFile = z.infer<typeof keptFile>;
 
 const descriptionSchema = z.object({
   format: z.literal(1),
-  /** ISO 8601. */
+  /** Time of the backup, in ISO 8601. */
   takenAt: z.iso.datetime(),
   stack: z.string(),
-  /** The cluster's name in the cloud. */
+  /** Name of the cluster in the cloud. */
   cluster: z.string(),
-  /** Of the clusters that the stack holds; none of one that an early release made. */
+  /** Identities of the stack's clusters; empty if an early release created the cluster. */
   identities: z.array(z.string()),
-  /** Of Kubernetes. Absent of a cluster that an early release made. */
+  /** Version of Kubernetes. Absent if an early release created the cluster. */
   kubernetesVersion: z.string().optional(),
-  /** etcd's data, the member that gave them, and whether it went on with a majority: else others may have had more. */
+  /**
+   * Snapshot of etcd, the member that it is from, and whether etcd had a majority: without one,
+   * other members may have newer data.
+   */
   snapshot: keptFile.extend({ machine: z.string(), majority: z.boolean() }),
-  /** The files of a control plane and, where etcd has machines of its own, of one of these. */
+  /** Archives of a control plane's files and, with separate etcd machines, of one of these. */
   archives: z.array(keptFile.extend({ machine: z.string() })),
-  /** The stack's state; its secrets stay encrypted. */
+  /** State of the stack; its secrets stay encrypted. */
   state: keptFile,
 });
 export type BackupDescription = z.infer<typeof descriptionSchema>;
 
-/** A backup that is there. */
+/** Complete backup on disk. */
 export interface Backup extends BackupDescription {
   readonly directory: string;
 }
 
-/** What a name ends with that is not a backup yet. */
+/** Matches the name of an unfinished backup's directory. */
 const growing = /\.[0-9a-f]{8}\.part$/;
 const day = 24 * 60 * 60_000;
 
-/** What runs left beside a backup that were killed, at a time in milliseconds since 1970: what one is at work on is younger. */
+/**
+ * Returns the directories next to a backup that killed runs left, at a time in milliseconds since
+ * 1970. A younger one may belong to a running backup.
+ */
 export function brokenOffBeside(to: string, now: number): string[] {
   const place = dirname(resolve(to));
   if (!existsSync(place)) return [];
@@ -73,7 +79,7 @@ export function brokenOffBeside(to: string, now: number): string[] {
     .filter((path) => now - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now) > day);
 }
 
-/** What was written into a file, or of names into a directory, is on the disk. */
+/** Syncs a file or a directory to disk. */
 async function settled(path: string): Promise<void> {
   const handle = await open(path);
   try {
@@ -83,12 +89,12 @@ async function settled(path: string): Promise<void> {
   }
 }
 
-/** A directory that becomes a backup. */
+/** Directory that becomes a backup. */
 export class NewBackup {
   readonly directory: string;
   readonly #growing: string;
 
-  /** Fails where something of that name is. */
+  /** Throws if the path exists. */
   constructor(to: string) {
     this.directory = resolve(to);
     if (existsSync(this.directory))
@@ -100,11 +106,11 @@ export class NewBackup {
     mkdirSync(dirname(this.directory), { recursive: true });
     this.#growing = `${this.directory}.${randomUUID().slice(0, 8)}.part`;
     mkdirSync(this.#growing, { mode: 0o700 });
-    // It may stand in a project, whose repository is no place for a cluster's keys.
+    // The directory may be in a project: the cluster's keys must not be committed.
     writeFileSync(join(this.#growing, ".gitignore"), "*\n");
   }
 
-  /** Fills a file that only its owner reads. */
+  /** Writes a file that only its owner can read. */
   async write(file: string, fill: (into: Writable) => Promise<void>): Promise<KeptFile> {
     const path = join(this.#growing, file);
     const into = createWriteStream(path, { mode: 0o600 });
@@ -118,7 +124,10 @@ export class NewBackup {
     return { file, ...(await measured(path)) };
   }
 
-  /** Whoever sees the directory by its name has all of it, also after the power went. */
+  /**
+   * Completes the backup. The directory gets its name only when all files are on disk, so it is
+   * complete even after a power failure.
+   */
   async end(description: Omit<BackupDescription, "format">): Promise<Backup> {
     const whole = { format: 1, ...description } as const;
     await this.write(descriptionFile, async (into) => {
@@ -130,12 +139,12 @@ export class NewBackup {
     return { ...whole, directory: this.directory };
   }
 
-  /** A file that did not become whole is none of it. */
+  /** Deletes an incomplete file. */
   forget(file: string): void {
     rmSync(this.path(file), { force: true });
   }
 
-  /** Nothing is left of one that did not become whole. */
+  /** Deletes an incomplete backup. */
   drop(): void {
     rmSync(this.#growing, { recursive: true, force: true });
   }
@@ -152,10 +161,10 @@ async function measured(path: string): Promise<Pick<KeptFile, "bytes" | "sha256"
 }
 
 const digestBytes = 32;
-/** etcd writes pages of no other size, and the digest behind them. */
+/** Size of etcd's pages: a snapshot has complete pages, followed by a digest. */
 const pageBytes = 512;
 
-/** Whether a snapshot is one of etcd's and came whole: its end is the SHA-256 of all before. */
+/** Returns whether a snapshot of etcd is complete: it ends with the SHA-256 of all bytes before. */
 export async function isWholeSnapshot(path: string): Promise<boolean> {
   const { size } = statSync(path);
   const end = size - digestBytes;
@@ -195,7 +204,7 @@ function describedIn(directory: string): BackupDescription {
   );
 }
 
-/** Reads a backup; every file in it is as it was when it was taken. */
+/** Reads a backup; throws unless every file is as it was written. */
 export async function readBackup(from: string): Promise<Backup> {
   const directory = resolve(from);
   const description = describedIn(directory);

@@ -16,38 +16,42 @@ import { lookAtMachines, restore, type RestoreTarget } from "./restore.js";
 import { gistOf, planRestore, requireSameCluster, type RestorePlan } from "./restore-plan.js";
 import { takeBackup, versionIn } from "./take-backup.js";
 
-/** What every request about a backup is told. */
+/** Options of every request about a backup. */
 export interface BackupRunOptions extends Pick<
   RunOptions,
   "onCluster" | "onNote" | "signal" | "killSignal" | "settings"
 > {
-  /** What is done now, in a few words. */
+  /** Called with a few words about the current work. */
   readonly onDetail?: (text: string) => void;
 }
 
 export interface BackupOptions extends BackupRunOptions {
-  /** The directory that becomes the backup; nothing of that name may be there. */
+  /** Directory that becomes the backup; must not exist. */
   readonly to: string;
 }
 
 export interface RestorePlanOptions extends BackupRunOptions {
-  /** A directory that `backup` made. */
+  /** Directory that `backup` created. */
   readonly from: string;
 }
 
-/** What is needed to bring a cluster back, and how that is done. Over SSH, without the cluster's API. */
+/** Takes backups and restores clusters, over SSH and without the cluster's API. */
 export interface BackupService {
   /**
-   * Takes etcd's data, the files of a control plane and the stack's state into a directory, which then holds the keys of the cluster.
-   * Nothing is changed. Also where etcd has lost its majority. Where no machine gives its files, etcd's data and the state are kept there
-   * and it throws COMMAND_FAILED.
+   * Copies etcd's data, the files of a control plane and the stack's state into a directory, which
+   * then contains the keys of the cluster. Changes nothing, and works without an etcd majority. If
+   * no machine returns its files, keeps etcd's data and the state and throws COMMAND_FAILED.
    */
   backup(stack: string, options: BackupOptions): Promise<Backup>;
-  /** Says what would bring the cluster back, as its machines are now. Nothing is changed. Throws NOT_READY with all that is in the way. */
+  /**
+   * Returns how the cluster would be restored, as its machines are now. Changes nothing. Throws
+   * NOT_READY with all obstacles.
+   */
   restorePlan(stack: string, options: RestorePlanOptions): Promise<RestorePlan>;
   /**
-   * Brings etcd back to the backup: what came into Kubernetes after it is lost. Asks nobody. Once etcd is stopped, only `killSignal` ends
-   * it; the same once more goes on.
+   * Restores etcd from the backup: later changes in Kubernetes are lost. Does not ask for
+   * confirmation. Once etcd is stopped, only `killSignal` ends the restore; another call continues
+   * it.
    */
   restore(stack: string, plan: RestorePlan, options?: BackupRunOptions): Promise<void>;
 }
@@ -59,7 +63,7 @@ interface Cluster {
   readonly machines: ClusterMachines;
 }
 
-/** One request about the cluster of a stack. */
+/** Runs one request about the cluster of a stack. */
 async function withCluster<T>(
   service: ClusterServiceOptions,
   stack: string,
@@ -87,7 +91,7 @@ async function withCluster<T>(
   }
 }
 
-/** What would bring the cluster back now, and with which servers. */
+/** Plans a restore from the present machines; returns the plan and the servers. */
 async function planNow(
   { run, state, outputs, machines }: Cluster,
   backup: Backup,
@@ -105,7 +109,7 @@ async function planNow(
 export const createBackupService = (service: ClusterServiceOptions): BackupService => ({
   backup: (stack, options) =>
     withCluster(service, stack, options, ({ run, ...source }) => {
-      // Nothing is half done when it ends so.
+      // Safe at any time: nothing is half done afterwards.
       options.signal?.addEventListener("abort", () => {
         source.machines.close();
       });
@@ -129,9 +133,9 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
     withCluster(service, stack, options, async (cluster) => {
       const { run, outputs, machines } = cluster;
       const { onDetail, onNote, killSignal } = options;
-      // Nobody else's `up` works on the machines meanwhile.
+      // Keeps another command's `up` away from the machines.
       await heldToItsEnd(cluster, async (signal) => {
-        // As the files are now, too.
+        // Check again that the files are complete.
         const now = await planNow(cluster, await readBackup(shown.backup.directory));
         if (gistOf(now.plan) !== gistOf(shown))
           throw new ClusterError(

@@ -5,10 +5,13 @@ import { isIdentity, ownershipOf } from "../../cloud/ownership.js";
 import type { Held } from "../../cloud/preflight.js";
 import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/outputs.js";
 
-/** Whether etcd has machines of its own. */
+/** Returns whether etcd runs on separate machines. */
 export const hasOwnEtcd = ({ etcd }: ClusterOutputs): boolean => (etcd ?? []).length > 0;
 
-/** The machines of roles with that, in their order. A role that this release does not know has nothing. */
+/**
+ * Returns the machines whose role has a property, in their order. A role that this release does not
+ * know has none.
+ */
 function having(outputs: ClusterOutputs, what: (row: RoleRow) => boolean): MachineOutput[] {
   const rows: Readonly<Partial<Record<string, RoleRow>>> = rolesOf({
     etcd: hasOwnEtcd(outputs) ? {} : undefined,
@@ -19,21 +22,22 @@ function having(outputs: ClusterOutputs, what: (row: RoleRow) => boolean): Machi
   });
 }
 
-/** The control planes: those that were given the authorities' keys. */
+/** Returns the control planes: the machines that have the CA keys. */
 export const controlPlanesOf = (outputs: ClusterOutputs): MachineOutput[] =>
   having(outputs, ({ grant }) => grant === "certificates");
 
-/** The machines with etcd's members. */
+/** Returns the machines with members of etcd. */
 export const etcdOf = (outputs: ClusterOutputs): MachineOutput[] =>
   having(outputs, ({ runsEtcd }) => runsEtcd);
 
-/** Where a member of etcd talks with the others. */
+/** Returns the URL at which other members reach a member of etcd. */
 export const peerUrlOf = ({ address }: MachineOutput): string =>
   `https://${address}:${etcdPorts.peers}`;
 
 /**
- * Without those of other clusters, which may have the same names. What says nothing of whose it is may be ours: of a machine that is taken
- * for gone nobody would stop what runs on it. Pure.
+ * Returns the servers without those of other clusters, which may have the same names. A server
+ * without an identity is kept, because it may be ours: if it were taken for deleted, what runs on
+ * it would not be stopped. Pure.
  */
 export const withoutOthers = (
   servers: readonly CloudObject[],

@@ -3,12 +3,15 @@ import type { StateExport } from "../cluster/state.js";
 import { rememberUnfinished } from "../cluster/unfinished.js";
 import { sentenceOf } from "./machines.js";
 
-/** What holds the stack, and whom it tells. */
+/** Request that can hold the stack's lock and report. */
 interface Holder {
   readonly run: Pick<Run, "hold" | "note">;
 }
 
-/** The work's own end, whatever becomes of the engine that holds the stack meanwhile. */
+/**
+ * Runs `work` while the engine holds the stack's lock. Returns or throws the result of `work`, even
+ * if the engine fails afterwards.
+ */
 export async function heldToItsEnd(
   { run }: Holder,
   work: (signal: AbortSignal) => Promise<void>,
@@ -34,8 +37,9 @@ export async function heldToItsEnd(
 }
 
 /**
- * What control planes do with the cluster, again with the next `up`: what they remember is newer than the cluster. It is back by now:
- * whoever took a failure of this for its own would bring it back once more.
+ * Marks the control planes' scripts, so that the next `up` runs them again: their inputs in the
+ * state are newer than the restored cluster. Only reports a failure: the cluster is restored, and
+ * an error would make the user restore it again.
  */
 export async function rememberControlPlanes({
   run,

@@ -10,25 +10,25 @@ import { Sessions } from "../verify/ssh.js";
 
 const read = (name: string): string => readFileSync(join(__dirname, "scripts", name), "utf8");
 
-/** What a machine is asked for: programs for bash, with a word that says what of it. */
+/** Bash programs that run on the machines; the first word selects the task. */
 export const keepScript = read("keep.sh");
 export const restoreScript =
   read("../../../components/support/scripts/downloads.sh") + read("nodes.sh") + read("restore.sh");
 
-/** One of these, with its words. */
+/** Script with its words. */
 export interface Task {
   readonly script: string;
   readonly words: readonly string[];
 }
 
-/** What went wrong, as the failures of several machines list it. */
+/** Returns the text of an error, for the list of several machines' failures. */
 export const sentenceOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-/** What a machine whose files are kept has. */
+/** Static pods whose files are kept. */
 export type StaticPod = "etcd" | "kube-apiserver";
 
-/** What a machine is to do that keeps something, or brings it back. */
+/** Returns the task that makes a part of a backup. */
 export const keeping = (
   ...words: readonly ["standing" | "snapshot"] | readonly ["archive", ...StaticPod[]]
 ): Task => ({
@@ -36,11 +36,14 @@ export const keeping = (
 });
 export const restoring = (...words: readonly string[]): Task => ({ script: restoreScript, words });
 
-/** As root, with nothing of the script in what it reads: that is for the data. */
+/**
+ * Returns the command that runs a task as root. The script is an argument, because standard input
+ * is for data.
+ */
 const commandOf = ({ script, words }: Task): string =>
   ["sudo -n bash -c", quote(script), "stackadm", ...words.map(quote)].join(" ");
 
-/** What a script gave as its reason, and what a tool said last before that; else the last that was said at all. */
+/** Returns the script's reason with the last line before it; without a reason, the last line. */
 function reasonIn(said: string): string {
   const lines = said
     .split("\n")
@@ -52,7 +55,7 @@ function reasonIn(said: string): string {
   return `${reason.replace(/\.?$/, ".")}${tool === undefined ? "" : ` Before that it was said: ${tool.slice(0, 300)}`}`;
 }
 
-/** The machines of one cluster, by the way that its outputs say. Each is logged in to once. */
+/** Machines of one cluster, reached as its outputs describe. Logs in to each only once. */
 export class ClusterMachines {
   constructor(
     private readonly outputs: ClusterOutputs,
@@ -61,13 +64,17 @@ export class ClusterMachines {
   ) {}
 
   static async of(run: Run, outputs: ClusterOutputs): Promise<ClusterMachines> {
-    // The settings of a program of one's own say nothing of it, and wrong ones keep nobody from looking.
+    // The settings of a custom program may not describe the cluster, and invalid settings must not
+    // prevent this.
     const { ssh } = (await run.spec().catch(() => undefined)) ?? {};
     const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
     return new ClusterMachines(outputs, { user: ssh?.user ?? "debian", agentSocket });
   }
 
-  /** Does it on the machine. Throws SSH_UNREACHABLE, HOST_KEY_MISMATCH, or COMMAND_FAILED with the script's reason. */
+  /**
+   * Runs the task on the machine. Throws SSH_UNREACHABLE, HOST_KEY_MISMATCH, or COMMAND_FAILED with
+   * the script's reason.
+   */
   async do(machine: MachineOutput, task: Task, streams: Streams): Promise<void> {
     const target = targetOf(machine, this.outputs, this.login);
     if (!target)
@@ -89,7 +96,7 @@ export class ClusterMachines {
     );
   }
 
-  /** The same, for what it prints. */
+  /** Runs the task and returns its output. */
   async ask(machine: MachineOutput, task: Task, input?: Pick<Streams, "input">): Promise<string> {
     const parts: Buffer[] = [];
     const output = new Writable({

@@ -4,59 +4,76 @@ import type { ClusterOutputs, MachineOutput } from "../verify/outputs.js";
 import type { Backup, BackupDescription } from "./backup-files.js";
 import { controlPlanesOf, etcdOf, hasOwnEtcd, peerUrlOf } from "./groups.js";
 
-/** What a machine says of itself (scripts/restore.sh, `look`). */
+/** Answer of a machine (scripts/restore.sh, `look`). */
 export const lookedSchema = z.object({
-  /** Whether it is ready for Kubernetes, its volumes are in place and the programs are there that bring something back. */
+  /**
+   * Whether the machine is prepared for Kubernetes, with its volumes mounted and the programs for a
+   * restore installed.
+   */
   prepared: z.boolean(),
-  /** True where it has the keys of its place in the cluster: a machine that was created again has none. */
+  /** Whether the machine has its keys in the cluster. A machine that was created again has none. */
   place: z.boolean(),
-  /** Whether kubelet runs etcd or an API server there. */
+  /** Whether kubelet runs etcd or an API server. */
   live: z.boolean(),
-  /** Whether it has a member of etcd, running or not. */
+  /** Whether the machine has an etcd member, running or not. */
   etcd: z.boolean(),
-  /** The same of an API server. */
+  /** Whether the machine has an API server, running or not. */
   apiServer: z.boolean(),
-  /** Whether its etcd goes on with a majority. */
+  /** Whether its etcd has a majority. */
   majority: z.boolean(),
-  /** Digest of the archive from which it has its place, until the cluster is back; else empty. */
+  /**
+   * Digest of the archive that gave the machine its keys, until the restore is complete; otherwise
+   * empty.
+   */
   unpacked: z.string(),
-  /** URLs of the members that its etcd knows; none where that does not run, null where it runs and does not say. */
+  /**
+   * URLs of the members that its etcd knows; empty if etcd does not run, null if it runs but does
+   * not answer.
+   */
   peers: z.array(z.string()).nullable(),
 });
 
-/** Why a machine says nothing. */
+/** Reason why a machine does not answer. */
 export interface Silent {
   readonly silent: string;
-  /** The machine through which it is reached, if that one's server is gone. */
+  /** Name of the machine through which it is reached, if that one's server is gone. */
   readonly behind?: string | undefined;
 }
 
-/** How a machine was found: what it says, that its server is gone, or why it says nothing. */
+/**
+ * Result of asking a machine: its answer, "gone" if its server is gone, or the reason for no
+ * answer.
+ */
 export type Seen = z.infer<typeof lookedSchema> | "gone" | Silent;
 
-/** A machine that gets the place of its former server, and the archive for that. */
+/** Machine that gets the keys of its former server, and the archive with them. */
 interface Unpack {
   readonly machine: MachineOutput;
   readonly file: string;
   readonly sha256: string;
 }
 
-/** What brings a cluster back. */
+/** Plan of a restore. */
 export interface RestorePlan {
   readonly backup: Backup;
-  /** Machines created again that become what their former servers were, and the archives for that. */
+  /**
+   * Machines created again that get the files of their former servers, and the archives with these.
+   */
   readonly unpack: readonly Unpack[];
-  /** Those that have etcd's data from then on. None where etcd goes on: then only API servers are brought back. */
+  /**
+   * Members of etcd that get the backup's data. Empty if etcd keeps running: then only API servers
+   * are restored.
+   */
   readonly members: readonly MachineOutput[];
   readonly apiServers: readonly MachineOutput[];
-  /** Those that have no place in the cluster any more: `up --refresh` lets them in anew. */
+  /** Machines that are not in the cluster afterwards: `up --refresh` joins them again. */
   readonly without: readonly MachineOutput[];
 }
 
 export interface Found {
   readonly backup: Backup;
   readonly outputs: ClusterOutputs;
-  /** Every member of etcd and every control plane, by its name. */
+  /** Every etcd member and every control plane, by name. */
   readonly seen: ReadonlyMap<string, Seen>;
 }
 
@@ -69,7 +86,10 @@ const adviceFor = ({ behind }: Silent): string =>
     ? "Bring it up, and see that it lets you in; only where it is lost for good delete its server, and `npx stackadm up --refresh` creates it again afterwards."
     : `It is reached through ${behind}, which \`npx stackadm up --refresh\` makes anew before it ends with an error.`;
 
-/** Machines that may come back as they were would go on with what they know. */
+/**
+ * Returns a problem for each machine without an answer: it might come back later and continue with
+ * its old data.
+ */
 function silentProblems({ outputs, seen }: Found): string[] {
   const all = new Set([...etcdOf(outputs), ...controlPlanesOf(outputs)]);
   return [...all].flatMap(({ name }) => {
@@ -83,7 +103,7 @@ function silentProblems({ outputs, seen }: Found): string[] {
 const stopping = (name: string): string =>
   `move /etc/kubernetes/manifests/etcd.yaml on ${name} to /var/lib/stackadm/restore/, which stops its etcd`;
 
-/** Those that are in etcd, or about to be, and that nobody would stop. */
+/** Returns a problem for each machine or etcd member that the restore would not stop. */
 function strangeProblems({ outputs, seen }: Found): string[] {
   const known = new Set(etcdOf(outputs).map(peerUrlOf));
   return [...seen].flatMap(([name, one]) => {
@@ -113,7 +133,7 @@ function strangeProblems({ outputs, seen }: Found): string[] {
 interface Group {
   readonly what: string;
   readonly machines: readonly MachineOutput[];
-  /** Whether a machine with its place has what the group is for. */
+  /** Whether a machine with keys has the group's static pod. */
   readonly whole: (machine: Said) => boolean;
 }
 
@@ -136,14 +156,17 @@ interface Choice {
   readonly problems: readonly string[];
 }
 
-/** Those of a group that go on; where none has its place, one that gets it from the archive. */
+/**
+ * Selects the machines of a group that are kept. If none has its keys, selects one that gets its
+ * files from the archive.
+ */
 function choose({ what, machines, whole }: Group, { seen, backup }: Found): Choice {
   const of = (one: MachineOutput): Said | undefined => said(seen.get(one.name));
   const nobody = (problem: string): Choice => ({ machines: [], unpack: [], problems: [problem] });
   const archive = backup.archives.find(({ machine }) =>
     machines.some(({ name }) => name === machine),
   );
-  /** It has what another backup brought to it, which did not come to its end. */
+  /** Returns whether the machine has the files of another backup, whose restore did not finish. */
   const isOther = (one: MachineOutput): boolean =>
     !["", archive?.sha256, undefined].includes(of(one)?.unpacked);
   const placed = machines.filter((one) => of(one)?.place && !isOther(one));
@@ -176,7 +199,10 @@ function choose({ what, machines, whole }: Group, { seen, backup }: Found): Choi
   return { machines: [machine], unpack: [{ machine, file, sha256 }], problems: [] };
 }
 
-/** Whether a majority of etcd's own machines goes on, and API servers alone are brought back: nobody wants older data then. */
+/**
+ * Returns whether only API servers are restored: separate etcd machines have a majority, so older
+ * data are not wanted.
+ */
 function goesOn({ seen }: Found, members: Choice, serving: Choice): boolean {
   const of = ({ name }: MachineOutput): Said | undefined => said(seen.get(name));
   const anew = new Set(serving.unpack.map(({ machine }) => machine));
@@ -184,12 +210,12 @@ function goesOn({ seen }: Found, members: Choice, serving: Choice): boolean {
     members !== serving &&
     members.unpack.length === 0 &&
     members.machines.some((one) => of(one)?.majority) &&
-    // Those, too, to which a run that did not come to its end gave their place.
+    // Also covers machines whose files an interrupted restore has already unpacked.
     serving.machines.every((one) => anew.has(one) || of(one)?.unpacked !== "")
   );
 }
 
-/** Decides from what was found. Throws one failure with all that is in the way. Pure. */
+/** Plans a restore; throws one failure with all obstacles. Pure. */
 export function planRestore(found: Found): RestorePlan {
   const { backup, outputs } = found;
   const { etcd, apiServers } = groupsOf(outputs);
@@ -216,14 +242,14 @@ export function planRestore(found: Found): RestorePlan {
 
 const minor = (version: string): number => Number(version.split(".")[1]);
 
-/** What the stack holds now. */
+/** Present cluster of the stack. */
 export interface Held {
   readonly cluster: string;
   readonly identities: ReadonlySet<string>;
   readonly kubernetesVersion: string | undefined;
 }
 
-/** Refuses a backup of another cluster, or of a later release than the machines run. Pure. */
+/** Throws for a backup of another cluster, or of a later Kubernetes than the machines run. Pure. */
 export function requireSameCluster(backup: BackupDescription, held: Held): void {
   const { cluster, identities, takenAt, kubernetesVersion: then } = backup;
   const same =
@@ -246,7 +272,7 @@ export function requireSameCluster(backup: BackupDescription, held: Held): void 
     );
 }
 
-/** What of a plan decides what is done, to be compared. */
+/** Returns the parts of a plan that determine the actions, for comparison. */
 export const gistOf = ({ backup, unpack, members, apiServers, without }: RestorePlan): string =>
   JSON.stringify([
     backup.snapshot.sha256,

@@ -13,7 +13,10 @@ import { lookedSchema, type RestorePlan, type Seen } from "./restore-plan.js";
 type Machines = Pick<ClusterMachines, "ask">;
 type Servers = readonly Pick<CloudObject, "id" | "name" | "status">[];
 
-/** The outputs name the former server of a machine that a failed run created again. */
+/**
+ * Returns the server of a machine. Its name counts, too: if a failed run created the machine again,
+ * the outputs have the ID of the former server.
+ */
 const serverOf = (
   servers: Servers,
   machine: Pick<MachineOutput, "name" | "serverId">,
@@ -21,7 +24,10 @@ const serverOf = (
   servers.find(({ id }) => id === machine.serverId) ??
   servers.find(({ name }) => name === machine.name);
 
-/** Asks every machine that has etcd or an API server what it is; of one that does not answer, the servers say it. */
+/**
+ * Asks every machine with etcd or an API server for its condition. For a machine that does not
+ * answer, the list of servers gives it.
+ */
 export async function lookAtMachines(
   outputs: ClusterOutputs,
   machines: Machines,
@@ -43,7 +49,7 @@ export async function lookAtMachines(
   return new Map(await Promise.all(all.map(async (one) => [one.name, await look(one)] as const)));
 }
 
-/** Every machine at once; what failed on any of them is one failure. */
+/** Works on all machines at the same time; throws all failures as one. */
 async function onAll<T>(
   machines: readonly MachineOutput[],
   work: (machine: MachineOutput) => Promise<T>,
@@ -61,27 +67,33 @@ async function onAll<T>(
   return ended.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
 }
 
-/** What goes on meanwhile. */
+/** Callbacks and signals of a restore. */
 export interface RestoreListener {
   readonly onDetail?: ((text: string) => void) | undefined;
-  /** What could not be done, and what to do. */
+  /** Called with what could not be done, and what to do. */
   readonly onNote?: ((text: string) => void) | undefined;
-  /** Asked until the cluster is stopped: from then on it is brought to its end. */
+  /**
+   * Throws on a requested stop. Called until the cluster is stopped; from then on the restore
+   * finishes.
+   */
   readonly requireGoingOn: () => void;
   /** Ends everything at once. */
   readonly killSignal?: AbortSignal | undefined;
-  /** Waits so many milliseconds; tests put their own in. */
+  /** Waits this many milliseconds; tests pass their own. */
   readonly pause?: (milliseconds: number) => Promise<unknown>;
 }
 
-/** A machine is asked so often at most once the cluster is stopped, and so many milliseconds apart. */
+/** Number of tries per machine once the cluster is stopped, and the milliseconds between them. */
 const persistence = { tries: 3, pause: 5_000 };
 
-/** Not what a script says of itself: the connection ended, or did not come about. */
+/** Returns whether the connection was lost or failed, which is no answer of the script. */
 const isLost = (error: unknown): boolean =>
   !(error instanceof Failure) || ["SSH_UNREACHABLE", "FAILED"].includes(error.code);
 
-/** A step that can be done twice goes on over a connection that was lost; what went on there is waited for. */
+/**
+ * Repeats a repeatable step if the connection was lost; the script waits for a previous run on the
+ * machine.
+ */
 async function persistently(
   work: () => Promise<string>,
   { killSignal, pause = after }: RestoreListener,
@@ -96,7 +108,7 @@ async function persistently(
   }
 }
 
-/** What is brought back, and where. */
+/** Plan of a restore, and the cluster that it is for. */
 export interface RestoreTarget {
   readonly plan: RestorePlan;
   readonly outputs: ClusterOutputs;
@@ -104,7 +116,10 @@ export interface RestoreTarget {
   readonly servers: Servers;
 }
 
-/** A code of its own: however it came about, a stop is not what happened then. */
+/**
+ * Returns the failure after the cluster was stopped. Its code is never CANCELLED: the cluster does
+ * not run.
+ */
 const stoppedCluster = (error: unknown): Failure =>
   new Failure(
     "COMMAND_FAILED",
@@ -115,7 +130,10 @@ const stoppedCluster = (error: unknown): Failure =>
 const unsettled =
   "Another restore would take this one for half done: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine.";
 
-/** It is told otherwise that nothing was changed. */
+/**
+ * Returns the failure after files were unpacked: without it, the user would read that nothing was
+ * changed.
+ */
 function afterUnpacking(error: unknown, { unpack }: RestorePlan): Failure {
   const { code, hint } = error instanceof Failure ? error : new Failure("COMMAND_FAILED", "");
   const why = code === "CANCELLED" ? "Stopped on request." : sentenceOf(error);
@@ -130,7 +148,7 @@ function afterUnpacking(error: unknown, { unpack }: RestorePlan): Failure {
 const noted = (text: string): string[] =>
   text.split("\n").flatMap((line) => (line.startsWith("note: ") ? [line.slice(6)] : []));
 
-/** A file of the backup; one that cannot be read fails where it is read. */
+/** Opens a file of the backup. Read errors occur when the stream is read. */
 const read = (plan: RestorePlan, file: string): { readonly input: Readable } => ({
   input: Readable.from(parts(join(plan.backup.directory, file))),
 });
@@ -140,12 +158,13 @@ async function* parts(path: string): AsyncGenerator {
 }
 
 /**
- * Where etcd's revisions go on, at a time in milliseconds since 1970: behind all that anybody has seen, also of what an earlier restore
- * brought back, since no etcd takes a write each microsecond. Of int64 and of what a number in JSON holds it is far below the end.
+ * Returns the revision at which etcd continues, from a time in milliseconds since 1970. It is
+ * higher than any revision that a client has seen, also after earlier restores, because etcd never
+ * writes once per microsecond. It is below the limits of int64 and JSON numbers.
  */
 const revisionAt = (now: number): number => now * 1000;
 
-/** Everything that can be done while etcd goes on. */
+/** Does everything that is possible while etcd still runs. */
 async function getReady(
   { plan, machines }: RestoreTarget,
   { onDetail, requireGoingOn }: RestoreListener,
@@ -174,13 +193,16 @@ async function getReady(
     );
     requireGoingOn();
   } catch (error) {
-    // They are as large as etcd's own.
+    // The loaded data are as large as etcd's own: delete them.
     await onAll(plan.members, (one) => machines.ask(one, restoring("tidy"))).catch(() => undefined);
     throw error;
   }
 }
 
-/** Lets every worker be the node that its machine is: one that came after the backup registers once more. */
+/**
+ * Makes every worker the node of its machine again: a worker that joined after the backup registers
+ * again.
+ */
 async function renewWorkers(
   { plan, outputs, machines, servers }: RestoreTarget,
   { onDetail, onNote }: RestoreListener,
@@ -213,14 +235,14 @@ async function renewWorkers(
 }
 
 /**
- * Brings a cluster back. As long as etcd can go on beside it, the data are made ready; then etcd and the API servers stop, the data take
- * their place, and they start again.
+ * Restores a cluster. Prepares the data while etcd still runs. Then stops etcd and the API servers,
+ * replaces etcd's data, and starts them again.
  */
 export async function restore(target: RestoreTarget, listener: RestoreListener): Promise<void> {
   const { plan, machines } = target;
   const { members, apiServers } = plan;
   const { onDetail, onNote } = listener;
-  // Members that know another one do not talk with these, should one come back.
+  // Members with another token do not talk to these, if one comes back.
   const token = randomUUID();
   await getReady(target, listener, token).catch((error: unknown) => {
     throw plan.unpack.length > 0 ? afterUnpacking(error, plan) : error;
@@ -237,7 +259,7 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
   };
   const everywhere = [...new Set([...members, ...apiServers])];
   let said: readonly string[];
-  /** By these somebody may work with the data. */
+  /** Machines whose API server runs again: clients may already change data through it. */
   const answering = new Set<MachineOutput>();
   try {
     await step("etcd and the API servers stop", everywhere, "stop");
@@ -252,13 +274,13 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
       return text;
     });
   } catch (error) {
-    // Each machine with an API server knows that itself.
+    // A machine with an API server settles by itself.
     const others = answering.size > 0 ? members.filter((one) => !apiServers.includes(one)) : [];
     await step("the data are in use", others, "settle").catch(() => undefined);
     throw stoppedCluster(error);
   }
   for (const text of said.flatMap(noted)) onNote?.(`! ${text}`);
-  // The cluster is back; what of this fails is only said.
+  // The cluster runs again: a failure from here on is only reported.
   await step("the data are in use", everywhere, "settle").catch((error: unknown) => {
     onNote?.(`! ${unsettled} (${sentenceOf(error)})`);
   });

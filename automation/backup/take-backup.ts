@@ -10,14 +10,14 @@ import { isWholeSnapshot, NewBackup, type Backup, type BackupDescription } from 
 import { controlPlanesOf, etcdOf, hasOwnEtcd } from "./groups.js";
 import { keeping, sentenceOf, type ClusterMachines, type StaticPod } from "./machines.js";
 
-/** What is backed up, and whom it is told. */
+/** Cluster to back up, and the callbacks. */
 export interface BackupSource {
   readonly stack: string;
   readonly state: StateExport;
   readonly outputs: ClusterOutputs;
   readonly machines: Pick<ClusterMachines, "do" | "ask">;
   readonly onDetail?: ((text: string) => void) | undefined;
-  /** Throws when a stop was asked for. */
+  /** Throws on a requested stop. */
   readonly requireGoingOn: () => void;
 }
 
@@ -30,8 +30,8 @@ interface Standing extends z.infer<typeof standingSchema> {
 }
 
 /**
- * The members that answer, the best first: those that go on with a majority have all data; where there is none, whoever has come
- * farthest.
+ * Returns the members that answer, the best first. With a majority, a member has all data; without
+ * one, the member with the highest index is best.
  */
 async function standingsOf(
   { outputs, machines }: BackupSource,
@@ -56,7 +56,7 @@ async function standingsOf(
   });
 }
 
-/** Of the best member that gives one. */
+/** Returns the snapshot of the best member that provides one. */
 async function snapshotOf(
   source: BackupSource,
   backup: NewBackup,
@@ -65,7 +65,7 @@ async function snapshotOf(
   const failures: string[] = [];
   const standings = await standingsOf(source, failures);
   const went = standings.filter(({ majority }) => majority);
-  // Where some go on with a majority, nobody knows how old the data of the others are.
+  // If some members have a majority, the data of the others may be outdated.
   for (const { member, majority } of went.length > 0 ? went : standings) {
     requireGoingOn();
     onDetail?.(`snapshot of etcd on ${member.name}`);
@@ -88,7 +88,7 @@ async function snapshotOf(
   );
 }
 
-/** Machines that are created again in the same way, and the static pods that each has. */
+/** Machines with the same files, and the static pods of each. */
 interface Kind {
   readonly machines: readonly MachineOutput[];
   readonly pods: readonly StaticPod[];
@@ -104,7 +104,10 @@ function kindsOf(outputs: ClusterOutputs): Kind[] {
     : [{ machines, pods: ["etcd", "kube-apiserver"] }];
 }
 
-/** Of the first of its kind that gives them: any number joins one. Answers with the failure where none does. */
+/**
+ * Returns the archive of the first machine of its kind that provides one: a single one is enough,
+ * other machines join it. Returns the failure if none does.
+ */
 async function archiveOf(
   { machines: kind, pods }: Kind,
   { machines, onDetail, requireGoingOn }: BackupSource,
@@ -131,7 +134,7 @@ async function archiveOf(
   );
 }
 
-/** Of Kubernetes, where the state holds one cluster. */
+/** Returns the version of Kubernetes, if the state has exactly one cluster. */
 export const versionIn = ({ deployment }: StateExport): string | undefined => {
   const clusters = (deployment.resources ?? []).filter(({ type }) => type === clusterType);
   const [cluster] = clusters;
@@ -139,7 +142,10 @@ export const versionIn = ({ deployment }: StateExport): string | undefined => {
   return typeof version === "string" ? version : undefined;
 };
 
-/** A snapshot alone is better than none: it brings back the data of machines that have their place. */
+/**
+ * Returns the failure for missing archives. A snapshot alone is still useful: it restores the data
+ * of machines that have their keys.
+ */
 const withoutArchives = (directory: string, failures: readonly Failure[]): Failure =>
   new Failure(
     "COMMAND_FAILED",
@@ -148,8 +154,8 @@ const withoutArchives = (directory: string, failures: readonly Failure[]): Failu
   );
 
 /**
- * Takes a backup. Nothing is changed but in the directory, of which nothing is left when it fails; but where etcd's data came and no machine
- * gives its files, they are kept, and what is missing is the failure.
+ * Takes a backup. Changes only the directory, and deletes it on a failure. If etcd's data were
+ * saved but no machine provided its files, keeps the directory and throws with what is missing.
  */
 export async function takeBackup(source: BackupSource, to: string): Promise<Backup> {
   const { stack, state, outputs } = source;
