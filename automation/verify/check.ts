@@ -4,20 +4,23 @@ import type { KubernetesApi } from "./kubernetes-api.js";
 import type { ClusterOutputs } from "./outputs.js";
 import type { Fetched, Sessions } from "./ssh.js";
 
-/** One check of the finished cluster and what was really seen. */
+/** Check of the finished cluster, with its result. */
 export interface Check {
   readonly name: string;
   readonly where: string;
   readonly ok: boolean;
-  /** The answer that was fetched, or why there is none. */
+  /** Answer, or the reason why there is none. */
   readonly answer: string;
 }
 
 export interface VerifyOptions {
   readonly outputs: ClusterOutputs;
-  /** Whether the user brings the pod network along: a node that waits for it only is as it should be. */
+  /** Whether the user installs the pod network: a node that only waits for it then passes. */
   readonly ownPodNetwork?: boolean | undefined;
-  /** A machine in the cluster's network, from which internal addresses and the other machines are asked. */
+  /**
+   * Machine in the cluster's network, from which internal addresses and the other machines are
+   * checked.
+   */
   readonly entry?: SshTarget | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds in which each check must succeed. Default: 60 000. */
@@ -25,20 +28,20 @@ export interface VerifyOptions {
   readonly onDetail?: (text: string) => void;
 }
 
-/** A look that has begun. */
+/** Running verification, with its clients. */
 export interface Look extends VerifyOptions {
   readonly api: KubernetesApi;
   readonly sessions: Sessions;
 }
 
-/** Milliseconds to the next try: soon at first, for what is nearly there. */
+/** Milliseconds between two tries. The first pauses are short, for what is nearly ready. */
 const shortestPause = 100;
 const longestPause = 1_000;
 
-/** Milliseconds in which each check must succeed, where no machine is slow. */
+/** Milliseconds in which each check must succeed, with `timeoutFactor` 1. */
 export const usualPatience = 60_000;
 
-/** Tries until it succeeds or the time is over; the last failure is the answer. */
+/** Repeats the attempt until it succeeds or the time is over; then throws the last error. */
 export async function eventually<T>(
   attempt: () => Promise<T>,
   { timeout = usualPatience, signal }: VerifyOptions,

@@ -15,7 +15,7 @@ const kubeconfigSchema = z.looseObject({
 const decoded = (value: string | undefined): string | undefined =>
   value === undefined ? undefined : Buffer.from(value, "base64").toString("utf8");
 
-/** What of a kubeconfig is needed to talk to its cluster. */
+/** Address and credentials from a kubeconfig. */
 export interface KubeAccess {
   readonly server: string;
   readonly ca?: string;
@@ -41,7 +41,10 @@ const contextSchema = z.object({
   context: z.looseObject({ cluster: z.string(), user: z.string() }),
 });
 
-/** What is no YAML is nothing: the parser's error would show lines of it, and they are secret. */
+/**
+ * Parses YAML; undefined if that fails. The parser's error would contain lines of the kubeconfig,
+ * which are secret.
+ */
 function yamlOf(text: string): unknown {
   try {
     return parse(text);
@@ -50,7 +53,7 @@ function yamlOf(text: string): unknown {
   }
 }
 
-/** Reads server, authority and credentials of the current context. */
+/** Reads address, CA and credentials of the current context. */
 export function readKubeAccess(kubeconfig: string): KubeAccess {
   const config = kubeconfigSchema.safeParse(yamlOf(kubeconfig));
   if (!config.success) throw new UserError("The stack's kubeconfig is not a kubeconfig.");
@@ -69,9 +72,13 @@ export function readKubeAccess(kubeconfig: string): KubeAccess {
   };
 }
 
-/** A small client of the Kubernetes API: enough to look. */
+/** Small client of the Kubernetes API, for reading. */
 export class KubernetesApi {
-  /** @param timeout milliseconds without a byte after which a request is given up */
+  /**
+   * Creates a client.
+   *
+   * @param timeout milliseconds without a byte after which a request fails
+   */
   constructor(
     private readonly access: KubeAccess,
     private readonly timeout = 15_000,
@@ -96,7 +103,7 @@ export class KubernetesApi {
     }
   }
 
-  /** The parsed answer of a GET; undefined when there is no such object. */
+  /** Returns the parsed answer of a GET; undefined if the object does not exist. */
   async get(path: string): Promise<unknown> {
     const { status, body } = await this.send("GET", path);
     if (status === 404) return undefined;

@@ -7,15 +7,15 @@ import { podComplaint } from "./pods.js";
 import type { Sessions } from "./ssh.js";
 
 interface Question {
-  /** What is asked, for people. */
+  /** Name of the check, for messages. */
   readonly name: string;
   readonly ask: (look: Look, machine: MachineOutput) => Promise<string>;
 }
 
-/** Where kubeadm lets etcd say how it is, to those on the machine. */
+/** Endpoint of etcd's health on the machine, as kubeadm configures it. */
 const health = { port: etcdPorts.health, path: "/health" } as const;
 
-/** Asked by SSH: of machines of which the cluster's API knows nothing. */
+/** Checks a machine over SSH, for facts that the cluster's API does not have. */
 const onMachine =
   (ask: (sessions: Sessions, target: SshRoute) => Promise<string>): Question["ask"] =>
   async ({ entry, outputs, sessions }, machine) => {
@@ -48,7 +48,7 @@ const questions: Readonly<Record<Proof, Question>> = {
   },
 };
 
-/** What a machine is asked. Of a role that this release does not know: nothing. */
+/** Returns the checks of a machine; none for a role that this release does not know. */
 const questionsTo = ({ role }: MachineOutput, { etcd }: ClusterOutputs): readonly Question[] => {
   const rows: Readonly<Partial<Record<string, RoleRow>>> = rolesOf({
     etcd: etcd && etcd.length > 0 ? etcd : undefined,
@@ -56,7 +56,7 @@ const questionsTo = ({ role }: MachineOutput, { etcd }: ClusterOutputs): readonl
   return (rows[role]?.proofs ?? []).map((proof) => questions[proof]);
 };
 
-/** Asks machines what their nodes do not say, by what their role's row has to be proved. */
+/** Runs the checks that the machines' roles require in addition to the state of their nodes. */
 export const checkMachines = (look: Look): Promise<Check[]> =>
   Promise.all(
     machinesOf(look.outputs).flatMap((machine) =>

@@ -2,16 +2,19 @@ import { z } from "zod";
 import { nodeRoles, poolLabel, roleTable, type Role } from "../../components/plan/roles.js";
 import type { KubernetesApi } from "./kubernetes-api.js";
 
-/** What a control plane says of the certificate of kubeadm's that it has to see to next (components/kubeadm/scripts/renew.sh). */
+/**
+ * kubeadm's certificate that a control plane has to renew next, as it reports it
+ * (components/kubeadm/scripts/renew.sh).
+ */
 export interface NextCertificate {
-  /** Below /etc/kubernetes there. */
+  /** Path of the file below /etc/kubernetes on the machine. */
   readonly file: string;
-  /** Until when it ought to have been signed anew. */
+  /** Time by which the certificate should have been renewed. */
   readonly by: string;
   readonly end: string;
 }
 
-/** A node as the Kubernetes API shows it. */
+/** Node as the Kubernetes API shows it. */
 export interface NodeReport {
   readonly name: string;
   readonly role: string;
@@ -19,12 +22,15 @@ export interface NodeReport {
   readonly internalAddress: string;
   readonly externalAddress: string;
   readonly zone: string;
-  /** `openstack:///<server UUID>`, empty when the cloud controller has not seen it. */
+  /** ID as `openstack:///<server UUID>`; empty until the cloud controller has set it. */
   readonly providerId: string;
   readonly ready: boolean;
-  /** Empty when ready. */
+  /** Reason why the node is not ready; empty if it is. */
   readonly reason: string;
-  /** Absent for workers, and control planes that have not said so yet. */
+  /**
+   * Certificate to renew next. Absent for workers, and for control planes that have not reported it
+   * yet.
+   */
   readonly certificate?: NextCertificate;
 }
 
@@ -59,12 +65,13 @@ interface Condition {
   readonly message?: string | undefined;
 }
 
-/** Why pods cannot use the node; undefined when they can. */
+/** Returns why pods cannot use the node; undefined if they can. */
 function complaintOf(conditions: readonly Condition[]): string | undefined {
   const of = (wanted: string) => conditions.find(({ type }) => type === wanted);
   const [ready, network] = [of("Ready"), of("NetworkUnavailable")];
   if (ready?.status !== "True") return ready?.message ?? "no Ready condition";
-  // Routes of the cloud to the node's pods; what needs none says nothing there, or that all is well.
+  // Condition for the cloud's routes to the node's pods. Pod networks without such routes do not
+  // set it, or set it to False.
   if (network?.status !== "True") return undefined;
   return network.message ?? "the cloud has no route to its pods";
 }
@@ -81,17 +88,17 @@ const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What a node is, by its label. Without any, somebody else let it in. */
+/** Returns the role of a node from its label. A node without such a label is a worker. */
 const roleOf = (labels: Labels): Role =>
   nodeRoles().find((role) => (roleTable[role].label ?? "") in labels) ?? "worker";
 
-/** What people call it: by its pool, if it has one. */
+/** Returns the role's name for users: the pool's name, if it has one. */
 function nameOf(role: Role, labels: Labels): string {
   const { label, title } = roleTable[role];
   return (label === poolLabel ? labels[poolLabel] : undefined) ?? title.replace("-", " ");
 }
 
-/** The cluster's nodes, in the order of their roles: the control plane first. */
+/** Returns the cluster's nodes in the order of their roles, control planes first. */
 export async function readNodes(api: KubernetesApi): Promise<NodeReport[]> {
   const { items } = listSchema.parse(await api.get("/api/v1/nodes"));
   const nodes = items.map(({ metadata, spec, status }) => {
@@ -112,7 +119,7 @@ export async function readNodes(api: KubernetesApi): Promise<NodeReport[]> {
       providerId: spec.providerID,
       ready: reason === undefined,
       reason: reason ?? "",
-      // What one says that was given none is nobody's business.
+      // Only control planes have certificates: the annotation of another node is ignored.
       ...(roleTable[role].grant === "certificates" &&
         nextCertificate(metadata.annotations["stackadm.io/certificates"])),
     };

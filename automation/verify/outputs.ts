@@ -9,22 +9,25 @@ const machine = z.looseObject({
   zone: z.string(),
   address: z.string(),
   sshHost: z.string().optional(),
-  /** Name of the machine through which one without `sshHost` is reached. Absent in outputs of an earlier release. */
+  /**
+   * Name of the machine through which one without `sshHost` is reached. Absent in outputs of early
+   * releases.
+   */
   sshThrough: z.string().optional(),
-  /** Absent in outputs of an earlier release. */
+  /** Login user. Absent in outputs of early releases. */
   sshUser: z.string().optional(),
   serverId: z.string(),
 });
 
-/** The stack outputs of the program, as far as the tools read them. */
+/** Outputs of the program that the tools read. */
 const outputsSchema = z.looseObject({
   kubeconfig: z.string(),
   clusterName: z.string(),
   apiEndpoint: z.string(),
   nodes: z.array(machine),
-  /** The machine that is nothing but the way to the nodes. */
+  /** Bastion: the machine through which the nodes are reached. */
   bastion: machine.nullish(),
-  /** Machines that run etcd and nothing else. */
+  /** Machines that run only etcd. */
   etcd: z.array(machine).nullish(),
   /** Lines of a known_hosts file. */
   hostKeys: z.array(z.string()),
@@ -38,17 +41,19 @@ const outputsSchema = z.looseObject({
       writerPod: z.string(),
     })
     .nullish(),
-  /** Where the ingress controller is reached. */
+  /** Address of the ingress controller. */
   ingress: z.looseObject({ address: z.string(), public: z.boolean() }).nullish(),
 });
 export type ClusterOutputs = z.infer<typeof outputsSchema>;
 export type MachineOutput = z.infer<typeof machine>;
 
-/** The values of a stack's outputs, secret or not. */
+/** Returns the values of a stack's outputs, secret or not. */
 export const valuesOf = (outputs: StackOutputs): Record<string, unknown> =>
   Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
 
-/** A stack whose first `up` did not end has no outputs: that is said in words. */
+/**
+ * Parses the outputs. Throws NOT_READY if some are missing, because the first `up` did not finish.
+ */
 export function parseOutputs(outputs: unknown): ClusterOutputs {
   const parsed = outputsSchema.safeParse(outputs);
   if (parsed.success) return parsed.data;
@@ -60,7 +65,7 @@ export function parseOutputs(outputs: unknown): ClusterOutputs {
   );
 }
 
-/** The host key of `host` in lines of a known_hosts file. */
+/** Returns the host key of `host` from lines of a known_hosts file. */
 export function hostKeyOf(lines: readonly string[], host: string): string | undefined {
   for (const line of lines) {
     const [hosts = "", algorithm = "", key = ""] = line.trim().split(/\s+/);
@@ -69,16 +74,19 @@ export function hostKeyOf(lines: readonly string[], host: string): string | unde
   return undefined;
 }
 
-/** Every machine of the cluster: its nodes, and those that are none. */
+/** Returns every machine of the cluster: nodes, bastion and etcd machines. */
 export const machinesOf = ({ nodes, bastion, etcd }: ClusterOutputs): MachineOutput[] => [
   ...nodes,
   ...[bastion, etcd].flatMap((apart) => apart ?? []),
 ];
 
-/** With what somebody logs in, as the user that a machine names itself before this one. */
+/** Login data; a machine's own user overrides the one given here. */
 type Login = Omit<SshTarget, "host" | "hostKey">;
 
-/** The machine that is asked what only machines of the cluster reach: the first one that is reached from here. */
+/**
+ * Returns the machine from which internal addresses are checked: the first that is reachable from
+ * here.
+ */
 const entryOf = (outputs: ClusterOutputs): MachineOutput | undefined =>
   machinesOf(outputs).find(({ sshHost }) => sshHost !== undefined);
 
@@ -93,13 +101,19 @@ function hopTo(
     : { ...login, host, hostKey, user: sshUser ?? login.user };
 }
 
-/** How to log in to the machine that is the way in; undefined when none has an address for SSH or a known host key. */
+/**
+ * Returns how to log in to that machine; undefined if no machine has an SSH address with a known
+ * host key.
+ */
 export function entryTarget(outputs: ClusterOutputs, login: Login): SshTarget | undefined {
   const entry = entryOf(outputs);
   return entry && hopTo(entry, outputs, login);
 }
 
-/** How to log in to a machine, by the way that the outputs say. Undefined without a known key of each on it. */
+/**
+ * Returns how to log in to a machine, by the route in the outputs. Undefined unless every host key
+ * on the route is known.
+ */
 export function targetOf(
   machine: MachineOutput,
   outputs: ClusterOutputs,
@@ -110,7 +124,7 @@ export function targetOf(
   if (sshHost !== undefined) return target;
   const hop =
     sshThrough === undefined
-      ? // Outputs of an earlier release: one was the way to all others.
+      ? // Outputs of early releases: all machines are reached through the same one.
         entryOf(outputs)
       : machinesOf(outputs).find(({ name }) => name === sshThrough);
   const proxy = hop && hopTo(hop, outputs, login);

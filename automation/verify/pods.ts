@@ -12,7 +12,7 @@ const podSchema = z.looseObject({
   }),
 });
 
-/** Why a pod is not Ready, in kubelet's own words where it says any; undefined when it is. */
+/** Returns why a pod is not Ready, with kubelet's message if there is one; undefined if it is. */
 export async function podComplaint(
   api: KubernetesApi,
   namespace: string,

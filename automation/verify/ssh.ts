@@ -65,30 +65,34 @@ const get = (
     call.end();
   });
 
-/** How long one question may take, the log-in included, in milliseconds. */
+/** Milliseconds for one request, including the login. */
 const patience = 15_000;
 
-/** What is asked for besides the address. */
+/** Options of a request. */
 export interface FetchOptions {
   /** @default 80 */
   readonly port?: number;
   /** @default / */
   readonly path?: string;
-  /** Milliseconds. @default 15 000 */
+  /** Time limit in milliseconds. @default 15 000 */
   readonly timeout?: number;
-  /** Name that the request is for. @default the address */
+  /** Value of the Host header. @default the address */
   readonly host?: string | undefined;
 }
 
-/** Machines that are asked: each is logged in to once, however much it is asked. */
+/** SSH sessions to machines. Logs in to each only once. */
 export class Sessions {
   readonly #clients = new Map<string, Promise<Client>>();
   #closed = false;
 
-  /** @param patience how long a machine may be silent. @default a quarter of a minute */
+  /**
+   * Creates a set without sessions.
+   *
+   * @param patience how long a machine may be silent. @default 15 s
+   */
   constructor(private readonly patience?: Patience) {}
 
-  /** GETs `http://<address>:<port><path>` from the machine: the connection begins there, the answer is read here. */
+  /** Sends a GET to `http://<address>:<port><path>` through the machine and returns the answer. */
   async fetch(target: SshRoute, address: string, options: FetchOptions = {}): Promise<Fetched> {
     const { port = 80, path = "/", timeout = patience, host = address } = options;
     const work = async (): Promise<Fetched> => {
@@ -98,24 +102,24 @@ export class Sessions {
     return within(timeout, work(), `${address}:${port} does not answer to ${target.host}.`);
   }
 
-  /** Logs in to the machine, if that is not done yet. */
+  /** Logs in to the machine, unless that is done. */
   async logIn(target: SshRoute): Promise<void> {
     await within(patience, this.#client(target), `${target.host} lets nobody in.`);
   }
 
-  /** Runs a command on the machine, however long it takes. */
+  /** Runs a command on the machine, without a time limit. */
   async execute(target: SshRoute, command: string, streams: Streams): Promise<Ended> {
     return execute(await this.#client(target), command, streams);
   }
 
-  /** Nobody is logged in to afterwards. */
+  /** Closes all sessions; later requests fail. */
   close(): void {
     this.#closed = true;
     for (const client of this.#clients.values()) client.then((one) => one.destroy(), ignored);
   }
 
   #client(target: SshRoute): Promise<Client> {
-    // No two machines have the same.
+    // Every machine has another host key.
     const { hostKey } = target;
     if (this.#closed) return Promise.reject(new UserError("Stopped on request."));
     const known = this.#clients.get(hostKey);
@@ -134,7 +138,7 @@ export class Sessions {
   }
 }
 
-/** It is told where it is waited for. */
+/** Ignores an error that another listener reports. */
 const ignored = (): void => undefined;
 
 async function within<T>(timeout: number, work: Promise<T>, sentence: string): Promise<T> {

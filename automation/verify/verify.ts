@@ -8,20 +8,23 @@ import { Sessions } from "./ssh.js";
 
 export interface Verification {
   readonly nodes: readonly NodeReport[];
-  /** What machines say themselves: each member of etcd, and the one that is nothing but the way in. */
+  /** Checks on machines: each etcd member, and the login to the bastion. */
   readonly machines: readonly Check[];
   readonly services: readonly Check[];
   readonly claims: readonly Check[];
-  /** Whether nodes may wait for a pod network of the user's own. */
+  /** Whether nodes may wait for the user's own pod network. */
   readonly ownPodNetwork?: boolean | undefined;
   readonly ok: boolean;
 }
 
-/** Ready, or waiting for the pod network that the user brings along, in kubelet's own word for it. */
+/**
+ * Returns whether the node is ready, or waits only for the user's own pod network, as kubelet
+ * reports it.
+ */
 const fine = (node: NodeReport, { ownPodNetwork }: Pick<VerifyOptions, "ownPodNetwork">): boolean =>
   node.ready || (ownPodNetwork === true && node.reason.includes("NetworkPluginNotReady"));
 
-/** Something that answers HTTP, and by which name it is asked. */
+/** HTTP server to check, with the name of the check. */
 interface Asked {
   readonly name: string;
   readonly address: string;
@@ -31,7 +34,7 @@ interface Asked {
 const whereOf = ({ address, host }: Asked): string =>
   host === undefined ? `http://${address}/` : `http://${host}/ at ${address}`;
 
-/** From here. */
+/** Checks it from this machine. */
 const checkOutside = (asked: Asked, options: VerifyOptions): Promise<Check> =>
   check(asked.name, whereOf(asked), {
     options,
@@ -41,7 +44,7 @@ const checkOutside = (asked: Asked, options: VerifyOptions): Promise<Check> =>
     },
   });
 
-/** From a machine of the cluster. */
+/** Checks it from a machine of the cluster. */
 const checkInside = (asked: Asked, options: Look): Promise<Check> =>
   check(asked.name, whereOf(asked), {
     options,
@@ -54,7 +57,7 @@ const checkInside = (asked: Asked, options: Look): Promise<Check> =>
     },
   });
 
-/** The sample web server by its name, through the ingress controller. */
+/** Checks the sample web server by its host name, through the ingress controller. */
 async function checkIngress(options: Look): Promise<Check[]> {
   const { ingress, samples } = options.outputs;
   if (!ingress || samples?.host === undefined) return [];
@@ -92,13 +95,13 @@ async function checkClaims(api: KubernetesApi, options: VerifyOptions): Promise<
   return [await check("claim", `${namespace}/${claim}`, { attempt, options })];
 }
 
-/** The nodes, when all are as they should be; otherwise as they are. */
+/** Returns the nodes when all are ready; after the time limit, returns them as they are. */
 function checkNodes(api: KubernetesApi, options: VerifyOptions): Promise<NodeReport[]> {
   const wanted = new Set(options.outputs.nodes.map(({ name }) => name));
   const allReady = async (): Promise<NodeReport[]> => {
     options.onDetail?.("nodes");
     const found = await readNodes(api);
-    // The node of a machine that left stays until the cloud controller has noticed.
+    // A removed machine's node stays until the cloud controller deletes it.
     const ours = found.filter(({ name }) => wanted.has(name));
     const late = ours.find((node) => !fine(node, options));
     const missing = wanted.size - ours.length;
@@ -106,13 +109,14 @@ function checkNodes(api: KubernetesApi, options: VerifyOptions): Promise<NodeRep
     if (missing > 0) throw new Error(`${missing} machines have not joined`);
     return found;
   };
-  // What is there is shown even when some of it never becomes ready.
+  // Return the nodes even if some never become ready.
   return eventually(allReady, options).catch(() => readNodes(api));
 }
 
 /**
- * Looks at the finished cluster: nodes, etcd, sample services, the data on the claim. Changes nothing. What is expected is what was
- * applied, and that the outputs say: settings may have changed since, and those of a program of one's own plan nothing here.
+ * Checks the finished cluster: nodes, etcd, sample services, the data on the claim. Changes
+ * nothing. Expects what the outputs describe, because that was applied: the settings may have
+ * changed since, and those of a custom program do not describe the cluster.
  */
 export async function verifyCluster(options: VerifyOptions): Promise<Verification> {
   const api = new KubernetesApi(readKubeAccess(options.outputs.kubeconfig));
@@ -128,14 +132,14 @@ export async function verifyCluster(options: VerifyOptions): Promise<Verificatio
     over.abort();
     sessions.close();
   });
-  // A look that was stopped says nothing about the cluster.
+  // A stopped verification has no result.
   options.signal?.throwIfAborted();
   const { outputs, ownPodNetwork } = options;
   const seen = { nodes, machines, services, claims, ownPodNetwork };
   return { ...seen, ok: shortcomings(seen, outputs).length === 0 };
 }
 
-/** What does not work, a line each; nothing when all is well. */
+/** Returns what does not work, a line each; empty if everything works. */
 export function shortcomings(
   { nodes, machines, services, claims, ownPodNetwork }: Omit<Verification, "ok">,
   outputs: Pick<ClusterOutputs, "nodes">,
