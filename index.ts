@@ -2,7 +2,10 @@ import { Cluster, lookUpCloud, requireServiceUser, wantedOf } from "./components
 import { requireSameCluster } from "./components/same-cluster.js";
 import { operator, readConfig, settingsFile } from "./config.js";
 
-/** The program: `pulumi up` calls what the module exports, and so does the Automation API. Importing has no effect. */
+/**
+ * Program of the package: `pulumi up` and the Automation API call the exported function. Importing
+ * the module has no effect.
+ */
 async function program(): Promise<Record<string, unknown>> {
   const spec = readConfig();
   await requireSameCluster(spec.name, settingsFile());

@@ -1,4 +1,4 @@
-/** What tools that embed the cluster operations may import: `stackadm/automation`. */
+/** Public interface for tools that embed the cluster operations: `stackadm/automation`. */
 export type { Progress, Step } from "../base/progress.js";
 export type { Finding } from "../cloud/finding.js";
 export type { CloudObject, Kind } from "../cloud/inventory.js";
