@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 
-/** How far back a change counts. */
+/** Number of recent commits to examine. */
 const recent = 20;
 
 function git(root: string, words: readonly string[]): string {
@@ -8,15 +8,17 @@ function git(root: string, words: readonly string[]): string {
     const stdio: ["ignore", "pipe", "ignore"] = ["ignore", "pipe", "ignore"];
     return execFileSync("git", words, { cwd: root, encoding: "utf8", stdio });
   } catch {
-    // No history.
+    // No git repository or no history.
     return "";
   }
 }
 
-/** The files that the last commits changed, once for each that did; none where there is no history. */
+/**
+ * Returns the files of the last commits, once per commit that changed them; none without a history.
+ */
 export const changedFiles = (root: string): string[] =>
   git(root, ["log", "--name-only", "--format=", `--max-count=${String(recent)}`]).split("\n");
 
-/** How many commits there were: none where there is no history. */
+/** Returns the number of commits; 0 without a history. */
 export const commitCount = (root: string): number =>
   Number(git(root, ["rev-list", "--count", "HEAD"]));

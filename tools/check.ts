@@ -14,7 +14,7 @@ interface Check {
 
 const ignored = new Set(["node_modules", "dist", ".git", "fixtures"]);
 
-/** The files below `directory` whose name ends so. */
+/** Returns the files below `directory` whose names end with `ending`. */
 export function filesEnding(directory: string, ending: string): string[] {
   return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     if (ignored.has(entry.name)) return [];
@@ -26,7 +26,7 @@ export function filesEnding(directory: string, ending: string): string[] {
 
 const bin = (root: string, name: string): string => join(root, "node_modules", ".bin", name);
 
-/** Everything that `npm run check` looks at, the slowest first. */
+/** Returns the checks of `npm run check`, the slowest first. */
 export function checksOf(root: string): Check[] {
   const shell = [...filesEnding(root, ".sh"), join(root, ".ci", "run")].filter((f) =>
     existsSync(f),
@@ -112,7 +112,7 @@ async function perform(
   }
 }
 
-/** At most two at a time: the machine this is measured on has two cores. */
+/** Runs all checks, at most two at a time: the reference machine has two cores. */
 async function performAll(root: string, session: Session): Promise<Failure[]> {
   const waiting = checksOf(root);
   const failures: Failure[] = [];
@@ -127,7 +127,7 @@ async function performAll(root: string, session: Session): Promise<Failure[]> {
   return failures;
 }
 
-/** Performs every check; throws when one fails. */
+/** Runs every check; throws if one fails. */
 export async function runChecks(root: string, session: Session): Promise<number> {
   const tools = { shellcheck: "shellcheck", shfmt: "shfmt", flake8: "flake8" };
   await ensureCommands(tools, session.progress);

@@ -1,5 +1,5 @@
-// What a checkout needs before anything of it runs: the npm packages of the lock file, and the compiled sources.
-// Uses nothing but Node, because nothing may be there yet.
+// Prepares a checkout before anything of it runs: installs the npm packages of the lock file and
+// compiles the sources. Uses only Node, because nothing may be installed yet.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -24,7 +24,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const sourceFolders = ["automation", "base", "cloud", "components", "lab", "toolchain"];
 const sourceFiles = ["index.ts", "config.ts", "tsconfig.json", "tsconfig.build.json"];
 
-/** Runs a command with its output on our standard error; standard output is for results. */
+/** Runs a command with its output on standard error; standard output is for results. */
 async function run(what, command, args) {
   const child = spawn(command, args, { cwd: root, stdio: ["ignore", 2, 2] });
   const code = await new Promise((done, fail) => {
@@ -37,7 +37,7 @@ async function run(what, command, args) {
   if (code !== 0) throw new Refusal(`${what} failed (exit code ${code}); see above.`);
 }
 
-/** Every file below a folder of sources; what only runs or tests leave behind is passed over. */
+/** Returns every file below a source folder, without what runs and tests leave behind. */
 function filesBelow(folder) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     if (entry.name === "__pycache__" || entry.name === "node_modules") return [];
@@ -53,7 +53,7 @@ const sources = () => [
     .flatMap((path) => (existsSync(path) ? filesBelow(path) : [])),
 ];
 
-/** Changes when a source does: names, sizes and times, so that nothing has to be read. */
+/** Returns a hash of names, sizes and times of the sources; no file is read. */
 function fingerprint(paths) {
   const hash = createHash("sha256");
   for (const path of paths) {
@@ -75,7 +75,7 @@ function installed() {
   if (!existsSync(modules)) return false;
   const stamp = read(installStamp);
   if (stamp !== undefined) return stamp === contentHash(lock);
-  // Installed by hand: npm notes there what it installed.
+  // Without our stamp, npm's own note tells what was installed.
   const npmNote = join(modules, ".package-lock.json");
   return existsSync(npmNote) && statSync(npmNote).mtimeMs >= statSync(lock).mtimeMs;
 }
@@ -88,10 +88,12 @@ async function install() {
   writeFileSync(installStamp, contentHash(join(root, "package-lock.json")));
 }
 
-/** What the compiler remembers, beside what it made: it does not notice when that is deleted. */
+/**
+ * State of the compiler, stored next to its output: it does not notice when the output is deleted.
+ */
 const compilerNotes = ".tsbuildinfo";
 
-/** Takes away what sources that are gone left behind: a package has all that is in dist/. */
+/** Deletes the output of sources that no longer exist: a package contains all of dist/. */
 function prune(paths) {
   const made = (path) =>
     path.endsWith(".ts")
@@ -112,7 +114,7 @@ async function compile() {
   rmSync(buildStamp, { force: true });
   const compiler = join(modules, "typescript", "bin", "tsc");
   await run("Compiling the sources", process.execPath, [compiler, "-p", "tsconfig.build.json"]);
-  // Scripts, units, drivers and the like are read beside the compiled files.
+  // Scripts, systemd units, drivers and other files are read next to the compiled files.
   for (const path of paths.filter((one) => !one.endsWith(".ts"))) {
     const target = join(root, "dist", relative(root, path));
     mkdirSync(dirname(target), { recursive: true });
@@ -122,16 +124,23 @@ async function compile() {
   writeFileSync(buildStamp, wanted);
 }
 
-/** When a process began, in clock ticks after boot: numbers are used again. Undefined where there is none, or no /proc. */
+/**
+ * Returns when a process started, in clock ticks after boot, because process numbers are reused.
+ * Undefined without such a process or without /proc.
+ */
 const startOf = (pid) =>
   read(`/proc/${pid}/stat`)
     ?.replace(/^.*\) /s, "")
     .split(" ")[19];
 
-/** @param holder `<number> <when it began>`; of an earlier release the number alone */
+/**
+ * Returns whether the holder of the lock still runs.
+ *
+ * @param holder `<number> <start>`; early releases wrote the number alone
+ */
 const alive = (holder) => {
   const [pid, began] = holder.split(" ");
-  // One without a number was left by an earlier release that was stopped while it wrote.
+  // An early release that was stopped while it wrote left no number.
   if (!(Number(pid) > 0)) return false;
   if (began) return startOf(pid) === began;
   try {
@@ -142,7 +151,7 @@ const alive = (holder) => {
   }
 };
 
-/** Installs and builds in one process at a time; a lock whose process is gone counts for nothing. */
+/** Runs `work` in one process at a time. A lock of a dead process does not count. */
 async function exclusively(work) {
   const name = createHash("sha256").update(root).digest("hex").slice(0, 16);
   const file = join(tmpdir(), `stackadm-${name}.lock`);
@@ -158,12 +167,13 @@ async function exclusively(work) {
       rmSync(aside, { force: true });
     }
   };
-  // Written aside and linked, so that nobody ever reads half a lock.
+  // Written to a temporary file and linked, so that no process reads an incomplete lock.
   const take = () => {
     writeFileSync(aside, [process.pid, startOf(process.pid) ?? ""].join(" "));
     return put();
   };
-  // Two may find the same one gone: what the other has put there since is put back.
+  // Two processes may find the same dead holder: a new lock that the other one made meanwhile is
+  // put back.
   const clear = (holder) => {
     try {
       renameSync(file, aside);
@@ -192,7 +202,9 @@ async function exclusively(work) {
   }
 }
 
-/** Installs the npm packages when the lock file changed and, where `dist` is wanted, compiles when a source did. */
+/**
+ * Installs the npm packages if the lock file changed. With `dist`, compiles if a source changed.
+ */
 export async function prepare({ dist }) {
   if (installed() && (!dist || compiled())) return;
   await exclusively(async () => {

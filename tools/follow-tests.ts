@@ -8,14 +8,14 @@ export interface TestFailure {
   readonly message: string;
 }
 
-/** One point that an example has to fulfil, and what was seen of it. */
+/** Point that an example has to fulfil, and what was observed. */
 export interface Evidence {
   readonly example: string;
   readonly point: string;
   readonly seen: string;
 }
 
-/** How long a file took, with what it made before its first test and took away after the last one. */
+/** Duration of a test file, including its setup and cleanup. */
 export interface FileTime {
   readonly file: string;
   readonly milliseconds: number;
@@ -24,9 +24,9 @@ export interface FileTime {
 export interface TierResult {
   readonly passed: number;
   readonly failures: readonly TestFailure[];
-  /** In the order in which they ended. Absent: none said it. */
+  /** Durations, in the order in which the files ended. Absent: none was reported. */
   readonly times?: readonly FileTime[];
-  /** In the order in which it was seen. Absent: nothing was. */
+  /** Evidence, in the order of the observations. Absent: there is none. */
   readonly evidence?: readonly Evidence[];
 }
 
@@ -45,10 +45,13 @@ const lineSchema = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** How much of what a crashed tier printed is shown. */
+/** Number of lines shown of a crashed tier's output. */
 const kept = 40;
 
-/** Reads the reporter's lines of a running mocha until it ends. A mocha that dies without its end is a failure. */
+/**
+ * Reads the reporter's lines of a running mocha until it ends. A mocha that exits without its last
+ * line counts as a failure.
+ */
 export async function followTests(
   tier: string,
   child: ChildProcess,
@@ -90,7 +93,8 @@ export async function followTests(
       done(exit ?? signal ?? "nothing");
     });
   });
-  // A process of mocha's that dies takes its files along, and only the exit code tells.
+  // If a worker process of mocha dies, its files are missing in the output: only the exit code
+  // shows it.
   if (!state.ended || (code !== 0 && failures.length === 0))
     failures.push({
       title: `${tier}: the test runner`,

@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { basename } from "node:path";
 import { Runner, type Suite, type Test } from "mocha";
 
-/** Before each of our lines, so that what the tests print themselves is told apart. */
+/** Prefix of each reporter line, which distinguishes it from the tests' own output. */
 export const mark = "\u0001";
 
 /** Writes one line that the running command reads. */
@@ -24,7 +24,7 @@ function messageOf({ message, stack, expected, actual }: Failed): string {
   return [message, stack ?? "", difference].filter((part) => part !== "").join("\n");
 }
 
-/** A mocha reporter that writes one JSON object a line, so that progress can be shown while tests run. */
+/** Mocha reporter that writes one JSON object per line, so that the command can show progress. */
 class LineReporter {
   constructor(runner: Runner) {
     this.listen(runner);
@@ -61,5 +61,5 @@ class LineReporter {
   }
 }
 
-// Mocha takes what the module exports.
+// Mocha uses the module's default export.
 export default LineReporter;

@@ -4,7 +4,7 @@ import { packageRoot } from "../base/paths.js";
 import { registerCheck } from "./check.js";
 import { registerTest } from "./test.js";
 
-/** The chores of the repository that lies at `root`. */
+/** Builds the command line with the development commands of the repository at `root`. */
 export function buildChores(root: string): Command {
   const program = new Command("node tools/run.mjs").description("the chores of this repository");
   registerCheck(program, root);
@@ -12,6 +12,6 @@ export function buildChores(root: string): Command {
   return program;
 }
 
-/** Runs the chores' command line of this process; a test gives a repository of its own. */
+/** Runs this command line in this process; tests pass their own repository. */
 export const main = (args: readonly string[], root = packageRoot()): Promise<void> =>
   runCommandLine(() => buildChores(root), args);

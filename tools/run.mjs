@@ -1,5 +1,5 @@
-// `npm run check`, `npm test`, `npm run build`: the chores of the repository, from their sources. Checks read sources;
-// tests also run dist/, which is all that a build makes.
+// Runs the development commands `npm run check`, `npm test` and `npm run build` from their sources.
+// Checks read only sources; tests also use dist/, which is all that a build creates.
 import { createRequire } from "node:module";
 import { start } from "../automation/cli/start.mjs";
 

@@ -2,20 +2,23 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { changedFiles, commitCount } from "./changed-files.js";
 
-/** Of its files, a tier runs those in here only when it is asked for all. */
+/** Folder of test files that run only with `--all`. */
 const onlyWithAll = "all";
-/** And of those in here one, as long as it is not asked for all. */
+/** Folder of test files of which one runs; with `--all`, all of them run. */
 const inTurn = "in-turn";
 
 interface Choice {
-  /** The repository. */
+  /** Directory of the repository. */
   readonly root: string;
-  /** Whether those count that only run with all. */
+  /** Whether to include files that run only with `--all`. */
   readonly all: boolean;
   readonly largestFirst: boolean;
 }
 
-/** The one that was changed most of late; else each commit brings another one's turn. */
+/**
+ * Returns the file that recent commits changed most. Without such a file, each commit selects the
+ * next one.
+ */
 function whoseTurn(files: readonly string[], root: string): string | undefined {
   const changed = changedFiles(root);
   const count = (file: string): number =>
@@ -25,7 +28,10 @@ function whoseTurn(files: readonly string[], root: string): string | undefined {
   return turns.toSorted((one, other) => count(other) - count(one))[0];
 }
 
-/** The test files of a tier: in the order of their paths, or the largest first, so that none is left alone at the end. */
+/**
+ * Returns a tier's test files by path, or the largest first, so that no large file runs alone at
+ * the end.
+ */
 export function testFiles(tier: string, { root, all, largestFirst }: Choice): string[] {
   const directory = join(root, "test", tier);
   if (!existsSync(directory)) return [];

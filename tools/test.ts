@@ -13,7 +13,9 @@ import { followTests, type Evidence, type TestFailure, type TierResult } from ".
 import { testFiles } from "./test-files.js";
 
 /*
- * `npm test [tiers] [--all]`: the tiers in order, each in a mocha of its own, the quick ones beside each other. What a tier needs is installed or started first; when that fails, the tier fails with the name of what is missing. Nothing is skipped.
+ * `npm test [tiers] [--all]` runs the tiers in order, each in its own mocha, quick ones
+ * concurrently. What a tier needs is installed or started first; if that fails, the tier fails with
+ * the name of what is missing. No test is skipped.
  */
 
 type Environment = Readonly<Record<string, string>>;
@@ -22,13 +24,15 @@ interface Tier {
   readonly name: string;
   /** Seconds on two cores with warm caches. */
   readonly expected: number;
-  /** How many files mocha runs at once: more than processors where many of them wait, only where no file minds another beside it. Default: 1. */
+  /** Files that mocha runs at once. Only for files that do not disturb each other. Default: 1. */
   readonly jobs?: number;
-  /** Starts nothing and minds nobody: runs beside the other quick ones, so that no processor waits for the last file of one. */
+  /**
+   * Whether the tier starts no services, so that it can run concurrently with other quick tiers.
+   */
   readonly quick?: true;
-  /** Runs only where it is named: it takes longer than a change should wait. */
+  /** Whether the tier runs only if it is named, because it takes too long for every change. */
   readonly named?: true;
-  /** Gets what the tier needs; returns variables for its environment. */
+  /** Prepares what the tier needs; returns variables for its environment. */
   readonly prepare?: (session: Session) => Promise<Environment>;
 }
 
@@ -36,7 +40,7 @@ async function prepareToolchain({ progress, signal }: Session): Promise<Record<s
   await ensureCommands({ ssh: "openssh-client", "ssh-keygen": "openssh-client" }, progress);
   const { ensureToolchain, standInsVariable } = await import("../toolchain/toolchain.js");
   const { environment } = await ensureToolchain({ progress, signal, standIns: true });
-  // Tests have clouds of their own, under any name.
+  // Tests use clouds of any name.
   return { ...environment, [standInsVariable]: "1" };
 }
 
@@ -51,11 +55,11 @@ async function prepareEmulated(session: Session): Promise<Record<string, string>
   const environment = await prepareLab(session);
   const { labAdd } = await import("../lab/lab.js");
   await labAdd("emulated-machines", session);
-  // Nothing else runs these tests, so each of their runs is evidence.
+  // No other command runs these tests, so each run writes evidence.
   return { ...environment, [evidenceVariable]: "1" };
 }
 
-/** A tier that only needs commands, and the Debian packages that they come from. */
+/** Returns the preparation of a tier that needs only commands, given with their Debian packages. */
 const needs =
   (commands: Readonly<Record<string, string>>): Tier["prepare"] =>
   async ({ progress }) => {
@@ -94,11 +98,11 @@ export const tiers: readonly Tier[] = [
   { name: "engine", expected: 300, prepare: prepareToolchain },
   { name: "examples", expected: 500, prepare: prepareLab },
   { name: "emulated", expected: 5400, named: true, prepare: prepareEmulated },
-  // The last one: its last file takes the lab down.
+  // Must be the last: its last file stops the lab.
   { name: "lab", expected: 2200, prepare: prepareLab },
 ];
 
-/** The tiers that are named, or those that run by default. */
+/** Returns the named tiers, or those that run by default. */
 export function chosen(names: readonly string[]): readonly Tier[] {
   const unknown = names.filter((name) => !tiers.some((tier) => tier.name === name));
   if (unknown.length > 0)
@@ -111,26 +115,26 @@ export function chosen(names: readonly string[]): readonly Tier[] {
   );
 }
 
-/** Ctrl-C ends the tests; the second time at once. */
+/** Ends the tests on Ctrl-C; a second Ctrl-C kills them. */
 function stopWith({ signal, killSignal }: Session, child: ChildProcess): void {
   signal.addEventListener("abort", () => child.kill("SIGINT"), { once: true });
   killSignal.addEventListener("abort", () => child.kill("SIGKILL"), { once: true });
 }
 
 export interface TestRun {
-  /** The repository. */
+  /** Directory of the repository. */
   readonly root: string;
-  /** Every example, and what resembles the default set of the lab tier, too. */
+  /** Whether to run every example, and the files that run only with `--all`. */
   readonly all: boolean;
   readonly session: Session;
 }
 
-/** Containers often have 64 MB in memory, which is not enough. */
+/** Bytes that must be free: containers often have only 64 MB. */
 const spacious = 2 ** 30;
 
 /**
- * Where the small files of quick tests are: in memory where the machine has such a place, unless somebody chose another. Thousands are
- * made and deleted, and ext4 looks long for an inode that was not deleted just now.
+ * Returns TMPDIR in memory for quick tests, if there is room and the user has set none. They create
+ * and delete thousands of files, which is slow on ext4.
  */
 function inMemory(): Environment {
   const place = "/dev/shm";
@@ -163,7 +167,7 @@ function runFiles(
         ...process.env,
         ...environment,
         ...(quick && inMemory()),
-        // Colours and terminals change what programs print.
+        // Programs print other text with colours or on a terminal.
         NO_COLOR: "1",
         ...(all ? { STACKADM_TEST_ALL: "1" } : {}),
       },
@@ -193,13 +197,13 @@ async function runTier(
     });
     if (result.failures.length > 0) step.failed(summary(result));
     else step.done(summary(result));
-    // Files that run beside each other tell their results when they are over, and their times mean nothing.
+    // Concurrent files report their results late, so their times are meaningless.
     if (result.times && (tier.jobs ?? 1) === 1 && !tier.quick)
       session.progress.note(longest(result));
     return result;
   } catch (error) {
     step.failed();
-    // What a tier needs and cannot get is a failure of that tier, by name.
+    // A missing requirement is a failure of the tier, with its name.
     const message = error instanceof Error ? error.message : String(error);
     const hint = error instanceof Failure ? error.hint : "";
     return {
@@ -209,7 +213,7 @@ async function runTier(
   }
 }
 
-/** Where the time of a tier went. */
+/** Lists the slowest files of a tier. */
 const longest = ({ times = [] }: TierResult): string =>
   [...times]
     .sort((one, other) => other.milliseconds - one.milliseconds)
@@ -217,7 +221,7 @@ const longest = ({ times = [] }: TierResult): string =>
     .map(({ file, milliseconds }) => `${file.replace(".test.ts", "")} ${duration(milliseconds)}`)
     .join(", ");
 
-/** What was seen of the examples, a line per point. */
+/** Returns the table of the examples' evidence, a row per point. */
 const evidenceTable = (evidence: readonly Evidence[]): string =>
   table(
     ["EXAMPLE", "POINT", "SEEN"],
@@ -229,7 +233,7 @@ function show(failures: readonly TestFailure[], { progress }: Session): void {
     progress.note(`\nx ${title}\n${message.trim().replaceAll(/^/gm, "    ")}`);
 }
 
-/** What runs at the same time: neighbours that are quick, and every other tier by itself. */
+/** Groups the tiers: neighbouring quick ones run concurrently, every other one alone. */
 function rounds(wanted: readonly Tier[]): Tier[][] {
   const found: Tier[][] = [];
   for (const tier of wanted) {
@@ -240,7 +244,7 @@ function rounds(wanted: readonly Tier[]): Tier[][] {
   return found;
 }
 
-/** Runs tiers beside each other. What they need comes one after the other: two apt-get are in each other's way. */
+/** Runs tiers concurrently. Prepares them one by one: two apt-get would block each other. */
 function runRound(round: readonly Tier[], run: TestRun): Promise<TierResult[]> {
   let before: Promise<unknown> = Promise.resolve();
   const running = round.map((tier) => {
@@ -251,7 +255,7 @@ function runRound(round: readonly Tier[], run: TestRun): Promise<TierResult[]> {
   return Promise.all(running);
 }
 
-/** Runs the tiers that are named, or all; returns the exit code. */
+/** Runs the named or default tiers; returns the exit code. */
 export async function runTests(names: readonly string[], run: TestRun): Promise<number> {
   const { session } = run;
   const results: TierResult[] = [];

@@ -2,7 +2,7 @@ import { duration } from "../../automation/render/screen.js";
 import type { EvidenceRecord, Setup } from "./record.js";
 import { pluginPieces, type Proof, type Row, type Section } from "./row.js";
 
-/** The date from which tests write records. */
+/** Date from which tests write records. */
 const recordsSince = "2026-11-27";
 
 const tableRow = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
@@ -51,10 +51,13 @@ const newest = (
       undefined,
     );
 
-/** The tests of containers are in these two tiers; what else a proof names boots kernels. */
+/** Returns whether the proof runs in containers: only these two tiers do, others boot kernels. */
 const inContainers = ({ file }: Proof): boolean => /^test\/(lab|examples)\//.test(file);
 
-/** Returns whether a test would show the row on such machines. Official plugins are taken where they are installed, which no test sees to. */
+/**
+ * Returns whether a test shows the row on such machines. Not for official plugins: no test installs
+ * them.
+ */
 const isTested = ({ proofs = [], plugin }: Row, machine: Setup["machine"]): boolean =>
   plugin?.origin !== "official" &&
   proofs.some((proof) => inContainers(proof) === (machine === "container"));
@@ -96,7 +99,9 @@ function setupsTable(setups: readonly Setup[]): string[] {
   ];
 }
 
-/** Returns the page: every row with its newest record in containers and on kernels. Same arguments, same text. */
+/**
+ * Returns the page: every row with its newest record in containers and on kernels. Deterministic.
+ */
 export function evidencePage(
   sections: readonly Section[],
   records: readonly EvidenceRecord[],

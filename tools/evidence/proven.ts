@@ -1,24 +1,27 @@
 import { rows, type RowId } from "./rows/rows.js";
 
-/** A test as its runner knows it after it ended or before it began. */
+/** Test that has ended, or has not begun, as mocha knows it. */
 export interface SeenTest {
   /** Path in the repository. */
   readonly file: string;
-  /** The title with those of the suites around it. */
+  /** Full title, with those of the enclosing suites. */
   readonly title: string;
   readonly passed: boolean;
-  /** Milliseconds; 0 where it did not run. */
+  /** Duration in milliseconds; 0 if the test has not run. */
   readonly milliseconds: number;
 }
 
-/** A row that tests have shown. */
+/** Row that tests have shown. */
 export interface Proven {
   readonly row: RowId;
   readonly test: string;
   readonly seconds: number;
 }
 
-/** Returns the rows that `last`, which just ended, completes: all tests of a proof have passed, and it is one of them. */
+/**
+ * Returns the rows that the test `last` completes: it belongs to the row's proof, and all tests of
+ * this proof have passed.
+ */
 export function provenBy(last: SeenTest, all: readonly SeenTest[]): readonly Proven[] {
   return (Object.keys(rows) as RowId[]).flatMap((row) => {
     const proof = rows[row].proofs?.find(

@@ -22,21 +22,24 @@ const recordShape = setupShape.extend({
   at: z.iso.datetime(),
 });
 
-/** The facts about a run on which its result depends. */
+/** Facts of a run on which its result depends. */
 export interface Setup {
-  /** `container`: the machines share the kernel of the host. `kernel`: each has a kernel of its own, emulated, accelerated or on bare metal. */
+  /**
+   * Kind of machines. `container`: they share the host's kernel. `kernel`: each has its own kernel,
+   * emulated, accelerated or on bare metal.
+   */
   readonly machine: "container" | "kernel";
   /** Name of the machines' image in the cloud, such as `debian-12`. */
   readonly image: string;
-  /** Settings that stand in place of defaults, such as `kubernetes.registry`; empty: none. */
+  /** Settings that replace defaults, such as `kubernetes.registry`; empty: none. */
   readonly overrides: readonly string[];
   /** Origin of each part of Pulumi. */
   readonly plugins: z.infer<typeof setupShape>["plugins"];
-  /** Octavia driver that made load balancers. Default: there were none. */
+  /** Octavia driver of the load balancers. Default: there were none. */
   readonly octavia?: string | undefined;
 }
 
-/** A behaviour that was seen to pass. */
+/** Row whose tests have passed in a setup. */
 export interface Evidence extends Setup {
   readonly row: RowId;
   /** Seconds that the tests of the row took. */
@@ -45,23 +48,29 @@ export interface Evidence extends Setup {
   readonly test?: string | undefined;
 }
 
-/** Evidence with its date and its code. */
+/** Evidence with its date and commit. */
 export interface EvidenceRecord extends Evidence {
-  /** Abbreviated commit; ends with `-dirty` where the checkout had other changes. */
+  /** Abbreviated commit; ends with `-dirty` if the checkout had other changes. */
   readonly commit: string;
-  /** UTC, ISO 8601. */
+  /** Time of the record, in UTC, ISO 8601. */
   readonly at: string;
 }
 
-/** Variable that lets tests record. Default: nothing is recorded, so that ordinary runs leave the checkout as it is. */
+/**
+ * Variable that lets tests write records. Default: they write none, so that ordinary runs do not
+ * change the checkout.
+ */
 export const evidenceVariable = "STACKADM_EVIDENCE";
 
 const [evidencePath, pagePath] = ["docs/evidence.jsonl", "docs/support-matrix.md"];
 
-/** Returns the file of all records, one line of JSON each. */
+/** Returns the path of the file with all records, one JSON line each. */
 export const evidenceFile = (root = packageRoot()): string => join(root, evidencePath);
 
-/** Returns the code of a checkout as records name it. Records themselves and the page made of them are no change of the code. */
+/**
+ * Returns the commit of a checkout for a record. Changes of the records and of their page do not
+ * count.
+ */
 export function codeOf(root: string): string {
   const git = (...words: string[]): string =>
     execFileSync("git", words, { cwd: root, encoding: "utf8" }).trim();
@@ -70,24 +79,24 @@ export function codeOf(root: string): string {
   return `${git("rev-parse", "--short=7", "HEAD")}${changed === "" ? "" : "-dirty"}`;
 }
 
-/** Returns whether the setup is one for which the row holds: its image, its plugin. */
+/** Returns whether the row applies to the setup: its image and its plugin match. */
 export function fits(row: RowId, { image, plugins }: Setup): boolean {
   const { image: wanted = "", plugin } = rows[row];
   return image.startsWith(wanted) && (!plugin || plugins[plugin.name] === plugin.origin);
 }
 
 export interface RecordOptions {
-  /** The checkout. Default: this one. */
+  /** Directory of the checkout. Default: this one. */
   readonly root?: string;
-  /** Default: that of the process. */
+  /** Environment. Default: that of the process. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Default: now. */
+  /** Present time. Default: the clock's time. */
   readonly now?: Date;
 }
 
 /**
- * Appends a record of what was seen to pass; returns whether it did: only where STACKADM_EVIDENCE is 1. Throws where the row cannot hold
- * for this setup, which is a mistake of the test.
+ * Appends a record, if STACKADM_EVIDENCE is 1; returns whether it did. Throws if the row does not
+ * apply to this setup, which is a mistake in the test.
  */
 export function recordEvidence(
   evidence: Evidence,
@@ -102,7 +111,7 @@ export function recordEvidence(
   return true;
 }
 
-/** Returns all records, the oldest first. Throws where a line is none, with its number. */
+/** Returns all records, the oldest first. Throws with the line's number if a line is no record. */
 export function readEvidence(file = evidenceFile()): readonly EvidenceRecord[] {
   if (!existsSync(file)) return [];
   const records = readFileSync(file, "utf8")

@@ -1,52 +1,64 @@
-/** A test that shows a row. */
+/** Test that shows a row. */
 export interface Proof {
-  /** Path in the repository. */
+  /** Path of the test file in the repository. */
   readonly file: string;
-  /** Part of the full titles of those tests in the file that show the row, all of which have to pass. Default: every test of the file. */
+  /**
+   * Part of the full titles of the tests that show the row; all of them have to pass. Default:
+   * every test of the file.
+   */
   readonly title?: string;
-  /** Path in the repository that the page links to. Default: `file`. */
+  /** Path of the file that the page links to. Default: `file`. */
   readonly link?: string;
 }
 
-/** One line of docs/support-matrix.md: a thing that runs, or that nothing has run yet. */
+/** Row of docs/support-matrix.md: something that runs, or that no test has run yet. */
 export interface Row {
-  /** The subject of the row, in Markdown. */
+  /** Subject of the row, in Markdown. */
   readonly what: string;
-  /** The tests each of which shows the row. Default: none. */
+  /** Tests, each of which alone shows the row. Default: none. */
   readonly proofs?: readonly Proof[];
-  /** Paths of tests that run the scripts of a machine on files like those of the system, which itself never ran there. Default: none. */
+  /**
+   * Paths of tests that run a machine's scripts on files like those of the system; the system
+   * itself does not run there. Default: none.
+   */
   readonly scripts?: readonly string[];
-  /** A remark beside the links: what else looks at it, or why the lab cannot run it. */
+  /** Remark next to the links: what else checks it, or why the lab cannot run it. */
   readonly note?: string;
-  /** The beginning of the names of images for which the row holds. Default: any image. */
+  /** Beginning of the names of the images to which the row applies. Default: any image. */
   readonly image?: string;
-  /** The one plugin, and where it has to come from, for which the row holds. Default: any. */
+  /** Plugin and its origin to which the row applies. Default: any. */
   readonly plugin?: { readonly name: PluginPiece; readonly origin: PluginOrigin };
 }
 
-/** A table of the page. */
+/** Table of the page. */
 export interface Section {
   readonly title: string;
-  /** A sentence above the table. */
+  /** Sentence above the table. */
   readonly intro?: string;
   readonly rows: Readonly<Record<string, Row>>;
 }
 
-/** The parts of Pulumi that a run takes. */
+/** Parts of Pulumi that a run uses. */
 export const pluginPieces = ["engine", "nodejs", "openstack", "kubernetes", "command"] as const;
 export type PluginPiece = (typeof pluginPieces)[number];
 
-/** `official`: a published binary, or one that was installed as such. `built`: made here of upstream's Go modules. `stand-in`: this project's own. */
+/**
+ * Origins of a part. `official`: a published binary. `built`: built here from upstream's Go
+ * modules. `stand-in`: this project's own.
+ */
 export const pluginOrigins = ["official", "built", "stand-in"] as const;
 export type PluginOrigin = (typeof pluginOrigins)[number];
 
-/** Returns the proof by a file of the lab tier: "all/five", with the tests' title where the file has several clusters. */
+/**
+ * Returns the proof by a file of the lab tier, such as "all/five". The title selects tests if the
+ * file has several clusters.
+ */
 export const lab = (name: string, title?: string): Proof => ({
   file: `test/lab/${name}.test.ts`,
   ...(title !== undefined && { title }),
 });
 
-/** Returns the proof by a file of the emulated tier, whose machines have kernels of their own. */
+/** Returns the proof by a file of the emulated tier, whose machines have their own kernels. */
 export const emulated = (name: string, title?: string): Proof => ({
   file: `test/emulated/${name}.test.ts`,
   ...(title !== undefined && { title }),

@@ -4,7 +4,7 @@ import { clouds, machines } from "./machines.js";
 import { networks, podNetworks, serviceProxies } from "./networks.js";
 import { configuration, kubernetes, pulumi, systems, type SystemId } from "./systems.js";
 
-/** The tables of docs/support-matrix.md, in their order. */
+/** Tables of docs/support-matrix.md, in their order. */
 export const sections: readonly Section[] = [
   {
     title: "Operating systems",
@@ -28,7 +28,7 @@ export const sections: readonly Section[] = [
   { title: "Pulumi's parts", rows: pulumi },
 ];
 
-/** The name of a row, as records have it. */
+/** Name of a row in the records. */
 export type RowId =
   | SystemId
   | keyof typeof backups

@@ -1,7 +1,7 @@
 import { kubernetesMinors } from "../../../base/versions.js";
 import { emulated, example, lab, type Proof, type Row } from "../row.js";
 
-/** The images, by the beginning of their names in a cloud. */
+/** Names of the systems, by the beginning of their images' names in a cloud. */
 const images = {
   "debian-12": "Debian 12",
   "debian-13": "Debian 13",
@@ -22,7 +22,7 @@ type Feature = keyof typeof features;
 
 export type SystemId = `system/${Image}/${Feature}`;
 
-/** The tests that show a feature of a system. */
+/** Tests that show a feature of a system. */
 const proofs: Partial<Record<Image, Partial<Record<Feature, readonly Proof[]>>>> = {
   "debian-12": {
     prepare: [lab("life"), emulated("prepare"), emulated("defaults", "comes up and is verified")],
@@ -36,14 +36,14 @@ const proofs: Partial<Record<Image, Partial<Record<Feature, readonly Proof[]>>>>
 
 const ubuntuScripts = (name: string): string => `test/scripts/ubuntu/${name}.test.ts`;
 
-/** The tests of scripts with the files of a system that no test boots. */
+/** Tests of scripts with the files of a system that no test boots. */
 const scripts: Partial<Record<Feature, readonly string[]>> = {
   prepare: [ubuntuScripts("packages")],
   networkd: [ubuntuScripts("network")],
   "security-updates": [ubuntuScripts("packages")],
 };
 
-/** Each image with each feature. */
+/** Every image with every feature. */
 export const systems = Object.fromEntries(
   Object.entries(images).flatMap(([image, name]) =>
     Object.entries(features).map(([feature, what]): [string, Row] => {
