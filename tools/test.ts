@@ -148,7 +148,6 @@ function inMemory(): Environment {
   }
 }
 
-/** Runs the test files of a tier. */
 function runFiles(
   { name, jobs = 1, quick }: Tier,
   { root, all, session }: TestRun,

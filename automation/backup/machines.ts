@@ -96,7 +96,7 @@ export class ClusterMachines {
     );
   }
 
-  /** Runs the task and returns its output. */
+  /** Runs the task on the machine and returns its output. */
   async ask(machine: MachineOutput, task: Task, input?: Pick<Streams, "input">): Promise<string> {
     const parts: Buffer[] = [];
     const output = new Writable({

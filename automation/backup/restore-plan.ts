@@ -53,7 +53,6 @@ interface Unpack {
   readonly sha256: string;
 }
 
-/** Plan of a restore. */
 export interface RestorePlan {
   readonly backup: Backup;
   /**

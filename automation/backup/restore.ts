@@ -26,7 +26,7 @@ const serverOf = (
 
 /**
  * Asks every machine with etcd or an API server for its condition. For a machine that does not
- * answer, the list of servers gives it.
+ * answer, returns the status of its server.
  */
 export async function lookAtMachines(
   outputs: ClusterOutputs,
@@ -86,7 +86,10 @@ export interface RestoreListener {
 /** Number of tries per machine once the cluster is stopped, and the milliseconds between them. */
 const persistence = { tries: 3, pause: 5_000 };
 
-/** Returns whether the connection was lost or failed, which is no answer of the script. */
+/**
+ * Returns whether the connection was lost or not established, so that the error is not the script's
+ * answer.
+ */
 const isLost = (error: unknown): boolean =>
   !(error instanceof Failure) || ["SSH_UNREACHABLE", "FAILED"].includes(error.code);
 

@@ -8,7 +8,7 @@ import { introduced, stops, viewOf, type StackContext } from "./context.js";
 
 export interface BringUpOptions {
   readonly refresh?: boolean;
-  /** Whether to skip the checks in the cloud. Default: false. */
+  /** Whether to skip the checks in the cloud, except for names that others use. Default: false. */
   readonly force?: boolean;
   /** Whether to fail if anything would change. Default: false. */
   readonly expectNoChanges?: boolean;

@@ -33,7 +33,7 @@ const command = <Options extends OptionValues>(
       });
     });
 
-/** Starts to load the engine's process in parallel with the command. */
+/** Wraps `load`: starts the engine's process early, while the command loads its own modules. */
 const withEngine =
   <Options>(load: () => Promise<Work<Options>>): (() => Promise<Work<Options>>) =>
   () =>

@@ -13,7 +13,7 @@ interface Options extends StackOptions {
   readonly yes: boolean;
 }
 
-/** Returns the text about the result. */
+/** Describes the result for the user. */
 function outcome(
   { stack, environment: { backend } }: StackContext,
   { clusters, held, deleted, kept, others = [], hidden = [] }: DestroyResult,

@@ -18,7 +18,6 @@ function version(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** Builds the whole command line. */
 export function buildProgram(): Command {
   const program = new Command("stackadm")
     .description(

@@ -134,8 +134,8 @@ export function findProject(cwd?: string): Project {
 }
 
 /**
- * Throws if the project has its own program, for commands that would run the package's: Pulumi
- * itself runs the other.
+ * Throws if the project has its own program: the command would run the package's program instead.
+ * Pulumi itself runs the project's own.
  */
 export function requireOurProgram(
   command: string,

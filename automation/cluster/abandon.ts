@@ -119,8 +119,8 @@ async function leave(run: Run, before: StateExport, signal: AbortSignal) {
     },
   });
   const { state: rest, forgotten } = withoutThose(before, goesWithIt);
-  // `clearRecord` imports the new state, which deletes the pending operations: recover them first,
-  // because half-made objects keep their network from being deleted.
+  // `clearRecord` imports the new state, which deletes the record of pending operations. Recover
+  // them first: half-made objects keep their network from being deleted.
   const { state } = await recover(run.access, rest, () => toolsOf(run, signal));
   return { before, state, forgotten };
 }

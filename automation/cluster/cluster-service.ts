@@ -177,7 +177,7 @@ class Service implements ClusterService {
       requireAgreed(state);
       run.stage("operation");
       const { access } = run;
-      // While the state still has the clusters' providers.
+      // Must run while the state still has the clusters' providers.
       await moveEarlier(access.workspace, () => readClusters(access));
       const settled = await settleApi(run, state, { ...options, requireAgreed });
       const repaired = await repair(run, settled, { stage: "operation", newest: false });
@@ -243,7 +243,7 @@ class Service implements ClusterService {
     return this.request(stack, options, (run) => unlock(run, options.holders ?? []));
   }
 
-  /** Runs one request. Reports an error that a stop caused as the stop. */
+  /** Runs one request. An error that a stop caused becomes CANCELLED. */
   private async request<T>(
     stack: string,
     options: RunOptions,

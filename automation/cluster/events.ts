@@ -130,8 +130,8 @@ function severityOf(severity: string): "info" | "warning" | "error" | undefined 
 type Raw = z.infer<typeof eventSchema>;
 
 /**
- * Returns whether a step is no work: a component, because only its resources are shown, or the
- * engine's own provider.
+ * Returns whether to ignore a step: it belongs to a component, which has no work of its own, or to
+ * the engine's own provider.
  */
 const isNoWork = ({ urn, old, new: next }: z.infer<typeof metadataSchema>): boolean =>
   (next?.custom ?? old?.custom) !== true || parseUrn(urn).type === ownProvider;
@@ -185,8 +185,8 @@ export function decodeEvent(raw: unknown): ClusterEvent | undefined {
 }
 
 /**
- * Line that `signs_of_life` in components/support/scripts/common.sh prints. The ID becomes part of
- * URLs, so the pattern is strict.
+ * Pattern of the line that `signs_of_life` in components/support/scripts/common.sh prints. The ID
+ * becomes part of URLs, so the pattern is strict.
  */
 const serverId = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const machineName = "[a-z][a-z0-9-]{0,62}";

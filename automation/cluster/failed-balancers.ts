@@ -57,7 +57,10 @@ export function withParts(
   return found;
 }
 
-/** `theirs`: in ERROR, but not ours to delete. `busy`: Octavia works on it. */
+/**
+ * Condition of a load balancer. `theirs`: in ERROR, but not ours to delete. `busy`: Octavia works
+ * on it.
+ */
 type Fate = "well" | "failed" | "theirs" | "gone" | "going" | "busy";
 
 /** Returns the condition of a load balancer. Pure. */

@@ -75,7 +75,7 @@ type Claimed = Pick<ClaimedVolume, "claim" | "fate">;
 
 /** Service of type LoadBalancer, and what happens to its floating IP. */
 interface Balanced {
-  /** `<namespace>/<name>` */
+  /** Name of the Service, as `<namespace>/<name>`. */
   readonly service: string;
   /** Addresses of the Service; empty if its status has none. */
   readonly addresses: readonly string[];

@@ -40,8 +40,8 @@ function detached(resource: StateResource, gone: Gone): StateResource {
 }
 
 /**
- * Returns the state without the selected resources, and their number. If a replaced resource has
- * the same URN as its successor, references to the URN are kept.
+ * Returns the state without the selected resources, and the number of URNs that it lost. A URN
+ * stays if another resource has it, such as a replacement: then references to it stay, too.
  */
 export function withoutThose(
   state: StateExport,

@@ -24,10 +24,11 @@ function onFirstUse(load: () => object): object {
     {
       apply: (_, self, given: unknown[]) =>
         Reflect.apply(real() as () => unknown, self, given) as unknown,
-      // An importer copies every property of a module that is no ES module, which would load it.
+      // Importers copy every property of a CommonJS module, which would load it: pretend to be an
+      // ES module until then.
       get: (_, key) => {
         if (key === "__esModule" && !loaded) return true;
-        // The importer was told that this is an ES module, so a `default` must exist.
+        // The importer takes this for an ES module, so `default` has to exist.
         const module = real();
         return key === "default" && !("default" in module)
           ? module

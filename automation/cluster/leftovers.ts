@@ -67,7 +67,8 @@ export function verdictOnUnmarked(
 }
 
 /**
- * Returns the parents of a kind of object that earlier releases marked only by a second request.
+ * Parents of objects of the kinds that earlier releases marked only by a second request, so that a
+ * mark may be missing.
  */
 const parentsOf: Readonly<Partial<Record<Kind, (object: CloudObject) => readonly string[]>>> = {
   subnet: ({ network }) => [network],
@@ -151,8 +152,8 @@ export function verdictOnLost(object: CloudObject, known: Known): Verdict {
 }
 
 /**
- * Returns whether a destroy keeps the object, with any mark: it is retained, or it has data and is
- * not in the state.
+ * Returns whether a destroy keeps the object, whatever its mark: it is retained, or it has data and
+ * is not in the state.
  */
 export const isSpared = (
   object: CloudObject,

@@ -57,8 +57,8 @@ const isNamedOnly = (one: CloudObject): boolean =>
   one.name.startsWith("kube_service_") && ownershipOf(one) === undefined;
 
 /**
- * Returns the load balancers in these networks that certainly belong to others. Each keeps its
- * network from being deleted. Pure.
+ * Returns the load balancers in these networks that certainly belong to others: a network cannot be
+ * deleted before them. Pure.
  */
 export const foreignBalancers = (
   objects: readonly CloudObject[],

@@ -20,8 +20,8 @@ import { heldBy, readState, type StateExport } from "./state.js";
 
 /*
  * A failed create leaves no record, but the cloud may have created the object: the connection
- * broke, or the run was killed. Such an object carries the cluster's identity from its creation on
- * and is found by it.
+ * broke, the run was killed, or plain `pulumi` ran it. Such an object carries the cluster's
+ * identity from its creation on and is found by it.
  */
 
 /**

@@ -27,8 +27,8 @@ export const unexpectedRepair = (what: string): ClusterError =>
   new ClusterError("UNEXPECTED_CHANGES", `No change was expected, and \`up\` would ${what}.`);
 
 /**
- * Throws if `up` would repair or change anything. The engine's own option applies the changes first
- * and fails afterwards.
+ * Throws if `up` would repair or change anything. Pulumi's own option `expectNoChanges` applies the
+ * changes first and fails afterwards.
  */
 export async function requireNoChanges(run: Run, state: StateExport | undefined): Promise<void> {
   if (state && isInterrupted(state))

@@ -47,7 +47,7 @@ export interface CloudPlace {
 export interface WhichCluster {
   /** Names in the cloud of the clusters in the state; without any, the name in the settings. */
   readonly clusters: readonly string[];
-  /** Identities, 12 hexadecimal digits each. Empty if an early release created the cluster. */
+  /** Identities, 12 hexadecimal digits each. Empty: not created yet, or by an early release. */
   readonly identities: readonly string[];
   /** Whether the state contains any resource. */
   readonly held: boolean;

@@ -32,7 +32,6 @@ export function protectionOf(
   );
 }
 
-/** Throws if the stack is protected. */
 export function requireUnprotected(...of: Parameters<typeof protectionOf>): void {
   const refusal = protectionOf(...of);
   if (refusal) throw refusal;

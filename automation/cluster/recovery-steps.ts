@@ -102,6 +102,6 @@ const order: Readonly<Record<RecoveryStep["act"], number>> = {
   forget: 3,
 };
 
-/** Returns the steps for all pending operations, in their order. */
+/** Returns the steps for all pending operations, the last created object first. */
 export const recoverySteps = (pending: readonly PendingOperation[]): RecoveryStep[] =>
   pending.map(recoveryStep).sort((a, b) => order[a.act] - order[b.act]);

@@ -8,7 +8,7 @@ const replacement = "[secret]";
 export class Redactor {
   private readonly secrets = new Set<string>();
 
-  /** Adds every string in `value`, and each line of a string with several lines. */
+  /** Adds every string in `value` and each of its lines, except short ones. */
   add(value: unknown): void {
     if (typeof value === "string") {
       for (const part of [value, ...value.split("\n")]) {

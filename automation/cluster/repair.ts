@@ -63,7 +63,7 @@ export async function undoUndecided(run: Run): Promise<void> {
   if (creates.length === 0) return;
   /**
    * Returns the state with these creates as pending operations, except resources that the state
-   * holds with errors.
+   * already holds as incomplete.
    */
   const undecided = async (): Promise<StateExport | undefined> => {
     const state = await readState(run.access);

@@ -98,7 +98,7 @@ export class Run {
     return this.#cloud;
   }
 
-  /** Starts the engine's process and the sign-in in advance. Later uses report errors. */
+  /** Starts the engine's process and the sign-in in advance. The later use reports errors. */
   getReady({ program: runs = true }: { readonly program?: boolean } = {}): void {
     const { program = programModule(), engineVersion } = this.service;
     const load = { program: runs ? program : undefined, engineVersion };
@@ -119,7 +119,7 @@ export class Run {
     return { project, stack, settings: this.#settings };
   }
 
-  /** Returns the cluster of the settings; throws all problems. `files`: checks the files, too. */
+  /** Returns the cluster of the settings; throws all problems. `files`: checks files, too. */
   async spec({ files = false }: { readonly files?: boolean } = {}): Promise<ClusterSpec> {
     const { env } = this.service;
     const socket = env["SSH_AUTH_SOCK"] ?? "";
@@ -131,7 +131,6 @@ export class Run {
     });
   }
 
-  /** Throws if a stop was requested. */
   requireNotStopped(stop = this.options.signal): void {
     if (stop?.aborted === true) throw endBy(stop);
   }

@@ -16,7 +16,7 @@ export interface SpecSources {
   readonly siteFile?: string;
   /** Keys of the SSH agent. One of them is the login key if the stack names none. */
   readonly agentKeys?: readonly string[];
-  /** Base directory of the files that the settings name. Absent: the files are not checked. */
+  /** Directories of the files that the settings name. Absent: the files are not checked. */
   readonly files?: PinnedFiles;
 }
 

@@ -224,7 +224,6 @@ const outputsSchema = z.record(z.string(), z.unknown());
 /** Form of secret outputs: plain text, for use in this process only, or "[secret]". */
 export type Secrets = "in clear" | "hidden";
 
-/** Returns the stack's outputs. */
 export async function readOutputs(
   access: StateAccess,
   secrets: Secrets = "in clear",

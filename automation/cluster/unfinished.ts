@@ -50,9 +50,9 @@ export function withUnfinished(state: StateExport, urns: ReadonlySet<string>): S
 }
 
 /**
- * Returns whether a leave script (drain) and its server are both deleted, in a run that then
- * stopped. The engine would run the script again before the server's successor is replaced, but the
- * SSH route to its machine may lead through the deleted server.
+ * Returns whether a leave script (drain) has already run and its server was deleted or recreated,
+ * in a run that then stopped. The engine would run the script again before it replaces the server's
+ * successor, but the SSH route to its machine may lead through the deleted server.
  */
 const hasLetGo = (one: StateResource, all: ReadonlyMap<string, StateResource>): boolean => {
   if (one.type !== script || one.pendingReplacement !== true) return false;

@@ -64,7 +64,8 @@ const isDead = ({ access }: Run, { holder }: StackLock): boolean =>
   holder !== undefined && proveDead(notesIn(access.workspace.directory), holder);
 
 /**
- * Removes all locks of the stack. The engine can only do this for backends that are no directory.
+ * Removes all locks of the stack. In a backend that is no directory, the engine cannot remove a
+ * single one.
  */
 async function removeLocks(run: Run, locks: readonly StackLock[]): Promise<void> {
   if (isDirectory(run)) locks.forEach(removeLock);

@@ -6,7 +6,7 @@ import type { KubernetesApi } from "../verify/kubernetes-api.js";
 
 export interface Complaint {
   readonly text: string;
-  /** Whether waiting cannot help: the credentials are refused, they may have expired. */
+  /** Whether waiting is useless: the API refuses the credentials, which may have expired. */
   readonly final: boolean;
 }
 

@@ -32,9 +32,8 @@ import type { StackOutputs } from "./state.js";
 
 /*
  * Child process in which one operation runs: the engine, and our program inline. The SDK's handlers
- * for uncaught exceptions affect the whole process, and a terminal's Ctrl-C reaches its whole
- * process group: a child process contains both. See
- * docs/decisions/0010-one-process-per-operation.md.
+ * for uncaught exceptions affect a whole process, and a terminal's Ctrl-C a whole process group: a
+ * separate process limits both. See docs/decisions/0010-one-process-per-operation.md.
  */
 
 quieten();

@@ -94,7 +94,9 @@ export function withSecretsProvider(settings: string, earlier: string | undefine
   return document.toString();
 }
 
-/** Returns the backend without what may vary: the form of a directory, or a password. */
+/**
+ * Returns a normal form of the backend, independent of a directory's spelling and of the password.
+ */
 const placeOf = (backend: string): string =>
   backendDirectory(backend) ?? backend.replace(/:[^/:@]*@/, "@");
 

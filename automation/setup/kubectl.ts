@@ -2,7 +2,7 @@ import { z } from "zod";
 import { run } from "../../base/run.js";
 import { missingCommands } from "../../base/host-packages.js";
 
-/** kubectl of this machine, as far as it matters for one cluster. */
+/** State of this machine's kubectl, as far as it matters for one cluster. */
 export interface Kubectl {
   /** Version as printed: "v1.36.3". Absent if there is no working kubectl. */
   readonly version?: string;

@@ -70,9 +70,9 @@ const patience = 15_000;
 
 /** Options of a request. */
 export interface FetchOptions {
-  /** @default 80 */
+  /** Port of the server. @default 80 */
   readonly port?: number;
-  /** @default / */
+  /** Path of the request. @default / */
   readonly path?: string;
   /** Time limit in milliseconds. @default 15 000 */
   readonly timeout?: number;
@@ -86,7 +86,7 @@ export class Sessions {
   #closed = false;
 
   /**
-   * Creates a set without sessions.
+   * Creates an object without open sessions.
    *
    * @param patience how long a machine may be silent. @default 15 s
    */

@@ -39,7 +39,7 @@ export interface Setup {
   readonly octavia?: string | undefined;
 }
 
-/** Row whose tests have passed in a setup. */
+/** Row whose tests have passed, with the setup of their run. */
 export interface Evidence extends Setup {
   readonly row: RowId;
   /** Seconds that the tests of the row took. */
