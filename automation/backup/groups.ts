@@ -12,7 +12,7 @@ export const hasOwnEtcd = ({ etcd }: ClusterOutputs): boolean => (etcd ?? []).le
  * Returns the machines whose role has a property, in their order. A role that this release does not
  * know has none.
  */
-function having(outputs: ClusterOutputs, what: (row: RoleRow) => boolean): MachineOutput[] {
+function machinesWith(outputs: ClusterOutputs, what: (row: RoleRow) => boolean): MachineOutput[] {
   const rows: Readonly<Partial<Record<string, RoleRow>>> = rolesOf({
     etcd: hasOwnEtcd(outputs) ? {} : undefined,
   });
@@ -24,11 +24,11 @@ function having(outputs: ClusterOutputs, what: (row: RoleRow) => boolean): Machi
 
 /** Returns the control planes: the machines that have the CA keys. */
 export const controlPlanesOf = (outputs: ClusterOutputs): MachineOutput[] =>
-  having(outputs, ({ grant }) => grant === "certificates");
+  machinesWith(outputs, ({ grant }) => grant === "certificates");
 
 /** Returns the machines with members of etcd. */
 export const etcdOf = (outputs: ClusterOutputs): MachineOutput[] =>
-  having(outputs, ({ runsEtcd }) => runsEtcd);
+  machinesWith(outputs, ({ runsEtcd }) => runsEtcd);
 
 /** Returns the URL at which other members reach a member of etcd. */
 export const peerUrlOf = ({ address }: MachineOutput): string =>

@@ -76,8 +76,8 @@ export interface Found {
   readonly seen: ReadonlyMap<string, Seen>;
 }
 
-type Said = z.infer<typeof lookedSchema>;
-const said = (seen: Seen | undefined): Said | undefined =>
+type MachineAnswer = z.infer<typeof lookedSchema>;
+const answerOf = (seen: Seen | undefined): MachineAnswer | undefined =>
   typeof seen === "object" && "place" in seen ? seen : undefined;
 
 const adviceFor = ({ behind }: Silent): string =>
@@ -106,7 +106,7 @@ const stopping = (name: string): string =>
 function strangeProblems({ outputs, seen }: Found): string[] {
   const known = new Set(etcdOf(outputs).map(peerUrlOf));
   return [...seen].flatMap(([name, one]) => {
-    const machine = said(one);
+    const machine = answerOf(one);
     if (!machine) return [];
     const strange = (machine.peers ?? []).filter((peer) => !known.has(peer));
     return [
@@ -133,7 +133,7 @@ interface Group {
   readonly what: string;
   readonly machines: readonly MachineOutput[];
   /** Whether a machine with keys has the group's static pod. */
-  readonly whole: (machine: Said) => boolean;
+  readonly whole: (machine: MachineAnswer) => boolean;
 }
 
 const groupsOf = (outputs: ClusterOutputs): { etcd: Group; apiServers: Group } => ({
@@ -160,7 +160,7 @@ interface Choice {
  * files from the archive.
  */
 function choose({ what, machines, whole }: Group, { seen, backup }: Found): Choice {
-  const of = (one: MachineOutput): Said | undefined => said(seen.get(one.name));
+  const of = (one: MachineOutput): MachineAnswer | undefined => answerOf(seen.get(one.name));
   const nobody = (problem: string): Choice => ({ machines: [], unpack: [], problems: [problem] });
   const archive = backup.archives.find(({ machine }) =>
     machines.some(({ name }) => name === machine),
@@ -203,7 +203,7 @@ function choose({ what, machines, whole }: Group, { seen, backup }: Found): Choi
  * data are not wanted.
  */
 function goesOn({ seen }: Found, members: Choice, serving: Choice): boolean {
-  const of = ({ name }: MachineOutput): Said | undefined => said(seen.get(name));
+  const of = ({ name }: MachineOutput): MachineAnswer | undefined => answerOf(seen.get(name));
   const anew = new Set(serving.unpack.map(({ machine }) => machine));
   return (
     members !== serving &&

@@ -97,7 +97,7 @@ const isLost = (error: unknown): boolean =>
  * Repeats a repeatable step if the connection was lost; the script waits for a previous run on the
  * machine.
  */
-async function persistently(
+async function withRetries(
   work: () => Promise<string>,
   { killSignal, pause = after }: RestoreListener,
 ): Promise<string> {
@@ -168,7 +168,7 @@ async function* parts(path: string): AsyncGenerator {
 const revisionAt = (now: number): number => now * 1000;
 
 /** Does everything that is possible while etcd still runs. */
-async function getReady(
+async function prepareData(
   { plan, machines }: RestoreTarget,
   { onDetail, requireGoingOn }: RestoreListener,
   token: string,
@@ -247,11 +247,11 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
   const { onDetail, onNote } = listener;
   // Members with another token do not talk to these, if one comes back.
   const token = randomUUID();
-  await getReady(target, listener, token).catch((error: unknown) => {
+  await prepareData(target, listener, token).catch((error: unknown) => {
     throw plan.unpack.length > 0 ? afterUnpacking(error, plan) : error;
   });
   const ask = (one: MachineOutput, ...words: readonly string[]): Promise<string> =>
-    persistently(() => machines.ask(one, restoring(...words)), listener);
+    withRetries(() => machines.ask(one, restoring(...words)), listener);
   const step = (
     text: string,
     which: readonly MachineOutput[],

@@ -84,7 +84,7 @@ const findingsTable = (findings: readonly Finding[]): string =>
  * Warns that the cloud is not checked: a custom program defines the cluster, so its needs are
  * unknown before the program runs.
  */
-const untold = ({ project, stack }: StackContext): Finding =>
+const uncheckedWarning = ({ project, stack }: StackContext): Finding =>
   warning(
     `cluster: not looked for in the cloud; what it is says the program of ${project.directory}, and not Pulumi.${stack}.yaml`,
   );
@@ -100,7 +100,7 @@ export function doctor(session: Session, options: StackOptions): Promise<number>
     const ask = () => service.preflight(stack, { onQuotas, signal: session.signal });
     const findings = spec
       ? await withStep(session.progress, "Ask the cloud", 3, ask)
-      : [untold(context)];
+      : [uncheckedWarning(context)];
     const facts = await factsOf(context, spec);
     session.print(factsTable(facts, context));
     if (quotas.length > 0) session.print(`\n${quotasTable(quotas)}`);

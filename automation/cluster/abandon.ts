@@ -24,7 +24,7 @@ import {
  * Matches the URN of a script that a component of a `Cluster` runs, but no script of the user's own
  * program.
  */
-const ofCluster = /\bstackadm:[^$]*\$command:remote:Command::/;
+const clusterScript = /\bstackadm:[^$]*\$command:remote:Command::/;
 
 /**
  * Returns a predicate: does deleting a resource need a cluster's API? True for an object in the
@@ -39,7 +39,7 @@ export const needsApi =
     type.startsWith("kubernetes:")
       ? // A reference to a provider has the form `<URN>::<ID>`.
         providers.has(provider.slice(0, provider.lastIndexOf("::")))
-      : ofCluster.test(urn) && inputs?.["delete"] !== undefined;
+      : clusterScript.test(urn) && inputs?.["delete"] !== undefined;
 
 /**
  * Returns the names without an identity that the clusters' cloud controllers use
@@ -74,7 +74,7 @@ const clusterIn = ({ name }: CloudObject): string | undefined =>
  * one of the former names and is in a network of the state. Any other load balancer in such a
  * network may be another cluster's: it is reported and kept.
  */
-function inTheWay(
+function blockingBalancers(
   run: Run,
   objects: readonly CloudObject[],
   { state, former }: { readonly state: StateExport; readonly former: ReadonlySet<string> },
@@ -104,12 +104,12 @@ function inTheWay(
  * interrupted run left. The caller holds the stack's lock. Returns the states before and after, and
  * the number of forgotten resources.
  */
-async function leave(run: Run, before: StateExport, signal: AbortSignal) {
+async function forgetAndUnblock(run: Run, before: StateExport, signal: AbortSignal) {
   const cloud = await run.cloud();
   const goesWithIt = needsApi(new Set(await readProviders(run.access)));
   const { objects } = await takeShown(cloud);
   const former = formerNames(before, goesWithIt);
-  await deleteOrphans(cloud, inTheWay(run, objects, { state: before, former }), {
+  await deleteOrphans(cloud, blockingBalancers(run, objects, { state: before, former }), {
     signal,
     onDelete: ({ kind, name }) => {
       run.note(`Deleting the ${kind} '${name}'.`);
@@ -139,7 +139,7 @@ export async function abandon(
   const left = await run.hold(async (signal) => {
     const state = await readState(run.access);
     requireAgreed(state);
-    return state && leave(run, state, signal);
+    return state && forgetAndUnblock(run, state, signal);
   });
   if (!left) return;
   await clearRecord(run.access, left);

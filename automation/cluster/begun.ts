@@ -36,7 +36,7 @@ export function begunAt(place: Place): Begun | undefined {
   }
 }
 
-function note(place: Place, begun: Begun | undefined): void {
+function writeNote(place: Place, begun: Begun | undefined): void {
   try {
     if (begun) writePrivate(begunPath(place), Object.values(begun).join(" "));
     else rmSync(begunPath(place), { force: true });
@@ -59,13 +59,13 @@ export interface Noted {
 /** Notes that an `up` begins, and returns the handle to note its end. */
 export function noteBegin(place: Place, from: number = Date.now()): Noted {
   const before = begunAt(place);
-  note(place, { from });
+  writeNote(place, { from });
   return {
     end: () => {
-      note(place, { from, to: Date.now() });
+      writeNote(place, { from, to: Date.now() });
     },
     undo: () => {
-      note(place, before);
+      writeNote(place, before);
     },
   };
 }

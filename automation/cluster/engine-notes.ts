@@ -120,22 +120,22 @@ export interface Here {
   /** Boot time of the machine, in milliseconds since 1970. */
   readonly booted: number;
 }
-const whereWeAre = (): Here => ({
+const currentPlace = (): Here => ({
   place: processPlace(),
   host: hostname(),
   booted: Date.now() - uptime() * 1_000,
 });
 
-const isIn = (place: ProcessPlace, { boot, namespace }: ProcessPlace): boolean =>
+const isSamePlace = (place: ProcessPlace, { boot, namespace }: ProcessPlace): boolean =>
   place.boot === boot && place.namespace === namespace;
 
 /**
  * Returns whether the engine has certainly ended: its process is gone, the number belongs to
  * another process, or the machine was rebooted since.
  */
-export function hasEnded(note: EngineNote, here: Here = whereWeAre()): boolean {
+export function hasEnded(note: EngineNote, here: Here = currentPlace()): boolean {
   if (!here.place) return false;
-  if (isIn(note.place, here.place)) return processFacts(note.pid)?.started !== note.started;
+  if (isSamePlace(note.place, here.place)) return processFacts(note.pid)?.started !== note.started;
   // Copies of a machine may share its ID, but not both its name and its boot time.
   return isEarlierBoot(note.place, here.place) && note.host === here.host && note.at < here.booted;
 }
@@ -147,7 +147,7 @@ export function hasEnded(note: EngineNote, here: Here = whereWeAre()): boolean {
 const [before, after] = [5_000, 300_000];
 
 /** Returns whether the holder of this lock is the noted engine. */
-const took = ({ pid, host, at }: EngineNote, holder: LockHolder): boolean => {
+const isHolder = ({ pid, host, at }: EngineNote, holder: LockHolder): boolean => {
   const since = holder.since.getTime();
   return pid === holder.pid && host === holder.host && since > at - before && since < at + after;
 };
@@ -156,17 +156,20 @@ const took = ({ pid, host, at }: EngineNote, holder: LockHolder): boolean => {
 export const proveDead = (
   notes: readonly EngineNote[],
   holder: LockHolder,
-  here: Here = whereWeAre(),
-): boolean => notes.some((note) => took(note, holder) && hasEnded(note, here));
+  here: Here = currentPlace(),
+): boolean => notes.some((note) => isHolder(note, holder) && hasEnded(note, here));
 
 /**
  * Returns whether an engine still runs here although its client has ended. Such an engine was told
  * to stop and exits when its current operations are done.
  */
-export const isLeftAlone = ({ client, ...note }: EngineNote, here: Here = whereWeAre()): boolean =>
+export const isLeftAlone = (
+  { client, ...note }: EngineNote,
+  here: Here = currentPlace(),
+): boolean =>
   client !== undefined &&
   here.place !== undefined &&
-  isIn(note.place, here.place) &&
+  isSamePlace(note.place, here.place) &&
   !hasEnded(note, here) &&
   processFacts(client.pid)?.started !== client.started;
 
@@ -174,17 +177,18 @@ export const isLeftAlone = ({ client, ...note }: EngineNote, here: Here = whereW
 export const noteOfEnding = (
   notes: readonly EngineNote[],
   holder: LockHolder,
-  here: Here = whereWeAre(),
-): EngineNote | undefined => notes.find((note) => took(note, holder) && isLeftAlone(note, here));
+  here: Here = currentPlace(),
+): EngineNote | undefined =>
+  notes.find((note) => isHolder(note, holder) && isLeftAlone(note, here));
 
 /**
  * Deletes the notes of a stack that is not locked. Keeps those of engines that run here, which may
  * be about to take the lock.
  */
 export function forgetEngines(directory: string): void {
-  const { place } = whereWeAre();
+  const { place } = currentPlace();
   for (const note of notesIn(directory)) {
-    const runs = place && isIn(note.place, place) && !hasEnded(note);
+    const runs = place && isSamePlace(note.place, place) && !hasEnded(note);
     if (!runs) rmSync(fileOf(directory, note), { force: true });
   }
 }

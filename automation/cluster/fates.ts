@@ -146,7 +146,7 @@ const scriptsOf = (component: string): string[] =>
   );
 
 /** Annotation for the cloud controller: keep the floating IP when the Service is deleted. */
-const keep = "loadbalancer.openstack.org/keep-floatingip";
+const keepAnnotation = "loadbalancer.openstack.org/keep-floatingip";
 
 const servicesIn = (answer: unknown): Known["services"] =>
   servicesSchema
@@ -155,7 +155,7 @@ const servicesIn = (answer: unknown): Known["services"] =>
     .map(({ metadata: { namespace, name, annotations }, status }) => ({
       service: `${namespace}/${name}`,
       addresses: (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? []),
-      fate: annotations?.[keep] === "true" ? "stays" : "goes",
+      fate: annotations?.[keepAnnotation] === "true" ? "stays" : "goes",
     }));
 
 async function askCluster(kubeconfig: string, released: boolean): Promise<Known> {

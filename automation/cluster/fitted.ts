@@ -40,7 +40,7 @@ const releaseOf = (): string =>
  * replaced, because then there is work to do, and the engine's own provider, which is not always
  * there.
  */
-function stayingIn(state: StateExport): string[] {
+function keptIds(state: StateExport): string[] {
   const stays = (state.deployment.resources ?? []).filter(
     ({ type, ...one }) =>
       one.delete !== true && one.pendingReplacement !== true && type !== ownProvider,
@@ -50,7 +50,7 @@ function stayingIn(state: StateExport): string[] {
 
 /** Returns the cache key: a hash of release, settings and object IDs. */
 function keyOf(spec: ClusterSpec, state: StateExport): string {
-  const text = JSON.stringify([releaseOf(), spec, stayingIn(state)]);
+  const text = JSON.stringify([releaseOf(), spec, keptIds(state)]);
   return createHash("sha256").update(text).digest("hex");
 }
 
@@ -58,7 +58,7 @@ function keyOf(spec: ClusterSpec, state: StateExport): string {
  * Returns the cached entry; undefined if there is none, or one of an earlier release with less in
  * it.
  */
-function remembered(run: Run): z.infer<typeof schema> | undefined {
+function readCache(run: Run): z.infer<typeof schema> | undefined {
   try {
     return schema.parse(JSON.parse(readFileSync(fileOf(run), "utf8")));
   } catch {
@@ -79,7 +79,7 @@ export function hasFitted(run: Run, spec: ClusterSpec, state: StateExport | unde
   return (
     state !== undefined &&
     mayHaveFitted(run) &&
-    remembered(run)?.key === keyOf(spec, state) &&
+    readCache(run)?.key === keyOf(spec, state) &&
     (end === undefined || endingOf(end) === undefined)
   );
 }
@@ -117,7 +117,7 @@ export async function foundThen(
   { name }: ClusterSpec,
   { state, asking }: Asked,
 ): Promise<KnownFacts | undefined> {
-  const [found, listed] = [remembered(run)?.found, await asking];
+  const [found, listed] = [readCache(run)?.found, await asking];
   if (!found || !listed) return undefined;
   const servers = marksOn(listed, { cluster: name, held: heldBy(state) });
   if (Object.values(servers).some(({ failed }) => failed)) return undefined;

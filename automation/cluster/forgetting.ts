@@ -19,7 +19,7 @@ function ancestorFrom(parent: string | undefined, gone: Gone): string | undefine
  * Returns the resource without references to removed ones. The engine refuses a state with dangling
  * references.
  */
-function detached(resource: StateResource, gone: Gone): StateResource {
+function withoutReferences(resource: StateResource, gone: Gone): StateResource {
   const rest = (urns: readonly string[]): string[] => urns.filter((urn) => !gone.has(urn));
   const { parent: former, dependencies, propertyDependencies, ...more } = resource;
   const { deletedWith, replaceWith, ...others } = more;
@@ -64,7 +64,7 @@ export function withoutThose(
       ...state,
       deployment: {
         ...state.deployment,
-        resources: rest.map((one) => detached(one, gone)),
+        resources: rest.map((one) => withoutReferences(one, gone)),
         pending_operations: (pending ?? []).filter(stays),
       },
     },

@@ -15,7 +15,7 @@ export interface HeldCluster {
  * Matches the URN of the provider that a `Cluster` creates (components/addons/addons.ts). Other
  * Kubernetes providers may connect to other clusters.
  */
-const provided =
+const clusterProvider =
   /stackadm:index:Cluster\$stackadm:addons:Addons\$pulumi:providers:kubernetes::(.*)-addons-provider$/;
 
 function kubeconfigIn(value: unknown): string | undefined {
@@ -27,15 +27,17 @@ function kubeconfigIn(value: unknown): string | undefined {
 
 /** Returns the URNs of the providers that the stack's clusters created. */
 export const providersOf = ({ deployment }: StateExport): Set<string> =>
-  new Set((deployment.resources ?? []).map(({ urn }) => urn).filter((urn) => provided.test(urn)));
+  new Set(
+    (deployment.resources ?? []).map(({ urn }) => urn).filter((urn) => clusterProvider.test(urn)),
+  );
 
-interface Led {
+interface KubernetesProvider {
   readonly urn: string;
   readonly kubeconfig: string;
 }
 
 /** Returns every Kubernetes provider of the state that has a kubeconfig. */
-async function readLed(access: StateAccess): Promise<Led[]> {
+async function readKubernetesProviders(access: StateAccess): Promise<KubernetesProvider[]> {
   const { stdout } = await pulumi(access, ["stack", "export", "--show-secrets"]);
   const { deployment } = exportSchema.parse(JSON.parse(stdout));
   return (deployment.resources ?? [])
@@ -48,8 +50,8 @@ async function readLed(access: StateAccess): Promise<Led[]> {
 
 /** Returns the stack's clusters, also before the first `up` has finished. */
 export async function readClusters(access: StateAccess): Promise<HeldCluster[]> {
-  return (await readLed(access)).flatMap(({ urn, kubeconfig }) => {
-    const name = provided.exec(urn)?.[1];
+  return (await readKubernetesProviders(access)).flatMap(({ urn, kubeconfig }) => {
+    const name = clusterProvider.exec(urn)?.[1];
     return name === undefined ? [] : [{ name, provider: urn, kubeconfig }];
   });
 }
@@ -59,8 +61,8 @@ export async function readClusters(access: StateAccess): Promise<HeldCluster[]> 
  * provider is in `ones`. Includes providers of the user's program.
  */
 export async function readProviders(access: StateAccess, ones?: Set<string>): Promise<string[]> {
-  const all = await readLed(access);
-  const clusters = all.filter(({ urn }) => provided.test(urn) && (ones?.has(urn) ?? true));
+  const all = await readKubernetesProviders(access);
+  const clusters = all.filter(({ urn }) => clusterProvider.test(urn) && (ones?.has(urn) ?? true));
   return all
     .filter((one) => clusters.some((of) => of === one || isSameCluster(of, one)))
     .map(({ urn }) => urn);

@@ -64,7 +64,7 @@ function requireWay(
 }
 
 /** Rewrites a cloud error so that it names the purpose of the request. */
-const explained = (error: unknown): unknown =>
+const withPurpose = (error: unknown): unknown =>
   error instanceof CloudError
     ? new ClusterError(
         error.code,
@@ -79,7 +79,7 @@ const explained = (error: unknown): unknown =>
  * Deletes the chosen objects while it holds the stack's lock. Without the lock, another run may be
  * creating them.
  */
-async function undo(
+async function deleteUnderLock(
   run: Run,
   look: () => Promise<readonly CloudObject[]>,
   choose: (
@@ -103,7 +103,7 @@ async function undo(
     };
     const options = { signal, onDelete, onWait };
     await deleteOrphans(await run.cloud(), lost, options).catch((error: unknown) => {
-      throw explained(error);
+      throw withPurpose(error);
     });
   });
 }
@@ -127,7 +127,7 @@ export async function undoLost(
     if (doubts.interrupted)
       await requireNewest(run.access, doubts.interrupted, await takeInventory(await run.cloud()));
     run.stage("repair");
-    await undo(
+    await deleteUnderLock(
       run,
       async () => (await takeShown(await run.cloud())).objects,
       (now, all) => lostAmong(run, now, all, doubts),
@@ -160,7 +160,7 @@ export async function clearTheWay(run: Run, state: StateExport | undefined): Pro
   };
   const objects = await look();
   const lost = await lostIn(state, objects);
-  if (lost.length > 0) await undo(run, look, lostIn);
+  if (lost.length > 0) await deleteUnderLock(run, look, lostIn);
   const { owned, identities } = heldBy(state);
   const going = new Set([...owned, ...lost.map(({ id }) => id)]);
   const strange = [

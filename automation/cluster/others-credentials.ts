@@ -72,7 +72,7 @@ export async function passOver(
  * Returns the state in which others' credentials are retained, so that the engine only forgets
  * them, and one's own are not, whatever an earlier run set.
  */
-function owned(state: StateExport, others: ReadonlySet<string>): StateExport {
+function withRetention(state: StateExport, others: ReadonlySet<string>): StateExport {
   const wrong = new Set(
     credentialsIn(state).filter(
       ({ id = "", retainOnDelete = false }) => retainOnDelete !== others.has(id),
@@ -88,12 +88,12 @@ function owned(state: StateExport, others: ReadonlySet<string>): StateExport {
 /**
  * Marks others' credentials in the state as retained, and stores the IDs of all retained objects.
  */
-async function retain(
+async function storeRetention(
   { access }: Run,
   found: StateExport | undefined,
   others: ReadonlySet<string>,
 ): Promise<void> {
-  const retaining = (state: StateExport): StateExport => remembering(owned(state, others));
+  const retaining = (state: StateExport): StateExport => remembering(withRetention(state, others));
   if (!found || retaining(found) === found) return;
   await changeState(access, (now) => {
     // The state may have changed, for example by a repair.
@@ -113,7 +113,7 @@ export async function disown(
   found: StateExport | undefined,
 ): Promise<{ readonly others: readonly OthersCredential[]; readonly flags: OperationFlags }> {
   const others = await othersCredentials(run, found);
-  await retain(run, found, new Set(others.map(({ id }) => id)));
+  await storeRetention(run, found, new Set(others.map(({ id }) => id)));
   if (run.options.refresh !== true) return { others, flags: {} };
   const silent = await silentObjects(run, found);
   if (others.length + silent.length === 0) return { others, flags: {} };

@@ -15,7 +15,7 @@ import {
  */
 
 /** Returns the resource without a power state that OpenStack's provider would refuse. Pure. */
-function mended(one: StateResource): StateResource {
+function withoutRefusedState(one: StateResource): StateResource {
   const { powerState, ...inputs } = one.inputs ?? {};
   const isServer = one.type === "openstack:compute/instance:Instance";
   if (!isServer || typeof powerState !== "string" || !isRefused(powerState)) return one;
@@ -29,7 +29,7 @@ function mended(one: StateResource): StateResource {
  */
 export function withoutRefused(state: StateExport): StateExport {
   const { resources, pending_operations: pending } = state.deployment;
-  const without = (resources ?? []).map(mended);
+  const without = (resources ?? []).map(withoutRefusedState);
   const isSame = without.every((one, index) => one === resources?.[index]);
   if (isSame || (pending ?? []).length > 0) return state;
   return { ...state, deployment: { ...state.deployment, resources: without } };

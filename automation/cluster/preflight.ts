@@ -90,7 +90,7 @@ async function surveyedFacts(
 }
 
 /** Reports warnings, and throws one error with all problems. */
-function tell(run: Run, findings: readonly Finding[]): void {
+function report(run: Run, findings: readonly Finding[]): void {
   for (const { severity, text } of findings) if (severity === "warning") run.note(`! ${text}`);
   const problems = findings.filter(({ severity }) => severity === "problem");
   if (problems.length === 0) return;
@@ -128,7 +128,7 @@ export function beginFit(
     if (going.size > 0) run.stage("preflight");
     const held = heldBy(state);
     const findings = await asked.findings({ ...held, going });
-    tell(run, findings);
+    report(run, findings);
     // The survey may contain objects that have been deleted since.
     const surveyed = going.size > 0 ? undefined : asked.surveyed;
     return surveyed && surveyedFacts(run, spec, { surveyed, held });

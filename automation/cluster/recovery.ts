@@ -30,7 +30,7 @@ const waiting = ({ signal, note: onWait }: RecoveryTools): DeleteOptions => ({ s
 type Step<Act extends RecoveryStep["act"]> = Extract<RecoveryStep, { act: Act }>;
 
 /** Returns whether to delete the object. Reports it instead if it may belong to others. */
-function isLeft(what: string, verdict: Verdict, { note }: RecoveryTools): boolean {
+function isToDelete(what: string, verdict: Verdict, { note }: RecoveryTools): boolean {
   if (verdict.is === "unproven")
     note(
       `The ${what} looks like what an interrupted run was making, but ${verdict.because}: it is left as it is. If nothing uses it, delete it by hand.`,
@@ -45,7 +45,7 @@ async function deleteObjects(
 ): Promise<void> {
   const objects = await listObjects(tools.cloud, kind);
   for (const object of objects.filter((one) => isTheOne(one, resource))) {
-    if (!isLeft(`${kind} '${object.name}' (${object.id})`, verdictOn(object, known), tools))
+    if (!isToDelete(`${kind} '${object.name}' (${object.id})`, verdictOn(object, known), tools))
       continue;
     tools.note(`Deleting the ${kind} '${object.name}' that an interrupted run left.`);
     await deleteObject(tools.cloud, object, waiting(tools));
@@ -62,7 +62,7 @@ async function deletePart(
   if (name === undefined || owner === undefined) return;
   const isMeant = ({ id, created }: { id: string; created: string }): boolean =>
     !known.owned.has(id) &&
-    isLeft(
+    isToDelete(
       `${kind} '${name}' (${id})`,
       verdictOnUnmarked({ parents: [owner], created }, known),
       tools,
@@ -83,7 +83,7 @@ async function detachRouter(
   for (const { id, created } of await interfacesOf(cloud, router, subnet)) {
     if (known.owned.has(id)) continue;
     const verdict = verdictOnUnmarked({ parents: [router, subnet], created }, known);
-    if (!isLeft(`router interface ${id}`, verdict, tools)) continue;
+    if (!isToDelete(`router interface ${id}`, verdict, tools)) continue;
     note("Detaching a router interface that an interrupted run left.");
     await removeInterface(cloud, { router, port: id }, waiting(tools));
   }
@@ -120,7 +120,7 @@ async function deleteRule(
   );
   for (const { id, created_at: created } of alike) {
     const verdict = verdictOnUnmarked({ parents: [group], created: inUtc(created ?? "") }, known);
-    if (!isLeft(`security group rule ${id}`, verdict, tools)) continue;
+    if (!isToDelete(`security group rule ${id}`, verdict, tools)) continue;
     tools.note("Deleting a security group rule that an interrupted run left.");
     await gone(tools.cloud.request("network", "DELETE", `/security-group-rules/${id}`));
   }

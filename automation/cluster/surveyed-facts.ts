@@ -12,7 +12,7 @@ interface Thing {
 }
 
 /** Returns the object that a name or ID stands for; undefined unless exactly one matches. */
-function only<T extends Thing>(reference: string, all: readonly T[]): T | undefined {
+function soleMatch<T extends Thing>(reference: string, all: readonly T[]): T | undefined {
   const [first, second] = meantBy(reference, all);
   return second ? undefined : first;
 }
@@ -48,7 +48,7 @@ function externalIn(
   | undefined {
   const none = { id: "", name: "" };
   const found = (one: string | undefined) =>
-    one === undefined ? none : only(one, externalNetworks);
+    one === undefined ? none : soleMatch(one, externalNetworks);
   const [outside, services] = [found(externalNetwork), found(servicesExternalNetwork)];
   if (!outside || !services) return undefined;
   return {
@@ -82,8 +82,8 @@ export function factsIn(
     failed || isBetterNotIgnored("active", statuses.get(id) ?? "");
   if (Object.values(servers).some(isJudged)) return undefined;
   const external = externalIn(survey, wanted);
-  const imageIds = idsOf(wanted.images, (one) => (isUuid(one) ? one : only(one, images)?.id));
-  const flavorIds = idsOf(wanted.flavors, (one) => only(one, flavors)?.id);
+  const imageIds = idsOf(wanted.images, (one) => (isUuid(one) ? one : soleMatch(one, images)?.id));
+  const flavorIds = idsOf(wanted.flavors, (one) => soleMatch(one, flavors)?.id);
   if (!external || !scope || !imageIds || !flavorIds) return undefined;
   return { imageIds, flavorIds, ...external, scope, servers };
 }

@@ -46,7 +46,7 @@ const named = (objects: readonly CloudObject[]): string =>
   objects.map(({ kind, name, id }) => `${kind} '${name === "" ? id : name}'`).join(", ");
 
 /** Returns how the user deletes the leftovers: by their mark, or else by hand. */
-function wayOut(marked: readonly Orphan[], others: readonly CloudObject[]): string {
+function deletionAdvice(marked: readonly Orphan[], others: readonly CloudObject[]): string {
   const identities = new Set(marked.map(({ mark }) => mark.identity));
   const data = marked.some(hasData) ? " --volumes" : "";
   const commands = [...identities].map((one) => orphansCommand(one) + data).join("; ");
@@ -78,7 +78,7 @@ export async function sweep(options: SweepOptions): Promise<Swept> {
     throw new ClusterError(
       "FAILED",
       `Still there: ${named([...marked, ...others])}.`,
-      wayOut(marked, others),
+      deletionAdvice(marked, others),
     );
   const retains = before.filter(({ id }) => retained.has(id));
   return {

@@ -54,7 +54,7 @@ export function withUnfinished(state: StateExport, urns: ReadonlySet<string>): S
  * in a run that then stopped. The engine would run the script again before it replaces the server's
  * successor, but the SSH route to its machine may lead through the deleted server.
  */
-const hasLetGo = (one: StateResource, all: ReadonlyMap<string, StateResource>): boolean => {
+const isFinishedLeave = (one: StateResource, all: ReadonlyMap<string, StateResource>): boolean => {
   if (one.type !== script || one.pendingReplacement !== true) return false;
   const server = all.get(one.replaceWith?.[0] ?? "");
   if (!server) return false;
@@ -69,7 +69,7 @@ const hasLetGo = (one: StateResource, all: ReadonlyMap<string, StateResource>): 
 export function withoutLeaves(state: StateExport): { state: StateExport; left: readonly string[] } {
   const all = state.deployment.resources ?? [];
   const byUrn = new Map(all.map((one) => [one.urn, one]));
-  const left = new Set(all.filter((one) => hasLetGo(one, byUrn)));
+  const left = new Set(all.filter((one) => isFinishedLeave(one, byUrn)));
   if (left.size === 0) return { state, left: [] };
   const resources = all.map((one) => (left.has(one) ? { ...one, replaceWith: [] } : one));
   return {

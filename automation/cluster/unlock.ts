@@ -52,7 +52,7 @@ async function locksByEngine(access: StateAccess): Promise<StackLock[]> {
   return said.length > 0 ? said : [{}];
 }
 
-const held = (by: StackLock): ClusterError =>
+const lockedError = (by: StackLock): ClusterError =>
   new ClusterError(
     "STACK_LOCKED",
     `Another operation holds this stack: ${describeLock(by)}.`,
@@ -77,7 +77,7 @@ async function removeLocks(run: Run, locks: readonly StackLock[]): Promise<void>
 const endingMilliseconds = 15 * 60_000;
 
 /** Returns the holders if all of them are about to end; otherwise undefined. */
-function endingHere({ access }: Run, alive: readonly StackLock[]): EngineNote[] | undefined {
+function endingHolders({ access }: Run, alive: readonly StackLock[]): EngineNote[] | undefined {
   const notes = notesIn(access.workspace.directory);
   const ending = alive.flatMap(({ holder }) => (holder && noteOfEnding(notes, holder)) ?? []);
   return ending.length === alive.length ? ending : undefined;
@@ -91,7 +91,7 @@ export async function requireFree(run: Run): Promise<void> {
   const until = Date.now() + endingMilliseconds;
   let told = false;
   for (;;) {
-    const ending = await takeFree(run, { mayWait: Date.now() < until });
+    const ending = await removeDeadLocks(run, { mayWait: Date.now() < until });
     if (ending.length === 0) return;
     if (!told)
       for (const { pid } of ending)
@@ -107,7 +107,7 @@ export async function requireFree(run: Run): Promise<void> {
 /**
  * Returns engines to wait for; none when the stack is free. Throws if another operation holds it.
  */
-async function takeFree(run: Run, { mayWait }: { mayWait: boolean }): Promise<EngineNote[]> {
+async function removeDeadLocks(run: Run, { mayWait }: { mayWait: boolean }): Promise<EngineNote[]> {
   const { directory } = run.access.workspace;
   // Asking the engine takes a second: do it only if one of our engines may have left its lock.
   const mayHold = (note: EngineNote) => hasEnded(note) || isLeftAlone(note);
@@ -120,9 +120,9 @@ async function takeFree(run: Run, { mayWait }: { mayWait: boolean }): Promise<En
     const locks = await locksOf(run);
     const [alive, ...others] = locks.filter((lock) => !isDead(run, lock));
     if (alive) {
-      const ending = mayWait ? endingHere(run, [alive, ...others]) : undefined;
+      const ending = mayWait ? endingHolders(run, [alive, ...others]) : undefined;
       if (ending) return ending;
-      throw held(alive);
+      throw lockedError(alive);
     }
     await removeLocks(run, locks);
     for (const lock of locks)
@@ -141,7 +141,7 @@ export async function unlock(run: Run, holders: readonly string[]): Promise<stri
   const alive = locks.find(
     (lock) => !isDead(run, lock) && (holderRuns(lock) || !holders.includes(describeLock(lock))),
   );
-  if (alive) throw held(alive);
+  if (alive) throw lockedError(alive);
   if (locks.length > 0) requireOurs(run, await readState(run.access));
   await removeLocks(run, locks);
   return locks.map(describeLock);

@@ -48,7 +48,7 @@ export async function beginWith(run: Run): Promise<StateExport | undefined> {
   // The package's program would delete resources that it does not describe. A user's own program
   // may add a cluster to its stack.
   if (run.service.program === undefined) requireOurs(run, state);
-  return introduce(run, state);
+  return checkAndReport(run, state);
 }
 
 /**
@@ -58,10 +58,10 @@ export async function beginWith(run: Run): Promise<StateExport | undefined> {
 export async function beginWithOurs(run: Run): Promise<StateExport | undefined> {
   const state = await readState(run.access);
   requireOurs(run, state);
-  return introduce(run, state);
+  return checkAndReport(run, state);
 }
 
-async function introduce(
+async function checkAndReport(
   run: Run,
   state: StateExport | undefined,
 ): Promise<StateExport | undefined> {

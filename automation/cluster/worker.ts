@@ -56,7 +56,7 @@ async function loadProgram(path: string): Promise<PulumiFn> {
 }
 
 /** Program for operations that need only the state: the engine does not run it. */
-const none: PulumiFn = () => Promise.reject(new Error("This operation runs no program."));
+const noProgram: PulumiFn = () => Promise.reject(new Error("This operation runs no program."));
 
 let command: Promise<PulumiCommand> | undefined;
 
@@ -80,7 +80,7 @@ const create: Open = (name, workspace) =>
     throw error;
   });
 
-function opening({ operation, exists }: OperationRequest): Open {
+function openerFor({ operation, exists }: OperationRequest): Open {
   if (operation === "destroy") return (...of) => Stack.select(...of);
   return exists === false ? create : (...of) => Stack.createOrSelect(...of);
 }
@@ -98,7 +98,7 @@ async function openStack(
   // `select` starts a process, and writes a file that all stacks of a user share. It is not needed:
   // every command names its stack.
   if (request.exists === true) workspace.selectStack = () => Promise.resolve();
-  const stack = await opening(request)(request.stack, workspace);
+  const stack = await openerFor(request)(request.stack, workspace);
   // The SDK reads the history after each operation, with another process. The result is not used.
   stack.info = () => Promise.resolve(undefined);
   // The SDK also reads the outputs, with two processes. Callers that need them read them.
@@ -112,7 +112,7 @@ interface EngineCalls {
 }
 
 /** Returns the engine with a preview before each update, which the SDK turns off. */
-function lookingFirst(engine: PulumiCommand): PulumiCommand {
+function withPreview(engine: PulumiCommand): PulumiCommand {
   const calls = engine as PulumiCommand & EngineCalls;
   const run: EngineCalls["run"] = (args, ...rest) =>
     calls.run(
@@ -137,7 +137,7 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Rep
   const stack = await openStack(
     request,
     program,
-    lookingFirst(await pulumiCommand(request.engineVersion)),
+    withPreview(await pulumiCommand(request.engineVersion)),
   );
   // Ignores requests that fail because the engine ends.
   process.on("unhandledRejection", () => undefined);
@@ -173,7 +173,7 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
   const { operation } = request;
   const runs = operation === "up" || operation === "preview";
   // Load the program first: its errors are then reported without starting an engine.
-  const program = runs ? await loadProgram(request.program) : none;
+  const program = runs ? await loadProgram(request.program) : noProgram;
   giveFacts(request.known);
   let returned: Readonly<Record<string, unknown>> | undefined;
   const noting: PulumiFn = async () => (returned = (await program()) ?? {});
@@ -257,7 +257,7 @@ async function serve(request: OperationRequest): Promise<void> {
  * Changes to the environment and directory of the operation: the process was started before they
  * were known.
  */
-function moveTo({ env, cwd }: PlaceMessage): void {
+function applyPlace({ env, cwd }: PlaceMessage): void {
   for (const name of Object.keys(process.env))
     if (env[name] === undefined) Reflect.deleteProperty(process.env, name);
   Object.assign(process.env, env);
@@ -267,7 +267,7 @@ function moveTo({ env, cwd }: PlaceMessage): void {
 function begin(message: unknown): void {
   const place = placeSchema.safeParse(message);
   if (place.success) {
-    moveTo(place.data);
+    applyPlace(place.data);
     process.once("message", begin);
     return;
   }

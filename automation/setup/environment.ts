@@ -77,12 +77,12 @@ export function backendUrl(env: NodeJS.ProcessEnv, ofProject?: string): string {
   if (isSet(ofProject)) return requireBackend(ofProject, "Pulumi.yaml: backend.url");
   // The stacks of a lab describe machines that disappear with it: a new lab needs new stacks.
   const directory = stateDirectory(...(usesLab(env) ? [labFolder()] : []), "pulumi");
-  makePlace(directory);
+  makeDirectory(directory);
   return pathToFileURL(directory).href;
 }
 
 /** Creates a directory; the error names XDG_STATE_HOME, by which the user may have moved it. */
-function makePlace(directory: string): void {
+function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
