@@ -18,10 +18,6 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { assignments } from "../../components/support/shell.js";
 
-/** Returns what a script printed without the signs of life that its background loop prints late on a busy host. */
-const withReasonLast = (stderr: string): string =>
-  stderr.replace(/(\nreason: .*\n)(?:alive .*\n)+$/, "$1");
-
 export interface Outcome {
   readonly code: number;
   readonly stdout: string;
@@ -169,7 +165,7 @@ export class Sandbox {
       text(child.stderr),
       once(child, "close") as Promise<[number | null]>,
     ]);
-    return { code: code ?? -1, stdout, stderr: withReasonLast(stderr), calls: this.#called() };
+    return { code: code ?? -1, stdout, stderr, calls: this.#called() };
   }
 
   /** As `run`, but comes back while the scripts run, in real time. */
@@ -211,8 +207,7 @@ export class Sandbox {
     });
     closeSync(stdin);
     const { stdout, stderr } = done;
-    const { status } = done;
-    return { code: status ?? -1, stdout, stderr: withReasonLast(stderr), calls: this.#called() };
+    return { code: done.status ?? -1, stdout, stderr, calls: this.#called() };
   }
 
   #called(): string[] {
