@@ -14,16 +14,16 @@ export const access = z
   .meta(
     doc(
       "in place",
-      "How the program and people reach the machines by SSH: `control-plane` is a floating IP on the first control plane, and all others through it; `bastion` is a floating IP on a machine of its own, and no other lets SSH in from outside; `direct` is each machine's own address, for a program that runs where the machines are; `admin` is the same in `network.admin`.",
+      "How the program and users reach the machines by SSH. `control-plane`: a floating IP on the first control plane, through which all other machines are reached. `bastion`: a floating IP on a separate machine; no other machine accepts SSH from outside. `direct`: each machine's own address, for a program that runs in a network that reaches the machines. `admin`: each machine's own address in `network.admin`.",
     ),
   );
 
-/** The machine that is nothing but the way to the others. */
+/** Options of the bastion: a machine that only forwards SSH to the other machines. */
 export const bastion = record({
   flavor: present("a flavor").meta(
     doc(
       "replaces nodes",
-      "With `access: bastion`: flavor of the bastion, by name or ID. It runs nothing but SSH.",
+      "With `access: bastion`: flavor of the bastion, by name or ID. The bastion runs nothing but SSH.",
       "**required** for `bastion`",
     ),
   ),
@@ -32,7 +32,7 @@ export const bastion = record({
     .meta(
       doc(
         "replaces nodes",
-        "With `access: bastion`: its availability zone.",
+        "With `access: bastion`: availability zone of the bastion.",
         "the first of `zones`",
       ),
     ),
@@ -41,7 +41,7 @@ export const bastion = record({
     .meta(
       doc(
         "replaces nodes",
-        "Raise it to replace the bastion by a new one with the present image, flavor, zone, user data and login key. Until then those are frozen. Nobody reaches a machine by SSH meanwhile; the cluster goes on.",
+        "Raise it to replace the bastion with a new one that uses the current image, flavor, zone, user data and login key. Until then these are frozen. During the replacement no machine can be reached by SSH; the cluster keeps running.",
       ),
     ),
   ...machineOptions,
@@ -55,7 +55,10 @@ interface Written {
   readonly network: { readonly admin?: object | undefined };
 }
 
-/** A way that is named but not described, or the other way round. */
+/**
+ * Reports a value of `access` whose own settings are missing, and a bastion that `access` does not
+ * use.
+ */
 export function wayIn({
   access: way,
   bastion: written,

@@ -1,6 +1,9 @@
 import type { ClusterSpec } from "./cluster-spec.js";
 
-/** Where a specification names a certificate in Barbican, by which load balancers end TLS. Undefined: nowhere. */
+/**
+ * Returns the path in the specification that names the Barbican certificate with which load
+ * balancers terminate TLS. Returns undefined if no path names one.
+ */
 export function certificateIn({
   loadBalancer,
   sampleServices,

@@ -8,10 +8,7 @@ export const allowedCidrs = list(
   1,
   "the ranges that may reach the API and SSH, like [203.0.113.0/24]",
 ).meta(
-  doc(
-    "in place",
-    "Ranges from which the Kubernetes API may be reached, and SSH unless `sshCidrs` names others.",
-  ),
+  doc("in place", "Ranges that may reach the Kubernetes API, and SSH unless `sshCidrs` is set."),
 );
 
 export const sshCidrs = list(
@@ -23,7 +20,7 @@ export const sshCidrs = list(
   .meta(
     doc(
       "in place",
-      "Ranges from which SSH may be reached: at the bastion, or at the machines that `access` leads to. `up` works from there. Second interfaces have ranges of their own (`network.admin.allowedCidrs`).",
+      "Ranges that may reach SSH: on the bastion, or on the machines that `access` leads to. They must contain the address from which `up` runs. Second interfaces have their own ranges (`network.admin.allowedCidrs`).",
       "`allowedCidrs`",
     ),
   );
@@ -37,12 +34,15 @@ export const serviceCidrs = list(
   .meta(
     doc(
       "in place",
-      "Ranges from which the load balancers of the ingress controller and of the samples may be used, internal ones too; the machines and the pods always may. `up` asks from where it runs whether they answer. A Service of your own says it itself, by `loadBalancerSourceRanges`; where load balancers keep their clients' addresses (`ovn`), no other range reaches it anyway.",
+      "Ranges that may use the load balancers of the ingress controller and of the samples, internal ones too; machines and pods are always allowed. `up` checks from the place where it runs whether these load balancers answer. Your own Services set their ranges with `loadBalancerSourceRanges`; with `ovn`, where load balancers keep the client's address, no other range reaches a Service anyway.",
       "`allowedCidrs`",
     ),
   );
 
-/** Ranges from which nobody would come: the API and SSH are reached by IPv4. */
+/**
+ * Reports ranges that contain IPv6 only: clients reach the API and SSH by IPv4, so no one would be
+ * allowed.
+ */
 export function unreachable({
   allowedCidrs: api,
   sshCidrs: ssh,
@@ -54,7 +54,7 @@ export function unreachable({
   readonly network: Grouped & { readonly portSecurity: boolean };
   readonly controlPlane: Grouped;
 }): z.core.$ZodRawIssue[] {
-  // Whoever brings groups along may let them in there.
+  // Without port security, or with security groups of the user, other rules may allow clients.
   const opened = !portSecurity || [...ofAll, ...controlPlane.securityGroups].length > 0;
   if (opened) return [];
   const written = [
@@ -69,5 +69,3 @@ export function unreachable({
       message: `has ranges of IPv6 only, and ${what} reached by IPv4; write one like 203.0.113.0/24, too`,
     }));
 }
-
-/** Name servers of a family that the machines' subnet does not have. */

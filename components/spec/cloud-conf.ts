@@ -12,18 +12,20 @@ import {
 } from "../arguments/values.js";
 
 /*
- * Every key of cloud.conf that a cluster can be told, by section: the one table. The schema is made of it, and its names in the
- * file follow from it (`confKey`). What is not here is the program's own, and refused with a sentence (`owned`).
- * Source: the `gcfg` tags of cloud-provider-openstack 1.36 (test/fixtures/cloud-conf-keys-1.36.txt).
+ * Table of all keys of cloud.conf that a user can set, by section. The schema is made from it, and
+ * the names in the file follow from its names (`confKey`). The program sets the keys in `owned`
+ * itself and refuses them with a reason.
+ * Source: the `gcfg` tags of cloud-provider-openstack 1.36
+ * (test/fixtures/cloud-conf-keys-1.36.txt).
  */
 
-/** Keys that are called otherwise in the file than here, where their section says what they are about. */
+/** Keys that the file calls differently: here their section already states what they belong to. */
 const renamed: Readonly<Record<string, string>> = {
   provider: "lb-provider",
   method: "lb-method",
 };
 
-/** The name in cloud.conf: `floating-subnet-id` of `floatingSubnetId`. */
+/** Returns the name of a key in cloud.conf: `floating-subnet-id` for `floatingSubnetId`. */
 export const confKey = (key: string): string =>
   renamed[key] ?? key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
@@ -38,7 +40,7 @@ const isDuration = (value: string): boolean => /^(\d+(ms|s|m|h))+$/.test(value);
 const duration = text(isDuration, "is not a length of time; write one like 5s");
 const uuid = (what: string): z.ZodType<string, string> => present(`the ID of ${what}`);
 
-/** Where load balancers get their addresses: for all services, and for those of one class. */
+/** Networks and subnets of the load balancers' addresses, set for all Services or for one class. */
 const places = {
   floatingNetworkId: optional(
     uuid("an external network"),
@@ -52,12 +54,12 @@ const places = {
   ),
   floatingSubnet: optional(
     present("a pattern of names of subnets"),
-    "Pattern of the names of such subnets; a regular expression after `~`.",
+    "Pattern that names of subnets for floating IPs match; a regular expression after `~`.",
     "any",
   ),
   floatingSubnetTags: optional(
     present("tags of subnets"),
-    "Tags of such subnets, with commas between them; `!` before one that it must not have.",
+    "Tags that subnets for floating IPs have, separated by commas; `!` before a tag that a subnet must not have.",
     "any",
   ),
   networkId: optional(
@@ -72,7 +74,7 @@ const places = {
   ),
 } as const;
 
-/** How Octavia spreads connections. */
+/** Methods by which Octavia distributes connections. */
 export const balancingMethods = [
   "ROUND_ROBIN",
   "LEAST_CONNECTIONS",
@@ -83,40 +85,40 @@ export const balancingMethods = [
 const monitor = {
   createMonitor: optional(
     truth(),
-    "Whether load balancers ask the machines for their health. Without it `externalTrafficPolicy: Local` leads to machines without a pod.",
+    "Whether load balancers check the health of the machines. Without it `externalTrafficPolicy: Local` leads to machines without a pod.",
     "`true`",
   ),
-  monitorDelay: optional(duration, "How often they ask.", "`5s`"),
-  monitorTimeout: optional(duration, "How long an answer may take.", "`3s`"),
+  monitorDelay: optional(duration, "Time between two health checks.", "`5s`"),
+  monitorTimeout: optional(duration, "Time limit of a health check.", "`3s`"),
   monitorMaxRetries: optional(
     whole(1, "a number of answers", 10),
-    "Answers after which a machine is in again, 1 to 10.",
+    "Successful checks after which a machine gets connections again, 1 to 10.",
     "`1`",
   ),
   monitorMaxRetriesDown: optional(
     whole(1, "a number of answers", 10),
-    "Failures after which a machine is out, 1 to 10.",
+    "Failed checks after which a machine gets no connections, 1 to 10.",
     "`3`",
   ),
 } as const;
 
-/** [LoadBalancer], but `enabled` and `provider`, which other arguments depend on. */
+/** Keys of [LoadBalancer] except `enabled` and `provider`, on which other arguments depend. */
 export const loadBalancerKeys = {
   method: optional(
     oneOf(balancingMethods),
-    "How connections are spread: `ROUND_ROBIN`, `LEAST_CONNECTIONS`, `SOURCE_IP`, `SOURCE_IP_PORT`.",
+    "Method that distributes connections: `ROUND_ROBIN`, `LEAST_CONNECTIONS`, `SOURCE_IP`, `SOURCE_IP_PORT`.",
     "`ROUND_ROBIN`; `SOURCE_IP_PORT` with `ovn`, which knows nothing else",
   ),
   ...places,
   ...monitor,
   internalLb: optional(
     truth(),
-    "Services get no floating IP, and those that have one lose it: for a cloud whose floating IPs cannot be used.",
+    "Services get no floating IP, and Services that have one lose it: for a cloud whose floating IPs cannot be used.",
     "`false`",
   ),
   nodeSelector: optional(
     present("labels of machines"),
-    "Labels of the machines behind load balancers: `key=value` or `key`, with commas between them.",
+    "Labels of the machines behind load balancers: `key=value` or `key`, separated by commas.",
     "all machines",
   ),
   cascadeDelete: optional(
@@ -128,18 +130,18 @@ export const loadBalancerKeys = {
   availabilityZone: optional(present("a zone of Octavia"), "Octavia zone.", "Octavia's default"),
   enableIngressHostname: optional(
     truth(),
-    "Services with the proxy protocol are shown by a name instead of an address, so that pods use them through the load balancer.",
+    "Services that use the proxy protocol get a host name instead of an address in their status, so that pods reach them through the load balancer.",
     "`false`",
   ),
-  ingressHostnameSuffix: optional(present("a DNS suffix"), "End of that name.", "`nip.io`"),
+  ingressHostnameSuffix: optional(present("a DNS suffix"), "Suffix of that host name.", "`nip.io`"),
   defaultTlsContainerRef: optional(
     present("the address of a container or secret of Barbican"),
-    "Container or secret of Barbican with the certificate by which load balancers end TLS, at every port of every service that does not say otherwise.",
+    "Barbican container or secret with the certificate with which load balancers terminate TLS, on every port of every Service that does not set its own.",
     "load balancers pass TLS on",
   ),
   containerStore: optional(
     z.enum(["barbican", "external"], { error: "is no store; write barbican or external" }),
-    "Where that container is: `external` is not looked up.",
+    "Where that container is stored: `external` is not looked up.",
     "`barbican`",
   ),
   maxSharedLb: optional(
@@ -149,23 +151,29 @@ export const loadBalancerKeys = {
   ),
   providerRequiresSerialApiCalls: optional(
     truth(),
-    "For Octavia providers that cannot make a load balancer with all its parts at once. The cloud controller makes one after another then, instead of up to five at the same time.",
+    "For Octavia providers that cannot create a load balancer with all its parts in one request. The cloud controller then creates the load balancers of Services one after another instead of up to five at the same time.",
     "`false`",
   ),
 } as const;
 
-/** [LoadBalancerClass "name"]: what a service takes by the annotation `loadbalancer.openstack.org/class`. */
+/**
+ * Name of a section [LoadBalancerClass "name"]. A Service selects it by the annotation
+ * `loadbalancer.openstack.org/class`.
+ */
 const className = text(
   (value) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(value),
   "is not the name of a class; use lower-case letters, digits and dashes",
 );
-/** The class by which a Service stays in the machines' network, where there is another one for the addresses of services. */
+/**
+ * Name of the class that keeps a Service's load balancer in the machines' network, for clusters
+ * that have a separate network for load balancers.
+ */
 export const machinesClass = "machines";
 const members = "the machines' own subnet, which the program knows; leave it out";
 export const loadBalancerClasses = z
   .record(
     className,
-    // The subnet of all load balancers would win over another network.
+    // With `networkId` alone, the subnet that is set for all load balancers would still apply.
     record(places, { memberSubnetId: members }).refine(
       ({ networkId, subnetId }) => networkId === undefined || subnetId !== undefined,
       { path: ["networkId"], error: "does not say which subnet of it; write subnetId, too" },
@@ -195,17 +203,17 @@ const networkNames = (kind: string, which: string, otherwise: string) =>
     otherwise,
   );
 
-/** The sections that have nothing to do with load balancers. */
+/** Keys of the sections that do not concern load balancers. */
 export const otherSections = {
   global: {
     osEndpointType: optional(
       osEndpointType,
-      "Which endpoints of the catalog the cluster's controllers use.",
+      "Kind of the catalog's endpoints that the cluster's controllers use.",
       "`public`",
     ),
     tlsInsecure: optional(
       truth(),
-      "Whether the controllers accept any certificate of the cloud. Better: `cacert` in clouds.yaml.",
+      "Whether the controllers accept any TLS certificate of the cloud. Setting `cacert` in clouds.yaml is better.",
       "`false`",
     ),
   },
@@ -221,32 +229,32 @@ export const otherSections = {
       "Ranges in the order in which nodes' addresses are listed.",
       "Nova's order",
     ),
-    ipv6SupportDisabled: optional(truth(), "Leaves IPv6 addresses of nodes out.", "`false`"),
+    ipv6SupportDisabled: optional(truth(), "Leaves out the IPv6 addresses of nodes.", "`false`"),
   },
   metadata: {
     searchOrder: optional(
       z.enum(searchOrders, { error: `is no order; write one of ${searchOrders.join(" or ")}` }),
-      "Where a machine's own data are looked up.",
+      "Sources from which a machine reads its own metadata, in this order.",
       "`configDrive,metadataService`",
     ),
-    requestTimeout: optional(duration, "How long an answer of the cloud may take.", "no limit"),
+    requestTimeout: optional(duration, "Time limit for an answer of the cloud.", "no limit"),
   },
   blockStorage: {
     nodeVolumeAttachLimit: optional(
       whole(1, "a number of volumes").refine((value) => value <= 256, {
         error: "is more than Cinder CSI knows; write at most 256",
       }),
-      "Volumes of claims that each node takes; the scheduler gives it no more. With virtio-blk a machine of KVM has slots for about 25 disks, its own among them (the disk that it boots from, `runtimeVolume`, `etcdVolume`; `network.admin` takes one, too); with virtio-scsi (`hw_disk_bus=scsi` of the image) many more: write up to 256. An operator may allow less (Nova's `max_disk_devices_to_attach`, few ports of q35 machines). Another one restarts the driver on the nodes; pods and volumes stay.",
-      "`24`, less what the node with most volumes has besides its disk",
+      "Volumes of claims that the scheduler places on each node at most. With virtio-blk a KVM machine has slots for about 25 disks, including its own (the boot disk, `runtimeVolume`, `etcdVolume`; `network.admin` takes a slot, too); with virtio-scsi (`hw_disk_bus=scsi` of the image) it has many more: write up to 256. The cloud may allow less (Nova's `max_disk_devices_to_attach`, few ports of q35 machines). A change restarts the driver on the nodes; pods and volumes are kept.",
+      "`24`, less the highest number of volumes that a node has in addition to its disk",
     ),
     rescanOnResize: optional(
       truth(),
-      "Whether a machine looks at a volume's size again before it grows the file system.",
+      "Whether a machine reads a volume's size again before it grows the file system.",
       "`false`",
     ),
     ignoreVolumeAz: optional(
       truth(),
-      "For clouds whose zones of Cinder are others than Nova's: a volume is taken to be reachable from every machine that a class allows.",
+      "For clouds whose Cinder zones differ from the Nova zones: every machine that a class allows is assumed to reach a volume.",
       "`false`",
     ),
     ignoreVolumeMicroversion: optional(truth(), "For a Cinder older than 3.34.", "`false`"),
@@ -254,7 +262,7 @@ export const otherSections = {
   keyManager: {
     keyId: optional(
       uuid("a secret of Barbican"),
-      "Barbican key for a KMS plugin of your own that reads the same configuration.",
+      "Barbican key for your own KMS plugin that reads the same configuration.",
       "none",
     ),
   },
@@ -268,7 +276,10 @@ const login = [
   ...["applicationCredentialId", "applicationCredentialName", "applicationCredentialSecret"],
 ];
 
-/** Keys that the program writes itself or that cannot work with what it makes, with the reason that people read. */
+/**
+ * Keys that the program sets itself or that would break what it creates, with the reason shown to
+ * the user.
+ */
 export const owned = {
   global: {
     ...Object.fromEntries(login.map((key) => [key, credential])),

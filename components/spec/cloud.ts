@@ -13,26 +13,29 @@ import { isOvn } from "./traits/endpoint.js";
 import { overlaps, prefixOf } from "../../base/addresses.js";
 import { doc, present, range4, record, truth } from "../arguments/values.js";
 
-/** A network of their own for the addresses of services. */
+/** Separate network for the addresses of load balancers. */
 const servicesNetwork = record({
   range: range4("10.1.0.0/24")
     .default("10.1.0.0/24")
     .meta(
       doc(
         "refused",
-        "Range of a network of their own for the addresses of Services' load balancers. It is made, with a subnet and a router; load balancers lead from there to the machines in theirs, which by Octavia's documentation `amphora` can and `ovn` cannot. A Service with the annotation `loadbalancer.openstack.org/class: machines` stays in the machines' network, as the program's own internal ones do. A living cluster can get one, for new load balancers, and keeps it. For one that exists, write `networkId`, `subnetId` and `floatingNetworkId` instead.",
+        "Range of a separate network for the addresses of Services' load balancers. The program creates the network with a subnet and a router; load balancers forward from it to the machines in their network, which by Octavia's documentation `amphora` can do and `ovn` cannot. A Service with the annotation `loadbalancer.openstack.org/class: machines` keeps its load balancer in the machines' network, as the program's own internal ones do. An existing cluster can gain this network, for new load balancers, and then keeps it. For a network that already exists, write `networkId`, `subnetId` and `floatingNetworkId` instead.",
       ),
     ),
   externalNetwork: present("the external network of the services").meta(
     doc(
       "refused",
-      "External network of that router and of the services' floating IPs, by name or ID; it may be `externalNetwork` again.",
+      "External network of that router and of the Services' floating IPs, by name or ID; it may be the same as `externalNetwork`.",
       "**required** with `loadBalancer.network`",
     ),
   ),
 });
 
-/** Services of type LoadBalancer: section [LoadBalancer] of cloud.conf, and a section for each class. */
+/**
+ * Options of Services of type LoadBalancer: section [LoadBalancer] of cloud.conf, and a section per
+ * class.
+ */
 export const loadBalancer = record(
   {
     enabled: truth()
@@ -40,7 +43,7 @@ export const loadBalancer = record(
       .meta(
         doc(
           "refused",
-          "Whether there are load balancers. Without, for a cloud that has no Octavia, services of type LoadBalancer get no address, and the API has another endpoint than `load-balancer`.",
+          "Whether load balancers exist. `false` is for a cloud without Octavia: Services of type LoadBalancer get no address, and the API needs another endpoint than `load-balancer`.",
           "`true`",
         ),
       ),
@@ -56,7 +59,7 @@ export const loadBalancer = record(
 
 const { global, networking, metadata, keyManager } = otherSections;
 
-/** What the cluster's controllers are told of the cloud besides: the other sections of cloud.conf. */
+/** Other sections of cloud.conf that the cluster's controllers read. */
 export const cloudController = record(
   {
     enabled: truth()
@@ -64,7 +67,7 @@ export const cloudController = record(
       .meta(
         doc(
           "refused",
-          "Whether the cluster has a cloud controller. Without, there are no load balancers, nodes have no external address and no zone, and a node stays that lost its server behind the cluster's back. Volumes work.",
+          "Whether the cluster has a cloud controller. Without it there are no load balancers, nodes have no external address and no zone, and a node whose server was deleted outside Kubernetes is not removed. Volumes work.",
           "`true`",
         ),
       ),
@@ -82,7 +85,9 @@ interface Ranges {
   readonly cloudController: { readonly enabled?: boolean | undefined };
 }
 
-/** What a network of their own for the addresses of services does not go with. */
+/**
+ * Reports settings that contradict a separate network for load balancers (`loadBalancer.network`).
+ */
 export function besideServicesNetwork(of: Ranges): z.core.$ZodRawIssue[] {
   const { network: place, provider, ...written } = of.loadBalancer;
   if (!place) return [];
@@ -101,7 +106,7 @@ export function besideServicesNetwork(of: Ranges): z.core.$ZodRawIssue[] {
     ...(none
       ? [issue("network", place, "is that of load balancers, and there are none; leave it out")]
       : []),
-    // It changes nothing but the address that a connection goes to: the machines would answer by another router.
+    // OVN load balancers only rewrite the destination address: replies would take another router.
     ...(isOvn(provider)
       ? [
           issue(
@@ -123,7 +128,7 @@ export function besideServicesNetwork(of: Ranges): z.core.$ZodRawIssue[] {
           ),
         ]
       : []),
-    // Octavia is told the network of the others besides, in which that subnet is not.
+    // The class would inherit the ID of the separate network, which does not contain its subnet.
     ...Object.entries(written.classes ?? {}).flatMap(([name, { subnetId, networkId }]) =>
       subnetId === undefined || networkId !== undefined
         ? []
@@ -149,7 +154,7 @@ interface Chosen {
   readonly samples: boolean;
 }
 
-/** What a cluster without load balancers cannot have. */
+/** Reports settings that need load balancers in a cluster that has none. */
 export function withoutLoadBalancers(chosen: Chosen): z.core.$ZodRawIssue[] {
   const withoutController = chosen.cloudController.enabled === false;
   if (chosen.loadBalancer.enabled !== false && !withoutController) return [];
@@ -159,7 +164,7 @@ export function withoutLoadBalancers(chosen: Chosen): z.core.$ZodRawIssue[] {
     ...{ code: "custom", path: [path], input, message },
   });
   return [
-    // Octavia itself may be there when the controller is not.
+    // The cloud may have Octavia even when the cluster has no cloud controller.
     ...(kind === "load-balancer" && chosen.loadBalancer.enabled === false
       ? [
           issue(
@@ -181,7 +186,10 @@ interface Made {
   readonly loadBalancer: { readonly provider: string };
 }
 
-/** A size or a place of load balancers that are part of the network itself. */
+/**
+ * Reports a flavor or zone for load balancers of OVN, which have neither: they are flows of the
+ * network itself.
+ */
 export function nowhereToPlace({ endpoint, ingress, loadBalancer }: Made): z.core.$ZodRawIssue[] {
   const found: Readonly<
     Record<string, { readonly flavorId?: string | undefined; readonly zone?: string | undefined }>

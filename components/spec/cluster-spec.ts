@@ -43,7 +43,10 @@ import { contradictions, nowhereToRun, presetOf, topology, unscheduled } from ".
 import { volumesWithoutZone } from "./volumes.js";
 import { doc, label, present, record, truth } from "../arguments/values.js";
 
-/** Every argument of a cluster: types, checks, defaults and documentation. There is no other declaration. */
+/**
+ * All arguments of a cluster with types, checks, defaults and documentation. Arguments are declared
+ * nowhere else.
+ */
 export const clusterShape = record({
   image: present("an image").meta(
     doc(
@@ -59,14 +62,14 @@ export const clusterShape = record({
   etcd,
   workers,
   name: label("the name of a cluster").meta(
-    doc("refused", "Begins the name of everything in the cloud.", "the name of the stack"),
+    doc("refused", "Prefix of the name of every object in the cloud.", "the name of the stack"),
   ),
   protect: truth()
     .default(false)
     .meta(
       doc(
         "in place",
-        "Whether the cluster is protected: `destroy` refuses it, also with `--yes`, and plain `pulumi destroy` in its preview. To destroy it after all, write `false` and run `up` first.",
+        "Whether the cluster is protected: `destroy` refuses to delete it, also with `--yes`, and plain `pulumi destroy` refuses in its preview. To destroy it, write `false` and run `up` first.",
       ),
     ),
   zones,
@@ -94,7 +97,9 @@ export const clusterShape = record({
 
 type Checked = z.output<typeof clusterShape>;
 
-/** Machines are named `<cluster>-<pool>-<position>`, and so is the control plane. */
+/**
+ * Refuses a pool named like the control plane: machines are named `<cluster>-<pool>-<position>`.
+ */
 const reservedPools = ({ workers: pools }: Checked): z.core.$ZodRawIssue[] =>
   Object.keys(pools)
     .filter((pool) => pool === "control-plane")
@@ -105,7 +110,9 @@ const reservedPools = ({ workers: pools }: Checked): z.core.$ZodRawIssue[] =>
       message: "is the name of the control plane's machines; give the pool another name",
     }));
 
-/** A name of the API that nothing would resolve. */
+/**
+ * Refuses an API name other than the endpoint's DNS name: machines resolve that name by DNS only.
+ */
 const unknownName = ({ endpoint: written, apiName: name }: Checked): z.core.$ZodRawIssue[] => {
   const host = dnsNameOf(written);
   return host === undefined || name === undefined || name === host
@@ -120,19 +127,19 @@ const unknownName = ({ endpoint: written, apiName: name }: Checked): z.core.$Zod
       ];
 };
 
-/** The groups of machines that become nodes, as they are written. */
+/** Returns the groups of machines that become nodes, with their path in the arguments. */
 const nodeGroupsOf = ({ topology: chosen, controlPlane: first, workers: pools }: Checked) => [
   { path: ["controlPlane"], group: { ...first, count: first.count ?? presetOf(chosen).count } },
   ...Object.entries(pools).map(([pool, group]) => ({ path: ["workers", pool], group })),
 ];
 
-/** Those of several machines, nodes or not. */
+/** Returns all groups of several machines: the groups of nodes and etcd. */
 const groupsOf = (value: Checked) => [
   ...nodeGroupsOf(value),
   ...(value.etcd ? [{ path: ["etcd"], group: value.etcd }] : []),
 ];
 
-/** Volumes in their machine's zone, where it has none. */
+/** Reports volumes that have to be in their machine's zone although the machine has no zone. */
 const homeless = (value: Checked): z.core.$ZodRawIssue[] => {
   const { bastion: alone } = value;
   const zones = alone?.zone === undefined ? undefined : [alone.zone];
@@ -140,11 +147,13 @@ const homeless = (value: Checked): z.core.$ZodRawIssue[] => {
   return volumesWithoutZone([...groupsOf(value), ...apart], value.zones);
 };
 
-/** How many machines become nodes. */
+/** Returns the number of machines that become nodes. */
 const machinesOf = (value: Checked): number =>
   nodeGroupsOf(value).reduce((sum, { group }) => sum + group.count, 0);
 
-/** How many machines become nodes, how many there are, and how many addresses beside theirs are certain. */
+/**
+ * Returns the number of nodes, of machines, and of further addresses that are certain to be used.
+ */
 const countedIn = (value: Checked) => {
   const nodes = machinesOf(value);
   return {
@@ -166,7 +175,7 @@ const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) =>
   };
 };
 
-/** What must fit together, and of which values. */
+/** Check across several arguments; `of` lists the arguments that it reads. */
 interface Comparison {
   readonly of: readonly (keyof Checked)[];
   readonly find: (value: Checked) => readonly z.core.$ZodRawIssue[];
@@ -220,7 +229,8 @@ const comparisons: readonly Comparison[] = [
 
 export const clusterSchema = clusterShape
   .check(({ value, issues }) => {
-    // What is compared has to be well-formed by itself; what is wrong elsewhere hides nothing.
+    // Compares only arguments that are valid by themselves; an invalid argument hides no other
+    // check.
     const wrong = new Set(issues.map(({ path = [] }) => path[0]));
     const sound = comparisons.filter(({ of }) => !of.some((key) => wrong.has(key)));
     issues.push(...sound.flatMap(({ find }) => find(value)));
@@ -233,16 +243,19 @@ export const clusterSchema = clusterShape
   }));
 
 type Written = z.input<typeof clusterSchema>;
-/** What a user writes. Without a name, the component's own is taken. */
+/** Arguments as a user writes them. Without a name, the name of the component is used. */
 export type ClusterArgs = Omit<Written, "name"> & Partial<Pick<Written, "name">>;
-/** The same with every default filled in. */
+/** Arguments with every default filled in. */
 export type ClusterSpec = z.output<typeof clusterSchema>;
 
 export type SpecResult =
   | { readonly spec: ClusterSpec }
   | { readonly problems: readonly { readonly path: string; readonly message: string }[] };
 
-/** Checks everything at once. Paths begin with `root`: "cluster.network.pods". */
+/**
+ * Checks all arguments and reports all problems at once. Paths begin with `root`:
+ * "cluster.network.pods".
+ */
 export function parseClusterSpec(args: unknown, root = "cluster"): SpecResult {
   const result = clusterSchema.safeParse(args);
   const lacking = Object.entries({ externalNetwork: noWayOut(args), workers: nowhereToRun(args) });

@@ -43,8 +43,8 @@ const written = record({
     .meta(
       doc(
         "in place",
-        "ID of an application credential for the cluster's controllers, in the project and with the roles that they need, where the program cannot or must not make one.",
-        "the program makes one",
+        "ID of an application credential for the cluster's controllers, in the same project and with the roles that they need, for a cloud where the program cannot or must not create one.",
+        "the program creates one",
       ),
     ),
   secret: secret(secretMissing)
@@ -52,8 +52,8 @@ const written = record({
     .meta(
       doc(
         "in place",
-        "Its secret, encrypted: `pulumi config set --path stackadm:cluster.credential.secret --secret`. In clear it is refused.",
-        "the program makes one",
+        "Secret of that credential, encrypted: `pulumi config set --path stackadm:cluster.credential.secret --secret`. Plain text is refused.",
+        "the program creates one",
       ),
     ),
   generation: whole(0, "a generation")
@@ -61,7 +61,7 @@ const written = record({
     .meta(
       doc(
         "in place",
-        "Raise it to have the program make another credential: the controllers get it one after the other and restart, then the former one is deleted. Whoever runs that `up` is its owner.",
+        "Raise it to make the program create another credential: the controllers get it one after the other and restart, then the former one is deleted. The user who runs that `up` owns it.",
         "`0`",
       ),
     ),
@@ -70,7 +70,7 @@ const written = record({
     .meta(
       doc(
         "in place",
-        "When the credential ends: Keystone then refuses it, and there are neither load balancers nor volumes any more. `up` and `status` warn 30 days before. Another moment makes another credential, as `generation` does.",
+        "Time when the credential expires: Keystone then refuses it, and load balancers and volumes stop working. `up` and `status` warn 30 days before. A changed time makes another credential, as `generation` does.",
         "never",
       ),
     ),
@@ -79,8 +79,8 @@ const written = record({
     .meta(
       doc(
         "in place",
-        "Roles of the credential that the program makes, for a cloud that calls them otherwise: whoever runs `up` must have them. By default `creator`, too, where a certificate in Barbican is named. One that is there keeps its roles until `generation` is raised.",
-        "`member` and `load-balancer_member`, as far as you have them; never all of yours",
+        "Roles of the credential that the program creates, for a cloud that names them differently: the user who runs `up` must have them. The default includes `creator` if a certificate in Barbican is named. An existing credential keeps its roles until `generation` is raised.",
+        "`member` and `load-balancer_member`, if you have them; never all of your roles",
       ),
     ),
   accessRules: list(accessRule, 1, "a list of access rules, or leave it out")
@@ -88,8 +88,8 @@ const written = record({
     .meta(
       doc(
         "in place",
-        "All that the credential that the program makes may be used for, whatever its roles allow: `controllers` for what the cluster's controllers ask of the cloud, and rules of your own with `service`, `method` and `path`. Only for a cloud whose services enforce access rules: others refuse such a credential everything. Other rules make another credential, as `generation` does.",
-        "none: whatever its roles allow",
+        "Access rules that limit the credential that the program creates, whatever its roles allow: `controllers` for the requests of the cluster's controllers, and your own rules with `service`, `method` and `path`. Only for a cloud whose services enforce access rules: others refuse every request of such a credential. Changed rules make another credential, as `generation` does.",
+        "no rules: everything that its roles allow",
       ),
     ),
   username: present("a user of the cloud")
@@ -97,7 +97,7 @@ const written = record({
     .meta(
       doc(
         "in place",
-        "Name of a user of the cloud as whom the cluster's controllers sign in to the project, where Keystone has no application credentials or you must not use them. The user has the roles there that the controllers need, and is neither made, changed nor deleted.",
+        "Name of a cloud user with which the cluster's controllers sign in to the project, where Keystone has no application credentials or you must not use them. The user needs the controllers' roles in the project; the program does not create, change or delete the user.",
         "an application credential",
       ),
     ),
@@ -114,7 +114,7 @@ const written = record({
     .meta(
       doc(
         "in place",
-        "The password of that user, encrypted: `pulumi config set --path stackadm:cluster.credential.password --secret`. In clear it is refused. With another one the controllers restart one after the other.",
+        "Password of that user, encrypted: `pulumi config set --path stackadm:cluster.credential.password --secret`. Plain text is refused. After a change the controllers restart one after the other.",
         "an application credential",
       ),
     ),
@@ -123,14 +123,14 @@ const written = record({
 type Written = z.output<typeof written>;
 type Key = keyof Written;
 
-/** A key, and what is wrong with it. */
+/** Key of `credential` and the error message for it. */
 type Wrong = readonly [key: Key, sentence: string];
 
-/** Of keys that cannot stand beside another one those that are written, each with its sentence. */
+/** Returns the keys among `sentences` that are set although another key excludes them. */
 const wrongIn = (of: Written, sentences: Partial<Record<Key, string>>): Wrong[] =>
   (Object.entries(sentences) as [Key, string][]).filter(([key]) => of[key] !== undefined);
 
-/** What is only of a credential that the program makes. */
+/** Returns error messages for the keys that apply only to a credential that the program creates. */
 const notMade = (instead: string): Partial<Record<Key, string>> => {
   const sentence = `is of the credential that the program makes, and ${instead}; leave`;
   return {
@@ -144,10 +144,12 @@ const both = (keys: readonly Key[], sentence: string): Partial<Record<Key, strin
 
 const userKeys = ["username", "userDomainName", "userId", "password"] as const;
 
-/** Whether the cluster's controllers sign in as a user. */
+/**
+ * Returns whether the cluster's controllers sign in as a user instead of an application credential.
+ */
 const isUser = (of: Written): boolean => userKeys.some((key) => of[key] !== undefined);
 
-/** Whether the program makes no credential, since one or a user is supplied. */
+/** Returns whether the user supplies the credential or login, so that the program creates none. */
 export const isSupplied = (of: Written = {}): boolean => of.id !== undefined || isUser(of);
 
 const wrongWithUser = (of: Written): Wrong[] => {
@@ -183,7 +185,10 @@ const wrongWithCredential = (of: Written): Wrong[] => {
   ];
 };
 
-/** With what the cluster's controllers work in the cloud: a credential that the program makes, one that is supplied, or a user. */
+/**
+ * Login of the cluster's controllers in the cloud: a credential that the program creates, a
+ * supplied credential, or a user.
+ */
 export const credential = written
   .superRefine((of, context) => {
     const wrong = isUser(of) ? wrongWithUser(of) : wrongWithCredential(of);

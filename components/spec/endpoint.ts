@@ -6,7 +6,10 @@ import { address4, doc, noKind, present, record, text, truth } from "../argument
 
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** RFC 1123 subdomain. What looks like an IPv4 address is none. */
+/**
+ * Returns whether the value is an RFC 1123 subdomain. Text that ends in a number, like an IPv4
+ * address, is none.
+ */
 export const isDnsName = (value: string): boolean => {
   const labels = value.split(".");
   return (
@@ -19,24 +22,26 @@ export const isDnsName = (value: string): boolean => {
 const isAddress = (value: string): boolean =>
   !value.includes("/") && (Address4.isValid(value) || Address6.isValid(value));
 
-/** Said of both kinds that have an address of their own inside the network. */
+/**
+ * Option `public` of the kinds with an address inside the network (`load-balancer`, `virtual-ip`).
+ */
 const open = truth()
   .default(true)
   .meta(
     doc(
       "in place",
-      "With `load-balancer` and `virtual-ip`: whether a floating IP leads to the address from outside, for those in `allowedCidrs`.",
+      "With `load-balancer` and `virtual-ip`: whether a floating IP leads to the address from outside, for clients in `allowedCidrs`.",
     ),
   );
 
-/** Said of all kinds that have a floating IP. */
+/** Option `floatingIp` of the kinds that have a floating IP. */
 const floating = address4
   .optional()
   .meta(
     doc(
       "refused",
-      "With `floating-ip`, `load-balancer` and `virtual-ip`: a floating IP that the project has already. It is only put there, and neither changed nor deleted.",
-      "one is made",
+      "With `floating-ip`, `load-balancer` and `virtual-ip`: a floating IP that the project already has. The program only attaches it, and neither changes nor deletes it.",
+      "the program creates one",
     ),
   );
 
@@ -49,13 +54,13 @@ const loadBalancer = record({
     .meta(
       doc(
         "in place",
-        "With `load-balancer`: Octavia provider of the API's load balancer. Another one creates it again; the API cannot be reached from outside meanwhile.",
+        "With `load-balancer`: Octavia provider of the API's load balancer. A change recreates the load balancer; meanwhile the API cannot be reached from outside.",
         "that of `loadBalancer`",
       ),
     ),
   ...octaviaChoices(
     "load-balancer",
-    "Another one creates it again; the API cannot be reached from outside meanwhile.",
+    "A change recreates the load balancer; meanwhile the API cannot be reached from outside.",
   ),
   public: open,
   floatingIp: floating,
@@ -68,7 +73,7 @@ const virtualIp = record({
     .meta(
       doc(
         "in place",
-        "With `virtual-ip`: the address, a free one of `network.nodes`.",
+        "With `virtual-ip`: the virtual address, a free one of `network.nodes`.",
         "Neutron chooses",
       ),
     ),
@@ -85,7 +90,7 @@ const existing = record({
   ).meta(
     doc(
       "in place",
-      "With `existing`: address or DNS name of a balancer of your own, which passes port 6443 on to the control planes'. Inside the network it has to answer too.",
+      "With `existing`: address or DNS name of your own load balancer, which forwards port 6443 to the control planes. It must also answer inside the network.",
       "**required** for `existing`",
     ),
   ),
@@ -95,7 +100,7 @@ const inside = record({ kind: z.literal("private") });
 
 const kinds = ["floating-ip", "load-balancer", "virtual-ip", "existing", "private"] as const;
 
-/** How the Kubernetes API is reached. A closed union: components/endpoint has a file per kind. */
+/** Kinds of endpoint of the Kubernetes API. Each kind has a file in components/endpoint. */
 export const endpoint = z
   .discriminatedUnion("kind", [floatingIp, loadBalancer, virtualIp, existing, inside], {
     error: noKind("endpoint", kinds),
@@ -104,7 +109,7 @@ export const endpoint = z
   .meta(
     doc(
       "in place",
-      "How the API is reached: `floating-ip` on the first control plane; `load-balancer` of Octavia in the machines' subnet; `virtual-ip` that the control planes hand to each other by keepalived; `existing`, a balancer of your own; `private`, not from outside: the program has to run where it reaches the machines.",
+      "How the API is reached. `floating-ip`: a floating IP on the first control plane. `load-balancer`: an Octavia load balancer in the machines' subnet. `virtual-ip`: an address that keepalived moves between the control planes. `existing`: your own load balancer. `private`: not from outside; the program must run in a network that reaches the machines.",
       "`kind: floating-ip`; `kind: load-balancer` with the topology `ha`",
     ),
   );
@@ -117,32 +122,35 @@ export const apiName = text(
   .meta(
     doc(
       "refused",
-      "The cluster's own DNS name of its API, which the machines resolve themselves.",
+      "DNS name of the API inside the cluster, which the machines resolve themselves.",
       "`api.<name>.internal`; with an `existing` DNS name, that one",
     ),
   );
 
 type Written = NonNullable<z.output<typeof endpoint>>;
-/** An endpoint with every default filled in. */
+/** Endpoint with every default filled in. */
 export type EndpointSpec =
   | Exclude<Written, { kind: "load-balancer" }>
   | (Extract<Written, { kind: "load-balancer" }> & { provider: string });
 
-/** The DNS name of an existing endpoint: it resolves itself, and no machine may take it for another address. */
+/**
+ * Returns the DNS name of an existing endpoint. Machines must resolve it by DNS, without an entry
+ * of their own.
+ */
 export const dnsNameOf = (spec: Written | undefined): string | undefined =>
   spec?.kind === "existing" && isDnsName(spec.host) ? spec.host : undefined;
 
-/** The floating IP that exists, if one was written. */
+/** Returns the existing floating IP that the user gave. */
 export const existingFloatingIp = (endpoint: EndpointSpec): string | undefined =>
   "floatingIp" in endpoint ? endpoint.floatingIp : undefined;
 
-/** The endpoint that nobody wrote. */
+/** Returns the endpoint for a topology if the user wrote none. */
 const endpointOf = (chosen: Topology | undefined): Written =>
   presetOf(chosen).endpoint === "load-balancer"
     ? { kind: "load-balancer", public: true }
     : { kind: "floating-ip" };
 
-/** What the defaults of an endpoint are that depend on other values. */
+/** Returns the defaults of the endpoint and of the API's name that depend on other arguments. */
 export function withDefaults(of: {
   readonly name: string;
   readonly topology?: Topology | undefined;

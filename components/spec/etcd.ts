@@ -3,10 +3,13 @@ import { groupOptions, nodesOf } from "./group-options.js";
 import { doc, present, record, shown, whole } from "../arguments/values.js";
 import { etcdVolumes } from "./volumes.js";
 
-/** Numbers of members that can lose none, one or two and go on; an even number would be worse than one less. */
+/**
+ * Allowed numbers of members, which tolerate the loss of 0, 1 or 2. An even number tolerates no
+ * more than one member less.
+ */
 const counts = [1, 3, 5];
 
-/** Machines that run etcd and nothing else. Without it, each control plane runs a member beside the API. */
+/** Machines that run only etcd. Without them, each control plane also runs an etcd member. */
 export const etcd = record({
   kind: z
     .literal("dedicated", {
@@ -16,14 +19,14 @@ export const etcd = record({
     .meta(
       doc(
         "refused",
-        "Where etcd runs. `dedicated`: on machines of its own, under its own certificate authority, whose key never leaves them.",
+        "Where etcd runs. `dedicated`: on separate machines, under a separate certificate authority, whose key never leaves them.",
         "on the control planes",
       ),
     ),
   flavor: present("a flavor").meta(
     doc(
       "replaces nodes",
-      "Flavor of each of etcd's machines, by name or ID. Frozen while the machine lives. Its disk decides how fast the cluster writes.",
+      "Flavor of each etcd machine, by name or ID. Frozen while the machine exists. The speed of its disk limits how fast the cluster writes.",
       "**required** with `etcd`",
     ),
   ),
@@ -33,13 +36,18 @@ export const etcd = record({
       error: ({ input }) => `${shown(input)} members have no good majority; write 1, 3 or 5`,
     })
     .default(3)
-    .meta(doc("refused", "How many machines etcd has: 1, 3 or 5, which can lose 0, 1 or 2.")),
+    .meta(
+      doc(
+        "refused",
+        "Number of etcd machines: 1, 3 or 5, of which the cluster can lose 0, 1 or 2.",
+      ),
+    ),
   generation: whole(0, "a generation")
     .default(0)
     .meta(
       doc(
         "replaces nodes",
-        "Raise it to replace etcd's machines, of which there are 3 or 5, by new ones with the present image, flavor, zone, user data and login key. Until then those are frozen. They are replaced one at a time in the order of their positions, each only where etcd goes on without it, and a member again before the next; control planes in a run of their own.",
+        "Raise it to replace the etcd machines, of which there must be 3 or 5, with new ones that use the current image, flavor, zone, user data and login key. Until then these are frozen. They are replaced one at a time in the order of their positions, each only if etcd keeps its quorum without it, and each new member joins before the next one is replaced. Control planes are replaced in a separate run.",
       ),
     ),
   ...groupOptions,
@@ -53,7 +61,7 @@ interface Written {
   readonly workers: Readonly<Record<string, unknown>>;
 }
 
-/** What cannot stand beside machines of etcd. */
+/** Reports settings that contradict separate machines for etcd. */
 export function besideEtcd({ etcd: own, topology, workers }: Written): z.core.$ZodRawIssue[] {
   if (!own) return [];
   const wrong = (path: string[], message: string): z.core.$ZodRawIssue => ({

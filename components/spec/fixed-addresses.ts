@@ -14,10 +14,13 @@ interface Written {
   readonly endpoint?: { readonly kind: string; readonly address?: string | undefined } | undefined;
 }
 
-/** Addresses of single machines or of the endpoint that the machines' network does not have, or that something else has. */
+/**
+ * Reports fixed addresses of machines or of the endpoint that are outside `network.nodes` or
+ * already taken.
+ */
 export function wrongAddresses({ groups, network, endpoint }: Written): z.core.$ZodRawIssue[] {
   const taken = new Map<string, string>();
-  // The gateway of a subnet that exists is known when it was looked up.
+  // The gateway of an existing subnet is only known after the cloud was asked.
   if (!network.existing) taken.set(firstHostOf(network.nodes), "the router");
   const machines = groups.flatMap(({ path, group }) =>
     Object.entries(group.nodes).flatMap(([position, { address }]) =>

@@ -1,4 +1,7 @@
-/** Floating IPs that the project has already (pure): a port has one, and one is on one port. */
+/**
+ * Arguments that use existing floating IPs. A port has one floating IP, and a floating IP is on one
+ * port.
+ */
 import { z } from "zod";
 import { existingFloatingIp, type EndpointSpec } from "./endpoint.js";
 import type { IngressSpec } from "./ingress.js";
@@ -12,11 +15,11 @@ interface Written {
   readonly sampleServices?: { readonly address?: string | undefined } | undefined;
 }
 
-/** That of the load balancer before the ingress controller's machines. */
+/** Returns the floating IP of the load balancer in front of the ingress controller's machines. */
 const ofIngress = (ingress: IngressSpec | undefined): string | undefined =>
   ingress?.kind === "workers" ? ingress.floatingIp : undefined;
 
-/** Those that are written, by their paths. */
+/** Returns the existing floating IPs that the arguments name, by their paths. */
 export const existingFloatingIps = ({
   endpoint,
   ssh,
@@ -34,7 +37,10 @@ export const existingFloatingIps = ({
   );
 };
 
-/** Whether the way in has a floating IP of its own: it shares the API's where that is on the same machine. */
+/**
+ * Returns how many floating IPs SSH needs for itself: 0 where it shares the API's on the same
+ * machine.
+ */
 export const entryAddresses = ({ access, endpoint, externalNetwork, ssh }: Written): 0 | 1 => {
   const shared = access === "control-plane" && endpoint.kind === "floating-ip";
   const alone = access === "direct" || access === "admin";
@@ -44,10 +50,16 @@ export const entryAddresses = ({ access, endpoint, externalNetwork, ssh }: Writt
 
 const ways = ["ssh.floatingIp", "ingress.floatingIp"] as const;
 
-/** Whether it is that of a way which may go while the cluster lives, and come again with another. */
+/**
+ * Returns whether the path names a floating IP that may be removed and set again while the cluster
+ * exists.
+ */
 export const isOfWay = (path: string): boolean => ways.some((one) => one === path);
 
-/** The floating IPs of such ways that are there. Without a value: one is made, or there is none. */
+/**
+ * Returns the paths of these floating IPs that are in use, with the address that the user gave.
+ * Without an address, the program creates one, or there is none.
+ */
 export function floatingIpsOfWays(of: Written): [path: string, given: string | undefined][] {
   const given = { [ways[0]]: of.ssh.floatingIp, [ways[1]]: ofIngress(of.ingress) };
   const there = { [ways[0]]: entryAddresses(of) === 1, [ways[1]]: of.ingress?.kind === "workers" };
@@ -56,7 +68,7 @@ export function floatingIpsOfWays(of: Written): [path: string, given: string | u
 
 const closed = "leads nowhere with `public: false`; leave one of them out";
 
-/** Why nobody would come by one, by its path. */
+/** Returns why a floating IP would be unused, by its path. */
 const unused = (of: Written): Readonly<Record<string, string>> => ({
   ...("public" in of.endpoint && !of.endpoint.public && { "endpoint.floatingIp": closed }),
   ...(of.ingress?.public === false && { "ingress.floatingIp": closed }),
@@ -68,7 +80,7 @@ const unused = (of: Written): Readonly<Record<string, string>> => ({
   }),
 });
 
-/** Those that the cloud controller takes for Services, by their paths. */
+/** Returns the addresses that the cloud controller uses for Services, with their paths. */
 const ofServices = ({ ingress, sampleServices }: Written): [path: string, address: string][] => {
   const all: Readonly<Record<string, string | undefined>> = {
     "ingress.address": ingress?.kind === "service" ? ingress.address : undefined,
@@ -79,7 +91,7 @@ const ofServices = ({ ingress, sampleServices }: Written): [path: string, addres
   );
 };
 
-/** Floating IPs that lead nowhere, or to two places. */
+/** Reports floating IPs that would lead nowhere, or to two places. */
 export function wrongFloatingIps(of: Written): z.core.$ZodRawIssue[] {
   const given = [...Object.entries(existingFloatingIps(of)), ...ofServices(of)];
   const wrong = unused(of);

@@ -3,10 +3,13 @@ import { clusterShape, type ClusterSpec } from "./cluster-spec.js";
 import { isFields } from "./defaults.js";
 import { floatingIpsOfWays, isOfWay } from "./floating-ips.js";
 
-/** Values by the path at which they are written, each as one line of text: `network.pods` to `10.244.0.0/16`. */
+/**
+ * Values by their path in the arguments, each as one line of text: `network.pods` to
+ * `10.244.0.0/16`.
+ */
 export type Frozen = Readonly<Record<string, string>>;
 
-/** The JSON schema of an argument, as far as it is read here. */
+/** JSON schema of an argument, reduced to the keywords that this file reads. */
 interface Schema {
   readonly change?: string;
   readonly default?: unknown;
@@ -17,14 +20,23 @@ interface Schema {
   readonly oneOf?: readonly Schema[];
 }
 
-/** A machine with a volume of its own keeps having one: of what size and type follows its generation. */
+/**
+ * Returns whether the path is the size of a separate volume. Machines keep having the volume; its
+ * size and type follow their generation.
+ */
 const isVolume = (path: string): boolean => /\.[a-z]+Volume\.size$/.test(path);
-/** All that is written down of that, so that another size is no change as long as it waits. Earlier releases wrote the size. */
+/**
+ * Text stored instead of a volume's size: a new size that waits for the next generation is then no
+ * change. Earlier releases stored the size.
+ */
 const ofItsOwn = "a volume of its own";
-/** What earlier releases kept of it besides. */
+/** Returns whether the path is one that earlier releases also stored for such a volume. */
 const isOfVolume = (path: string): boolean => /\.[a-z]+Volume\.(type|zone)$/.test(path);
 
-/** Entries of a list have no name to compare them by, so nothing in a list is frozen. */
+/**
+ * Returns the frozen values of an argument and everything below it. Lists are skipped: their
+ * entries have no name to compare by.
+ */
 function frozenIn(schema: Schema, value: unknown, path: string): [string, string][] {
   if (value === undefined) return [];
   if (isVolume(path)) return [[path, ofItsOwn]];
@@ -43,8 +55,9 @@ function frozenIn(schema: Schema, value: unknown, path: string): [string, string
 const kindsOf = ({ anyOf = [], oneOf = [] }: Schema): readonly Schema[] => [...anyOf, ...oneOf];
 
 /**
- * Of a kind with options: those that are frozen themselves and not left at their default; the kind's word alone where there
- * is none. So a kind that gets options, or more of them, stays what living clusters have; a default never changes.
+ * Returns the part of a value that is frozen. For a kind with options, this is the kind with its
+ * frozen options that differ from their defaults, or only the kind's name if none differ. So a kind
+ * can gain options without a change to existing clusters, as long as no default changes.
  */
 function keptOf(schema: Schema, value: unknown): unknown {
   if (!isFields(value)) return value;
@@ -68,16 +81,16 @@ const sorted = (value: unknown): unknown => {
   return Object.fromEntries(fields.map(([key, inner]) => [key, sorted(inner)]));
 };
 
-/** Equal values give equal text, in whatever order their fields were written. */
+/** Returns equal text for equal values, in whatever order their fields were written. */
 const canonical = (value: unknown): string =>
   typeof value === "string" ? value : JSON.stringify(sorted(value));
 
-/** Where a cluster was made without something, for good. */
+/** Value of a path that the cluster was created without. */
 const nothing = "nothing";
 
 /**
- * Fields that a living cluster keeps of what may change otherwise, and what it has of one that it says nothing of: pods were
- * started by them, or kubelet would not start again with another.
+ * Fields that are frozen although their argument may change, with the value assumed where a cluster
+ * stores none: pods were started with them, or kubelet would not start again with another value.
  */
 const keptFields: Readonly<Record<string, Frozen>> = {
   "kubernetes.kubelet": {
@@ -97,7 +110,7 @@ const keptOfFields = (path: string, value: unknown): [string, string][] =>
     return kept === otherwise ? [] : [[`${path}.${field}`, kept] as [string, string]];
   });
 
-/** What a cluster has that was made when all these fields together were one value. */
+/** Splits values that earlier releases stored as one JSON object for all these fields. */
 const byField = (values: Frozen): Frozen =>
   Object.fromEntries(
     Object.entries(values).flatMap(([path, value]): [string, string][] =>
@@ -106,8 +119,8 @@ const byField = (values: Frozen): Frozen =>
   );
 
 /**
- * What a cluster has of a path that it says nothing of, as those do that were made before the path was known. It is not written
- * down, so that no script runs again for a new path.
+ * Values assumed for paths that a cluster does not store, as if it was created before the path was
+ * frozen. They are not stored, so that a new path makes no script run again.
  */
 export const unwritten: Frozen = {
   externalNetwork: nothing,
@@ -129,15 +142,18 @@ export const unwritten: Frozen = {
   "endpoint.floatingIp": nothing,
 };
 
-/** That the cloud is known by an authority of its own, whichever: it is no argument, but what a run has of who starts it. */
+/**
+ * Path that states that the cloud uses its own CA, whichever it is. It is no argument: its value
+ * comes from the environment of the user who runs the program.
+ */
 export const authorityPath = "operator.caCertificate";
 
-/** The same of a client certificate, which the controllers show the cloud. */
+/** Path that states that the controllers present a client certificate to the cloud. */
 export const clientPath = "operator.clientCertificate";
 
 const ofOperator: ReadonlySet<string> = new Set([authorityPath, clientPath]);
 
-/** What is said of what has no value to be written again. */
+/** Error messages for paths whose old value a user could not simply write again. */
 const sentences: Frozen = {
   [authorityPath]:
     "the cluster knows the cloud by an authority of its own, and this run knows none: its controllers and machines could not reach the cloud any more; name the authority's certificate as `cacert` in clouds.yaml or as OS_CACERT, and where a public authority has taken its place, that one's",
@@ -145,7 +161,10 @@ const sentences: Frozen = {
     "the cluster's controllers show the cloud a client certificate, and this run has none: they could not reach the cloud any more; name one and its key as `cert` and `key` in clouds.yaml or as OS_CERT and OS_KEY, and where the cloud asks for none any more, any",
 };
 
-/** What a cluster can get while it lives and not lose, and how it is without. */
+/**
+ * Settings that an existing cluster can gain but not lose, with the value that stands for their
+ * absence.
+ */
 const gained: Frozen = {
   [authorityPath]: nothing,
   [clientPath]: nothing,
@@ -154,24 +173,37 @@ const gained: Frozen = {
   "loadBalancer.network.externalNetwork": nothing,
 };
 
-/** By which every machine is reached, so none of them is asked whether it is the former one. */
+/** Path of the login user. Machines are not asked for it, because every login already uses it. */
 const loginPath = "ssh.user";
 
-/** The version of Kubernetes. Another one is an upgrade, which may be refused (plan/upgrades.ts). */
+/**
+ * Path of the Kubernetes version. A change is an upgrade, which may be refused (plan/upgrades.ts).
+ */
 export const versionPath = "kubernetes.version";
 
-/** Of the groups of machines that are replaced one after another, in runs of their own (plan/replacements.ts). */
+/**
+ * Generations of the groups whose machines are replaced one after another, in separate runs
+ * (plan/replacements.ts).
+ */
 const generations = ["controlPlane.generation", "bastion.generation", "etcd.generation"] as const;
 const isGeneration = (path: string): boolean => generations.some((one) => one === path);
 
-/** Whether machines may have to be replaced that must not be. */
+/**
+ * Returns whether a generation changed, so that machines may be replaced that normally must not be.
+ */
 export const otherGenerations = (before: Frozen, now: Frozen): boolean =>
   generations.some((path) => before[path] !== now[path]);
 
-/** Made when it is first asked for, and once: a program with many clusters waits for it as long as for all the rest. */
+/**
+ * JSON schema of a cluster, built once on first use: for a program with many clusters, building it
+ * takes as long as everything else.
+ */
 let schemaOfClusters: Schema | undefined;
 
-/** What a cluster keeps while it lives. A name of something in the cloud stands for its ID: give the ID where it is known. */
+/**
+ * Returns the values that a cluster keeps while it exists. Names of cloud objects are compared as
+ * IDs: pass the ID where it is known.
+ */
 export function frozenValues(spec: ClusterSpec): Frozen {
   schemaOfClusters ??= z.toJSONSchema(clusterShape, {
     io: "output",
@@ -190,8 +222,9 @@ export function frozenValues(spec: ClusterSpec): Frozen {
 }
 
 /**
- * The group of machines that keeps a value, or the machine, if it is one's and not the cluster's: `workers.gpu` of
- * `workers.gpu.rootVolume.size`, `workers.gpu.nodes.0` of `workers.gpu.nodes.0.address`.
+ * Returns the group of machines, or the machine, to which a path belongs; undefined if it belongs
+ * to the cluster. Returns `workers.gpu` for `workers.gpu.rootVolume.size`, `workers.gpu.nodes.0`
+ * for `workers.gpu.nodes.0.address`.
  */
 export const groupOf = (path: string): string | undefined =>
   /^(?:cluster\.)?((?:controlPlane|etcd|bastion|workers\.[^.]+)(?:\.nodes\.\d+)?)\.(?:[a-z]+Volume\.|address$)/.exec(
@@ -199,8 +232,9 @@ export const groupOf = (path: string): string | undefined =>
   )?.[1];
 
 /**
- * The same for kubeadm/scripts/frozen.sh, a line each: `path value`, in an order that no schema changes: no script runs again for
- * it. Without what a group or a way in keeps, which may go and come again otherwise, and without what no machine can tell.
+ * Returns the lines `path value` for kubeadm/scripts/frozen.sh, sorted, so that a reordered schema
+ * makes no script run again. Leaves out values of groups and of floating IPs, which may be removed
+ * and set again, and values that no machine knows.
  */
 export const frozenLines = (values: Frozen): string =>
   Object.entries(values)
@@ -211,8 +245,9 @@ export const frozenLines = (values: Frozen): string =>
     .join("\n");
 
 /**
- * Every frozen value that a living cluster has otherwise. A path that only one side has is none: a release that freezes more
- * never stops a cluster of the one before. Except for what is known of a cluster that says nothing.
+ * Returns every frozen value that differs from the existing cluster's. Ignores paths that only one
+ * side has, so a release that freezes more paths accepts clusters of the previous release. Paths in
+ * `unwritten` and `gained` are compared also then.
  */
 export function compareFrozen(
   before: Frozen,
@@ -234,8 +269,9 @@ export function compareFrozen(
 }
 
 /**
- * What a group of machines has, or had, on one side only: its machines were made with it, or without. Nothing that a release
- * freezes for the first time is among it, as every group keeps only what is written.
+ * Returns the values of machine groups that only one side has: existing machines were created with
+ * or without them. Paths that a release freezes for the first time do not appear, because a group
+ * stores only what the user writes.
  */
 export const compareGroups = (
   before: Frozen,

@@ -15,13 +15,15 @@ import {
 const prefix = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const name = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
-/** What the API server takes as a key of labels and taints: `gpu`, `example.org/gpu`. */
+/**
+ * Returns whether the API server accepts the key for labels and taints: `gpu`, `example.org/gpu`.
+ */
 const isKey = (value: string): boolean => {
   const [last = "", first, ...more] = value.split("/").reverse();
   return more.length === 0 && name.test(last) && (first === undefined || prefix.test(first));
 };
 
-/** Set by kubelet, by kubeadm or by this program; another value would fight with theirs. */
+/** Keys that kubelet, kubeadm or this program sets; another value would be overwritten. */
 const reservedKeys =
   /^(kubernetes\.io\/(hostname|os|arch)|topology\.kubernetes\.io\/.*|stackadm\.io\/.*|node-role\.kubernetes\.io\/control-plane)$/;
 
@@ -29,7 +31,7 @@ const key = text(
   (value) => isKey(value) && !reservedKeys.test(value),
   "is no key that is free; write one like example.org/gpu, none that Kubernetes or stackadm sets",
 );
-/** Of a label or a taint. */
+/** Value of a label or taint. */
 const value = z
   .string({ error: ({ input }) => `${shown(input)} is no text; write it between quotes` })
   .refine((one) => one === "" || name.test(one), {
@@ -50,12 +52,15 @@ const taint = record({
     .meta(
       doc(
         "in place",
-        "Effect: `NoSchedule`, `PreferNoSchedule` or `NoExecute`, which evicts running pods that do not tolerate it.",
+        "Effect of the taint: `NoSchedule`, `PreferNoSchedule` or `NoExecute`, which evicts running pods that do not tolerate it.",
       ),
     ),
 });
 
-/** A map of text that Nova keeps: which keys are the user's, and what to write instead of another. */
+/**
+ * Returns a schema for a map of text that Nova stores. `free` matches the keys that the user may
+ * set; `instead` ends the error message for other keys.
+ */
 const texts = (of: string, free: RegExp, instead: string, most = Infinity) =>
   z
     .record(
@@ -78,11 +83,11 @@ const texts = (of: string, free: RegExp, instead: string, most = Infinity) =>
 const image = present("an image").optional();
 const zone = present("an availability zone").optional();
 
-/** How strictly Nova keeps the machines of a group on different hosts. */
+/** Modes in which Nova keeps the machines of a group on different hosts. */
 export const spreads = ["soft", "hard", "none"] as const;
 export type Spread = (typeof spreads)[number];
 
-/** What every machine has of its group, whatever runs there. */
+/** Options of every machine group, whatever its machines run. */
 export const machineOptions = {
   image: image.meta(
     doc("replaces nodes", "Image of these machines, by name or ID.", "the cluster's `image`"),
@@ -98,21 +103,23 @@ export const machineOptions = {
     .max(50, { error: "has more than the 50 tags that Nova takes; leave some out" })
     .default([])
     .meta(doc("replaces nodes", "Tags of the servers in Nova.")),
-  // Nova's own schema of them.
+  // Pattern of Nova's own API schema, without the prefix of the cluster's marks.
   metadata: texts(
     "metadata",
     /^(?!stackadm-)[-\w:. ]{1,255}$/,
     ", or that Nova does not take; use letters, digits, -, _, :, . and spaces, and do not begin with stackadm-",
     255,
-  ).meta(doc("replaces nodes", "Metadata of the servers in Nova, besides the cluster's marks.")),
+  ).meta(
+    doc("replaces nodes", "Metadata of the servers in Nova, in addition to the cluster's marks."),
+  ),
   schedulerHints: texts("hints", /^(?!group$)./, "; write `spread` instead").meta(
-    doc("replaces nodes", "Hints for Nova's scheduler, besides the server group."),
+    doc("replaces nodes", "Hints for Nova's scheduler, in addition to the server group."),
   ),
   cloudInit: ownCloudInit,
   securityGroups: securityGroups("these machines' ports"),
 } as const;
 
-/** What every group of several machines has. */
+/** Options of every group of several machines. */
 export const groupOptions = {
   ...machineOptions,
   zones: list(present("an availability zone"), 0, "a list of availability zones")
@@ -120,7 +127,7 @@ export const groupOptions = {
     .meta(
       doc(
         "replaces nodes",
-        "Availability zones over which these machines are spread in turn.",
+        "Availability zones over which these machines are distributed in turn.",
         "the cluster's `zones`",
       ),
     ),
@@ -133,12 +140,12 @@ export const groupOptions = {
     .meta(
       doc(
         "replaces nodes",
-        "Whether the machines are kept on different hosts: `soft`, as far as possible; `hard`, or not made at all; `none`, no server group.",
+        "Whether Nova keeps the machines on different hosts. `soft`: if possible. `hard`: a machine without a free host is not created. `none`: no server group.",
       ),
     ),
 } as const;
 
-/** What groups of machines have that are nodes of the cluster. */
+/** Options of groups whose machines are nodes of the cluster. */
 export const nodeOptions = {
   labels: z
     .record(key, value, {
@@ -151,7 +158,7 @@ export const nodeOptions = {
     .meta(
       doc(
         "in place",
-        "Labels of the nodes, also those that kubelet may not set itself, like `node-role.kubernetes.io/gpu`. A node that registers anew gets them again.",
+        "Labels of the nodes, also labels that kubelet may not set itself, like `node-role.kubernetes.io/gpu`. A node that registers again gets them again.",
       ),
     ),
   taints: list(taint, 0, "a list of taints")
@@ -163,7 +170,10 @@ export const nodeOptions = {
 
 const position = z.string().regex(/^(0|[1-9]\d{0,3})$/);
 
-/** What single machines of a group have otherwise, by their position. `volumes`: those that it can have. */
+/**
+ * Returns the schema for overrides of single machines of a group, by position. `volumes` lists the
+ * volumes that such a machine can have.
+ */
 export const nodesOf = <Volumes extends z.core.$ZodLooseShape>(volumes: Volumes) =>
   z
     .record(
@@ -178,7 +188,7 @@ export const nodesOf = <Volumes extends z.core.$ZodLooseShape>(volumes: Volumes)
           .meta(
             doc(
               "refused",
-              "Address of this machine in `network.nodes`. A machine that lives keeps the one that it was made with. In an `existing` network it has to be free.",
+              "Address of this machine in `network.nodes`. An existing machine keeps the address with which it was created. In an `existing` network the address must be free.",
               "Neutron chooses",
             ),
           ),
@@ -211,7 +221,7 @@ interface Counted {
   readonly nodes: Readonly<Record<string, unknown>>;
 }
 
-/** Overrides of machines that the group does not have. */
+/** Reports overrides for positions that the group does not have. */
 export const missingNodes = (
   groups: readonly { readonly path: readonly string[]; readonly group: Counted }[],
 ): z.core.$ZodRawIssue[] =>

@@ -2,32 +2,40 @@ import { z } from "zod";
 import { kubeadmImages, type OwnImages, type ReplaceableImage } from "../../base/images.js";
 import { doc, record, text } from "../arguments/values.js";
 
-/** What restarts when another image stands in; a name without its row here is a type error. */
+/**
+ * Description of each image and of what restarts when it changes. A name without a row is a type
+ * error.
+ */
 const uses: Readonly<Record<Exclude<ReplaceableImage, "etcd">, string>> = {
-  cloudControllerManager: "The cloud controller's. Its pods restart one after another",
-  cinderCsi: "The Cinder driver's. Its pods restart one after another; mounted volumes stay",
-  csiAttacher: "Beside the Cinder driver's controller, which restarts",
-  csiProvisioner: "Beside the Cinder driver's controller, which restarts",
-  csiResizer: "Beside the Cinder driver's controller, which restarts",
-  csiSnapshotter: "Beside the Cinder driver's controller, which restarts",
-  snapshotController: "The snapshot controller's, which restarts",
-  csiNodeDriverRegistrar: "Beside the Cinder driver on each node, whose pods restart one by one",
-  livenessProbe: "Beside the Cinder driver, whose pods restart one after another",
-  metricsServer: "Of metrics-server, which restarts",
-  keystoneAuth: "Of Keystone's webhook on each control plane. Its pods restart one after another",
-  traefik: "The ingress controller's. Its pods restart one after another",
+  cloudControllerManager: "Image of the cloud controller. Its pods restart one after another",
+  cinderCsi:
+    "Image of the Cinder driver. Its pods restart one after another; mounted volumes are kept",
+  csiAttacher: "Sidecar of the Cinder driver's controller, which restarts",
+  csiProvisioner: "Sidecar of the Cinder driver's controller, which restarts",
+  csiResizer: "Sidecar of the Cinder driver's controller, which restarts",
+  csiSnapshotter: "Sidecar of the Cinder driver's controller, which restarts",
+  snapshotController: "Image of the snapshot controller, which restarts",
+  csiNodeDriverRegistrar:
+    "Sidecar of the Cinder driver on each node, whose pods restart one by one",
+  livenessProbe: "Sidecar of the Cinder driver, whose pods restart one after another",
+  metricsServer: "Image of metrics-server, which restarts",
+  keystoneAuth:
+    "Image of Keystone's webhook on each control plane. Its pods restart one after another",
+  traefik: "Image of the ingress controller. Its pods restart one after another",
   kubeRouter:
-    "Of kube-router. Its pods restart on one node after another; pods keep their addresses",
-  flannel: "Of flannel, Canal's too. Its pods restart on one node after another",
-  flannelCniPlugin: "What flannel installs on each node, by pods that restart one after another",
-  calicoNode: "Calico's and Canal's on each node, whose pods restart one after another",
-  calicoCni: "What Calico and Canal install on each node, by pods that restart one after another",
-  calicoKubeControllers: "Calico's and Canal's controller's, which restarts",
-  agnhost: "The samples', which restart",
+    "Image of kube-router. Its pods restart on one node after another; pods keep their addresses",
+  flannel: "Image of flannel, also within Canal. Its pods restart on one node after another",
+  flannelCniPlugin:
+    "Image that installs flannel's plugin on each node, by pods that restart one after another",
+  calicoNode: "Image of Calico and Canal on each node, whose pods restart one after another",
+  calicoCni:
+    "Image that installs the plugin of Calico and Canal on each node, by pods that restart one after another",
+  calicoKubeControllers: "Image of the controller of Calico and Canal, which restarts",
+  agnhost: "Image of the samples, which restart",
   coreDns:
-    "CoreDNS', of which one pod after another restarts. It has to be called `coredns` and have a tag",
+    "Image of CoreDNS, whose pods restart one after another. Its name must be `coredns`, and it must have a tag",
   pause:
-    "Of what holds each pod's network. containerd restarts on each machine, pods do not; those that begin afterwards have it. kubeadm pulls its own besides, before it begins",
+    "Image of the container that holds each pod's network. containerd restarts on each machine, pods do not; pods that start afterwards use the new image. kubeadm also pulls its own before it starts",
 };
 
 const isReference = (value: string): boolean =>
@@ -40,7 +48,10 @@ const reference = text(
   "is not an image with its registry and a tag or digest; write one like registry.example.org/mirror/etcd:3.6.8-0",
 );
 
-/** kubeadm takes a repository and a tag and puts the name between them itself. */
+/**
+ * Returns the schema for an image that kubeadm configures by repository and tag: kubeadm adds the
+ * name itself.
+ */
 const namedFor = (name: "etcd" | "coreDns"): z.ZodType<string, string> => {
   const image = kubeadmImages[name];
   return text(
@@ -65,11 +76,11 @@ const shape = {
     .meta(
       doc(
         "refused",
-        "Of etcd, on the control planes or on machines of its own. It has to be called `etcd` and have a tag.",
+        "Image of etcd, on the control planes or on separate machines. Its name must be `etcd`, and it must have a tag.",
         otherwise,
       ),
     ),
 } as Readonly<Record<ReplaceableImage, z.ZodOptional<z.ZodType<string, string>>>>;
 
-/** Images of one's own for single components, by their names in the table of images. */
+/** Images of the user for single components, by their names in the table of images. */
 export const images = record(shape).prefault({}) satisfies z.ZodType<OwnImages>;

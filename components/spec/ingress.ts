@@ -10,25 +10,28 @@ const common = {
     .meta(
       doc(
         "in place",
-        "How many pods of Traefik run, on different nodes; with `workers` the pool has as many machines at least.",
+        "Number of Traefik pods, on different nodes; with `workers` the pool needs at least as many machines.",
       ),
     ),
   defaultClass: truth()
     .default(true)
     .meta(
-      doc("in place", "Whether an Ingress that names no class is Traefik's, whose is `traefik`."),
+      doc(
+        "in place",
+        "Whether an Ingress without a class belongs to Traefik, whose class is `traefik`.",
+      ),
     ),
   public: truth()
     .default(true)
     .meta(
       doc(
         "in place",
-        "Whether the load balancer has a floating IP; otherwise only the machines' network reaches it.",
+        "Whether the load balancer has a floating IP; without it, only the machines' network reaches the load balancer.",
       ),
     ),
 } as const;
 
-/** What would tell Traefik something by a protocol that it takes from nobody. */
+/** Reason to refuse the proxy protocol: Traefik accepts it from no load balancer. */
 const distrusted = "would be taken for a part of the request, since Traefik trusts no balancer";
 
 const service = record({
@@ -39,7 +42,7 @@ const service = record({
     .meta(
       doc(
         "in place",
-        "With `service`: a floating IP of yours, which the service gets and gives back.",
+        "With `service`: a floating IP that you own, which the Service uses and releases again.",
         "a new one",
       ),
     ),
@@ -57,23 +60,26 @@ const workers = record({
   pool: present("a worker pool").meta(
     doc(
       "in place",
-      "With `workers`: the pool on whose machines alone Traefik runs; all of them are behind the load balancer.",
+      "With `workers`: the worker pool whose machines run Traefik; all machines of the pool are behind the load balancer.",
       "**required** for `workers`",
     ),
   ),
-  ...octaviaChoices("workers", "Another one creates it again; nobody reaches Traefik meanwhile."),
+  ...octaviaChoices(
+    "workers",
+    "A change recreates the load balancer; meanwhile no client reaches Traefik.",
+  ),
   floatingIp: address4
     .optional()
     .meta(
       doc(
         "refused",
-        "With `workers`: a floating IP that the project has already. It is only put there, and neither changed nor deleted. A load balancer that has another one keeps it until it goes, with `ingress`.",
-        "one is made",
+        "With `workers`: a floating IP that the project already has. The program only attaches it, and neither changes nor deletes it. A load balancer with another floating IP keeps that until the load balancer is removed with `ingress`.",
+        "the program creates one",
       ),
     ),
 });
 
-/** How clients reach the ingress controller. A closed union. */
+/** Ways in which clients reach the ingress controller. */
 export const ingress = z
   .discriminatedUnion("kind", [service, workers], {
     error: noKind("ingress", ["service", "workers"]),
@@ -82,7 +88,7 @@ export const ingress = z
   .meta(
     doc(
       "in place",
-      "Traefik as ingress controller: `service`, anywhere behind a Service of type LoadBalancer; `workers`, on the machines of one pool, behind a load balancer of Octavia that the program makes with these machines, ports 80 and 443.",
+      "Traefik as ingress controller. `service`: on any nodes, behind a Service of type LoadBalancer. `workers`: on the machines of one pool, behind an Octavia load balancer for ports 80 and 443 that the program creates.",
       "no ingress controller",
     ),
   );
@@ -100,7 +106,7 @@ interface Chosen extends IngressPlanned {
 
 type Found = readonly (readonly [path: readonly string[], input: unknown, message: string])[];
 
-/** A pool on which Traefik cannot run as it is asked to. */
+/** Reports a pool that does not exist, is empty or has fewer machines than Traefik has pods. */
 function wrongPool({ ingress: of, workers: pools }: Chosen): Found {
   if (of?.kind !== "workers") return [];
   const { pool, replicas } = of;
@@ -116,7 +122,7 @@ function wrongPool({ ingress: of, workers: pools }: Chosen): Found {
     : [];
 }
 
-/** A cloud that has not what the way to Traefik is made of. */
+/** Reports an ingress controller whose load balancer cannot be created. */
 function missingBalancer({ ingress: of, ...chosen }: Chosen): Found {
   if (of === undefined) return [];
   if (chosen.loadBalancer.enabled === false)
@@ -132,7 +138,7 @@ function missingBalancer({ ingress: of, ...chosen }: Chosen): Found {
     : [];
 }
 
-/** What an ingress controller cannot be with the rest of the cluster. */
+/** Reports options of the ingress controller that contradict the rest of the cluster. */
 export function wrongIngress(chosen: Chosen): z.core.$ZodRawIssue[] {
   const { ingress: of, externalNetwork, loadBalancer } = chosen;
   const outside = externalNetwork !== undefined || (of?.kind === "service" && loadBalancer.network);

@@ -4,12 +4,12 @@ import { podNetworkTraits, type PodNetworkSpec } from "../pod-network/kinds.js";
 import { overlapping } from "./ranges.js";
 import { doc, oneOf, range6, record } from "../arguments/values.js";
 
-/** The ranges of IPv6 in a cluster that has both. */
+/** IPv6 ranges of a dual-stack cluster. */
 export const ipv6 = record({
   nodes: range6("fd00:10::/64", [64, 64]).meta(
     doc(
       "refused",
-      "Range of the machines in IPv6, which makes the cluster one of both families: machines and pods have an address of each, and Services can. It is a second subnet of the machines' network, on the same router. The API, etcd, SSH and load balancers stay with IPv4. A cluster is made with it or without.",
+      "IPv6 range of the machines, which makes the cluster dual-stack: machines and pods have an address of each family, and Services can have both. The range is a second subnet of the machines' network, on the same router. The API, etcd, SSH and load balancers use IPv4 only. An existing cluster can neither gain nor lose it.",
       "**required** with `network.ipv6`; without it there is no IPv6",
     ),
   ),
@@ -18,15 +18,15 @@ export const ipv6 = record({
     .meta(
       doc(
         "refused",
-        "How Neutron gives the machines their IPv6 addresses: `slaac`, made of the port's MAC address and what the router advertises, or `dhcpv6-stateful`, for pod networks that wrap packets.",
+        "How machines get their IPv6 addresses. `slaac`: from the port's MAC address and the router's advertisement. `dhcpv6-stateful`: from Neutron's DHCP, for pod networks that encapsulate packets.",
       ),
     ),
   pods: range6("fd00:10:244::/56", [48, 64])
     .default("fd00:10:244::/56")
-    .meta(doc("refused", "Range of the pods in IPv6; each machine gets a /64 of it.")),
+    .meta(doc("refused", "IPv6 range of the pods; each machine gets a /64 of it.")),
   services: range6("fd00:10:96::/112", [108, 124])
     .default("fd00:10:96::/112")
-    .meta(doc("refused", "Range of the services' virtual addresses in IPv6.")),
+    .meta(doc("refused", "IPv6 range of the Services' virtual addresses.")),
 }).optional();
 
 export type Ipv6Spec = z.output<typeof ipv6>;
@@ -46,14 +46,14 @@ interface Written {
   };
 }
 
-/** The least that a link has to carry for IPv6. */
+/** Smallest MTU that IPv6 allows, in bytes. */
 const leastMtu = 1280;
 
 const wrong = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
   ...{ code: "custom", path: path.split("."), input, message },
 });
 
-/** What IPv6 does not go with. */
+/** Reports settings that contradict `network.ipv6`. */
 export function besideIpv6({
   network: { ipv6: asked, existing, mtu },
   podNetwork,
@@ -86,7 +86,7 @@ export function besideIpv6({
   ];
 }
 
-/** With it kube-controller-manager of a cluster of both families does not start. */
+/** Refuses a flag with which kube-controller-manager of a dual-stack cluster does not start. */
 function oneMask(flags: Readonly<Record<string, unknown>>): z.core.$ZodRawIssue[] {
   const flag = "node-cidr-mask-size";
   if (!(flag in flags)) return [];

@@ -3,7 +3,7 @@ import { doc, list, present, record, shown, text } from "../arguments/values.js"
 
 const verbs = list(present("a verb"), 1, "a list of verbs, like [get, list, watch]");
 
-/** What may be done, by what it is done to. */
+/** Returns the schema of lists of verbs by the resource or path that they apply to. */
 const permissions = (test: (key: string) => boolean, wrong: string) =>
   z
     .record(z.string(), verbs, {
@@ -15,25 +15,27 @@ const permissions = (test: (key: string) => boolean, wrong: string) =>
     })
     .default({});
 
-/** A rule of k8s-keystone-auth's second version, which allows; it has none that forbids. */
+/** Rule of k8s-keystone-auth's policy, version 2. Rules only allow; there are none that deny. */
 const rule = record({
   projects: list(present("a project"), 1, "a list of projects").meta(
     doc(
       "restarts control plane",
-      "Projects of OpenStack, by name or ID, for one of which the token has to be made out. Names are unique in a domain only: with several domains, write IDs.",
+      "OpenStack projects, by name or ID; the token must belong to one of them. Names are unique within a domain only: with several domains, write IDs.",
       "**required** with a rule",
     ),
   ),
   roles: list(present("a role"), 0, "a list of roles")
     .default([])
-    .meta(doc("restarts control plane", "Roles that the user has to have there, all of them.")),
+    .meta(
+      doc("restarts control plane", "Roles that the user must have in the project, all of them."),
+    ),
   resources: permissions(
     (key) => /^[^/\s]+\/[^/\s]+$/.test(key),
     "is not a namespace and a resource; write them with a slash between, like default/pods, and * for all",
   ).meta(
     doc(
       "restarts control plane",
-      "Verbs by namespace and resource, like `default/pods: [get, list, watch]`; `*` is all. A subresource counts as its resource: who may create pods may run commands in them.",
+      "Verbs by namespace and resource, like `default/pods: [get, list, watch]`; `*` matches all. A subresource counts as its resource: users who may create pods may run commands in them.",
     ),
   ),
   paths: permissions(
@@ -42,12 +44,12 @@ const rule = record({
   ).meta(
     doc(
       "restarts control plane",
-      "Verbs by path, for what is no resource, like `/version: [get]`.",
+      "Verbs by path, for requests that name no resource, like `/version: [get]`.",
     ),
   ),
 });
 
-/** Users that OpenStack knows. */
+/** Authentication of OpenStack users by Keystone. */
 export const keystone = record({
   url: text(
     (value) => /^https?:\/\/\S+$/.test(value),
@@ -57,8 +59,8 @@ export const keystone = record({
     .meta(
       doc(
         "restarts control plane",
-        "Keystone whose tokens the API server takes, as the control planes reach it; `keystone: {}` takes those of the cluster's own cloud. Whoever has one for a project is that user then, in the groups of Keystone and in one called like the project's ID, and may do what RBAC gives them. Names come from Keystone as they are, of every domain: leave it out where you do not trust whoever may create users and groups there.",
-        "the cloud's own",
+        "Keystone whose tokens the API server accepts, at an address that the control planes reach; `keystone: {}` selects the Keystone of the cluster's own cloud. A user with a token for a project becomes that user in Kubernetes, in the user's Keystone groups and in a group named like the project's ID, with the rights that RBAC grants them. Names come from Keystone unchanged, from every domain: leave this out if you do not trust everyone who may create users and groups there.",
+        "that of the cluster's cloud",
       ),
     ),
   policy: list(rule, 1, "a list of rules").optional(),
@@ -67,7 +69,7 @@ export const keystone = record({
 const own = /^(authentication-token-webhook-(config-file|version)|authentication-config)$/;
 const ofPolicy = /^authorization-(mode|config|webhook-(config-file|version))$/;
 
-/** Flags of the API server that somebody wrote and that Keystone's webhook needs itself. */
+/** Reports flags of the API server that Keystone's webhook needs for itself. */
 export function besideKeystone({
   keystone: written,
   apiServer,

@@ -12,7 +12,10 @@ import {
   whole,
 } from "../arguments/values.js";
 
-/** Flags that belong to an argument of their own, or to what kubeadm makes: why, and what to write instead. */
+/**
+ * Flags that follow another argument or that kubeadm sets, with the reason and what to write
+ * instead.
+ */
 type Reserved = readonly (readonly [flags: RegExp, instead: string])[];
 
 const file = "is a file of kubeadm's; leave it out";
@@ -65,7 +68,7 @@ const controllerManagerFlags: Reserved = [
 ];
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
-/** A flag's value, or several where it may stand more than once. */
+/** Value of a flag, or a list of values for a flag that may occur several times. */
 const flagValue = z.union([scalar, z.array(scalar).min(1)], {
   error: ({ input }) =>
     `${shown(input)} is not a flag's value; write text, a number, true, false or a list of them`,
@@ -76,7 +79,10 @@ const problemOf = (name: string, reserved: Reserved): string | undefined =>
     ? reserved.find(([flags]) => flags.test(name))?.[1]
     : "is not the name of a flag; write it without dashes before it, in small letters";
 
-/** A component of the control plane. Its flags change on one control plane after another. */
+/**
+ * Returns the schema of a control plane component's flags. A change applies to one control plane
+ * after another.
+ */
 const component = (name: string, reserved: Reserved, example: string) =>
   record({
     extraArgs: z
@@ -94,7 +100,7 @@ const component = (name: string, reserved: Reserved, example: string) =>
       .meta(
         doc(
           "restarts control plane",
-          `Flags of ${name} by their name without dashes, like \`${example}\`; a list where one may stand several times. They win over kubeadm's own; those that belong to another argument are refused with its name.`,
+          `Flags of ${name} by their name without dashes, like \`${example}\`; a list for a flag that may occur several times. They override kubeadm's own flags; flags that follow another argument are refused with its name.`,
         ),
       ),
   }).prefault({});
@@ -107,7 +113,10 @@ export const controllerManager = component(
 );
 export const scheduler = component("kube-scheduler", connection, "v: 2");
 
-/** Hours in a week: what is good for less ends before a failed renewal has been tried a second time with some days to spare. */
+/**
+ * Hours in a week. A certificate that is valid for less would expire before a failed renewal is
+ * retried with days to spare.
+ */
 const leastHours = 168;
 
 const hours = text(
@@ -115,25 +124,25 @@ const hours = text(
   `is not a time that a certificate lasts; write hours, like 8760h, and at least ${String(leastHours)}h, a week`,
 ).optional();
 
-/** How long what kubeadm signs is good. */
+/** Validity of the certificates that kubeadm signs. */
 export const certificates = record({
   validity: hours.meta(
     doc(
       "in place",
-      "How long a certificate is good that kubeadm signs, in hours, at least `168h`, a week. Holds for those that are signed from now on: of machines that come, of changed names, and when a control plane has less than a third of a certificate's life left and signs its own anew. Certificates that exist keep their end until then.",
+      "Validity of certificates that kubeadm signs, in hours, at least `168h`, a week. It applies to certificates signed from now on: for new machines, for changed names, and when a control plane has less than a third of a certificate's lifetime left and signs its certificates again. Existing certificates keep their end until then.",
       "kubeadm's: `8760h`, a year",
     ),
   ),
   authorityValidity: hours.meta(
     doc(
       "refused",
-      "How long the cluster's own authorities are good, in hours, at least `168h`. They are made once, with the cluster.",
+      "Validity of the cluster's own certificate authorities, in hours, at least `168h`. They are created once, with the cluster.",
       "kubeadm's: `87600h`, ten years",
     ),
   ),
 }).prefault({});
 
-/** Users that an OpenID Connect provider knows. */
+/** Authentication of users by an OpenID Connect provider. */
 export const oidc = record({
   issuerUrl: text(
     (value) => /^https:\/\/\S+$/.test(value),
@@ -141,56 +150,53 @@ export const oidc = record({
   ).meta(
     doc(
       "restarts control plane",
-      "Issuer whose tokens the API server takes, exactly as it stands in them.",
+      "Issuer whose tokens the API server accepts, exactly as written in the tokens.",
       "**required** with `kubernetes.oidc`",
     ),
   ),
   clientId: present("a client").meta(
     doc(
       "restarts control plane",
-      "Client for which tokens have to be made out.",
+      "Client for which tokens must be issued.",
       "**required** with `kubernetes.oidc`",
     ),
   ),
   usernameClaim: present("a claim")
     .optional()
-    .meta(doc("restarts control plane", "Claim that is the user's name.", "Kubernetes': `sub`")),
+    .meta(doc("restarts control plane", "Claim with the user's name.", "Kubernetes': `sub`")),
   usernamePrefix: z
     .string()
     .optional()
     .meta(
       doc(
         "restarts control plane",
-        "Put before users' names, so that none is taken for one of Kubernetes' own; `-` puts nothing there.",
-        "Kubernetes': the issuer and `#`, nothing where the claim is `email`",
+        "Prefix of user names, so that none can be mistaken for a Kubernetes user; `-` means no prefix.",
+        "Kubernetes': the issuer and `#`, none if the claim is `email`",
       ),
     ),
   groupsClaim: present("a claim")
     .optional()
-    .meta(doc("restarts control plane", "Claim that lists the user's groups.")),
-  groupsPrefix: z
-    .string()
-    .optional()
-    .meta(doc("restarts control plane", "Put before groups' names.")),
+    .meta(doc("restarts control plane", "Claim with the user's groups.")),
+  groupsPrefix: z.string().optional().meta(doc("restarts control plane", "Prefix of group names.")),
   ca: pem
     .optional()
     .meta(
       doc(
         "restarts control plane",
-        "Certificate of the authority that signed the issuer's, in PEM.",
-        "the authorities that the image trusts",
+        "CA certificate that signed the issuer's certificate, in PEM.",
+        "the CAs that the image trusts",
       ),
     ),
 }).optional();
 
-/** What the API server writes down of what it was asked. */
+/** Audit log of the API server. */
 export const audit = record({
   enabled: truth()
     .default(true)
     .meta(
       doc(
         "restarts control plane",
-        "Whether the API server writes down what it was asked. Each control plane writes what it was asked itself, to /var/log/kubernetes/audit/audit.log.",
+        "Whether the API server writes an audit log. Each control plane logs the requests that it received, to /var/log/kubernetes/audit/audit.log.",
       ),
     ),
   policy: z
@@ -202,28 +208,29 @@ export const audit = record({
     .meta(
       doc(
         "restarts control plane",
-        "What is written: `metadata`, who asked for what and when, or the fields of a Policy of audit.k8s.io/v1.",
+        "What is logged. `metadata`: who requested what and when. Or the fields of a Policy of audit.k8s.io/v1.",
       ),
     ),
   maxSize: whole(1, "a number of MB")
     .default(100)
-    .meta(doc("restarts control plane", "From how many MB on a new file is begun.")),
+    .meta(doc("restarts control plane", "Size in MB at which a new file is started.")),
   maxBackups: whole(1, "a number of files")
     .default(10)
     .meta(
       doc(
         "restarts control plane",
-        "How many former files are kept beside the one that is written.",
+        "Number of former files that are kept in addition to the current one.",
       ),
     ),
   maxAge: whole(1, "a number of days")
     .default(30)
-    .meta(doc("restarts control plane", "After how many days former files go.")),
+    .meta(doc("restarts control plane", "Days after which former files are deleted.")),
 }).prefault({});
 
 /**
- * Fields of KubeletConfiguration or KubeProxyConfiguration; `reserved` ones are written by kubeadm or asked by this program, and of
- * those in `words` only these are taken, because with another one nothing starts.
+ * Returns the schema for fields of KubeletConfiguration or KubeProxyConfiguration. Fields in
+ * `reserved` are refused, because kubeadm or this program sets them. Fields in `words` accept only
+ * the listed values, because others prevent the start.
  */
 export const fieldsOf = (
   kind: string,

@@ -2,7 +2,10 @@ import { z } from "zod";
 import { isFields } from "./defaults.js";
 import { doc, list, oneOf, record, settings, shown, text } from "../arguments/values.js";
 
-/** Static pods that kubeadm patches, by its names for them; so are their containers called. */
+/**
+ * Static pods that kubeadm patches, by kubeadm's names for them. Their containers have the same
+ * names.
+ */
 export const patchTargets = [
   "kube-apiserver",
   "kube-controller-manager",
@@ -15,7 +18,10 @@ const mostBytes = 65_536;
 
 const pod = settings("a Pod");
 
-/** Indices as they are counted from the beginning: another way to write one is a way round what is refused. */
+/**
+ * Pointer to a field. List indices count from 0 in one notation only: others would bypass the
+ * refusals below.
+ */
 const pointer = text(
   (value) => /^(\/([^~/]|~[01])+)+$/.test(value) && !/\/([-+]\d+|0\d+)(?=\/|$)/.test(value),
   "is not the place of a field; write one like /spec/volumes/-, with indices counted from 0",
@@ -52,7 +58,7 @@ const patch = z.discriminatedUnion(
 );
 export type Patch = z.output<typeof patch>;
 
-/** A field that a patch sets or takes away: where it is in the pod, and where it is written. */
+/** Field that a patch sets or removes: its place in the pod, and its path in the arguments. */
 interface Touched {
   readonly pointer: string;
   readonly path: readonly (string | number)[];
@@ -66,14 +72,17 @@ const flags: Readonly<Record<Target, string>> = {
   "kube-scheduler": "follows an argument; write kubernetes.scheduler.extraArgs instead",
   etcd: kubeadms,
 };
-/** By which kubeadm finds this machine's component. */
+/** Annotations by which kubeadm finds this machine's component. */
 const annotations: Readonly<Partial<Record<Target, readonly string[]>>> = {
   "kube-apiserver": ["kubeadm.kubernetes.io~1kube-apiserver.advertise-address.endpoint"],
   etcd: ["kubeadm.kubernetes.io~1etcd.advertise-client-urls"],
 };
 const unnamed = (what: string): string => `has no ${what}, by which it is found; write it`;
 
-/** What is kubeadm's or another argument's. Index 0 stands for all that the manifest has before it is patched. */
+/**
+ * Fields that kubeadm or another argument sets, and what to write instead. Index 0 stands for every
+ * list entry that the manifest has before it is patched.
+ */
 const ownedOf = (target: Target): readonly (readonly [pointer: string, instead: string])[] => [
   ...["/apiVersion", "/kind", "/status", "/metadata/name", "/metadata/namespace"].map(
     (at) => [at, kubeadms] as const,
@@ -106,7 +115,10 @@ const ownVolumes =
 const ownMounts =
   /^\/(etc\/kubernetes(\/(pki|stackadm(-encryption)?|(scheduler|controller-manager)\.conf)(\/.*)?)?|etc\/(ssl\/certs|ca-certificates|pki)(\/.*)?|usr\/(local\/)?share\/ca-certificates|usr\/libexec\/kubernetes.*|var\/lib\/etcd(\/.*)?|var\/log\/kubernetes\/audit)\/*$/;
 
-/** Lists whose entries a strategic patch finds by a key, and whether the entry of that key was there before. */
+/**
+ * Returns the lists whose entries a strategic patch matches by a key. `there` returns whether the
+ * manifest already has the entry.
+ */
 const keyed = (
   target: Target,
 ): Readonly<Record<string, { key: string; there: (key: string) => boolean }>> => ({
@@ -118,8 +130,8 @@ const keyed = (
 const escaped = (key: string): string => key.replace(/~/g, "~0").replace(/\//g, "~1");
 
 /**
- * Every field that a patch in the shape of a pod sets; a list is one field, unless its entries are found by a key. An empty object
- * takes nothing away, but it sets something.
+ * Returns every field that a patch in the shape of a pod sets. A list is one field, unless its
+ * entries are matched by a key. An empty object removes nothing, but counts as a field.
  */
 function fieldsIn(value: unknown, at: Touched, lists: ReturnType<typeof keyed>): Touched[] {
   const below = (key: string | number, segment: string): Touched => ({
@@ -141,7 +153,10 @@ function fieldsIn(value: unknown, at: Touched, lists: ReturnType<typeof keyed>):
   });
 }
 
-/** Which entry an index means depends on patches before: a strategic one puts what is new before what is there. */
+/**
+ * Returns the path with list indices replaced by 0. The entry that an index means depends on
+ * earlier patches: a strategic patch inserts new entries before existing ones.
+ */
 const anyOfThem = (path: string): string =>
   path
     .replace(/^(\/spec\/(volumes|containers))\/\d+/, "$1/0")
@@ -162,7 +177,7 @@ function touchedBy(entry: Patch, target: Target): Touched[] {
   ]);
 }
 
-/** Whether one is the other, or holds it. */
+/** Returns whether the fields are equal or one contains the other. */
 const meets = (one: string, other: string): boolean =>
   one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 
@@ -191,16 +206,16 @@ const component = (target: Target, more = "") =>
     .meta(
       doc(
         "restarts control plane",
-        `Patches that kubeadm applies to ${target}'s static pod, one after the other: \`type\` is \`strategic\`, which is the default, \`merge\` or \`json\`, and \`patch\` fields of a Pod or, for \`json\`, a list of operations. What follows another argument or is kubeadm's is refused.${more}`,
+        `Patches that kubeadm applies to ${target}'s static pod, one after the other. \`type\` is \`strategic\` (the default), \`merge\` or \`json\`; \`patch\` has fields of a Pod or, for \`json\`, a list of operations. Fields that follow another argument or that kubeadm sets are refused.${more}`,
       ),
     );
 
-/** kubeadm's patches, by its names for what is patched. */
+/** Patches of the static pods, by kubeadm's names for them. */
 export const patches = record(
   {
     "kube-apiserver": component(
       "kube-apiserver",
-      " Volumes of one's own are such a patch: a volume in `spec.volumes` and its mount in the container `kube-apiserver`.",
+      " Use such a patch to add volumes: a volume in `spec.volumes` and its mount in the container `kube-apiserver`.",
     ),
     "kube-controller-manager": component("kube-controller-manager"),
     "kube-scheduler": component("kube-scheduler"),
@@ -209,7 +224,7 @@ export const patches = record(
       .meta(
         doc(
           "refused",
-          "The same of etcd's static pod on each control plane; not for `etcd` on machines of its own. Control planes that come get them too.",
+          "Patches of etcd's static pod on each control plane, in the same form; not for `etcd` on separate machines. New control planes get them too.",
         ),
       ),
   },
@@ -220,7 +235,7 @@ export const patches = record(
   },
 ).prefault({});
 
-/** Patches of a static pod that there is none of. */
+/** Reports patches of etcd's static pod when etcd runs on separate machines. */
 export const etcdElsewhere = (written: {
   readonly etcd?: object | undefined;
   readonly kubernetes: { readonly patches: { readonly etcd?: unknown } };

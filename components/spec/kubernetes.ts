@@ -23,11 +23,11 @@ const version = text(
   .meta(
     doc(
       "in place",
-      "Kubernetes version, without a leading v. A later patch release, or one of the next minor, upgrades the cluster: rolling, in place, one machine at a time, control planes first; each is drained meanwhile, and its kubelet restarts. An earlier version, or one that leaves out a minor, is refused.",
+      "Kubernetes version, without a leading v. A later patch release, or a release of the next minor version, upgrades the cluster in place, one machine at a time, control planes first; each machine is drained meanwhile, and its kubelet restarts. An earlier version, or one that skips a minor version, is refused.",
     ),
   );
 
-/** Where machines get their container images. */
+/** Registry of the machines' container images. */
 const registry = record({
   prefix: text(
     (value) => /^[a-z0-9.-]+(:\d+)?(\/[a-z0-9._/-]+)?$/.test(value),
@@ -37,10 +37,12 @@ const registry = record({
     .meta(
       doc(
         "refused",
-        "Registry and path that stand in for each image's upstream registry. The default leaves every image where it is published.",
+        "Registry and path that replace each image's upstream registry. With the default, every image comes from where it is published.",
       ),
     ),
-  plainHttp: truth().default(false).meta(doc("in place", "The registry speaks HTTP without TLS.")),
+  plainHttp: truth()
+    .default(false)
+    .meta(doc("in place", "Whether the registry speaks HTTP without TLS.")),
 }).prefault({});
 
 export const kubernetes = record({
@@ -66,7 +68,7 @@ export const kubernetes = record({
     .meta(
       doc(
         "restarts kubelet",
-        "Fields merged into KubeletConfiguration. `cgroupDriver` also sets containerd's; it, `clusterDNS`, `clusterDomain`, `cpuManagerPolicy` and `memoryManagerPolicy` cannot change while the cluster lives, and are refused.",
+        "Fields merged into KubeletConfiguration. `cgroupDriver` also sets containerd's. `cgroupDriver`, `clusterDNS`, `clusterDomain`, `cpuManagerPolicy` and `memoryManagerPolicy` cannot change while the cluster exists: a change is refused.",
       ),
     ),
   kubeProxy: fieldsOf("KubeProxyConfiguration", {}, { mode: ["iptables", "nftables", "ipvs", ""] })
@@ -74,7 +76,7 @@ export const kubernetes = record({
     .meta(
       doc(
         "in place",
-        "Fields merged into KubeProxyConfiguration; kube-proxy restarts on one node after another. `mode` and `clusterCIDR` cannot change while the cluster lives, and are refused.",
+        "Fields merged into KubeProxyConfiguration; kube-proxy restarts on one node after another. `mode` and `clusterCIDR` cannot change while the cluster exists: a change is refused.",
       ),
     ),
   certificates,
@@ -86,7 +88,7 @@ export const kubernetes = record({
     .meta(
       doc(
         "restarts control plane",
-        "What costs something: pods above the baseline of Pod Security Standards are refused where their namespace does not say otherwise, images are asked for at each start, Services take no external addresses, tokens end when they say, TLS 1.2 has only ciphers with forward secrecy, kubelets serve with certificates of the cluster's authority, which the API server checks, and pods have the runtime's seccomp profile and at most 4096 processes. Also restarts kubelet, on one machine after another; what runs goes on, and is judged when it starts again.",
+        "Hardening that restricts or costs something: pods beyond the baseline of the Pod Security Standards are refused unless their namespace sets another level, images are requested from their registry at each start, Services have no external addresses, tokens expire exactly at their end, TLS 1.2 uses only ciphers with forward secrecy, kubelets serve with certificates of the cluster's CA, which the API server verifies, and pods have the runtime's seccomp profile and at most 4096 processes. Also restarts kubelet, on one machine after another; running pods continue, and are checked when they start again.",
       ),
     ),
   ignorePreflightErrors: list(
@@ -95,7 +97,7 @@ export const kubernetes = record({
     "a list of kubeadm's preflight checks",
   )
     .default([])
-    .meta(doc("in place", "Preflight checks of kubeadm that may fail.")),
+    .meta(doc("in place", "Checks of kubeadm's preflight whose failure is ignored.")),
 })
   .check(({ value, issues }) => {
     issues.push(...besideKeystone(value));
@@ -107,7 +109,7 @@ export const metricsServer = truth()
   .meta(
     doc(
       "in place",
-      "Whether metrics-server runs: what nodes and pods use, for `kubectl top` and autoscalers. It takes kubelets' certificates on trust, since kubeadm's kubelets sign their own; with `kubernetes.hardened`, or `serverTLSBootstrap: true` in `kubernetes.kubelet`, it checks them.",
+      "Whether metrics-server runs: resource usage of nodes and pods, for `kubectl top` and autoscalers. It does not verify the kubelets' certificates, since kubeadm's kubelets sign their own; with `kubernetes.hardened`, or `serverTLSBootstrap: true` in `kubernetes.kubelet`, it verifies them.",
       "`false`",
     ),
   );

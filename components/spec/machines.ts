@@ -19,7 +19,7 @@ export const generation = whole(0, "a generation")
   .meta(
     doc(
       "replaces nodes",
-      "Raise it to replace these machines by new ones with the present image, flavor, zone, user data and login key. Until then those are frozen. They are replaced one at a time: drained before, Ready before the next.",
+      "Raise it to replace these machines with new ones that use the current image, flavor, zone, user data and login key. Until then these are frozen. Machines are replaced one at a time: each is drained before it is deleted, and the new one is Ready before the next is replaced.",
     ),
   );
 
@@ -27,7 +27,10 @@ const flavor = present("a flavor").meta(
   doc("replaces nodes", "Flavor of each machine, by name or ID."),
 );
 
-/** Numbers of etcd members that can lose one (or two) and go on; two would be worse than one. */
+/**
+ * Allowed numbers of etcd members, which tolerate the loss of 0, 1 or 2; two would be worse than
+ * one.
+ */
 const quorums = [1, 3, 5];
 
 const controlPlaneGeneration = whole(0, "a generation")
@@ -35,16 +38,16 @@ const controlPlaneGeneration = whole(0, "a generation")
   .meta(
     doc(
       "replaces nodes",
-      "Raise it to replace the control planes, of which there are 3 or 5, by new ones with the present image, flavor, zone, user data and login key. Until then those are frozen. They are replaced one at a time in the order of their positions: drained and out of etcd before, a member again before the next.",
+      "Raise it to replace the control planes, of which there must be 3 or 5, with new ones that use the current image, flavor, zone, user data and login key. Until then these are frozen. They are replaced one at a time in the order of their positions: each is drained and leaves etcd before it is deleted, and the new one is an etcd member before the next is replaced.",
     ),
   );
 
-/** The machines that run the Kubernetes API and etcd. */
+/** Machines that run the Kubernetes API and, without `etcd`, also etcd. */
 export const controlPlane = record({
   flavor: present("a flavor").meta(
     doc(
       "replaces nodes",
-      "Flavor of each control plane, by name or ID. Frozen while the machine lives.",
+      "Flavor of each control plane, by name or ID. Frozen while the machine exists.",
     ),
   ),
   count: z
@@ -58,7 +61,7 @@ export const controlPlane = record({
     .meta(
       doc(
         "in place",
-        "How many machines run the Kubernetes API and etcd: 1, 3 or 5. More join one after the other; the last ones go first.",
+        "Number of machines that run the Kubernetes API and etcd: 1, 3 or 5. New ones join one after the other; those with the highest position are removed first.",
         "`1`; `3` with the topology `ha`",
       ),
     ),
@@ -68,7 +71,7 @@ export const controlPlane = record({
     .meta(
       doc(
         "in place",
-        "Whether pods of any kind run on the control planes too, and load balancers lead to them.",
+        "Whether ordinary pods also run on the control planes, and load balancers lead to them.",
         "`false`; `true` with the topology `single`",
       ),
     ),
@@ -78,7 +81,7 @@ export const controlPlane = record({
   nodes: nodesOf(etcdVolumes.one),
 });
 
-/** Groups of equal workers by name; the name is part of the machines' names. */
+/** Groups of equal workers by name. The name is part of the machines' names. */
 const pools = z.record(
   label("the name of a worker pool"),
   record({
@@ -86,7 +89,7 @@ const pools = z.record(
     count: whole(0, "the number of machines in the pool").meta(
       doc(
         "in place",
-        "How many machines the pool has. Machines are named by position; the last ones go first.",
+        "Number of machines in the pool. Machines are named by position; those with the highest position are removed first.",
       ),
     ),
     generation,
@@ -109,14 +112,17 @@ export const zones = list(present("an availability zone"), 0, "a list of availab
   .meta(
     doc(
       "replaces nodes",
-      "Availability zones over which the machines of each group are spread in turn. Empty: Nova chooses.",
+      "Availability zones over which the machines of each group are distributed in turn. Empty: Nova chooses.",
     ),
   );
 
 const publicKey =
   /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-\S+@openssh\.com) [A-Za-z0-9+/]+=*( .*)?$/;
 
-/** The key itself of a line of `authorized_keys` without options: its type says the same, and its name is anybody's. */
+/**
+ * Returns the key of a line of `authorized_keys` without options. Its type repeats what the key
+ * contains, and its comment is arbitrary.
+ */
 export const keyIn = (line: string): string => line.split(" ")[1] ?? "";
 
 export const timeoutFactor = whole(1, "a factor", 20)
@@ -124,7 +130,7 @@ export const timeoutFactor = whole(1, "a factor", 20)
   .meta(
     doc(
       "in place",
-      "How many times as long as usual everything that depends on the speed of a machine may take: its boot, kubeadm's own timeouts, each step on it, add-ons, verification and `destroy`. For machines that are slow, on a busy host or with an emulated processor. It bounds failures only, so it makes nothing slower that works, but for one thing, see the end. A machine that turns out to be slower when it is prepared gets a larger factor, up to 5, by itself. Above 1, kubelet restarts a container of the control plane or of an add-on that fails its liveness probe after that many times as many failures (80 s for a component of the control plane, times the factor), a node is NotReady after that many times 50 s without a word of its kubelet, and controller manager, scheduler and add-ons keep their leader election that many times as long (`leader-elect-lease-duration` 15 s, add-ons 45 s). A change runs the idempotent `prepare` again, restarts API server, controller manager, scheduler and kubelet, one machine after another, and replaces the pods of add-ons in turn; it replaces no machine. Where the leader's machine is lost, another takes over when the lease is over: 15 s times the factor later, an add-on's 45 s times the factor.",
+      "Factor by which everything that depends on the speed of a machine may take longer: its boot, kubeadm's own timeouts, each step on it, add-ons, verification and `destroy`. For slow machines, on a busy host or with an emulated processor. The factor only extends time limits, so it slows nothing down that works, with one exception (last sentence). A machine that proves slower while it is prepared gets a larger factor, up to 5, by itself. Above 1, kubelet restarts a container of the control plane or of an add-on only after that many times as many failed liveness probes (80 s for a component of the control plane, times the factor), a node becomes NotReady when its kubelet has not reported for 50 s times the factor, and controller manager, scheduler and add-ons keep their leader election that many times as long (`leader-elect-lease-duration` 15 s, add-ons 45 s). A change runs the idempotent `prepare` again, restarts API server, controller manager, scheduler and kubelet, one machine after another, and replaces the pods of add-ons in turn; it replaces no machine. If a machine is lost, Kubernetes notices that many times later, and another leader takes over when the lease has expired: after 15 s times the factor, for an add-on after 45 s times the factor.",
     ),
   );
 
@@ -133,11 +139,11 @@ export const securityUpdates = truth()
   .meta(
     doc(
       "in place",
-      "Whether the machines install the distribution's security updates by themselves, with its unattended-upgrades, from when they are prepared. Nothing restarts by it but what an update restarts; what this program pins is held, and no machine reboots.",
+      "Whether the machines install the distribution's security updates by themselves, with its unattended-upgrades, from their preparation on. Only what an update itself restarts is restarted; packages that this program pins are held, and no machine reboots.",
     ),
   );
 
-/** How the program, and people, log in to the machines. */
+/** Options of the login by SSH, for the program and for users. */
 export const ssh = record({
   user: text(
     (value) => /^[a-z_][a-z0-9_-]{0,31}$/.test(value),
@@ -147,7 +153,7 @@ export const ssh = record({
     .meta(
       doc(
         "refused",
-        "Login name; made on the machines, with sudo and without a password. Every connection has it, so that no machine could be reached that was made with another.",
+        "Login name; the program creates it on the machines, with sudo and without a password. Every connection uses it, so machines created with another name could not be reached.",
       ),
     ),
   publicKey: text(
@@ -157,7 +163,7 @@ export const ssh = record({
   ).meta(
     doc(
       "replaces nodes",
-      "Public key that may log in. Its private half has to be in the ssh-agent while the program runs.",
+      "Public key that may log in. Its private key must be in the ssh-agent while the program runs.",
       "the first ed25519 key of the ssh-agent, else its first key",
     ),
   ),
@@ -166,7 +172,7 @@ export const ssh = record({
     .meta(
       doc(
         "in place",
-        "Minutes that a new machine may take to answer on SSH once Nova says that it runs: virtual machines take one or two, bare metal up to ten and more. After them the next `up` replaces it. One that answered before is given up within 4 minutes times `timeoutFactor`.",
+        "Minutes that a new machine may take to answer on SSH after Nova reports it as running: virtual machines take one or two, bare metal up to ten and more. After that, the next `up` replaces it. The program gives up on a machine that answered before within 4 minutes times `timeoutFactor`.",
         "10 times `timeoutFactor`",
       ),
     ),
@@ -175,8 +181,8 @@ export const ssh = record({
     .meta(
       doc(
         "refused",
-        "A floating IP that the project has already, for the way in by SSH: on the bastion, or on the first control plane where the API's is not. It is only put there, and neither changed nor deleted. A way in that has another one keeps it until it goes.",
-        "one is made",
+        "A floating IP that the project already has, for SSH: on the bastion, or on the first control plane if the API's floating IP is not there. The program only attaches it, and neither changes nor deletes it. A machine with another floating IP for SSH keeps that until the floating IP is removed.",
+        "the program creates one",
       ),
     ),
   loginKeys: list(
@@ -191,7 +197,7 @@ export const ssh = record({
     .meta(
       doc(
         "in place",
-        "Public keys of operators who may log in besides, on every machine and the bastion. A key that is taken out can no longer log in after the next `up`; sessions that are open stay.",
+        "Additional public keys of operators who may log in, on every machine and the bastion. A removed key can no longer log in after the next `up`; open sessions continue.",
       ),
     ),
   revokedKeys: list(
@@ -206,7 +212,7 @@ export const ssh = record({
     .meta(
       doc(
         "in place",
-        "Public keys that may log in as `user` no more, whoever wrote them on a machine: also the `publicKey` that it was made with. The present `publicKey` is written to every machine then.",
+        "Public keys that may no longer log in as `user`, however they came onto a machine: also the `publicKey` with which the machine was created. The current `publicKey` is then written to every machine.",
       ),
     ),
 }).superRefine(({ publicKey: program, loginKeys, revokedKeys }, context) => {

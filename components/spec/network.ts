@@ -18,13 +18,13 @@ import {
   whole,
 } from "../arguments/values.js";
 
-/** A network that is there already. Nothing of it is made, changed or deleted. */
+/** Existing network. Nothing of it is created, changed or deleted. */
 const existing = record({
   network: present("a network").meta(
     doc(
       "refused",
-      "A network that exists, by name or ID: the machines are put into it, and nothing of it is made, changed or deleted. In one of another project, Neutron refuses ports that have chosen or more addresses, or no filter, unless its operator allows them: `kube-router` needs such ports, `flannel` with `vxlan` does not.",
-      "a network, a subnet and a router are made",
+      "An existing network, by name or ID: the machines are placed in it, and nothing of it is created, changed or deleted. In a network of another project, Neutron refuses ports with a chosen address, additional addresses or no filter, unless its operator allows them: `kube-router` needs such ports, `flannel` with `vxlan` does not.",
+      "the program creates a network, a subnet and a router",
     ),
   ),
   subnet: present("a subnet")
@@ -32,7 +32,7 @@ const existing = record({
     .meta(
       doc(
         "refused",
-        "Its subnet for the machines, by name or ID. `network.nodes` has to be its range.",
+        "Subnet of that network for the machines, by name or ID. `network.nodes` must be its range.",
         "the one whose range is `network.nodes`",
       ),
     ),
@@ -41,18 +41,18 @@ const existing = record({
     .meta(
       doc(
         "refused",
-        "Its router, by name or ID. It has to lead from the network to `externalNetwork`, which is looked up before anything is made.",
-        "nobody looks: floating IPs need a router all the same",
+        "Router of that network, by name or ID. It must lead from the network to `externalNetwork`, which is checked before anything is created.",
+        "not checked: floating IPs need a router all the same",
       ),
     ),
 });
 
-/** A second interface of every machine, in a network that exists. */
+/** Second interface of every machine, in an existing network. */
 const admin = record({
   network: present("a network").meta(
     doc(
       "refused",
-      "A network that exists, by name or ID, in which each machine has a second interface for SSH: with an address that Neutron chooses, without default route and name servers, and closed to everything that the machine begins. Kubernetes does not use it.",
+      "An existing network, by name or ID, in which each machine has a second interface for SSH: with an address that Neutron chooses, without default route and DNS servers, and closed to connections that the machine opens. Kubernetes does not use it.",
       "machines have one interface",
     ),
   ),
@@ -61,20 +61,18 @@ const admin = record({
     .meta(
       doc(
         "refused",
-        "Its subnet, by name or ID. It must not overlap the ranges of `network`.",
-        "the only IPv4 subnet that it has",
+        "Subnet of that network, by name or ID. It must not overlap the ranges of `network`.",
+        "the only IPv4 subnet of the network",
       ),
     ),
   allowedCidrs: list(
     range("203.0.113.0/24"),
     1,
     "the ranges that may reach SSH there, like [203.0.113.0/24]",
-  ).meta(
-    doc("in place", "Ranges from which SSH may be reached there.", "**required** with `network`"),
-  ),
+  ).meta(doc("in place", "Ranges that may reach SSH there.", "**required** with `network`")),
 });
 
-/** Address ranges. They must not overlap each other. */
+/** Network of the cluster: address ranges, which must not overlap each other, and options. */
 export const network = record({
   nodes: range4Of("10.0.0.0/24")
     .default("10.0.0.0/24")
@@ -84,25 +82,25 @@ export const network = record({
     .meta(
       doc(
         "refused",
-        "Range of the pods; each machine gets a /24 of it, and with Calico blocks of it as it needs them.",
+        "Range of the pods; each machine gets a /24 of it, or with Calico blocks of it on demand.",
       ),
     ),
   services: range4Of("10.96.0.0/12")
     .default("10.96.0.0/12")
-    .meta(doc("refused", "Range of the services' virtual addresses.")),
+    .meta(doc("refused", "Range of the Services' virtual addresses.")),
   dns: list(address, 0, "a list of name servers")
     .refine((all) => new Set(all).size === all.length, {
       error: "has a name server twice; leave one of them out",
     })
     .default([])
-    .meta(doc("in place", "Name servers given to the machines. Empty: the network's own.")),
+    .meta(doc("in place", "DNS servers of the machines. Empty: the network's own.")),
   mtu: whole(1280, "an MTU in bytes")
     .optional()
     .meta(
       doc(
         "in place",
-        "MTU of the machines' network in bytes. Pods have what is left of it. Machines hear of another one when they boot.",
-        "Neutron's, for the kind of network that it is",
+        "MTU of the machines' network in bytes. Pods have what encapsulation leaves of it. Machines learn a changed MTU when they boot.",
+        "Neutron's, for the type of the network",
       ),
     ),
   ipv6,
@@ -114,7 +112,7 @@ export const network = record({
     .meta(
       doc(
         "refused",
-        "Whether Neutron filters at the machines' ports. Without it there are no security groups and no allowed address pairs: whoever reaches the network reaches every port of every machine.",
+        "Whether Neutron filters traffic at the machines' ports. Without it there are no security groups and no allowed address pairs: everyone with access to the network reaches every port of every machine.",
       ),
     ),
   securityGroups: securityGroups("all machines' ports"),
@@ -123,7 +121,7 @@ export const network = record({
     .meta(
       doc(
         "in place",
-        "Ranges that may reach Services of type NodePort (30000 to 32767) at the nodes' own addresses. By default nodes do and, where there are load balancers (of Services, or of `ingress` on `workers`), everything in `network.nodes`, from which those come; with the provider `ovn` their clients as well, `serviceCidrs`.",
+        "Ranges that may reach Services of type NodePort (30000 to 32767) at the nodes' own addresses. By default these are the nodes and, where there are load balancers (of Services, or of `ingress` on `workers`), everything in `network.nodes`, from which load balancers connect; with the provider `ovn` also the load balancers' clients, `serviceCidrs`.",
       ),
     ),
 }).prefault({});
@@ -133,12 +131,15 @@ export const externalNetwork = present("the external network")
   .meta(
     doc(
       "refused",
-      "External network, by name or ID: the router's gateway, the API's floating IP and the load balancers' addresses are in it. Its ID instead of its name is no change. Without one, in an `existing` network, there are no floating IPs: who reaches the network reaches machines and load balancers.",
-      "**required**, but in an `existing` network",
+      "External network, by name or ID, of the router's gateway, the API's floating IP and the load balancers' addresses. Writing its ID instead of its name is no change. Without it, in an `existing` network, there are no floating IPs: everyone with access to the network reaches machines and load balancers.",
+      "**required**, except in an `existing` network",
     ),
   );
 
-/** What was written of the external network, where one has to be: a network of the cluster's own has a way out. */
+/**
+ * Returns an error if `externalNetwork` is missing, unless the network exists already: the router
+ * of a new network needs a gateway.
+ */
 export function noWayOut(written: unknown): string | undefined {
   if (!isFields(written) || written["externalNetwork"] !== undefined) return undefined;
   const { network: ranges } = written;
@@ -154,7 +155,10 @@ interface Written {
   readonly endpoint: EndpointSpec;
 }
 
-/** What a network that exists does not allow: floating IPs of nowhere, and settings of what is not made. */
+/**
+ * Reports settings that an existing network does not allow: floating IPs without an external
+ * network, and options of objects that the program does not create.
+ */
 export function outOfPlace(of: Written): z.core.$ZodRawIssue[] {
   const { existing: place, dns, mtu } = of.network;
   if (!place) return [];
@@ -201,7 +205,7 @@ export interface Grouped {
   readonly securityGroups: readonly string[];
 }
 
-/** Security groups on ports at which Neutron does not filter. */
+/** Reports security groups on ports at which Neutron does not filter. */
 export function unfiltered({
   network: ranges,
   controlPlane,

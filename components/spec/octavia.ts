@@ -1,10 +1,10 @@
-/** What is asked of Octavia for a load balancer that the program itself makes (pure). */
+/** Arguments of Octavia load balancers that the program itself creates. */
 import { doc, present } from "../arguments/values.js";
 
 /**
- * Its size and its place, for the kind of way that has such a load balancer.
- *
- * @param otherwise what it costs to have another one
+ * Returns the arguments for the flavor and zone of a load balancer.
+ * | @param kind kind of endpoint or ingress that has the load balancer
+ * @param otherwise sentence that states what a change costs
  */
 export const octaviaChoices = (kind: string, otherwise: string) => ({
   flavorId: present("the ID of a flavor of Octavia")
@@ -12,8 +12,8 @@ export const octaviaChoices = (kind: string, otherwise: string) => ({
     .meta(
       doc(
         "in place",
-        `With \`${kind}\`: ID of the Octavia flavor of the load balancer, which says how large it is and whether there are two machines. ${otherwise}`,
-        "the provider's own",
+        `With \`${kind}\`: ID of the Octavia flavor of the load balancer, which sets its size and whether it consists of two machines. ${otherwise}`,
+        "the provider's default",
       ),
     ),
   zone: present("an availability zone of Octavia")
@@ -21,7 +21,7 @@ export const octaviaChoices = (kind: string, otherwise: string) => ({
     .meta(
       doc(
         "in place",
-        `With \`${kind}\`: availability zone of the load balancer, as Octavia calls it. ${otherwise}`,
+        `With \`${kind}\`: availability zone of the load balancer, by Octavia's name. ${otherwise}`,
         "Octavia chooses",
       ),
     ),

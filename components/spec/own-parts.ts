@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { doc, list, record, shown, text } from "../arguments/values.js";
 
-/** How cloud-init knows what a part is: by its first line. */
+/** MIME types of cloud-init parts, by the beginning of their first line. */
 export const partTypes = {
   "#cloud-config": "text/cloud-config",
   "#!": "text/x-shellscript",
@@ -9,13 +9,16 @@ export const partTypes = {
 } as const;
 type Beginning = keyof typeof partTypes;
 
-/** Between the parts of user data. */
+/** Separator between the parts of user data. */
 export const partBoundary = "==stackadm==";
 
 export const beginningOf = (part: string): Beginning | undefined =>
   (Object.keys(partTypes) as Beginning[]).find((one) => part.startsWith(one));
 
-/** Nova takes 64 KiB of user data, in base64; the program's own part is less than 4. */
+/**
+ * Limit for all parts, in characters. Nova accepts 64 KiB of user data in base64; the program's own
+ * part is less than 4 KiB.
+ */
 const most = 40_000;
 
 const part = text(
@@ -32,11 +35,11 @@ const step = (when: string) =>
     .meta(
       doc(
         "in place",
-        `Script for bash that runs as root on each of these machines ${when}. Runs again when it changes, and whenever the program prepares or joins the machine again: it has to bear that. It is no secret: it is kept on the machine and its output in the machine's log.`,
+        `Script for bash that runs as root on each of these machines ${when}. It runs again when it changes, and whenever the program prepares or joins the machine again, so it must be idempotent. Do not put secrets into it: it is stored on the machine and its output in the machine's log.`,
       ),
     );
 
-/** What users add to the user data of their machines. */
+/** Cloud-init parts that users add to the user data of their machines. */
 export const ownCloudInit = list(part, 0, "a list of parts for cloud-init")
   .refine((all) => all.join("").length <= most, {
     error: `is more than Nova takes; use at most ${String(most)} characters in all`,
@@ -45,12 +48,12 @@ export const ownCloudInit = list(part, 0, "a list of parts for cloud-init")
   .meta(
     doc(
       "replaces nodes",
-      "More parts for cloud-init, each beginning with `#cloud-config`, `#!` or `#cloud-boothook`. Lists of a cloud-config are appended to the program's own; a key that the program sets keeps its value. They are no secret: whoever may see the server can read them.",
+      "More parts for cloud-init, each beginning with `#cloud-config`, `#!` or `#cloud-boothook`. Lists of a cloud-config are appended to the program's own; a key that the program sets keeps its value. Do not put secrets into them: everyone who may see the server can read them.",
     ),
   );
 
-/** What users run on their machines. */
+/** Scripts that users run on their machines. */
 export const ownSteps = record({
-  beforeKubeadm: step("before kubeadm does, when containerd runs and all packages are there"),
+  beforeKubeadm: step("before kubeadm, when containerd runs and all packages are installed"),
   afterKubeadm: step("when the machine is in the cluster, or a member of etcd"),
 }).prefault({});

@@ -6,15 +6,21 @@ const fingerprint = text(
   "is not a fingerprint; write 40 upper-case hexadecimal digits",
 );
 
-/** Whether a text is right once its places, which no host has, are filled: with words that stand as they are. */
+/**
+ * Returns a check that replaces the placeholders of a text with a word and then tests the pattern.
+ * A host with a placeholder is refused.
+ */
 const filled = (pattern: RegExp) => (value: string) =>
   !/^https?:\/\/[^/ ]*\{/.test(value) &&
   pattern.test(value.replaceAll(/\{(distribution|codename)\}/g, "x"));
 
-/** Host without a user, and a path: nothing that apt's lists, curl or a shell read in another way than an address. */
+/**
+ * Pattern of an address: host without user, and a path. It has no character that apt's lists, curl
+ * or a shell interpret.
+ */
 const plainAddress = String.raw`https?://[a-zA-Z0-9][a-zA-Z0-9.-]*(:\d+)?(/[\w.~%+:/-]*)?`;
 
-/** Where machines get containerd when nobody else has it. */
+/** Repository of containerd for machines that find it nowhere else. */
 const containerd = record({
   source: text(
     filled(new RegExp(String.raw`^${plainAddress} ([\w.+/-]*/|[\w.+/-]*[\w.+-]( [\w.+/-]+)+)$`)),
@@ -24,7 +30,7 @@ const containerd = record({
     .meta(
       doc(
         "in place",
-        "Apt repository with containerd.io, as a line of sources.list says it: address, suite and components, or `/` after the address of a flat one. A machine asks it for that one package, and apt does not keep it: only where the machine has no containerd 2 and neither `kubernetes.packages.url` nor the distribution offers one. `{distribution}` and `{codename}` become ID and VERSION_CODENAME of the machine's /etc/os-release.",
+        "Apt repository with containerd.io, in the form of a line of sources.list: address, suite and components, or `/` after the address of a flat repository. A machine uses it for this one package, and apt does not keep it: only if the machine has no containerd 2 and neither `kubernetes.packages.url` nor the distribution offers one. `{distribution}` and `{codename}` become ID and VERSION_CODENAME of the machine's /etc/os-release.",
       ),
     ),
   key: text(
@@ -35,7 +41,7 @@ const containerd = record({
     .meta(
       doc(
         "in place",
-        "Address of the key that signs it, armored. `{distribution}` and `{codename}` as in `source`.",
+        "Address of the key that signs this repository, armored. `{distribution}` and `{codename}` as in `source`.",
       ),
     ),
   keyFingerprint: fingerprint
@@ -43,12 +49,12 @@ const containerd = record({
     .meta(
       doc(
         "in place",
-        "Fingerprint of that key, of the primary one. Another key is refused, and no other one in the file is trusted.",
+        "Fingerprint of that primary key. Another key is refused, and further keys in the file are not trusted.",
       ),
     ),
 })
   .check(({ value: { source, key }, issues }) => {
-    // Else machines of a site with a mirror would ask Docker for its key.
+    // Otherwise machines of a site with a mirror would request the key from Docker.
     if (source !== containerdPackages.source && key === containerdPackages.key)
       issues.push({
         ...{ code: "custom", path: ["key"], input: undefined },
@@ -57,7 +63,7 @@ const containerd = record({
   })
   .prefault({});
 
-/** Where machines get their packages. */
+/** Repositories of the machines' packages. */
 export const packages = record({
   url: text(
     (value) => /^https?:\/\/\S+\/$/.test(value),
@@ -67,7 +73,7 @@ export const packages = record({
     .meta(
       doc(
         "in place",
-        "Flat apt repository with kubeadm, kubelet, kubectl, cri-tools, kubernetes-cni and, where a mirror has it too, containerd.io (see `containerd`). `{minor}` becomes the minor version; the signing key is `Release.key` in it. A user and a password in the address (percent-encoded) are sent to that host alone, and only root of a machine can read them there.",
+        "Flat apt repository with kubeadm, kubelet, kubectl, cri-tools, kubernetes-cni and, if a mirror has it too, containerd.io (see `containerd`). `{minor}` becomes the minor version; the signing key is `Release.key` in it. A user and a password in the address (percent-encoded) are sent to that host only, and only root of a machine can read them there.",
       ),
     ),
   keyFingerprint: fingerprint

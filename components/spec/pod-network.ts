@@ -13,7 +13,7 @@ import {
 type Options = (typeof podNetworks)[PodNetworkKind]["options"];
 const options = Object.values(podNetworks).map((row) => row.options) as [Options, ...Options[]];
 
-/** What connects the pods. A closed union: pod-network/ has a folder per kind. */
+/** Networks that connect the pods. Each kind has a folder in pod-network/. */
 export const podNetwork = kindOrWord(
   z.discriminatedUnion("kind", options, {
     error: noKind("pod network", podNetworkKinds),
@@ -23,7 +23,7 @@ export const podNetwork = kindOrWord(
   .meta({
     ...doc(
       "refused",
-      `What connects the pods, as a word or with options. ${podNetworkKinds.map((kind) => `\`${kind}\` ${podNetworks[kind].summary}`).join("; ")}.`,
+      `Network that connects the pods, as a word or with options. ${podNetworkKinds.map((kind) => `\`${kind}\` ${podNetworks[kind].summary}`).join("; ")}.`,
     ),
     word: true,
   });
@@ -35,7 +35,7 @@ interface Written {
   readonly endpoint?: { readonly kind: string } | undefined;
 }
 
-/** What keeps the cloud from routing pods. */
+/** Reports settings with which the cloud cannot route the pods' packets. */
 export function withoutRoutes(of: Written): z.core.$ZodRawIssue[] {
   const { podNetwork: chosen, cloudController, network, endpoint } = of;
   if (!routedByCloud(chosen)) return [];
@@ -61,7 +61,7 @@ export function withoutRoutes(of: Written): z.core.$ZodRawIssue[] {
   );
 }
 
-/** Fields of a kube-proxy that is not there. */
+/** Reports fields for kube-proxy if the pod network replaces it. */
 export function withoutKubeProxy({
   podNetwork: chosen,
   kubernetes: { kubeProxy },
@@ -84,7 +84,7 @@ type Scalar = string | number | boolean;
 
 const deniesExternalIps = "DenyServiceExternalIPs";
 
-/** Addresses of Services that no Service can have. */
+/** Reports announced external IPs if `kubernetes.hardened` lets no Service have any. */
 export function withoutExternalIps({
   podNetwork: chosen,
   kubernetes: { hardened, apiServer },
@@ -109,7 +109,7 @@ export function withoutExternalIps({
   ];
 }
 
-/** Samples whose pods would wait for a pod network of which nothing is known. */
+/** Reports samples whose pods would wait for a pod network that the user deploys. */
 export function samplesAlone({
   podNetwork: chosen,
   samples,

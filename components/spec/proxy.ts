@@ -1,6 +1,9 @@
 import { doc, list, record, secret, text } from "../arguments/values.js";
 
-/** What stands in files of a shell, of systemd, of apt and of curl alike, without a meaning of its own. */
+/**
+ * Returns whether the value is a proxy's address whose characters have no special meaning in files
+ * of a shell, systemd, apt and curl.
+ */
 const isProxy = (value: string): boolean =>
   /^https?:\/\/([\w.~!*+%=:-]+@)?[a-z0-9[][a-z0-9.:\]-]*\/?$/i.test(value);
 
@@ -11,20 +14,20 @@ const address = () =>
   ).optional();
 
 const cost =
-  "containerd restarts on one machine after another; pods go on. With a user and password it is a secret, and refused in clear: `pulumi config set --path stackadm:cluster.network.proxy";
+  "containerd restarts on one machine after another; pods continue. With a user and password it is a secret, and refused in plain text: `pulumi config set --path stackadm:cluster.network.proxy";
 
-/** How machines reach what is outside. */
+/** Proxy by which machines reach hosts outside. */
 export const proxy = record({
   http: address().meta(
     doc(
       "in place",
-      `Proxy by which machines fetch packages and images over HTTP. ${cost}.http --secret\`.`,
+      `Proxy for packages and images that machines fetch over HTTP. ${cost}.http --secret\`.`,
     ),
   ),
   https: address().meta(
     doc(
       "in place",
-      `Proxy for what is fetched over HTTPS, mostly the same. ${cost}.https --secret\`.`,
+      `Proxy for what machines fetch over HTTPS, usually the same. ${cost}.https --secret\`.`,
     ),
   ),
   noProxy: list(
@@ -39,7 +42,7 @@ export const proxy = record({
     .meta(
       doc(
         "in place",
-        "Hosts, domains (`.example.org`), addresses and ranges besides that are reached without it: registries and package repositories of the site. The machine itself, the metadata service, the ranges of `network`, the cluster's domain and its API are always among them.",
+        "Additional hosts, domains (`.example.org`), addresses and ranges that are reached without the proxy: registries and package repositories of the site. The machine itself, the metadata service, the ranges of `network`, the cluster's domain and its API are always included.",
       ),
     ),
 })

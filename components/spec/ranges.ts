@@ -13,7 +13,10 @@ const apart = [
   ["services", "pods"],
 ] as const;
 
-/** Which of a cluster's ranges, all of one family, have addresses in common. `place`: where they are written, `network.ipv6`. */
+/**
+ * Reports ranges of a cluster, all of one IP family, that overlap. `place` is their path in the
+ * arguments: `network.ipv6`.
+ */
 export const overlapping = (place: string, ranges: Ranges): z.core.$ZodRawIssue[] =>
   apart
     .filter(([one, other]) => overlaps(ranges[one], ranges[other]))

@@ -17,7 +17,7 @@ const entry = record({
     .meta(
       doc(
         "in place",
-        "Addresses that are asked before the registry itself, in their order. One with a path is taken as it is, like `https://harbor.example.org/v2/dockerhub`. What a mirror needs to be trusted and signed in to is said under its own host.",
+        "Addresses of mirrors, used in this order before the registry itself. An address with a path is used as it is, like `https://harbor.example.org/v2/dockerhub`. Certificate and login of a mirror are set in an entry for the mirror's own host.",
       ),
     ),
   ca: pem
@@ -25,8 +25,8 @@ const entry = record({
     .meta(
       doc(
         "in place",
-        "Certificate of the authority that signed the registry's, in PEM.",
-        "the authorities that the image trusts",
+        "CA certificate that signed the registry's certificate, in PEM.",
+        "the CAs that the image trusts",
       ),
     ),
   user: present("a user")
@@ -34,8 +34,8 @@ const entry = record({
     .meta(
       doc(
         "in place",
-        "Who signs in. containerd restarts on one machine after another; pods go on. A pod's own `imagePullSecrets` come first.",
-        "nobody",
+        "User name for the registry. After a change, containerd restarts on one machine after another; pods continue. A pod's own `imagePullSecrets` take precedence.",
+        "no login",
       ),
     ),
   password: secret("is missing; write the password, encrypted")
@@ -43,11 +43,13 @@ const entry = record({
     .meta(
       doc(
         "in place",
-        "The user's password or token, encrypted: `pulumi config set --path 'stackadm:cluster.kubernetes.registries[\"<host>\"].password' --secret`. In clear it is refused.",
+        "The user's password or token, encrypted: `pulumi config set --path 'stackadm:cluster.kubernetes.registries[\"<host>\"].password' --secret`. Plain text is refused.",
         "**required** with `user`",
       ),
     ),
-  plainHttp: truth().default(false).meta(doc("in place", "The registry speaks HTTP without TLS.")),
+  plainHttp: truth()
+    .default(false)
+    .meta(doc("in place", "Whether the registry speaks HTTP without TLS.")),
 }).check(({ value, issues }) => {
   const { user, password, plainHttp, ca } = value;
   const wrong = (key: string, message: string): void => {
@@ -61,7 +63,7 @@ const entry = record({
     wrong("ca", "is for a registry with TLS, and plainHttp says that it has none; leave one out");
 });
 
-/** What containerd has to know of registries, by their hosts. */
+/** Mirrors, certificates and logins of registries that containerd uses, by host. */
 export const registries = z
   .record(host, entry, {
     error: ({ code }) =>

@@ -1,4 +1,7 @@
-/** Ranges that have no room for what is asked (pure): kubeadm would refuse them when the machines are there, or never end. */
+/**
+ * Arguments that decide whether the ranges are large enough. Otherwise kubeadm would refuse them
+ * after the machines were created, or would never finish.
+ */
 import type { z } from "zod";
 import { prefixOf } from "../../base/addresses.js";
 import { podNetworkTraits, type PodNetworkSpec } from "../pod-network/kinds.js";
@@ -13,26 +16,32 @@ interface Written {
   };
   readonly podNetwork: PodNetworkSpec;
   readonly kubernetes: { readonly controllerManager: { readonly extraArgs: Flags } };
-  /** All that become nodes. */
+  /** Number of machines that become nodes. */
   readonly nodes: number;
-  /** All that have an address in the machines' network. */
+  /** Number of machines with an address in the machines' network. */
   readonly machines: number;
-  /** What else has one, for certain: load balancers and the virtual IP. */
+  /** Number of other addresses that are certain to be used: load balancers and the virtual IP. */
   readonly others: number;
 }
 
 type Flags = Readonly<Record<string, unknown>>;
 
-/** Prefixes of the ranges of Services that kubeadm takes: its DNS has the tenth address, and there are at most 2^20. */
+/**
+ * Prefix lengths that kubeadm accepts for the Services' range: its DNS uses the tenth address, and
+ * the range has at most 2^20 addresses.
+ */
 const ofServices = { longest: 28, shortest: 12 };
 
-/** Addresses that no machine ever has: the network's, the router's, DHCP's and the broadcast. */
+/** Number of addresses that no machine can have: network, router, DHCP and broadcast. */
 const reserved = 4;
 
-/** How much longer a node's prefix may be than that of the pods' range (kubeadm). */
+/**
+ * Largest difference that kubeadm accepts between a node's prefix length and that of the pods'
+ * range.
+ */
 const furthest = 16;
 
-/** Who lives cannot get another range. */
+/** Advice at the end of the messages. An existing cluster cannot change its ranges. */
 const instead = "write a larger range, or fewer machines where the cluster lives already";
 
 const families = {
@@ -41,7 +50,7 @@ const families = {
 } as const;
 const ofBoth = "node-cidr-mask-size";
 
-/** The value of a flag that kubeadm goes by: the last one. An empty one is none. */
+/** Returns the value of a flag as kubeadm reads it: the last one; undefined if empty. */
 const flagIn = (flags: Flags, name: string): number | undefined => {
   const written = flags[name];
   const last: unknown = Array.isArray(written) ? written.at(-1) : written;
@@ -53,7 +62,7 @@ const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIss
   message: `${String(input)} ${message}`,
 });
 
-/** Flags that are no prefix of an address. */
+/** Reports flags whose value is not the prefix length of an address. */
 const wrongFlags = ({ kubernetes, network }: Written): z.core.$ZodRawIssue[] => {
   const { extraArgs: flags } = kubernetes.controllerManager;
   const known = Object.values(families).map(({ flag, bits, usual }) => ({ flag, bits, usual }));
@@ -67,8 +76,8 @@ const wrongFlags = ({ kubernetes, network }: Written): z.core.$ZodRawIssue[] => 
 };
 
 /**
- * kubeadm knows only the flag of the family; the controller manager of a cluster of one family goes by the flag without one, where it is
- * there.
+ * Returns why a pods' range does not fit the nodes. kubeadm reads only the flag for the family;
+ * the controller manager of a single-stack cluster prefers the flag without a family.
  */
 function ofPods(
   { network: { ipv6 }, podNetwork, kubernetes, nodes }: Written,

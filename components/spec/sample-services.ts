@@ -3,9 +3,10 @@ import { balancingMethods } from "./cloud-conf.js";
 import { address4, doc, oneOf, present, record, truth, whole } from "../arguments/values.js";
 
 /*
- * How the sample services reach their clients, as a person would write it on a service of their own: the annotations of
- * cloud-provider-openstack 1.36 (pkg/openstack/loadbalancer.go), which give values back that nobody writes
- * (`load-balancer-address`) or that another argument stands for (`openstack-internal-load-balancer`).
+ * Annotations of the sample services, as a user would set them on a Service: those of
+ * cloud-provider-openstack 1.36 (pkg/openstack/loadbalancer.go). Left out are values that the
+ * controller itself sets (`load-balancer-address`) and those that follow another argument
+ * (`openstack-internal-load-balancer`).
  */
 
 const on = <Schema extends z.ZodType>(schema: Schema, description: string) =>
@@ -14,50 +15,68 @@ const id = (what: string): z.ZodType<string, string> => present(`the ID of ${wha
 const milliseconds = (what: string) =>
   on(whole(0, "a number of milliseconds"), `Milliseconds that ${what}.`);
 
-/** Those that a program behind the service need not know of. */
+/** Annotations that need no support by the program behind the Service. */
 const before = {
-  class: on(present("a class of `loadBalancer.classes`"), "A class of `loadBalancer.classes`."),
+  class: on(
+    present("a class of `loadBalancer.classes`"),
+    "Class of the load balancer, from `loadBalancer.classes`.",
+  ),
   floatingNetworkId: on(id("an external network"), "ID of the network of the floating IP."),
   floatingSubnetId: on(id("a subnet"), "ID of the subnet of the floating IP."),
-  floatingSubnet: on(present("a pattern of names"), "Pattern of that subnet's name."),
-  floatingSubnetTags: on(present("tags"), "Tags of that subnet."),
-  networkId: on(id("a network"), "ID of the network of the address."),
-  subnetId: on(id("a subnet"), "ID of the subnet of the address."),
-  portId: on(id("a port"), "ID of a port of yours whose address it is."),
-  loadBalancerId: on(id("a load balancer"), "ID of a load balancer that is shared."),
-  keepFloatingip: on(truth(), "Whether the floating IP outlives the service."),
-  connectionLimit: on(whole(-1, "a number of connections"), "Connections at once; -1 is no limit."),
+  floatingSubnet: on(
+    present("a pattern of names"),
+    "Pattern of the name of the floating IP's subnet.",
+  ),
+  floatingSubnetTags: on(present("tags"), "Tags of the floating IP's subnet."),
+  networkId: on(id("a network"), "ID of the network of the load balancer's address."),
+  subnetId: on(id("a subnet"), "ID of the subnet of the load balancer's address."),
+  portId: on(id("a port"), "ID of a port of yours whose address the load balancer uses."),
+  loadBalancerId: on(id("a load balancer"), "ID of a load balancer that the Service shares."),
+  keepFloatingip: on(truth(), "Whether the floating IP is kept when the Service is deleted."),
+  connectionLimit: on(
+    whole(-1, "a number of connections"),
+    "Connections at the same time; -1 means no limit.",
+  ),
 };
-/** Those for a program that speaks HTTP, and trusts who tells it clients' addresses. */
+/**
+ * Annotations for a program that speaks HTTP and trusts the client addresses that the load balancer
+ * reports.
+ */
 const telling = {
-  proxyProtocol: on(z.enum(["true", "v1", "v2"]), "Version of the proxy protocol to the pods."),
-  xForwardedFor: on(truth(), "Whether pods are told the client's address by an HTTP header."),
+  proxyProtocol: on(
+    z.enum(["true", "v1", "v2"]),
+    "Version of the proxy protocol that pods receive.",
+  ),
+  xForwardedFor: on(truth(), "Whether pods receive the client's address in an HTTP header."),
   defaultTlsContainerRef: on(
     present("a container of Barbican"),
-    "Container or secret of Barbican with the certificate by which the load balancer ends TLS, at every port; pods get HTTP.",
+    "Barbican container or secret with the certificate with which the load balancer terminates TLS, on every port; pods receive HTTP.",
   ),
 };
 const others = {
-  lbMethod: on(oneOf(balancingMethods), "How connections are spread."),
+  lbMethod: on(oneOf(balancingMethods), "Method that distributes connections."),
   timeoutClientData: milliseconds("a client may be silent"),
   timeoutMemberConnect: milliseconds("a connection to a machine may take"),
   timeoutMemberData: milliseconds("a machine may be silent"),
   timeoutTcpInspect: milliseconds("are waited for more to inspect"),
-  enableHealthMonitor: on(truth(), "Whether machines are asked for their health."),
-  healthMonitorDelay: on(whole(1, "a number of seconds"), "Seconds between two questions."),
-  healthMonitorTimeout: on(whole(1, "a number of seconds"), "Seconds that an answer may take."),
+  enableHealthMonitor: on(truth(), "Whether the load balancer checks the health of the machines."),
+  healthMonitorDelay: on(whole(1, "a number of seconds"), "Seconds between two health checks."),
+  healthMonitorTimeout: on(
+    whole(1, "a number of seconds"),
+    "Seconds after which a health check without an answer has failed.",
+  ),
   healthMonitorMaxRetries: on(
     whole(1, "a number of answers", 10),
-    "Answers after which a machine is in.",
+    "Successful checks after which a machine gets connections.",
   ),
   healthMonitorMaxRetriesDown: on(
     whole(1, "a number of answers", 10),
-    "Failures after which it is out.",
+    "Failed checks after which a machine gets no connections.",
   ),
   flavorId: on(id("a flavor of Octavia"), "Octavia flavor."),
   availabilityZone: on(present("a zone of Octavia"), "Octavia zone."),
-  hostname: on(present("a DNS name"), "Name that is shown instead of the address."),
-  nodeSelector: on(present("labels"), "Labels of the machines behind it."),
+  hostname: on(present("a DNS name"), "Host name in the Service's status instead of the address."),
+  nodeSelector: on(present("labels"), "Labels of the machines behind the load balancer."),
 };
 export const annotations = { ...before, ...telling, ...others };
 export const unknowing = { ...before, ...others };
@@ -70,7 +89,7 @@ export const sampleServices = record({
     .meta(
       doc(
         "in place",
-        "Whether one of the sample services has a floating IP. `false` for a cloud in which floating IPs cannot be used.",
+        "Whether one of the sample Services has a floating IP. `false` for a cloud in which floating IPs cannot be used.",
         "`true`",
       ),
     ),
@@ -79,7 +98,7 @@ export const sampleServices = record({
     .meta(
       doc(
         "in place",
-        "A floating IP of yours, which that service gets and gives back.",
+        "A floating IP that you own, which that Service uses and releases again.",
         "a new one",
       ),
     ),

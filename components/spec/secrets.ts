@@ -3,12 +3,15 @@ import { podNetworkTraits } from "../pod-network/kinds.js";
 import type { Late } from "../support/kubernetes-types.js";
 
 interface Kept {
-  /** As it is written after `pulumi config set --path`. */
+  /** Path as it is written after `pulumi config set --path`. */
   readonly path: string;
   readonly value: Late | undefined;
 }
 
-/** Whether the address of a proxy says with what one signs in there. */
+/**
+ * Returns whether the address of a proxy contains a user and password. An encrypted
+ * address counts as one.
+ */
 const signsIn = (address: Late | undefined): boolean =>
   typeof address !== "string" || /^[a-z]+:\/\/[^/]*@/i.test(address);
 
@@ -33,7 +36,10 @@ const kept = ({
     .map((scheme) => ({ path: `network.proxy.${scheme}`, value: proxy?.[scheme] })),
 ];
 
-/** The secrets that are written as text in the settings of a project's stack, and what to do about it. */
+/**
+ * Returns the secrets that are plain text in the settings of a project's stack, with the command
+ * that encrypts each.
+ */
 export const openSecrets = (
   spec: ClusterSpec,
   project: string,

@@ -6,7 +6,10 @@ type Site =
   | { readonly site: Fields }
   | { readonly problem: { readonly path: string; readonly message: string } };
 
-/** Defaults of the place where clusters are made (repositories, registry), kept apart from the stacks. */
+/**
+ * Reads defaults of a site (repositories, registry) that all its clusters share, from a file
+ * outside the stacks.
+ */
 export function readSite(file: string | undefined): Site {
   if (file === undefined || file === "") return { site: {} };
   let reason = `${file} holds no settings`;

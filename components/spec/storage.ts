@@ -2,7 +2,7 @@ import { z } from "zod";
 import { otherSections } from "./cloud-conf.js";
 import { doc, list, present, record, shown, text, truth } from "../arguments/values.js";
 
-/** Cinder CSI: section [BlockStorage] of cloud.conf. */
+/** Options of Cinder CSI: section [BlockStorage] of cloud.conf, snapshots and zones. */
 export const blockStorage = record({
   ...otherSections.blockStorage,
   snapshots: truth()
@@ -10,7 +10,7 @@ export const blockStorage = record({
     .meta(
       doc(
         "refused",
-        "Whether volumes can have snapshots: their kinds, the snapshot controller and the class `cinder`. A living cluster can get them, and keeps them.",
+        "Whether volumes can have snapshots: their custom resources, the snapshot controller and the class `cinder`. An existing cluster can gain them, and then keeps them.",
         "`false`",
       ),
     ),
@@ -19,7 +19,7 @@ export const blockStorage = record({
     .meta(
       doc(
         "in place",
-        "Whether a volume is made in the zone of its pod, and its pods stay there. `false` for a cloud whose Cinder has other zones than Nova, or one that all machines reach.",
+        "Whether a volume is created in the zone of its pod, and pods that use it stay in that zone. `false` for a cloud whose Cinder zones differ from Nova's, or with one Cinder zone that all machines reach.",
         "`true`",
       ),
     ),
@@ -38,13 +38,13 @@ export const storageClasses = list(
     ).meta(doc("in place", "Name of the StorageClass.")),
     default: truth()
       .default(false)
-      .meta(doc("in place", "Claims that name no class get this one.")),
+      .meta(doc("in place", "Whether claims without a class get this one.")),
     type: present("a volume type")
       .optional()
       .meta(
         doc(
           "in place",
-          "Cinder volume type. A StorageClass is replaced, its volumes are not.",
+          "Cinder volume type. A change replaces the StorageClass, but not its volumes.",
           "Cinder's default type",
         ),
       ),
@@ -59,13 +59,13 @@ export const storageClasses = list(
       ),
     zones: list(present("a zone of Nova"), 1, "a list of zones of machines")
       .optional()
-      .meta(doc("in place", "Zones of Nova in which pods with these volumes run.", "all")),
+      .meta(doc("in place", "Nova zones in which pods with these volumes run.", "all")),
     reclaimPolicy: oneOf(["Delete", "Retain"], "what becomes of a volume whose claim is deleted")
       .optional()
       .meta(
         doc(
           "in place",
-          "What becomes of a volume whose claim is deleted: `Retain` keeps it, also when the cluster is destroyed.",
+          "What happens to a volume whose claim is deleted: `Retain` keeps it, also when the cluster is destroyed.",
           "`Delete`",
         ),
       ),
@@ -74,7 +74,7 @@ export const storageClasses = list(
       .meta(
         doc(
           "in place",
-          "When a volume is made: with its first pod and where that runs, or with the claim.",
+          "When a volume is created: with its first pod, where that pod runs, or with the claim.",
           "`WaitForFirstConsumer`",
         ),
       ),
@@ -83,7 +83,7 @@ export const storageClasses = list(
       .meta(doc("in place", "File system of the volumes.", "`ext4`")),
     allowVolumeExpansion: truth()
       .optional()
-      .meta(doc("in place", "Whether a claim may ask for more later.", "`true`")),
+      .meta(doc("in place", "Whether a claim's size can be increased later.", "`true`")),
   }),
   0,
   "a list of storage classes",
@@ -91,7 +91,7 @@ export const storageClasses = list(
 
 type Classes = z.output<typeof storageClasses>;
 
-/** Classes that cannot be told from each other, or that pods cannot be told about. */
+/** Reports several default classes and classes with the same name. */
 export function wrongClasses(classes: Classes): z.core.$ZodRawIssue[] {
   const issue = (
     path: (string | number)[],

@@ -5,13 +5,13 @@ import { doc, shown } from "../arguments/values.js";
 export const topologies = ["single", "one-control-plane", "ha"] as const;
 export type Topology = (typeof topologies)[number];
 
-/** What a topology is, and what it makes of arguments that nobody wrote. */
+/** Constraints of a topology, and its defaults for arguments that the user does not write. */
 interface Preset {
-  /** Numbers of control planes that it can have; the first is its default. */
+  /** Allowed numbers of control planes; the first is the default. */
   readonly controlPlanes: readonly [number, ...number[]];
   readonly schedulable: boolean;
   readonly endpoint: "floating-ip" | "load-balancer";
-  /** Machines of all pools together. */
+  /** Allowed number of machines of all pools together. */
   readonly workers: { readonly least: number; readonly most: number };
 }
 
@@ -44,12 +44,15 @@ export const topology = z
   .meta(
     doc(
       "in place",
-      "The shape of the cluster in one word: `single`, one machine that does everything; `one-control-plane` with workers; `ha`, three control planes behind a load balancer, with at least two workers. What is written besides stands, and what contradicts is refused.",
+      "Shape of the cluster. `single`: one machine that does everything. `one-control-plane`: one control plane with workers. `ha`: three control planes behind a load balancer, with at least two workers. Other arguments override the topology's defaults; arguments that contradict the topology are refused.",
       "no defaults of a topology",
     ),
   );
 
-/** The defaults of a topology; without one, those of a single control plane with workers. */
+/**
+ * Returns the defaults of a topology. Without a topology: those of a single control plane with
+ * workers.
+ */
 export const presetOf = (
   chosen: Topology | undefined,
 ): Pick<Preset, "schedulable" | "endpoint"> & { readonly count: number } => {
@@ -59,7 +62,7 @@ export const presetOf = (
 
 interface Written {
   readonly topology?: Topology | undefined;
-  /** Absent where it is what is wrong. */
+  /** Absent if `controlPlane` itself is invalid. */
   readonly controlPlane?:
     { readonly count?: number | undefined; readonly schedulable?: boolean | undefined } | undefined;
   readonly workers: Readonly<Record<string, { readonly count: number }>>;
@@ -69,7 +72,7 @@ const wrong = (path: string[], input: unknown, message: string): z.core.$ZodRawI
   ...{ code: "custom", path, input, message },
 });
 
-/** What a chosen topology does not allow. */
+/** Reports arguments that contradict the chosen topology. */
 export function contradictions({ topology: chosen, ...of }: Written): z.core.$ZodRawIssue[] {
   if (chosen === undefined) return [];
   const { controlPlanes, workers } = presets[chosen];
@@ -100,7 +103,10 @@ export function contradictions({ topology: chosen, ...of }: Written): z.core.$Zo
   return found;
 }
 
-/** What waits for a machine on which pods may run, where there is none. A cluster of none is one that is to have some later. */
+/**
+ * Reports samples and an ingress controller that no machine could run. A cluster without such
+ * machines is allowed: machines may be added later.
+ */
 export function unscheduled({
   samples,
   ingress,
@@ -125,8 +131,8 @@ export function unscheduled({
 }
 
 /**
- * What a cluster lacks on which no pod of a user would ever run. Takes what was written, whatever it is: this is said beside
- * everything else that is missing.
+ * Returns an error if no machine of the cluster could ever run pods of the user. Accepts unchecked
+ * input, so that the error appears together with all others.
  */
 export function nowhereToRun(written: unknown): string | undefined {
   if (!isFields(written)) return undefined;

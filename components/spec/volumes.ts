@@ -1,13 +1,13 @@
 import type { z } from "zod";
 import { doc, present, record, text, whole } from "../arguments/values.js";
 
-/** In a volume's `zone` it becomes the zone of the machine. */
+/** Placeholder in a volume's `zone` that is replaced by the zone of the machine. */
 export const machinesZone = "{zone}";
 
-/** What is said for one machine of a group. */
-const ofOne = "For this machine alone, in place of the group's, type and zone too.";
+/** Sentence for the options of a single machine. */
+const ofOne = "For this machine only, instead of the group's volume, including type and zone.";
 
-// Without quotes, YAML reads the placeholder as a map.
+// The message asks for quotes, because YAML reads the bare placeholder as a map.
 const zoneOfCinder = text(
   (value) => value.trim() !== "",
   `does not name an availability zone of Cinder; write its name, or "${machinesZone}" between quotes for the machine's own zone`,
@@ -41,33 +41,36 @@ const root = (more = "") =>
 const machineVolumes = (more = "") => ({
   rootVolume: root(more),
   runtimeVolume: volume(
-    "a volume of its own for /var/lib/containerd: images and containers",
+    "a separate volume for /var/lib/containerd: images and containers",
     1,
     more,
   ),
 });
 const withEtcd = (more = "") => ({
   ...machineVolumes(more),
-  etcdVolume: volume("a volume of its own for /var/lib/etcd", 1, more),
+  etcdVolume: volume("a separate volume for /var/lib/etcd", 1, more),
 });
 
-/** Volumes of every machine of a group, and of one of them alone. They come and go with the server. */
+/**
+ * Volumes of worker machines, for the whole group and for one machine. They are created and deleted
+ * with the server.
+ */
 export const workerVolumes = { all: machineVolumes(), one: machineVolumes(ofOne) };
 
-/** The same for machines that run etcd, or may. */
+/** Volumes of machines that run etcd, or may run it, for the whole group and for one machine. */
 export const etcdVolumes = { all: withEtcd(), one: withEtcd(ofOne) };
 
-/** The same for a machine that runs no containers. */
+/** Volume of the bastion, which runs no containers. */
 export const bastionVolumes = { rootVolume: root() };
 
-/** As it is written. */
+/** Volume as the user writes it. */
 export interface WrittenVolume {
   readonly size: number;
   readonly type?: string | undefined;
   readonly zone?: string | undefined;
 }
 
-/** Volumes as they are written for a group or for one machine. */
+/** Volumes as the user writes them for a group or for one machine. */
 export interface WrittenVolumes {
   readonly rootVolume?: WrittenVolume | undefined;
   readonly runtimeVolume?: WrittenVolume | undefined;
@@ -81,7 +84,10 @@ interface Group extends WrittenVolumes {
   readonly nodes: Readonly<Record<string, WrittenVolumes & { readonly zone?: string | undefined }>>;
 }
 
-/** Volumes that are to be in their machine's zone, of machines that have none. `zones`: the cluster's. */
+/**
+ * Reports volumes that have to be in their machine's zone if the machine has none. `zones` are the
+ * cluster's.
+ */
 export const volumesWithoutZone = (
   groups: readonly { readonly path: readonly string[]; readonly group: Group }[],
   zones: readonly string[],

@@ -9,43 +9,49 @@ type Planned = Pick<ClusterSpec, "endpoint" | "allowedCidrs"> & {
 
 type Caller = { readonly group: "control-plane" } | { readonly range: string };
 
-/** What has to reach the control planes: a row of network/firewall-rules.ts. */
+/** Access to the control planes: a row of network/firewall-rules.ts. */
 export interface Opening {
-  /** Names the rules; stable. */
+  /** Name of the rules in the state; must not change. */
   readonly name: string;
   readonly group: "control-plane";
   readonly from: readonly Caller[];
   readonly protocol: "tcp" | "vrrp";
-  /** First and last port; absent: every port. */
+  /** First and last port. Undefined: every port. */
   readonly ports?: readonly [number, number];
-  /** Why; kept in the cloud as the rules' description. */
+  /** Reason for the access, stored in the cloud as the rules' description. */
   readonly reason: string;
 }
 
-/** What an endpoint takes of the cloud and of the control planes, before any of them exists. */
+/** Needs of an endpoint in the cloud and on the control planes, known before any of them exists. */
 export interface EndpointTraits {
-  /** Those that are made. */
+  /** Number of floating IPs that the program creates. */
   readonly floatingIps: number;
   readonly loadBalancers: number;
-  /** Ports in the machines' network, besides the machines' own. */
+  /** Number of ports in the machines' network, in addition to the machines' own. */
   readonly ports: number;
-  /** Who reaches the API on the control planes, besides the machines, and what these tell each other for it. */
+  /** Access to the control planes that the endpoint needs, in addition to the machines' own. */
   readonly firewall: readonly Opening[];
-  /** Packages of the distribution that a control plane needs for it. */
+  /** Packages of the distribution that a control plane needs. */
   readonly packages: readonly string[];
 }
 
-/** OVN's load balancers keep the client's address and know neither HTTPS monitors, timeouts nor ranges. */
+/**
+ * Returns whether the provider is OVN. Its load balancers keep the client's address and support no
+ * HTTPS monitors, timeouts or allowed ranges.
+ */
 export const isOvn = (provider: string): boolean => provider === "ovn";
 
 /**
- * Ranges as a load balancer takes them that lets in nobody else. Octavia refuses those of the other IP version and gives
- * them back in the order of their text.
+ * Returns the ranges in the form in which Octavia stores them for a listener: IPv4 only, because it
+ * refuses the other family, and sorted as text.
  */
 export const listenerRanges = (ranges: readonly string[]): string[] =>
   [...new Set(ranges)].filter((one) => Address4.isValid(one)).sort();
 
-/** Whom the load balancers of Services let in: their clients, and those inside, who come with the addresses of machines or pods. */
+/**
+ * Returns the ranges that the load balancers of Services accept: clients outside, and machines and
+ * pods inside.
+ */
 export const serviceRanges = ({
   serviceCidrs,
   network,
@@ -62,7 +68,10 @@ const apiFrom = (from: readonly Caller[]): Opening => ({
   reason: "Kubernetes API",
 });
 
-/** The control planes agree without a password on who answers: the group alone keeps others out. */
+/**
+ * VRRP between control planes, which decides which one has the virtual IP. It has no password: only
+ * the security group keeps others out.
+ */
 const vrrp: Opening = {
   name: "vrrp",
   group: "control-plane",
@@ -88,7 +97,8 @@ export function endpointTraits(spec: Planned): EndpointTraits {
         floatingIps,
         loadBalancers: 1,
         ports: 1,
-        // Monitors ask from an address in the subnet, and so, by Octavia's documentation, do amphorae for their clients.
+        // Health monitors connect from an address in the subnet. So do amphorae on behalf of
+        // clients, by Octavia's documentation.
         firewall: [apiFrom(isOvn(endpoint.provider) ? [subnet, ...clients] : [subnet])],
       };
     case "virtual-ip":

@@ -1,16 +1,16 @@
-/** What an ingress controller takes of the cloud and of its machines, before any of them exists (pure). */
 import type { IngressSpec } from "../ingress.js";
 
-/** A way into the cluster: a port of the load balancer, and where it leads. */
+/** Entry into the cluster: a port of the load balancer, and the ports that it leads to. */
 export interface Entrance {
   readonly name: "http" | "https";
   readonly port: number;
   /**
-   * Of the machines behind a load balancer that the program makes. Among the first 86, which Kubernetes gives to no Service
-   * that asks for any port; the firewall lets load balancers reach all node ports.
+   * Node port of the machines behind a load balancer that the program creates. It is among the
+   * first 86 node ports, which Kubernetes never assigns by itself; the firewall lets load balancers
+   * reach all node ports.
    */
   readonly nodePort: number;
-  /** Of the pod; no process needs a right for it. */
+  /** Port of the pod, above 1023, so that the process needs no privilege. */
   readonly containerPort: number;
 }
 
@@ -19,19 +19,19 @@ export const entrances: readonly Entrance[] = [
   { name: "https", port: 443, nodePort: 30043, containerPort: 8443 },
 ];
 
-/** What of a specification decides. */
+/** Arguments that decide the needs of an ingress controller. */
 export interface IngressPlanned {
   readonly ingress?: IngressSpec | undefined;
   readonly externalNetwork?: string | undefined;
 }
 
-/** What it takes of the cloud. */
+/** Needs of an ingress controller in the cloud, known before any machine exists. */
 export interface IngressTraits {
   readonly loadBalancers: number;
-  /** Each load balancer's own. */
+  /** Number of ports, one for each load balancer. */
   readonly ports: number;
   readonly floatingIps: number;
-  /** Of the cloud controller, for a Service. */
+  /** Number of security groups that the cloud controller creates for the Service. */
   readonly securityGroups: number;
 }
 
