@@ -2,7 +2,10 @@ import { parseClusterSpec, type SpecResult } from "./spec/cluster-spec.js";
 import { manifestProblems } from "./pod-network/manifest-check.js";
 import type { PinnedFiles } from "./support/pinned-file.js";
 
-/** A cluster's specification, and with it the files that it names: whoever makes a cluster asks before anything is begun. */
+/**
+ * Checks a cluster's specification and the files that it names. The caller checks before anything
+ * is created.
+ */
 export function checkClusterSpec(args: unknown, files?: PinnedFiles): SpecResult {
   const result = parseClusterSpec(args);
   const problems = "spec" in result ? manifestProblems(result.spec, files) : [];

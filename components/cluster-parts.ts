@@ -17,7 +17,7 @@ import type { FailedMachines } from "./support/failed-machines.js";
 import type { Operator } from "./support/operator.js";
 import type { RemoteScript } from "./support/remote-script.js";
 
-/** What stands before any machine does. */
+/** Parts of a cluster that exist before any machine. */
 export interface Ground {
   readonly spec: ClusterSpec;
   readonly plan: ClusterPlan;
@@ -28,25 +28,25 @@ export interface Ground {
   readonly firewall: Firewall;
   readonly operator: Operator | undefined;
   readonly failed: FailedMachines;
-  /** Which version of Kubernetes the cluster had before the run. */
+  /** Returns the Kubernetes version of the cluster before this run. */
   readonly version: () => Promise<VersionBefore>;
 }
 
-/** The cluster that kubeadm made, and the machines that it runs on. */
+/** Cluster that kubeadm created, and the machines that it runs on. */
 export interface Kubernetes {
   readonly controlPlane: ControlPlane;
   readonly members: readonly Member[];
-  /** The machine that is nothing but the way to them, if there is one. */
+  /** Bastion, a machine that only forwards SSH; empty if there is none. */
   readonly bastion: readonly Member[];
-  /** Machines that run etcd and nothing else. */
+  /** Machines that run only etcd; empty if etcd runs on the control planes. */
   readonly etcd: readonly Member[];
   readonly access: Access;
   readonly facts: ClusterFacts;
-  /** Done means that each worker's node is there. */
+  /** Scripts that join the workers. When one is done, the worker's node exists. */
   readonly joins: readonly RemoteScript[];
-  /** What each node has by the end, where its script says so. */
+  /** Kubernetes version of each node after the run, as its script reports it. */
   readonly versions: readonly pulumi.Output<string>[];
   readonly readiness: Readiness;
-  /** What leads to the ingress controller, where that is on the machines of one pool. */
+  /** Load balancer of the ingress controller, if that runs on the machines of one pool. */
   readonly balancer: IngressBalancer | undefined;
 }

@@ -43,24 +43,26 @@ import { RandomIdentity, RandomSeed } from "./support/remote-script.js";
 import { forSlowMachines } from "./support/slow-machines.js";
 import { withTransforms, type Transforms } from "./support/transform.js";
 
-/** Arguments of {@link Cluster}: the specification, and what is known of the cloud. */
+/** Arguments of {@link Cluster}: the specification, and facts about the cloud. */
 export type ClusterComponentArgs = ClusterArgs & {
   /**
-   * What the specification names, as it is in the cloud. Awaiting it before the cluster is made keeps a wrong name from
-   * leaving half a cluster behind. @default looked up by the component
+   * Cloud objects that the specification names. Await them before you create the cluster: a wrong
+   * name then creates nothing, instead of half a cluster. @default looked up by the component
    */
   readonly cloud?: pulumi.Input<CloudFacts>;
   /**
-   * With what the program looks into failures, and where it keeps files; `operatorOf` makes one of an environment. @default none: machines that
-   * never answered are not replaced by themselves (nor without an awaited `cloud`), all of a raised generation take turns, and no file is kept
+   * Access of the user's environment to the cloud and to files; `operatorOf` returns it for an
+   * environment. @default none: machines that never answered are not replaced automatically (nor
+   * are they without an awaited `cloud`), all machines of a raised generation are replaced one
+   * after another, and downloads are not cached
    */
   readonly operator?: Operator;
-  /** Changes to what the cluster is made of, for what no argument says. @default none */
+  /** Changes to the cluster's resources that no argument offers. @default none */
   readonly transforms?: Transforms;
 };
 
 /**
- * A Kubernetes cluster on OpenStack.
+ * Kubernetes cluster on OpenStack.
  *
  * @example
  * const cluster = new Cluster("dev", {
@@ -71,34 +73,37 @@ export type ClusterComponentArgs = ClusterArgs & {
  */
 export class Cluster extends Component {
   static readonly type = clusterType;
-  /** The administrator's kubeconfig; secret, known only when the API answers. */
+  /** Kubeconfig of the administrator. Secret, and known only when the API answers. */
   readonly kubeconfig: pulumi.Output<string>;
-  /** `https://203.0.113.7:6443` */
+  /** Address of the API: `https://203.0.113.7:6443`. */
   readonly apiEndpoint: pulumi.Output<string>;
   /** UID of the cluster. */
   readonly clusterId: pulumi.Output<string>;
   readonly clusterName: string;
-  /** 12 random hexadecimal digits on everything that the cluster has in the cloud: whose an object is, whatever its name. */
+  /**
+   * Identity of the cluster: 12 random hexadecimal digits on all its cloud objects. It shows which
+   * cluster owns an object, whatever the object's name.
+   */
   readonly identity: pulumi.Output<string>;
   readonly nodes: pulumi.Output<outputs.NodeOutput[]>;
-  /** The machine that is nothing but the way to the nodes. Absent when there is none. */
+  /** Bastion, a machine that only forwards SSH. Undefined if there is none. */
   readonly bastion: pulumi.Output<outputs.NodeOutput | undefined>;
-  /** Machines that run etcd and nothing else; none where it runs on the control planes. */
+  /** Machines that run only etcd. Empty if etcd runs on the control planes. */
   readonly etcd: pulumi.Output<outputs.NodeOutput[]>;
-  /** IDs in Neutron, for what stands beside the cluster in its network. */
+  /** IDs in Neutron, for your own resources in the cluster's network. */
   readonly networkId: pulumi.Output<string>;
   readonly subnetId: pulumi.Output<string>;
-  /** Absent in a network that exists, unless its router was named. */
+  /** ID of the router. Undefined in an existing network, unless its router was named. */
   readonly routerId: pulumi.Output<string | undefined>;
   /** IDs of the security groups: of all machines (`node`), and of the machines of each role. */
   readonly securityGroupIds: Readonly<Record<string, pulumi.Output<string>>>;
-  /** For more objects in the cluster; known only when the API answers. */
+  /** Kubernetes provider for more objects in the cluster; known only when the API answers. */
   readonly provider: kubernetes.Provider;
   /** Lines for a known_hosts file. */
   readonly hostKeys: pulumi.Output<string[]>;
-  /** Absent when no samples are asked for. */
+  /** Sample workloads. Undefined without `samples`. */
   readonly samples: pulumi.Output<outputs.SamplesOutput | undefined>;
-  /** Where clients reach the ingress controller. Absent when none is asked for. */
+  /** Address of the ingress controller. Undefined without `ingress`. */
   readonly ingress: pulumi.Output<outputs.IngressOutput | undefined>;
 
   constructor(name: string, args: ClusterComponentArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -164,7 +169,7 @@ export class Cluster extends Component {
     return { ...given, spec, plan, mark, network, firewall };
   }
 
-  /** The machines, and the cluster that kubeadm makes on them. */
+  /** Creates the machines, and the cluster by kubeadm on them. */
   private kubernetes(ground: Ground): Kubernetes {
     const { spec, plan, cloud, frozen, network, firewall, operator, version } = ground;
     const endpoint = this.make(endpointClass(spec.endpoint.kind), "endpoint", {
@@ -187,7 +192,7 @@ export class Cluster extends Component {
     const { allowedAddresses } = endpoint;
     const controlPlane = this.make(ControlPlane, name, { ...own, allowedAddresses });
     const { first } = controlPlane;
-    // The way by which the others leave may lead over it.
+    // Machines that are removed may be reached through this machine.
     endpoint.admit(first);
     const after = { dependsOn: [...endpoint.reserved] };
     const bastion = plan.bastion && this.make(Bastion, ...group(plan.bastion), after);
@@ -210,7 +215,7 @@ export class Cluster extends Component {
     return { controlPlane, members, ...apart, access, facts, joins, versions, readiness, balancer };
   }
 
-  /** What leads to the ingress controller, before the machines of its pool. */
+  /** Creates the load balancer of the ingress controller, in front of the machines of its pool. */
   private balancer(
     { spec, plan, network, operator }: Ground,
     members: readonly Member[],
@@ -251,8 +256,10 @@ export class Cluster extends Component {
       return controlPlane.at(endpoint.outside);
     const floatingIp = { given: spec.ssh.floatingIp, after: endpoint.madeBefore };
     const wanted = { ...network.outside, ...floatingIp, portId: machine.portId };
-    // Without an external network, who reaches the machines' network reaches their addresses.
-    // A name for each: machines that leave when the way changes go by the old one, which ends after them.
+    // Without an external network, clients with access to the machines' network use the machines'
+    // own addresses.
+    // The two kinds of address have different resource names: if `access` changes, machines that
+    // are removed are still reached by the old address, which is deleted after them.
     const [kind, name] = bastion ? [BastionAddress, "bastion-access"] : [EntryAddress, "access"];
     const { address } = entryAddresses(spec) ? this.make(kind, name, wanted) : machine;
     return bastion ? bastion.at(address, spec) : controlPlane.at(address);

@@ -31,25 +31,26 @@ import { generationMark } from "./support/server-marks.js";
 
 export interface FrozenValuesArgs {
   readonly cluster: string;
-  /** By their path in the specification. */
+  /** Frozen values by their path in the specification. */
   readonly values: Readonly<Record<string, pulumi.Input<string>>>;
-  /** Of {@link groupNames}. */
+  /** Groups as {@link groupNames} returns them. */
   readonly groups: Readonly<Record<string, string>>;
-  /** What is wrong with other generations, as far as the state knows what exists. */
+  /** Returns the problems with changed generations, given the servers in the state. */
   readonly replacements: (existing: Existing) => readonly Problem[];
-  /** What is wrong with another version of Kubernetes, or with what comes besides. */
+  /** Returns the problems with another version of Kubernetes, or with changes that accompany it. */
   readonly upgrades: (before: Upgraded) => readonly Problem[];
 }
 
-/** A cluster's {@link FrozenValues} are called so. */
+/** Name of a cluster's {@link FrozenValues}. */
 export const frozenName = "frozen";
 
 /**
- * What a cluster keeps while it lives, in the state in clear: whoever runs a preview or an update of it, with whatever
- * tool, is refused another value. Make it before everything else, so that nothing has changed by then.
+ * Frozen values of a cluster, in plain text in the state. A preview or update by any tool refuses
+ * to change them while the cluster exists. Create this resource before all others, so that nothing
+ * has changed yet.
  */
 export class FrozenValues extends KeptValues {
-  /** For the machines, which compare them again (kubeadm/scripts/frozen.sh). */
+  /** Values for the machines, which compare them again (kubeadm/scripts/frozen.sh). */
   readonly lines: pulumi.Output<string>;
 
   constructor(
@@ -83,7 +84,10 @@ export class FrozenValues extends KeptValues {
   }
 }
 
-/** Groups of machines by their path in the specification, with the component that makes them; and each machine, with its server. */
+/**
+ * Returns the groups of machines, by their path in the specification, with the component that
+ * creates them, and each machine with the name of its server.
+ */
 export const groupNames = (plan: ClusterPlan): Readonly<Record<string, string>> =>
   Object.fromEntries(
     groupsOf(plan).flatMap(({ path, component, machines }): [string, string][] => [
@@ -94,7 +98,7 @@ export const groupNames = (plan: ClusterPlan): Readonly<Record<string, string>> 
     ]),
   );
 
-/** What the cluster keeps while it lives. Networks go by their ID. */
+/** Returns the frozen values of a specification. Networks are compared by ID. */
 export function frozenOf(
   spec: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
@@ -107,7 +111,7 @@ export function frozenOf(
       ...frozenValues(spec),
       ...keptGenerations(plan),
       ...frozenIds(spec, cloud),
-      // Not the certificates: others may take their places.
+      // Not the certificates themselves, because they may be renewed.
       ...(operator?.caCertificate !== undefined && { [authorityPath]: "own" }),
       ...(operator?.clientCertificate && { [clientPath]: "own" }),
     },
@@ -117,7 +121,7 @@ export function frozenOf(
   };
 }
 
-/** What is known by its ID, so that its name instead of its ID is no change. */
+/** Returns the IDs of networks, so that writing a name instead of its ID is no change. */
 function frozenIds(
   { externalNetwork, network: { existing, admin }, loadBalancer }: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
@@ -142,23 +146,29 @@ function frozenIds(
   };
 }
 
-/** What the state says of a cluster, before the run. */
+/** Contents of a cluster's state before the run. */
 interface Before {
   /**
-   * Whether the cluster ever answered: then the state holds a provider for its objects. Who corrects a value with which the
-   * first `up` failed loses nothing.
+   * Whether the cluster ever answered; then the state contains a provider for its objects. Until
+   * then a corrected value of a failed first `up` loses nothing.
    */
   readonly lived: boolean;
-  /** Whether it did, or kubeadm came to its end on a machine: from then on it gets another version in turns, which need a cluster that came up. */
+  /**
+   * Whether the cluster answered, or kubeadm finished on a machine. From then on another version is
+   * an upgrade, machine by machine, which needs a cluster that came up.
+   */
   readonly begun: boolean;
-  /** Whether the component has servers, or there is a server of that name. */
+  /** Returns whether the component has servers, or a server has this name. */
   readonly has: (component: string) => boolean;
   readonly servers: Existing;
-  /** The version with which it came up as a whole. */
+  /** Version with which the whole cluster last came up. */
   readonly reached: string | undefined;
 }
 
-/** What the state says of a cluster's version of Kubernetes, before this run; nothing where nothing is to change. */
+/**
+ * Returns the Kubernetes versions in a cluster's state before this run; none if nothing is to
+ * change.
+ */
 export async function versionBefore(cluster: string): Promise<VersionBefore> {
   const state = isAsBefore() ? [] : ((await ownState()) ?? []);
   return { written: writtenIn(state, cluster), reached: reachedIn(state, cluster) };
@@ -178,7 +188,10 @@ function reachedIn(state: readonly Recorded[], cluster: string): string | undefi
   return typeof reached === "string" && reached !== "" ? reached : undefined;
 }
 
-/** Whether it is of a cluster that answered: something inside it, or the provider for that. */
+/**
+ * Returns whether the resource is from inside a cluster that answered: a Kubernetes object or the
+ * provider for them.
+ */
 export const isInside = ({ type }: Pick<Recorded, "type">): boolean =>
   /^(pulumi:providers:kubernetes$|kubernetes:)/.test(type);
 
@@ -188,7 +201,10 @@ const script = "command:remote:Command";
 const marks = z.looseObject({ [generationMark]: z.string().default("0") });
 const serverOutputs = z.looseObject({ name: z.string(), metadata: marks.default(marks.parse({})) });
 
-/** A server of a release that did not write its generation is in the first one. */
+/**
+ * Returns the generation of each server in the state. Servers of a release that did not record it
+ * have the first one.
+ */
 const serversIn = (state: readonly Recorded[]): Existing =>
   new Map(
     state
@@ -199,7 +215,7 @@ const serversIn = (state: readonly Recorded[]): Existing =>
       }),
   );
 
-/** Undefined where the state cannot be asked. */
+/** Returns the contents of the cluster's state; undefined if it cannot be read. */
 async function stateOf(urn: string): Promise<Before | undefined> {
   const prefix = nameIn(urn).replace(/[^-]*$/, "");
   const state = await ownState();

@@ -1,4 +1,4 @@
-/** What other programs may import. */
+/** Exports for other programs. */
 export { Cluster, type ClusterComponentArgs } from "./cluster.js";
 export { requireServiceUser } from "./identity/service-user.js";
 export { wantedOf } from "./needs.js";

@@ -19,12 +19,12 @@ import {
 import { roleTable } from "./plan/roles.js";
 import { octaviaChoices } from "./plan/octavia-choices.js";
 
-/** Each once. */
+/** Returns the names that are set, each once. */
 const namesIn = (names: readonly (string | undefined)[]): string[] => [
   ...new Set(names.flatMap((name) => name ?? [])),
 ];
 
-/** What has to be looked up for a cluster. */
+/** Returns the lookups that a cluster needs. */
 export const wantedOf = (spec: ClusterSpec): Wanted => {
   const plan = planCluster(spec);
   const machines = machinesOf(plan);
@@ -63,27 +63,38 @@ export const wantedOf = (spec: ClusterSpec): Wanted => {
 
 type Counts = Readonly<Record<CountedResource, number>>;
 
-/** Those that are made for the way in. */
+/** Returns the number of floating IPs that are created for SSH. */
 const entryAddressesMade = (spec: ClusterSpec): number =>
   spec.ssh.floatingIp === undefined ? entryAddresses(spec) : 0;
 
-/** Names of the networks that are made, each with a subnet and a router of the same name. */
+/**
+ * Returns the names of the networks that are created, each with a subnet and a router of the same
+ * name.
+ */
 const networksOf = (spec: ClusterSpec): readonly string[] => [
   ...(spec.network.existing ? [] : [planCluster(spec).networkName]),
   ...(spec.loadBalancer.network ? [servicesNetworkName(spec.name)] : []),
 ];
 
-/** Rules that Neutron gives to each new group: it lets everything leave, by either family. */
+/**
+ * Number of rules that Neutron adds to each new security group: outgoing traffic, one per IP
+ * family.
+ */
 const ownRules = 2;
-/** Whether a group keeps them (network/firewall.ts). */
-const leaves = ({ group }: ClusterPlan["securityGroups"][number]): boolean => group !== "admin";
+/** Returns whether a security group keeps these rules (network/firewall.ts). */
+const keepsOwnRules = ({ group }: ClusterPlan["securityGroups"][number]): boolean =>
+  group !== "admin";
 
-/** How many of each the cluster holds: what the program registers, and what others make for it. */
+/**
+ * Returns how many objects of each kind the cluster has: those that the program registers, and
+ * those that controllers create for it.
+ */
 function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
   const endpoint = endpointTraits(spec);
   const ingress = ingressTraits(spec);
   const volumes = machinesOf(plan).flatMap((machine) => machine.volumes);
-  // The samples: load balancers with a port and a group each, one floating IP of the cloud's, one volume of 1 GiB.
+  // Samples: load balancers with a port and a security group each, one floating IP from the cloud
+  // controller, one volume of 1 GiB.
   const { external = true, address } = spec.sampleServices;
   const [services, one] = spec.samples ? [external ? 2 : 1, 1] : [0, 0];
   const pool = spec.loadBalancer.network?.externalNetwork ?? spec.externalNetwork;
@@ -96,7 +107,8 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
     networks: made,
     subnets: made + dual,
     routers: made,
-    // Besides: the router's interface, DHCP, the load balancers' addresses.
+    // In addition to the machines: each network's router interface and DHCP, and the load
+    // balancers' addresses.
     ports:
       machinesOf(plan).length * (spec.network.admin ? 2 : 1) +
       (endpoint.ports + ingress.ports + 2 * made + dual + services),
@@ -104,7 +116,7 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
       endpoint.floatingIps + ingress.floatingIps + entryAddressesMade(spec) + floatingIps,
     "security groups": plan.securityGroups.length + groups,
     "security group rules":
-      rulesOf(spec).length + ownRules * (groups + plan.securityGroups.filter(leaves).length),
+      rulesOf(spec).length + ownRules * (groups + plan.securityGroups.filter(keepsOwnRules).length),
     volumes: one + volumes.length,
     "volume gigabytes": volumes.reduce((sum, { size }) => sum + size, one),
     "load balancers": endpoint.loadBalancers + ingress.loadBalancers + services,
@@ -112,7 +124,10 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
   };
 }
 
-/** What Neutron's own policy leaves to the project of a network, of what is asked for on ports in it. */
+/**
+ * Returns the settings for which Neutron's default policy allows ports only to the network's own
+ * project.
+ */
 function ownersOnly({ network, podNetwork, endpoint }: ClusterSpec, plan: ClusterPlan): string[] {
   if (!network.existing) return [];
   const { kind } = podNetwork;
@@ -127,11 +142,11 @@ function ownersOnly({ network, podNetwork, endpoint }: ClusterSpec, plan: Cluste
   return Object.entries(found).flatMap(([what, needed]) => (needed ? [what] : []));
 }
 
-/** The pod network that wants routes on the cluster's router. */
+/** Returns the pod network if it needs routes on the cluster's router. */
 const routedFor = ({ podNetwork }: ClusterSpec): string | undefined =>
   routedByCloud(podNetwork) ? podNetwork.kind : undefined;
 
-/** Volumes that Cinder makes where it likes, of machines that have a zone. */
+/** Returns volumes without a zone on machines with a zone: Cinder chooses where to create them. */
 const unplacedVolumes = (plan: ClusterPlan): ClusterNeeds["unplacedVolumes"] =>
   groupsOf(plan).flatMap(({ path, machines }) =>
     machines.flatMap(({ zone, volumes }) =>
@@ -143,7 +158,7 @@ const unplacedVolumes = (plan: ClusterPlan): ClusterNeeds["unplacedVolumes"] =>
     ),
   );
 
-/** Those that are not ignored; kubeadm minds no case. */
+/** Returns kubeadm's size checks that are not ignored. kubeadm ignores case. */
 function sizeChecks({ kubernetes }: ClusterSpec): ClusterNeeds["sizeChecks"] {
   const ignored = kubernetes.ignorePreflightErrors.map((check) => check.toLowerCase());
   return (["NumCPU", "Mem"] as const).filter(
@@ -151,7 +166,7 @@ function sizeChecks({ kubernetes }: ClusterSpec): ClusterNeeds["sizeChecks"] {
   );
 }
 
-/** Returns the images that nodes pull from Docker Hub without a mirror or a sign-in. */
+/** Returns the images that nodes pull from Docker Hub without a mirror or a login. */
 function dockerHub(spec: ClusterSpec, plan: ClusterPlan): NonNullable<ClusterNeeds["dockerHub"]> {
   const nodes = plan.groups.reduce(
     (sum, { role, machines }) => sum + (roleTable[role].node ? machines.length : 0),
@@ -165,7 +180,7 @@ function dockerHub(spec: ClusterSpec, plan: ClusterPlan): NonNullable<ClusterNee
   return { nodes, images };
 }
 
-/** Returns the networks that are there before the cluster. */
+/** Returns the networks that exist before the cluster. */
 const givenNetworks = ({
   externalNetwork,
   loadBalancer: { network: ofServices },
@@ -181,7 +196,7 @@ const givenNetworks = ({
   }),
 });
 
-/** What the cluster will ask of its cloud. */
+/** Returns everything that the cluster will need from its cloud. */
 export function needsOf(spec: ClusterSpec): ClusterNeeds {
   const plan = planCluster(spec);
   const machines = machinesOf(plan);

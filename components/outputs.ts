@@ -5,47 +5,55 @@ import type { Samples } from "./addons/samples.js";
 import type { Member } from "./machine/machine-group.js";
 import { compareVersions } from "../base/versions.js";
 
-/** A machine of the cluster, as tools want to know it. */
+/** Machine of the cluster, as an output for other tools. */
 export interface NodeOutput {
   readonly name: string;
   readonly role: string;
   readonly zone: string;
   /** Address in the private network. */
   readonly address: string;
-  /** Its address of IPv6; absent where there is none. */
+  /** IPv6 address; undefined if the machine has none. */
   readonly ipv6Address?: string;
-  /** Address of its second interface; absent where machines have one. */
+  /** Address of the second interface; undefined if the machine has one interface. */
   readonly adminAddress?: string;
-  /** Address for SSH from outside. Absent where it is reached through another machine, at its `address`. */
+  /**
+   * Address for SSH from outside. Undefined if the machine is reached through another one, at its
+   * `address`.
+   */
   readonly sshHost?: string;
-  /** Name of the machine through which SSH reaches it; absent where that is none. */
+  /**
+   * Name of the machine through which SSH reaches this one; undefined if SSH reaches it directly.
+   */
   readonly sshThrough?: string;
-  /** User who logs in. */
+  /** Login name. */
   readonly sshUser: string;
   readonly serverId: string;
 }
 
-/** What the sample workloads offer. */
+/** Addresses and names of the sample workloads. */
 export interface SamplesOutput {
   readonly namespace: string;
-  /** Floating IP that answers HTTP; absent where no service has one. */
+  /** Floating IP that answers HTTP; undefined if no Service has one. */
   readonly external?: string;
   /** Address inside the private network that answers HTTP. */
   readonly internal: string;
-  /** Name by which the ingress controller knows the web server; absent where there is none. */
+  /**
+   * Host name by which the ingress controller routes to the web server; undefined without ingress
+   * controller.
+   */
   readonly host?: string;
   readonly claim: string;
   readonly writerPod: string;
 }
 
-/** The ingress controller, as DNS and clients want to know it. */
+/** Ingress controller, as an output for DNS and clients. */
 export interface IngressOutput {
   readonly address: string;
   /** Whether the address is a floating IP; otherwise only the machines' network reaches it. */
   readonly public: boolean;
 }
 
-/** The earliest version that a node has; undefined where it is not known of each. */
+/** Returns the earliest version of all nodes; undefined if the version of a node is unknown. */
 export const earliest = (
   versions: readonly pulumi.Output<string>[],
 ): pulumi.Output<string | undefined> =>
@@ -71,7 +79,7 @@ export const nodesOf = (members: readonly Member[], access: Access): pulumi.Outp
     }),
   );
 
-/** Lines for a known_hosts file. */
+/** Returns the lines for a known_hosts file. */
 export const hostKeysOf = (members: readonly Member[], access: Access): pulumi.Output<string[]> =>
   pulumi.all(
     members.map(({ machine }) => {
@@ -79,7 +87,7 @@ export const hostKeysOf = (members: readonly Member[], access: Access): pulumi.O
       return pulumi
         .all([address, access.route(machine).host, hostKey])
         .apply(([inside, host, key]) => {
-          // Where it is reached at its own address, these are one.
+          // The second and third are equal if the machine is reached at its own address.
           const hosts = new Set([machine.machine, inside, host]);
           return `${[...hosts].join(",")} ${key}`;
         });

@@ -5,14 +5,15 @@ import { isAsBefore } from "./support/known-facts.js";
 import { ownState } from "./support/own-state.js";
 
 /**
- * For a program that has one cluster and takes its name from the configuration: under another name Pulumi would make another
- * cluster and delete the living one. Refuses that, in a preview too; a cluster that never answered may be renamed.
+ * Refuses another cluster name for a program with one cluster named by the configuration, also in a
+ * preview: Pulumi would create a second cluster and delete the existing one. A cluster that never
+ * answered may be renamed.
  */
 export async function requireSameCluster(name: string, file: string): Promise<void> {
   if (isAsBefore()) return;
   const state = (await ownState()) ?? [];
   const held = state.filter(({ type }) => type === Cluster.type).map((cluster) => cluster.name);
-  // Both are there where a rename was begun by an earlier release: that may come to its end.
+  // An earlier release may have begun a rename: if both clusters exist, it may finish.
   if (held.includes(name)) return;
   const living = held.find((other) =>
     state.some((one) => isInside(one) && one.name.startsWith(`${other}-`)),

@@ -1,9 +1,9 @@
-/** Arguments of Octavia load balancers that the program itself creates. */
 import { doc, present } from "../arguments/values.js";
 
 /**
  * Returns the arguments for the flavor and zone of a load balancer.
- * | @param kind kind of endpoint or ingress that has the load balancer
+ *
+ * @param kind kind of endpoint or ingress that has the load balancer
  * @param otherwise sentence that states what a change costs
  */
 export const octaviaChoices = (kind: string, otherwise: string) => ({

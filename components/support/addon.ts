@@ -3,18 +3,23 @@ import type * as pulumi from "@pulumi/pulumi";
 import { Component } from "./component.js";
 import type { Access } from "./manifests/access.js";
 
-/** A Service's load balancer has as long as one of the program's own (endpoint/octavia.ts): amphorae may take minutes to boot. */
+/**
+ * Timeouts of a Service's load balancer, as long as those of the program's own
+ * (endpoint/octavia.ts): amphorae may take minutes to boot.
+ */
 export const balancerTimeouts = { create: "15m", update: "15m", delete: "15m" };
 
-/** What every add-on can be told. */
+/** Arguments of every add-on. */
 export interface AddonArgs {
   /**
-   * Whatever ends the cluster when it is deleted. Objects that own nothing in the cloud then go
-   * with it, without a call to an API server that may be gone. Change: in place.
+   * Resource whose deletion ends the cluster. Objects that own nothing in the cloud are then not
+   * deleted one by one, which would need an API server that may be gone. Change: in place.
    * @default each object is deleted
    */
   readonly deletedWith?: pulumi.Resource;
-  /** How many nodes the cluster is to have: what runs on each has time for each. Change: none. @default 0: for none in particular */
+  /**
+   * Number of nodes of the cluster: extends the timeouts of DaemonSets. Change: none. @default 0
+   */
   readonly nodes?: number | undefined;
 }
 
@@ -24,10 +29,13 @@ type ObjectConstructor<Made, Args> = new (
   opts?: pulumi.CustomResourceOptions,
 ) => Made;
 
-/** A component made of Kubernetes objects. */
+/** Component made of Kubernetes objects. */
 export abstract class Addon extends Component {
   readonly #deletedWith?: pulumi.Resource;
-  /** How long a DaemonSet may take until all its pods are ready: an update replaces one after another. */
+  /**
+   * Timeouts until all pods of a DaemonSet are ready. They grow with the number of nodes, because
+   * an update replaces one pod after another.
+   */
   protected readonly daemonSetTimeouts: { readonly create: string; readonly update: string };
 
   protected constructor(
@@ -42,7 +50,7 @@ export abstract class Addon extends Component {
     this.daemonSetTimeouts = { create: minutes, update: minutes };
   }
 
-  /** An object that owns nothing in the cloud. */
+  /** Creates an object that owns nothing in the cloud. */
   protected object<Made extends pulumi.Resource, Args>(
     constructor: ObjectConstructor<Made, Args>,
     role: string,
@@ -52,7 +60,10 @@ export abstract class Addon extends Component {
     return this.make(constructor, role, args, { ...opts, deletedWith: this.#deletedWith });
   }
 
-  /** A service account, in a namespace that may have to be there first, with its rights: what its pods must wait for. */
+  /**
+   * Creates a service account with its rights and returns the resources, for which its pods must
+   * wait. `namespace` is created before the account.
+   */
   protected access(needs: Access, ...[namespace]: [pulumi.Resource?]): pulumi.Resource[] {
     const { serviceAccount, clusterRole, clusterRoleBinding, namespaced } = needs;
     const { v1: rbac } = kubernetes.rbac;

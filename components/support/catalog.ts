@@ -18,26 +18,26 @@ import type { Operator } from "./operator.js";
 import { find, reasonOf, type Found, type Lookup, type Thing } from "./look-up.js";
 import type { ExistingServers } from "./server-marks.js";
 
-/** What was found: everything that decides whether the cluster can be made at all. */
+/** Results of the lookups that decide whether the cluster can be created at all. */
 export interface CloudFacts {
-  /** By what the image was called: its name or its ID. */
+  /** IDs of images, by the name or ID that the user wrote. */
   readonly imageIds: Readonly<Record<string, string>>;
-  /** Empty: none was asked for. */
+  /** ID of the external network. Empty if the user wrote none. */
   readonly externalNetworkId: string;
-  /** OpenStack's provider asks for floating IPs by it. */
+  /** Name of the external network, by which OpenStack's provider requests floating IPs. */
   readonly externalNetworkName: string;
-  /** The network that the machines are put into, where none is made for them. */
+  /** Existing network of the machines. Undefined if the program creates one. */
   readonly network?: FoundNetwork;
-  /** The network of the machines' second interfaces. */
+  /** Network of the machines' second interfaces. */
   readonly admin?: FoundAdminNetwork;
-  /** By what the flavor was called: its name or its ID. */
+  /** IDs of flavors, by the name or ID that the user wrote. */
   readonly flavorIds: Readonly<Record<string, string>>;
-  /** By what the security group was called: its name or its ID. Absent: none was asked for. */
+  /** IDs of security groups, by the name or ID that the user wrote. Undefined if there are none. */
   readonly securityGroupIds?: Readonly<Record<string, string>>;
   readonly scope: CloudScope;
-  /** External network of the services, where they have a network of their own. */
+  /** External network of the load balancers, if they have a separate network. */
   readonly servicesExternalNetwork?: FoundExternalNetwork;
-  /** The cluster's machines as Nova has them. Absent: there is nobody with whose credential it could be asked. */
+  /** Servers of the cluster in Nova. Undefined if no credential was given to ask Nova. */
   readonly servers?: ExistingServers;
 }
 
@@ -46,19 +46,22 @@ export interface FoundExternalNetwork {
   readonly name: string;
 }
 
-/** The cloud gives no answers: as what it is known by its own words. */
+/**
+ * Returns an error for a cloud that cannot be asked, with the failure code that matches its
+ * message.
+ */
 const unusable = (sentence: string, reason: string): ProgramError =>
   new ProgramError(recognised(reason, "openstack:")?.code ?? "FAILED", `${sentence}: ${reason}`);
 
-/** The network that was looked up, where one was asked for. */
+/** Returns the existing network; throws if it was not looked up. */
 export const networkIn = ({ network }: CloudFacts): FoundNetwork =>
   network ?? lacking("the network that exists");
 
-/** The same of the network of second interfaces. */
+/** Returns the network of the second interfaces; throws if it was not looked up. */
 export const adminNetworkIn = ({ admin }: CloudFacts): FoundAdminNetwork =>
   admin ?? lacking("the network of `network.admin`");
 
-/** The same of the external network of the services. */
+/** Returns the external network of the load balancers; throws if it was not looked up. */
 export const servicesExternalNetworkIn = ({
   servicesExternalNetwork,
 }: CloudFacts): FoundExternalNetwork =>
@@ -71,13 +74,16 @@ const lacking = (what: string): never => {
   );
 };
 
-/** The ID of a security group that was looked up. */
+/** Returns the ID of a security group; throws if it was not looked up. */
 export const securityGroupIn = (
   { securityGroupIds }: Pick<CloudFacts, "securityGroupIds">,
   reference: string,
 ): string => securityGroupIds?.[reference] ?? lacking(`the security group "${reference}"`);
 
-/** The provider looks for images by name only, so an ID is used as it is. */
+/**
+ * Returns the lookups of an image. The provider finds images by name only, so an ID is used
+ * unchecked.
+ */
 const imageLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => [
   async () => {
     if (isUuid(reference)) return [{ id: reference }];
@@ -117,10 +123,11 @@ const securityGroupLookups = (reference: string, opts: pulumi.InvokeOptions): re
 };
 
 /**
- * Looks up everything before anything is made. Throws one error with all that the cloud does not have, or
- * with the one reason why the cloud cannot be asked.
+ * Looks up everything that the cluster needs, before anything is created. Throws one error that
+ * lists everything missing, or the one reason why the cloud cannot be asked.
  *
- * @param operator with whom Nova is asked which machines there are. Default: nobody
+ * @param operator credential with which Nova lists the cluster's servers. Default: servers are
+ * not listed
  */
 export async function lookUpCloud(
   wanted: Wanted,
@@ -142,7 +149,7 @@ async function ask(
   const { externalNetwork, network, securityGroups = [], floatingIps = [] } = wanted;
   const [images, flavors] = [[...new Set(wanted.images)], [...new Set(wanted.flavors)]];
   const scope = openstack.identity.getAuthScope({ name: "operator" }, opts);
-  // Whatever is wrong with the credential is told once, by the lookup that everybody may make.
+  // Reports a wrong credential once, at the lookup that every user may make.
   const place = await scope.then(scopeOf).catch((error: unknown) => {
     if (pulumi.RunError.isInstance(error)) throw error;
     throw unusable("The cloud cannot be used", reasonOf(error));
@@ -179,7 +186,7 @@ async function ask(
   };
 }
 
-/** The cluster's servers, where somebody may ask Nova. */
+/** Returns the cluster's servers if an operator is given to ask Nova. */
 const whoseServers = async (
   { cluster }: Wanted,
   { projectId }: CloudScope,
@@ -187,7 +194,7 @@ const whoseServers = async (
 ): Promise<ExistingServers | undefined> =>
   cluster !== undefined && operator ? findServers(cluster, projectId, operator) : undefined;
 
-/** Nothing where nobody asked for one. */
+/** Finds an external network. Returns undefined if none was written. */
 const findExternal = (
   reference: string | undefined,
   opts: pulumi.InvokeOptions,
@@ -196,7 +203,7 @@ const findExternal = (
     ? undefined
     : find("external network", reference, networkLookups(reference, opts));
 
-/** The networks that were asked for and found. */
+/** Returns the networks that were requested and found. */
 const placesOf = (
   network?: Found<FoundNetwork>,
   admin?: Found<FoundAdminNetwork>,
@@ -207,7 +214,7 @@ const placesOf = (
   ...(pool && "id" in pool && { servicesExternalNetwork: { id: pool.id, name: pool.name ?? "" } }),
 });
 
-/** What nobody asked for. */
+/** Placeholder for a lookup that was not requested. */
 const none: Thing = { id: "" };
 
 function requireAll(

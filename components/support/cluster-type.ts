@@ -1,2 +1,5 @@
-/** Type of a cluster's own resource. Apart, because commands know it without Pulumi's SDK. */
+/**
+ * Type of the cluster's component resource. In its own file, because commands use it without
+ * loading Pulumi's SDK.
+ */
 export const clusterType = "stackadm:index:Cluster";

@@ -2,18 +2,24 @@ import * as pulumi from "@pulumi/pulumi";
 
 type Constructor<Made, Args, Options> = new (name: string, args: Args, opts?: Options) => Made;
 
-/** A component whose children are named after it and belong to it, without losing an option of the caller. */
+/**
+ * Component whose children are named after it and have it as their parent. The caller's options are
+ * kept.
+ */
 export abstract class Component extends pulumi.ComponentResource {
   readonly #name: string;
   #first: pulumi.Resource | undefined;
 
-  /** Raw arguments are kept out of the state: the children record what became of them. */
+  /**
+   * Registers the component without inputs: the state holds only what the children make of the
+   * arguments.
+   */
   protected constructor(type: string, name: string, opts: pulumi.ComponentResourceOptions = {}) {
     super(type, name, {}, opts);
     this.#name = name;
   }
 
-  /** Makes the child `<name>-<role>` with this component as its parent. */
+  /** Creates the child `<name>-<role>` with this component as its parent. */
   protected make<Made extends pulumi.Resource, Args, Options extends pulumi.ResourceOptions>(
     constructor: Constructor<Made, Args, Options>,
     role: string,
@@ -32,14 +38,16 @@ export abstract class Component extends pulumi.ComponentResource {
     );
   }
 
-  /** The name that a child had in an earlier release: its state is taken over. */
+  /**
+   * Returns the alias for a child's name in an earlier release, whose state the child continues.
+   */
   protected formerly(role: string): { readonly aliases: pulumi.Alias[] } {
     return { aliases: [{ name: `${this.#name}-${role}` }] };
   }
 
   /**
-   * Like `make`, for the child that has to be done before anything else is begun: the children that are made after it wait
-   * for it, and theirs for them, since nobody is registered before its parent.
+   * Creates a child like `make`. All children created after it wait for it, and so do their
+   * children, because a resource is registered after its parent.
    */
   protected makeFirst<Made extends pulumi.Resource, Args, Options extends pulumi.ResourceOptions>(
     constructor: Constructor<Made, Args, Options>,

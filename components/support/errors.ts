@@ -3,24 +3,24 @@ import { marked, type Failure } from "../../base/failure.js";
 import type { FailureCode } from "../../base/failures.js";
 
 /*
- * Errors of the program pass through the engine as text: each has its code before its sentence, which the cluster service
- * takes off again.
+ * Errors of the program pass through the engine as text. Their failure code stands before the
+ * sentence; the cluster service removes it again.
  */
 
-/** The program cannot go on. Printed without a stack trace. */
+/** Error that stops the program. Printed without a stack trace. */
 export class ProgramError extends pulumi.RunError {
   constructor(code: FailureCode, sentence: string) {
     super(marked(code, sentence));
   }
 }
 
-/** Says what is behind an error that the engine reports itself, beside it. */
+/** Reports the cause of an error, in addition to the error that the engine itself reports. */
 export const report = ({ code, sentence }: Failure): Promise<void> =>
   pulumi.log.error(marked(code, sentence));
 
-/** What is wrong with one value: `path: sentence; what to write`. */
+/** Problem with one value: `path: sentence; what to write`. */
 export interface Problem {
-  /** Where, as the user writes it: "cluster.workers.general.count". */
+  /** Path as the user writes it: "cluster.workers.general.count". */
   readonly path: string;
   readonly message: string;
 }
@@ -28,14 +28,20 @@ export interface Problem {
 const list = (problems: readonly Problem[]): string =>
   problems.map(({ path, message }) => `  ${path}: ${message}`).join("\n");
 
-/** The stack's configuration cannot be used. Printed without a stack trace, all problems at once. */
+/**
+ * Error for an invalid configuration of the stack. Printed without a stack trace, all problems at
+ * once.
+ */
 export class ConfigError extends ProgramError {
   constructor(where: string, problems: readonly Problem[]) {
     super("INVALID_CONFIG", `${where} is not valid:\n${list(problems)}`);
   }
 }
 
-/** The arguments of a component cannot be used. Printed without a stack trace, beside the component's name. */
+/**
+ * Error for invalid arguments of a component. Printed without a stack trace, with the component's
+ * name.
+ */
 export class ArgumentError extends pulumi.ResourceError {
   constructor(component: pulumi.Resource, problems: readonly Problem[]) {
     const sentence = `The arguments are not valid:\n${list(problems)}`;

@@ -5,7 +5,10 @@ import type { WantedFloatingIp } from "../../cloud/wanted.js";
 import { misnamed, noneFound, reasonOf, type Found } from "./look-up.js";
 import { heldIn, ownState } from "./own-state.js";
 
-/** The floating IP, unless the project does not have it or somebody else uses it: Neutron would take it away from there. */
+/**
+ * Finds a floating IP. Reports one that the project does not have or that another port uses,
+ * because Neutron would move it without asking.
+ */
 export async function findFloatingIp(
   { address, path }: WantedFloatingIp,
   opts: pulumi.InvokeOptions,
@@ -30,8 +33,9 @@ export async function findFloatingIp(
 }
 
 /**
- * Whether the port carries an identity that the stack's state holds, or the state holds what has it: those of OVN's load balancers
- * have no marks, whosever they are. A name is anybody's.
+ * Returns whether the port belongs to this cluster: it carries an identity from the stack's state,
+ * or the state contains a resource with this port. Ports of OVN load balancers carry no identity.
+ * Names prove nothing.
  */
 async function isOurs(port: {
   readonly portId: string;

@@ -15,7 +15,7 @@ import {
   type Thing,
 } from "./look-up.js";
 
-/** One of a router's addresses outside. */
+/** External address of a router. */
 export interface RouterAddress {
   readonly ipAddress?: string;
 }
@@ -25,7 +25,7 @@ export interface FoundNetwork {
   readonly subnetId: string;
   readonly routerId?: string;
   readonly routerAddresses?: readonly RouterAddress[];
-  /** Bytes. */
+  /** MTU in bytes. */
   readonly mtu: number;
 }
 
@@ -33,14 +33,14 @@ export interface FoundAdminNetwork {
   readonly networkId: string;
   readonly subnetId: string;
   readonly range: string;
-  /** Absent: the subnet has none. */
+  /** Gateway of the subnet. Undefined if it has none. */
   readonly gateway?: string;
-  /** Bytes. */
+  /** MTU in bytes. */
   readonly mtu: number;
 }
 
 interface Looking {
-  /** The external network, which the router has to lead to. */
+  /** External network that the router must lead to. */
   readonly outside?: Promise<Found> | undefined;
   readonly opts: pulumi.InvokeOptions;
 }
@@ -53,7 +53,7 @@ interface Subnet {
   readonly id: string;
   readonly name: string;
   readonly range: string;
-  /** Empty: none. */
+  /** Gateway of the subnet. Empty if it has none. */
   readonly gateway: string;
 }
 interface Router extends Thing {
@@ -61,10 +61,10 @@ interface Router extends Thing {
   readonly addresses: readonly RouterAddress[];
 }
 
-/** Neutron's own default, where it does not say. */
+/** MTU that Neutron uses by default, for a network that reports none. */
 const usualMtu = 1500;
 
-/** The network, its subnet and its router, or the first of them that is not as it was written. */
+/** Finds the network, its subnet and its router. Returns the first problem. */
 export async function findNetwork(
   wanted: WantedNetwork,
   looking: Looking,
@@ -95,7 +95,7 @@ function networkLookups(reference: string, { opts }: Looking): readonly Lookup<N
   });
 }
 
-/** The IPv4 subnets of a network. */
+/** Returns the IPv4 subnets of a network. */
 async function subnetsOf(
   { subnets: ids }: Network,
   { opts }: Looking,
@@ -116,7 +116,7 @@ const whatIsThere = (subnets: readonly Subnet[]): string => {
   return known === "" ? "it has none" : `it has ${known}`;
 };
 
-/** The one of a network's subnets that is called so. */
+/** Returns the subnet of the network with the given name or ID. */
 function subnetCalled(
   reference: string,
   network: string,
@@ -156,7 +156,7 @@ async function findSubnet(
       );
 }
 
-/** The subnet that is called so, or the only one where none is named. */
+/** Returns the subnet with the given name or ID, or without one the network's only subnet. */
 function subnetOrOnly(
   wanted: string | undefined,
   network: string,
@@ -171,7 +171,7 @@ function subnetOrOnly(
       );
 }
 
-/** The network of second interfaces and its subnet, or the first of them that is not as it was written. */
+/** Finds the network of the second interfaces and its subnet. Returns the first problem. */
 export async function findAdminNetwork(
   { network: reference, subnet: wanted, apart }: WantedAdminNetwork,
   looking: Looking,
@@ -192,7 +192,10 @@ export async function findAdminNetwork(
   return gateway === "" ? place : { ...place, gateway };
 }
 
-/** A router leads from the subnet to the external network, or it is of no use. */
+/**
+ * Finds the router. Reports one without an interface in the network, or that leads to another
+ * external network.
+ */
 async function findRouter(
   reference: string,
   { networkId, subnet }: { readonly networkId: string; readonly subnet: Subnet },

@@ -17,8 +17,9 @@ import {
 } from "./server-marks.js";
 
 /**
- * What Nova says of the cluster's servers, asked once in a run; the state says whose they are. Undefined where the operator's credential does not lead to the
- * project in which the program works, or Nova cannot be asked.
+ * Returns the cluster's servers as Nova lists them; called once per run. The state decides which of
+ * them are the cluster's. Returns undefined if the operator's credential is for another project, or
+ * Nova cannot be asked.
  */
 export async function findServers(
   cluster: string,
@@ -37,18 +38,19 @@ export async function findServers(
   }
 }
 
-/** By what a marked server is judged. */
+/** Sources by which a marked server is judged. */
 interface Judge {
   readonly own: OwnCluster;
-  /** Undefined where it cannot be asked. */
+  /** Resources in the stack's state. Undefined if it cannot be read. */
   readonly state: readonly Recorded[] | undefined;
   readonly operator: Operator;
 }
 
 /**
- * Only the state knows what a server has been since it was marked. One on which a script came to its end is or was part of the
- * cluster: it is never replaced for a mark, which goes. One that this state does not hold is somebody else's affair. One that only booted
- * slowly answers by now, and its mark goes, too.
+ * Decides which servers marked as never answered are replaced. Only the state knows what happened
+ * since. If a script has finished on the server, it is part of the cluster: it is kept and its mark
+ * removed. A server that is not in this state is left alone. A server that answers by now only
+ * booted slowly: its mark is removed, too.
  */
 async function judged(
   client: CloudClient,
@@ -68,7 +70,7 @@ async function judged(
   return Object.fromEntries(await Promise.all(verdicts));
 }
 
-/** Milliseconds in which a marked server has to answer. All are asked at once. */
+/** Milliseconds in which a marked server has to answer. All are tried at the same time. */
 const patience = 8_000;
 
 const markedSchema = z.object({
@@ -76,8 +78,9 @@ const markedSchema = z.object({
 });
 
 /**
- * Whether somebody logs in by now, the way that was tried in vain. Of one in ERROR nobody asks that: Nova has given it up. More people may
- * write metadata than may have the operator's agent sign for them: the way leads to servers of the cluster only.
+ * Returns whether SSH login to the server now works on the route that failed before. A server in
+ * ERROR is not tried, because Nova has given it up. Routes to addresses outside the cluster are
+ * ignored: others may write the metadata, but must not choose where the operator's agent signs.
  */
 async function answersNow(
   client: CloudClient,
@@ -102,17 +105,21 @@ async function answersNow(
 
 type History = "not ours" | "part of the cluster" | "new";
 
-/** What the state says of a server: scripts of a machine are named after it, and were given their server's ID. */
+/**
+ * Returns what the state knows of a server. Scripts of a machine are named after it, and their
+ * input has the server's ID.
+ */
 export function historyOf(serverId: string, state: readonly Recorded[]): History {
   const server = recordOf(serverId, state);
   if (!server) return "not ours";
   const machine = server.name.replace(/server$/, "");
   const worked = state.some(({ name, type, outputs }) => {
     if (type !== "command:remote:Command" || !name.startsWith(machine)) return false;
-    // A log-in leaves nothing on a machine.
+    // A login leaves nothing on the machine.
     if (name === `${machine}login`) return false;
     const ranOn = serverOfScript(outputs["stdin"]);
-    // It is a secret. One that cannot be read may name this server, and nothing is replaced on a guess.
+    // The input is secret. One that cannot be read may name this server, so the server is not
+    // replaced on a guess.
     return ranOn === undefined || ranOn === serverId;
   });
   return worked ? "part of the cluster" : "new";
@@ -123,7 +130,7 @@ const recordOf = (id: string, state: readonly Recorded[]): Recorded | undefined 
     ({ type, outputs }) => type === "openstack:compute/instance:Instance" && outputs["id"] === id,
   );
 
-/** Says of which servers the power state is not ignored. Pure. */
+/** Sets `powerRefused` for servers whose power state must not be ignored. */
 function withPower(
   servers: ExistingServers,
   listed: readonly ListedServer[],
@@ -143,11 +150,14 @@ function withPower(
   );
 }
 
-/** The server on which a script ran, in what it was given. */
+/** Returns the ID of the server on which a script ran, from the script's input. */
 export const serverOfScript = (stdin: unknown): string | undefined =>
   typeof stdin === "string" ? /^SERVER_ID='([^']+)'$/m.exec(stdin)?.[1] : undefined;
 
-/** Says on the server itself, to whoever runs the program next, that it never answered, and on which way. */
+/**
+ * Marks a server in its metadata as never answered, with the SSH route that was tried, for the next
+ * run of any user.
+ */
 export const markNeverAnswered = async (
   client: CloudClient,
   serverId: string,
@@ -161,7 +171,10 @@ export const markNeverAnswered = async (
   await client.request("compute", "POST", `/servers/${serverId}/metadata`, { metadata });
 };
 
-/** It answers after all. A mark that stays harms nobody: the state is asked again. */
+/**
+ * Removes the marks of a server that answers. A mark that cannot be removed does no harm: the state
+ * is checked again.
+ */
 async function unmark(client: CloudClient, serverId: string): Promise<void> {
   if (pulumi.runtime.isDryRun()) return;
   for (const mark of [neverAnsweredMark, wayMark])

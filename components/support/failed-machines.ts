@@ -17,43 +17,44 @@ import { dialSeconds, type Connection } from "./remote-script.js";
 import type { ExistingServers } from "./server-marks.js";
 import { ScriptFailures } from "./script-failures.js";
 
-/** A machine as far as a failure has to name it, and the way to it. */
+/** Machine that a failure message names, with its server and connection. */
 export interface ReachedServer {
   readonly machine: string;
   readonly serverId: pulumi.Output<string>;
   readonly connection: Connection;
 }
 
-/** How long machines are dialled. */
+/** Limits of the connection attempts to a machine. */
 export interface DialPatience {
-  /** Minutes for one that never answered. @default one budget of dials */
+  /** Minutes for a machine that never answered. @default one round of attempts (231 s) */
   readonly bootMinutes?: number;
-  /** How many budgets of dials one gets that answered before. @default 1 */
+  /** Number of rounds of attempts for a machine that answered before. @default 1 */
   readonly timeoutFactor?: number;
   /**
-   * Seconds before a script whose connection ended starts again: sshd still accepts connections while its machine shuts down.
+   * Seconds before a script whose connection ended starts again: sshd still accepts connections
+   * while its machine shuts down.
    * @default 5
    */
   readonly pauseSeconds?: number;
 }
 
-/** A machine that does not answer. */
+/** Machine that does not answer. */
 export interface SilentServer {
   readonly machine: string;
   readonly serverId: string;
-  /** On which it was tried, and is tried once more before it is replaced. @default it is not tried */
+  /** SSH route to try again before the machine is replaced. @default not tried */
   readonly way?: SshRoute;
 }
 
 /**
- * Machines whose server runs but never answered. The engine takes such a server for a good one; a mark on the server itself,
- * which every operator sees, makes the next run replace it.
+ * Machines whose server runs but never answered. The engine considers such a server created. A mark
+ * in the server's metadata, which every user of the project sees, makes the next run replace it.
  */
 export class FailedMachines {
   /**
-   * @param operator without one nobody is asked why a machine fails
-   * @param servers as Nova has them; without them nothing is marked, since no run would know of it
-   * @param patience how long a machine is dialled
+   * @param operator without it, Nova is not asked why a machine fails
+   * @param servers servers in Nova; without them none is marked, since the next run could not know
+   * @param patience limits of the connection attempts
    */
   constructor(
     private readonly operator?: Operator,
@@ -61,7 +62,7 @@ export class FailedMachines {
     readonly patience: DialPatience = {},
   ) {}
 
-  /** Those of a run: whoever makes the cluster has to have waited for what is known of the cloud. */
+  /** Returns the failed machines of a run. Facts that are not known yet are not used. */
   static of(
     operator?: Operator,
     cloud?: pulumi.Input<CloudFacts>,
@@ -71,18 +72,18 @@ export class FailedMachines {
     return new FailedMachines(operator, late ? undefined : cloud?.servers, patience);
   }
 
-  /** ID of the machine's server, if it never answered. */
+  /** Returns the ID of the machine's server if it never answered. */
   serverOf(machine: string): string | undefined {
     const server = this.servers?.[machine];
     return server?.failed === true ? server.id : undefined;
   }
 
-  /** Whether OpenStack's provider would refuse the power state of the machine's server if it was ignored. */
+  /** Returns whether OpenStack's provider would refuse the power state if it were ignored. */
   refusesPower(machine: string): boolean {
     return this.servers?.[machine]?.powerRefused === true;
   }
 
-  /** When the server cannot be made: says why, which Nova knows and the provider does not pass on. */
+  /** Returns the hook that reports why Nova could not create a server. */
   explain(machine: string): pulumi.ErrorHook {
     return errorHook(`explain-${machine}`, async ({ errors }) => {
       const id = serverIn(errors.join("\n"));
@@ -96,9 +97,9 @@ export class FailedMachines {
   }
 
   /**
-   * When a script on a machine fails because of the machine: says so, with what Nova knows.
+   * Returns the hook for a failed script: reports a machine that is the cause, as Nova sees it.
    *
-   * @param script its name
+   * @param script name of the script
    */
   examine({ machine, serverId, connection }: ReachedServer, script: string): pulumi.ErrorHook {
     const failures = new ScriptFailures(this, { machine, serverId, connection }, script);
@@ -106,8 +107,9 @@ export class FailedMachines {
   }
 
   /**
-   * What there is to say about a machine that does not answer. One that did not even answer its first script is marked; one
-   * that worked before is never replaced because it is out of reach for a while, nor one that somebody stopped.
+   * Returns the failure for a machine that does not answer. A machine that did not even answer its
+   * first script is marked for replacement. A machine that worked before, or that was stopped, is
+   * never replaced.
    */
   async judge({ machine, serverId, way }: SilentServer, first: boolean): Promise<Failure> {
     const { state, text } = await this.evidence(serverId);
@@ -124,10 +126,10 @@ export class FailedMachines {
   }
 
   /**
-   * Returns whether a machine that does not answer, or the one through which it is reached, may still come up.
+   * Returns whether a machine that does not answer, or the proxy in front of it, may still boot.
    *
-   * @param waited seconds since it was dialled in vain for the first time
-   * @param bears seconds for which it may be dialled in all. Default: those of one that never answered
+   * @param waited seconds since the first failed connection attempt
+   * @param bears total seconds for attempts. Default: the limit for a machine that never answered
    */
   async mayBoot(
     [serverId, proxy]: readonly [string, { readonly server: string } | undefined],
@@ -148,13 +150,13 @@ export class FailedMachines {
       : undefined;
   }
 
-  /** Seconds for which a machine is dialled: one that never answered boots, one that did may be slow to boot again. */
+  /** Returns the seconds for connection attempts. A machine that never answered still boots. */
   dialSeconds(first: boolean): number {
     const { bootMinutes = 0, timeoutFactor = 1 } = this.patience;
     return first ? 60 * bootMinutes : dialSeconds * timeoutFactor;
   }
 
-  /** Undefined where Nova cannot be asked. */
+  /** Returns the server's state, or undefined if Nova cannot be asked. */
   private async stateOf(serverId: string): Promise<ServerState | undefined> {
     try {
       const cloud = await this.operator?.connect();
@@ -164,7 +166,7 @@ export class FailedMachines {
     }
   }
 
-  /** What replaces a machine that never answered. */
+  /** Returns what the user has to do about a machine that never answered. */
   private async nextFor(
     server: Pick<SilentServer, "serverId" | "way">,
     state: ServerState | undefined,
@@ -175,7 +177,7 @@ export class FailedMachines {
     return `the next \`up\` replaces it${tried ? ", unless it answers by then" : ""}`;
   }
 
-  /** Remembers a server that is to be replaced; answers whether the next run will know. */
+  /** Marks a server for replacement. Returns whether the next run will know it. */
   private async mark(
     { serverId, way }: Pick<SilentServer, "serverId" | "way">,
     state: ServerState | undefined,
@@ -191,8 +193,8 @@ export class FailedMachines {
   }
 
   /**
-   * Looks who answers on the way that the script took. A machine that does so by now gets its script again; so does one that is
-   * silent behind a proxy that answers: only dialled anew does it say whether it is the machine that is silent.
+   * Checks what answers on the script's SSH route. If the machine or only the proxy answers, the
+   * script runs again: in the second case, that attempt shows which of the two is silent.
    */
   async ask(connection: pulumi.Unwrap<Connection>): Promise<"again" | "wrong host key" | "other"> {
     const agentSocket = this.operator?.agentSocket;
@@ -216,8 +218,8 @@ export class FailedMachines {
 }
 
 /**
- * The engine calls hooks from outside the program's asynchronous context. Bound to it, `pulumi.log` finds the engine; else
- * what it says would only stand on the screen, and not at all where the program runs inline.
+ * Creates an error hook bound to the program's asynchronous context. The engine calls hooks outside
+ * of it, where `pulumi.log` does not find the engine.
  */
 export const errorHook = (name: string, callback: pulumi.ErrorHookFunction): pulumi.ErrorHook =>
   new pulumi.ErrorHook(name, AsyncResource.bind(callback));
@@ -230,7 +232,7 @@ function silentNow(machine: string, state: ServerState | undefined, text: string
   );
 }
 
-/** ID of the server that an error of the OpenStack provider is about. */
+/** Returns the ID of the server that an error of the OpenStack provider names. */
 export function serverIn(message: string): string | undefined {
   return /instance \(?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)?/i.exec(message)?.[1];
 }

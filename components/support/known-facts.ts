@@ -2,37 +2,38 @@ import type { Wanted } from "../../cloud/wanted.js";
 import type { CloudFacts } from "./catalog.js";
 
 /*
- * What a program looks up in the cloud decides what it makes. The cluster service, which runs the program in a process of its own, gives it
- * what its survey of the cloud found, and where settings and objects are those with which the last run ended well, what was found then.
+ * Facts of the cloud that need no lookup. The program's lookups decide what it creates. The cluster
+ * service runs the program in a separate process and passes it the facts from its survey of the
+ * cloud or, if settings and objects are unchanged since the last successful run, from that run.
  */
 
-/** What was wanted, as JSON, and what was found. */
+/** Requested lookups as JSON, and their results. */
 export interface KnownFacts {
   readonly wanted: string;
   readonly facts: CloudFacts;
-  /** Whether settings and objects are those with which the last run ended well. @default no */
+  /** Whether settings and objects are unchanged since the last successful run. @default no */
   readonly asBefore?: boolean;
 }
 
 let given: KnownFacts | undefined;
 let found: KnownFacts | undefined;
 
-/** From now on look-ups of the same find this. */
+/** Sets the facts that later lookups of the same things return. */
 export const giveFacts = (known: KnownFacts | undefined): void => {
   given = known;
 };
 
-/** Whether the service knows that settings and objects are the same as when a run ended well. */
+/** Returns whether the service found settings and objects unchanged since a successful run. */
 export const isAsBefore = (): boolean => given?.asBefore === true;
 
-/** What the cloud need not be asked for. */
+/** Returns the facts given for exactly these lookups; undefined if the cloud must be asked. */
 export const knownFacts = (wanted: Wanted): CloudFacts | undefined =>
   given?.wanted === JSON.stringify(wanted) ? given.facts : undefined;
 
-/** Remembers what the cloud answered, for the service. */
+/** Stores the cloud's answers for the service. */
 export const noteFacts = (wanted: Wanted, facts: CloudFacts): void => {
   found = { wanted: JSON.stringify(wanted), facts };
 };
 
-/** What the cloud answered last in this process. */
+/** Returns the cloud's last answers in this process. */
 export const foundFacts = (): KnownFacts | undefined => found;

@@ -1,6 +1,6 @@
 /**
- * Kubernetes' own types as the installed SDK has them, for what only renders: types alone, so that nothing of Pulumi is
- * loaded with them.
+ * Kubernetes types of the installed SDK for files that only render. Imported as types, so that
+ * nothing of Pulumi is loaded.
  */
 import type {
   apiextensions,
@@ -18,7 +18,10 @@ import type * as pulumi from "@pulumi/pulumi";
 /** Text that may be known only after the cloud has answered. */
 export type Late = pulumi.Input<string>;
 
-/** An object that says itself what it is and how it is called: Pulumi would make up a name for one that has none. */
+/**
+ * Object with its API version, kind and name. Pulumi would generate a name for an object without
+ * one.
+ */
 type Named<Args> = Omit<Args, "metadata"> & {
   readonly apiVersion: string;
   readonly kind: string;

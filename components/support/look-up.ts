@@ -1,32 +1,32 @@
 import { tellingLine } from "../../base/failure.js";
 
-/** The reason in the cloud's words, without the layers that passed it on. */
+/** Returns the cloud's reason for an error, without the text of the layers that passed it on. */
 export const reasonOf = (error: unknown): string =>
   tellingLine(error instanceof Error ? error.message : String(error));
 
-/** One thing that was looked up. */
+/** Object that was found. */
 export interface Thing {
   readonly id: string;
   readonly name?: string;
 }
-/** Why there is nothing. `named`: the name is to blame, not the cloud. */
+/** Reason why nothing was found. `named`: the user's name is wrong, not the cloud. */
 export interface Problem {
   readonly problem: string;
   readonly named: boolean;
 }
-/** A lookup ends in a thing or in a sentence. */
+/** Result of a lookup: an object or a problem. */
 export type Found<T = Thing> = T | Problem;
-/** One way to look something up; ends in everything it finds. */
+/** Lookup in one way; returns every match. */
 export type Lookup<T = Thing> = () => Promise<readonly T[]>;
 
-/** What the provider says of a lookup that finds nothing, and of one that finds too much. */
+/** Patterns of the provider's errors for a lookup with no match and with several matches. */
 export const noneFound = /returned no |\bno \S+ found/i;
 export const severalFound = /returned more than one|more than one \S+ found/i;
 
-/** Something that was written is wrong. */
+/** Returns the problem of a wrong name or setting. */
 export const misnamed = (problem: string): Problem => ({ problem, named: true });
 
-/** Looks in one way after the other, until there is something. */
+/** Tries the lookups in order until one finds something. */
 export async function find<T extends Thing>(
   what: string,
   reference: string,

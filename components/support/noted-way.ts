@@ -1,20 +1,23 @@
 import type { SshRoute, SshTarget } from "../../cloud/ssh.js";
 
-/* The way to a machine, as the metadata of its server keeps it: nothing in it is secret. */
+/*
+ * SSH route to a machine in the form that is stored in its server's metadata. It contains no
+ * secret.
+ */
 
-/** The metadata of a server that never answered: how that was tried. */
+/** Metadata key of the SSH route that was tried, on a server that never answered. */
 export const wayMark = "stackadm-way";
 
-/** Nova takes no longer value. */
+/** Largest length of a metadata value in Nova. */
 const longest = 255;
-/** All host keys are of this kind. */
+/** Type of all host keys. */
 const kind = "ssh-ed25519";
 const via = " via ";
 
 const hopText = ({ user, host, port = 22, hostKey }: SshTarget): string =>
   [user, host, String(port), hostKey.split(" ")[1] ?? ""].join(" ");
 
-/** The way as text; undefined where it does not fit. */
+/** Returns the route as text; undefined if the text is too long. */
 export function wayText({ proxy, ...target }: SshRoute): string | undefined {
   const text = [target, ...(proxy ? [proxy] : [])].map(hopText).join(via);
   return text.length > longest ? undefined : text;
@@ -27,7 +30,7 @@ function hopIn(text: string): SshTarget | undefined {
     : { user, host, port: Number(port), hostKey: `${kind} ${key}` };
 }
 
-/** {@link wayText} read back; undefined for any other text. */
+/** Returns the route that {@link wayText} wrote; undefined for any other text. */
 export function wayIn(text: string): SshRoute | undefined {
   const [target, proxy, ...others] = text.split(via).map(hopIn);
   if (!target || others.length > 0) return undefined;

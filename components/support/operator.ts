@@ -7,47 +7,59 @@ import type { Credential } from "../../cloud/credential.js";
 import type { PinnedFiles } from "./pinned-file.js";
 
 /**
- * What a run has of the person who starts it: with it the program finds out why a machine fails, and which machines have
- * to wait for their turn. Nothing of it changes which resources there are.
+ * Environment of the user who runs the program. The program uses it to find out why a machine fails
+ * and which machines must be replaced one after another. It does not change which resources exist.
  */
 export interface Operator {
   /** Signs in to the cloud, with a credential for the project in which the provider works. */
   readonly connect: () => Promise<CloudClient>;
   /**
-   * Signs in to the same cloud with another credential: that of a user whom the settings supply.
-   * @default nobody tries whether it works
+   * Signs in to the same cloud with another credential: the one of a user that the settings name.
+   * @default that credential is not tested
    */
   readonly connectWith?: (credential: Credential) => Promise<CloudClient>;
-  /** Path of the socket of the ssh-agent with the login key. @default nobody logs in to look */
+  /**
+   * Path of the socket of the ssh-agent with the login key. @default machines are not checked by
+   * SSH
+   */
   readonly agentSocket?: string;
   /**
-   * PEM certificate of the cloud's own authority, `cacert` in clouds.yaml: the cluster's controllers and machines have
-   * to know it, too.
-   * @default the cloud is known to the public authorities
+   * PEM certificate of the cloud's own CA, `cacert` in clouds.yaml. The cluster's controllers and
+   * machines get it, too.
+   * @default the cloud's certificate is signed by a public CA
    */
   readonly caCertificate?: string;
   /**
-   * Client certificate that the cloud asks for, `cert` and `key` in clouds.yaml: the cluster's controllers show it, too.
-   * @default the cloud asks for none
+   * Client certificate that the cloud requires, `cert` and `key` in clouds.yaml. The cluster's
+   * controllers present it, too.
+   * @default the cloud requires none
    */
   readonly clientCertificate?: ClientCertificate;
-  /** Where files that the settings name are, and are kept. @default relative paths count from the process's own directory, nothing is kept */
+  /**
+   * Directories of files that the settings name. @default relative paths start at the process's
+   * directory, and downloads are not cached
+   */
   readonly files?: PinnedFiles;
 }
 
-/** What one proves oneself by in TLS, as PEM. Both may be the whole file that has them. */
+/**
+ * Client certificate and private key for TLS, as PEM. Both may be the same file that contains both.
+ */
 export interface ClientCertificate {
   readonly certificate: string;
   readonly privateKey: string;
 }
 
-/** Where those of an environment are kept; relative paths count from where the program runs. */
+/**
+ * Returns the directories of an environment's files. Relative paths start at `directory`, or at the
+ * process's directory.
+ */
 export const filesOf = (env: NodeJS.ProcessEnv, directory?: string): PinnedFiles => ({
   directory,
   cache: cacheDirectoryIn(env, "manifests"),
 });
 
-/** The operator that an environment describes: OS_* or `clouds.yaml`, SSH_AUTH_SOCK, XDG_CACHE_HOME. */
+/** Returns the operator of an environment: OS_* or `clouds.yaml`, SSH_AUTH_SOCK, XDG_CACHE_HOME. */
 export const operatorOf = (env: NodeJS.ProcessEnv): Operator => ({
   connect: () => connectCloud({ env }),
   connectWith: (credential) => connectCloud({ env, credential }),
@@ -56,7 +68,10 @@ export const operatorOf = (env: NodeJS.ProcessEnv): Operator => ({
   files: filesOf(env),
 });
 
-/** Without a cloud there is no certificate either; `connect` says what is wrong with it. */
+/**
+ * Returns the certificates of the environment's cloud. Without a valid cloud there are none;
+ * `connect` reports the error.
+ */
 function certificatesOf(
   env: NodeJS.ProcessEnv,
 ): Pick<Operator, "caCertificate" | "clientCertificate"> {
@@ -69,7 +84,7 @@ function certificatesOf(
   }
 }
 
-/** Who has one has the other. */
+/** Returns the client certificate if both of its parts are set. */
 const pairOf = ({
   cert: certificate,
   key: privateKey,

@@ -11,22 +11,23 @@ const stateSchema = z.object({
   ),
 });
 
-/** A resource that the stack's state holds. */
+/** Resource in the stack's state. */
 export interface Recorded {
   readonly name: string;
   readonly type: string;
   readonly outputs: Readonly<Record<string, unknown>>;
 }
 
-/** The name at the end of a URN. */
+/** Returns the resource name at the end of a URN. */
 export const nameIn = (urn: string): string => urn.split("::").at(-1) ?? "";
 
-/** Of each run, by the connection to its engine: one process may run several programs. */
+/** State of each run, by the connection to its engine: one process may run several programs. */
 const known = new WeakMap<object, Promise<readonly Recorded[] | undefined>>();
 
 /**
- * What the stack's state holds, as it was when a program asked first, which is before it changed anything; undefined where it cannot
- * be asked. The engine reads and decrypts all of it for that, so it is asked once in a run.
+ * Returns the resources in the stack's state, as they were at the first call, before the program
+ * changed anything. Returns undefined if the state cannot be read. The engine reads and decrypts
+ * the whole state for this, so it is read once per run.
  */
 export function ownState(): Promise<readonly Recorded[] | undefined> {
   const run = getMonitor();
@@ -35,7 +36,7 @@ export function ownState(): Promise<readonly Recorded[] | undefined> {
   if (before) return before;
   const state = readState();
   known.set(run, state);
-  // What could not be asked may be the next time.
+  // A state that could not be read may be readable the next time.
   void state.then((found) => found ?? known.delete(run));
   return state;
 }
@@ -43,7 +44,7 @@ export function ownState(): Promise<readonly Recorded[] | undefined> {
 async function readState(): Promise<readonly Recorded[] | undefined> {
   try {
     const stackName = [pulumi.getOrganization(), pulumi.getProject(), pulumi.getStack()].join("/");
-    // What the engine itself looks up for a StackReference; this one is its own stack.
+    // The engine resolves a StackReference with this function; here the stack refers to itself.
     const lookup = "pulumi:pulumi:readStackResourceOutputs";
     const { outputs } = stateSchema.parse(await pulumi.runtime.invoke(lookup, { stackName }));
     return Object.entries(outputs).map(([urn, of]) => ({ name: nameIn(urn), ...of }));
@@ -52,7 +53,10 @@ async function readState(): Promise<readonly Recorded[] | undefined> {
   }
 }
 
-/** What is the stack's of what the cloud has: the IDs that its state holds, and the identities that its clusters' objects carry. */
+/**
+ * Returns what belongs to the stack: the IDs in its state, and the identities that its clusters'
+ * cloud objects carry.
+ */
 export const heldIn = (state: readonly Recorded[]): Pick<Held, "owned" | "identities"> => ({
   owned: new Set(
     state.flatMap(({ outputs: { id } }) => (typeof id === "string" && id !== "" ? [id] : [])),

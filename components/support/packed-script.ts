@@ -1,19 +1,23 @@
 import { gunzipSync, gzipSync, strFromU8, strToU8 } from "fflate";
 
 /*
- * The state has each script twice, and the engine writes the whole state at the begin and the end of every step: what is packed
- * makes each of them half as large. Not by Node's zlib, whose bytes differ between releases and processors: the same text has to
- * be the same input for whoever runs the program.
+ * Compression of scripts. The state contains each script twice, and the engine writes the whole
+ * state at the start and the end of every step: compressed scripts are half as large. Not by Node's
+ * zlib, whose output differs between releases and processors: the same script must be the same
+ * input for every user.
  */
 
-// In braces: bash begins with none of it before it has all of it.
+// Braces make bash read the whole program before it runs any of it.
 const first = "{ packed=$(base64 -d <<<'";
 const last = `' | gunzip) || exit; eval "$packed"; }\n`;
 
-/** All machines of a role have the same scripts. */
+/** Cache of compressed scripts: all machines of a role have the same scripts. */
 const known = new Map<string, string>();
 
-/** A program for bash that does what `script` does. What arrives in part does nothing, and fails. */
+/**
+ * Returns a bash program that does the same as `script`. If it arrives only in part, it does
+ * nothing and fails.
+ */
 export function packed(script: string): string {
   const before = known.get(script);
   if (before !== undefined) return before;
@@ -23,7 +27,7 @@ export function packed(script: string): string {
   return program;
 }
 
-/** What `packed` made of a script is made a script again, wherever it stands in a text. */
+/** Returns the text with a program made by `packed` replaced by its script. */
 export function unpacked(text: string): string {
   const from = text.indexOf(first);
   const to = text.indexOf(last, from);

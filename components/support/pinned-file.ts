@@ -9,17 +9,21 @@ export type PinnedText = { readonly text: string } | { readonly problem: string 
 
 const digestOf = (content: Buffer): string => createHash("sha256").update(content).digest("hex");
 
-/** Where such files are, on the machine that runs the program. */
+/** Directories of pinned files on the machine that runs the program. */
 export interface PinnedFiles {
-  /** Directory against which a relative path counts. @default the process's own */
+  /** Base directory of relative paths. @default the process's directory */
   readonly directory?: string;
-  /** Directory that keeps what was fetched, by its digest. @default nothing is kept: it is fetched whenever it is read */
+  /**
+   * Cache of downloads, by their digest. @default no cache: files are downloaded whenever they are
+   * read
+   */
   readonly cache?: string;
 }
 
 /**
- * What is written at an address or path, if it is what its digest says; kept for the next time. It does not return before it
- * has it: what a file holds decides which resources there are, and a component makes them as soon as it is made itself.
+ * Returns the text at an address or path if it has the given digest; caches downloads. Blocks until
+ * the text is there, because a component creates its resources in its constructor and the text
+ * decides which ones.
  */
 export function readPinned(
   { source, sha256 }: PinnedManifest,
@@ -52,7 +56,7 @@ function checked(content: Buffer, source: string, sha256: string): PinnedText {
       };
 }
 
-/** Run by itself: Node has no way to fetch that returns only when it is done. */
+/** Program of a child process that downloads a file: Node has no blocking download. */
 const fetching = `
   fetch(process.argv[1], { signal: AbortSignal.timeout(60000) }).then(async (answer) => {
     if (!answer.ok) throw new Error("HTTP " + answer.status);
@@ -63,7 +67,7 @@ const fetching = `
   });`;
 
 function fetched(address: string): Buffer {
-  // Where this Node knows how: by the proxy of the environment.
+  // Uses the proxy of the environment if this version of Node supports it.
   const flags = ["--use-env-proxy"].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));
   return execFileSync(process.execPath, [...flags, "-e", fetching, "--", address], {
     maxBuffer: 32 * 1024 * 1024,

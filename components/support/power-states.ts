@@ -1,22 +1,28 @@
 /*
- * OpenStack's provider reads more power states than it takes, and what it has read becomes an input in the state, which the engine hands
- * back to it where changes of it are ignored.
+ * Power states of servers. OpenStack's provider reads more power states than it accepts. A state
+ * that it has read becomes an input in the stack's state, and the engine passes that input to the
+ * provider again if changes of it are ignored.
  */
 
-/** Those that it takes. */
+/** Power states that the provider accepts as an input. */
 const taken = new Set(["active", "shutoff", "shelved_offloaded"]);
 
-/** Whether it refuses it as an input. Pure. */
+/** Returns whether the provider refuses the power state as an input. */
 export const isRefused = (state: string): boolean => !taken.has(state.toLowerCase());
 
-/** Those in which it starts no server, although a server is to run that the program says nothing of. */
+/**
+ * Power states in which the provider does not start a server whose power state the program leaves
+ * unset.
+ */
 const left = new Set(["active", "error", "migrating"]);
 
 /**
- * Whether a server has a power state that must not be ignored, since the provider would refuse it, and need not be: the provider leaves
- * the server alone all the same. Not so where anybody has it as a stopped one, which would be started. Pure.
+ * Returns whether changes of a server's power state should not be ignored: the provider would
+ * refuse the kept value, and without a value leaves the server alone. False for a server that the
+ * state or Nova has as stopped, because the provider would start it.
  *
- * @param recorded as the state has it; @param now as Nova has it, to which a refresh would change that
+ * @param recorded power state in the stack's state
+ * @param now power state in Nova, which a refresh would write to the state
  */
 export const isBetterNotIgnored = (recorded: string, now: string): boolean => {
   const both = [recorded, now].map((state) => state.toLowerCase());

@@ -4,52 +4,61 @@ import * as command from "@pulumi/command";
 import { packed } from "./packed-script.js";
 import { assignments } from "./shell.js";
 
-/** One machine that is reached over SSH. The host key is not optional: without it nothing would be verified. */
+/**
+ * Machine that is reached over SSH. Its host key is required, because without it nothing would
+ * verify the machine.
+ */
 export interface SshHop {
   readonly host: pulumi.Input<string>;
   readonly user: pulumi.Input<string>;
-  /** `ssh-ed25519 AAAA...`, the only key that the machine may answer with. */
+  /** Only host key that the machine may present: `ssh-ed25519 AAAA...`. */
   readonly hostKey: pulumi.Input<string>;
-  /** Its name, by which Nova is asked about a machine on the way that falls silent. */
+  /** Name of the machine. Nova is asked about a proxy that does not answer by this name. */
   readonly machine: string;
-  /** ID of its server, by which Nova is asked about the machine on which a script falls silent. */
+  /** ID of the server, by which Nova is asked about a machine that does not answer. */
   readonly server: pulumi.Input<string>;
 }
 
-/** The way to a machine: directly, or through another machine that is reachable. The login key is the ssh-agent's. */
+/** SSH route to a machine: directly or through a proxy. The login key is in the ssh-agent. */
 export interface Connection extends SshHop {
   readonly proxy?: SshHop;
 }
 
 /**
- * How long a machine that does not answer is dialled. The wait between two dials grows from 0.1 s by half to 5 s:
- * 30 dials take 111 s when they are refused at once, and 111 s + 30 x 4 s = 231 s when packets are dropped.
+ * Limits of the connection attempts to a machine that does not answer. The wait between two
+ * attempts grows from 0.1 s by half to 5 s: 30 attempts take 111 s if they are refused at once, and
+ * 111 s + 30 x 4 s = 231 s if packets are dropped.
  */
 export const dialBudget = { dialErrorLimit: 30, perDialTimeout: 4 } as const;
-/** Seconds after which dialling has come to nothing at the latest. What has to wait longer dials anew (failed-machines.ts). */
+/**
+ * Longest time in seconds until all connection attempts have failed. Scripts that must wait longer
+ * connect again (failed-machines.ts).
+ */
 export const dialSeconds = 231;
 
 export interface RemoteScriptArgs {
   /**
-   * The script is given the ID of its server as SERVER_ID: what a script did belongs to the server that it ran on, and
-   * another server runs it again. Another server on the way there is none of its business.
+   * Connection to the machine. The script gets the ID of its server as SERVER_ID, so it runs again
+   * on a new server. A new server of the proxy does not make it run again.
    */
   readonly connection: Connection;
-  /** Texts of static shell scripts, run one after another by one shell. */
+  /** Texts of static shell scripts, which one shell runs one after another. */
   readonly scripts: readonly string[];
   /**
-   * Texts of programs that the scripts install, by the variable that holds each. The same on all machines of a role, and no secret:
-   * packed with the scripts. @default none
+   * Texts of programs that the scripts install, by the variable that contains each. They are the
+   * same on all machines of a role, contain no secret and are compressed with the scripts. @default
+   * none
    */
   readonly programs?: Readonly<Record<string, string>>;
   /**
-   * What the scripts read. Travels by standard input, before them, so that no process list shows it. One secret among it makes all of
-   * it one, scripts and all: the engine keeps each such text and what it became for as long as it runs.
+   * Values that the scripts read. They are sent by standard input, before the scripts, so that no
+   * process list shows them. One secret among them makes the whole input secret, including the
+   * scripts: the engine keeps each such text, plain and encrypted, while it runs.
    */
   readonly values: Readonly<Record<string, pulumi.Input<string>>>;
   /**
-   * `up`: runs when it is made, with the argument `create`, and whenever anything in it changes, with `update`.
-   * `delete`: runs once, when it is deleted.
+   * `up`: runs when the resource is created, with the argument `create`, and whenever an input
+   * changes, with `update`. `delete`: runs once, when the resource is deleted.
    */
   readonly when: "up" | "delete";
 }
@@ -59,8 +68,9 @@ const shell = "sudo -n bash -s";
 const addressOf = ({ host, user, hostKey }: SshHop) => ({ host, user, hostKey });
 
 /**
- * Static scripts run as root on one machine: one SSH connection. No `triggers` (they replace, and a replacement runs
- * the new script before the old one is deleted): scripts converge, so a changed input simply runs them again.
+ * Static scripts that run as root on one machine over one SSH connection. Scripts are idempotent,
+ * so a changed input runs them again. `triggers` are not used: they replace the resource, and a
+ * replacement runs the new script before the old resource is deleted.
  */
 export class RemoteScript extends command.remote.Command {
   constructor(name: string, args: RemoteScriptArgs, opts?: pulumi.CustomResourceOptions) {
@@ -83,7 +93,7 @@ export class RemoteScript extends command.remote.Command {
           : { delete: shell }),
         stdin,
         addPreviousOutputInEnv: false,
-        // Standard error carries progress sentences of our own, standard output the result.
+        // Standard error carries the scripts' progress messages, standard output the result.
         logging: command.types.enums.remote.Logging.Stderr,
       },
       pulumi.mergeOptions(opts, { additionalSecretOutputs: ["stdout", "stderr"] }),
@@ -91,8 +101,8 @@ export class RemoteScript extends command.remote.Command {
   }
 
   /**
-   * One value of the line of JSON that the script ended with; known only after it ran, and secret. `otherwise` stands for a
-   * value that the script of an earlier release did not give.
+   * Returns one value of the line of JSON that the script printed last; known only after it ran,
+   * and secret. `otherwise` is used if the script of an earlier release did not print the value.
    */
   result(key: string, otherwise?: string): pulumi.Output<string> {
     return pulumi.secret(this.stdout).apply((line) => valueOf(line, key) ?? absent(key, otherwise));
@@ -111,10 +121,16 @@ function valueOf(line: string, key: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** A command whose text a later release words otherwise must not run again: what it made would change. */
+/**
+ * Options of a command that must never run again when a release changes its text: its result would
+ * change.
+ */
 const madeOnce = { ignoreChanges: ["create"] };
 
-/** 32 random bytes, base64, made once on the machine that runs the program and kept as a secret. */
+/**
+ * 32 random bytes in base64, generated once on the machine that runs the program and stored as a
+ * secret.
+ */
 export class RandomSeed extends command.local.Command {
   constructor(name: string, _args: object, opts?: pulumi.CustomResourceOptions) {
     super(
@@ -138,15 +154,15 @@ export class RandomSeed extends command.local.Command {
 
 export interface RandomIdentityArgs {
   /**
-   * Whether the engine refuses to delete it. Nothing replaces it while the cluster lives, so a protected one stands in the way
-   * of nothing but a destroy. Default: no.
+   * Whether the engine refuses to delete the resource. Nothing replaces it while the cluster
+   * exists, so this only prevents a destroy. @default no
    */
   readonly protect?: boolean;
 }
 
 /**
- * The cluster's identity: 12 random hexadecimal digits, made once, no secret. The command line reads it in the state, where
- * it stands before anything that carries it.
+ * Identity of the cluster: 12 random hexadecimal digits, generated once, no secret. The command
+ * line reads it from the state, where it is recorded before any object that carries it.
  */
 export class RandomIdentity extends command.local.Command {
   constructor(
@@ -157,13 +173,14 @@ export class RandomIdentity extends command.local.Command {
     super(
       name,
       {
-        // Without od there would be an empty one.
+        // Without od the identity would be empty.
         create:
           "id=$(head -c 6 /dev/urandom | od -An -v -tx1 | tr -d ' \\n') && [ ${#id} -eq 12 ] && printf %s \"$id\"",
         addPreviousOutputInEnv: false,
         logging: command.types.enums.local.Logging.None,
       },
-      // Not `false`, which would undo what somebody asked for of the whole component.
+      // Not `protect: false`, which would override a `protect` that the caller sets for the whole
+      // component.
       pulumi.mergeOptions(opts, { ...madeOnce, ...(protect && { protect }) }),
     );
   }
@@ -175,7 +192,7 @@ export class RandomIdentity extends command.local.Command {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Values as the state has them, and those that are to take their place, as far as they are known. */
+/** Values in the state and the new values, without values that are not known yet. */
 export interface ValueChange {
   readonly urn: string;
   readonly before: Texts;
@@ -183,13 +200,16 @@ export interface ValueChange {
 }
 
 export interface KeptValuesArgs {
-  /** No secrets: they are in the state in clear, and a preview shows them. */
+  /**
+   * Values to keep. They must not be secret: the state contains them in plain text, and a preview
+   * shows them.
+   */
   readonly values: Readonly<Record<string, pulumi.Input<string>>>;
-  /** Called before a change, in a preview too. What it throws ends the run. */
+  /** Called before a change, also in a preview. An error that it throws ends the run. */
   readonly check: (change: ValueChange) => Promise<void>;
 }
 
-/** Values that the state keeps. A change of them is an update in place; nothing runs. */
+/** Values that are kept in the state. A change updates them in place and runs nothing. */
 export class KeptValues extends command.local.Command {
   constructor(
     name: string,
@@ -198,11 +218,12 @@ export class KeptValues extends command.local.Command {
   ) {
     const look: pulumi.ResourceHookFunction = ({ urn, oldInputs, newInputs }) =>
       check({ urn, before: textsOf(oldInputs), now: textsOf(newInputs) });
-    // The engine calls hooks from outside the program's asynchronous context, in which alone it can be asked something.
+    // The engine calls hooks outside the program's asynchronous context, without which the engine
+    // cannot be asked anything.
     const hook = new pulumi.ResourceHook(`check-${name}`, AsyncResource.bind(look), {
       onDryRun: true,
     });
-    // Without a command the plugin only keeps the inputs.
+    // Without a command the plugin only stores the inputs.
     super(
       name,
       { environment: values },
@@ -211,7 +232,7 @@ export class KeptValues extends command.local.Command {
   }
 }
 
-/** The values in the inputs of a KeptValues. What is not known yet is no text. */
+/** Returns the values in the inputs of a KeptValues, without values that are not known yet. */
 function textsOf(inputs: Readonly<Record<string, unknown>> | undefined): Texts {
   const texts = Object.entries(inputs?.["environment"] ?? {}).filter(
     (entry): entry is [string, string] => typeof entry[1] === "string",

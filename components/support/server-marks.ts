@@ -4,26 +4,38 @@ import { listAll } from "../../cloud/listing.js";
 import { clusterNameKey, identityKey } from "../../cloud/ownership.js";
 import type { Held } from "../../cloud/preflight.js";
 
-/* What the marks on a cluster's servers say. Nothing of Pulumi: the command line looks at them, too. */
+/*
+ * Marks in the metadata of a cluster's servers. This file uses nothing of Pulumi, because the
+ * command line reads the marks, too.
+ */
 
-/** The metadata of a server that says in which generation it was made. */
+/** Metadata key of the generation in which a server was created. */
 export const generationMark = "stackadm-generation";
 
-/** The metadata of a server that never answered: its own ID, so that no copy of it means another server. */
+/**
+ * Metadata key of a server that never answered. Its value is the server's own ID, so that a copy of
+ * it on another server has no effect.
+ */
 export const neverAnsweredMark = "stackadm-never-answered";
 
 export interface ExistingServer {
-  /** Empty: two of the cluster's servers have the name, and which one is the machine's is not known. */
+  /**
+   * ID of the server. Empty if two of the cluster's servers have the name, so that the machine's
+   * own is unknown.
+   */
   readonly id: string;
-  /** In which generation it was made. Empty: in an unknown one. */
+  /** Generation in which the server was created. Empty if unknown. */
   readonly generation: string;
-  /** Whether it is to be replaced, because no script ever came to its end on it. */
+  /** Whether the server is to be replaced, because no script ever finished on it. */
   readonly failed: boolean;
-  /** Whether its power state is not ignored, because OpenStack's provider would refuse it (see power-states.ts). @default it is ignored */
+  /**
+   * Whether changes of its power state must not be ignored, because OpenStack's provider would
+   * refuse it (see power-states.ts). @default they are ignored
+   */
   readonly powerRefused?: boolean;
 }
 
-/** The servers of a cluster that exist, by name. */
+/** Existing servers of a cluster, by name. */
 export type ExistingServers = Readonly<Record<string, ExistingServer>>;
 
 const serverSchema = z.looseObject({
@@ -34,29 +46,33 @@ const serverSchema = z.looseObject({
   addresses: z.record(z.string(), z.array(z.looseObject({ addr: z.string() }))).default({}),
 });
 
-/** As Nova lists it. */
+/** Server as Nova lists it. */
 export type ListedServer = Readonly<
   Pick<z.infer<typeof serverSchema>, "id" | "name" | "status" | "metadata">
 >;
 
-/** The servers that may be the cluster's by their name, as Nova lists them. */
+/** Returns the servers whose name begins with the cluster's name, as Nova lists them. */
 export const listServers = (client: CloudClient, cluster: string) =>
   listAll(client, "compute", `/servers/detail?name=${encodeURIComponent(`^${cluster}-`)}`, {
     ...{ key: "servers", schema: serverSchema },
   });
 
-/** A cluster, and by what its servers are told from those of another one of its name. */
+/** Cluster, and what distinguishes its servers from those of another cluster with the same name. */
 export interface OwnCluster {
-  /** Its name. */
+  /** Name of the cluster. */
   readonly cluster: string;
-  /** What the state holds. Undefined where it cannot be asked: then whatever has the name counts, and at worst too much is refused. */
+  /**
+   * Contents of the state. Undefined if it cannot be read: then every server with a matching name
+   * counts, and at worst too much is refused.
+   */
   readonly held: Pick<Held, "owned" | "identities"> | undefined;
 }
 
 /**
- * Those of the cluster. What the state holds is its own, and what carries an identity that the state holds, which an interrupted run may
- * have left. Another identity is another cluster's, whatever its name. One without any was made by an earlier release and may be
- * ours: the name is all that it has, and counts where nothing surer has it.
+ * Returns the servers of the cluster: those in the state, and those that carry an identity from the
+ * state, which an interrupted run may have left. Servers with another identity belong to another
+ * cluster. Servers without identity come from an earlier release; they count only if none of the
+ * first two kinds has their name.
  */
 function ownOf<Server extends ListedServer>(
   servers: readonly Server[],
@@ -78,7 +94,7 @@ function ownOf<Server extends ListedServer>(
   }, sure);
 }
 
-/** Fixed and floating addresses of the cluster's servers. */
+/** Returns the fixed and floating addresses of the cluster's servers. */
 export async function addressesOf(
   client: CloudClient,
   own: OwnCluster,
@@ -93,16 +109,16 @@ export async function addressesOf(
   );
 }
 
-/** What the marks say on those of the listed servers that are the cluster's. */
+/** Returns the marks of the listed servers that belong to the cluster. */
 export function marksOn(servers: readonly ListedServer[], own: OwnCluster): ExistingServers {
   const found: Record<string, ExistingServer> = {};
   for (const { id, name, status, metadata } of ownOf(servers, own)) {
     const generation = metadata[generationMark] ?? "";
     const other = found[name];
     found[name] = other
-      ? // Which one is the machine's is not known here, so it waits, and is left alone.
+      ? // It is unknown which of the two is the machine's, so neither is replaced.
         { id: "", generation: other.generation === generation ? generation : "", failed: false }
-      : // Nova takes no mark for a server in ERROR.
+      : // Nova accepts no metadata for a server in ERROR.
         { id, generation, failed: metadata[neverAnsweredMark] === id || status === "ERROR" };
   }
   return found;

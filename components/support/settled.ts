@@ -2,8 +2,8 @@ import * as pulumi from "@pulumi/pulumi";
 import { ProgramError } from "./errors.js";
 
 /**
- * What an output turns out to hold, without making whoever waits for it depend on its resource. Rejects when that resource
- * fails, also where the engine goes on in spite of it.
+ * Returns the value of an output without making the caller depend on its resource. Rejects if that
+ * resource fails, even if the engine continues.
  */
 export async function settled<T extends string | number>(output: pulumi.Output<T>): Promise<T> {
   const { value } = await pulumi.runtime.serializeProperties("settled", { value: output });
@@ -13,8 +13,8 @@ export async function settled<T extends string | number>(output: pulumi.Output<T
 }
 
 /**
- * An input that is known when `other` is, without depending on its resource: in that order they are made, and deleted at once. A
- * preview waits for nobody.
+ * Returns `input` once `other` is known, without a dependency on the resource of `other`: both are
+ * created in this order, but deleted at the same time. A preview does not wait.
  */
 export const knownAfter = (
   other: pulumi.Output<string> | undefined,

@@ -1,4 +1,4 @@
-/** Gives what is deployed on slow machines more time: to become ready, to answer a probe, to renew a lease. */
+/** Container fields that decide how long a slow machine may take. */
 import type * as pulumi from "@pulumi/pulumi";
 
 interface Container {
@@ -13,10 +13,10 @@ interface PodTemplate {
   readonly spec: { readonly containers: readonly Container[] };
 }
 
-/** Kubernetes' default of `failureThreshold`. */
+/** Default of `failureThreshold` in Kubernetes. */
 const usualFailures = 3;
 
-/** client-go's three times, as all add-ons spell their flags. */
+/** Flags of client-go's three leader election times, as all add-ons spell them. */
 const leaderElectionFlag =
   /^(--leader-elect(?:ion)?-(?:lease-duration|renew-deadline|retry-period)=)(\d+)s$/;
 
@@ -28,7 +28,7 @@ const slowArgument = (argument: unknown, factor: number): unknown =>
       )
     : argument;
 
-/** Returns a container that is restarted, and gives up its lease, after `factor` times as long. */
+/** Returns a container that is restarted, and loses its lease, after `factor` times as long. */
 export function slowContainer<Spec extends Container>(container: Spec, factor: number): Spec {
   const probes = (["livenessProbe", "startupProbe"] as const).flatMap((name) => {
     const probe = container[name];
@@ -67,7 +67,10 @@ function longer(
   return Object.fromEntries(times);
 }
 
-/** Returns the options of a component all of whose children run on machines that are `factor` times as slow as usual. */
+/**
+ * Returns the options of a component whose children run on machines that are `factor` times as slow
+ * as usual: longer timeouts, probes and leases.
+ */
 export function forSlowMachines(factor: number): pulumi.ComponentResourceOptions {
   if (factor === 1) return {};
   const transformation: pulumi.ResourceTransformation = ({ type, props, opts }) => ({

@@ -1,4 +1,3 @@
-/** Tells from an error of the command plugin whether the machine, the way to it or the script failed. */
 import { tellingLine } from "../../base/failure.js";
 
 /**

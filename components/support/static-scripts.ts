@@ -2,15 +2,19 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /*
- * The scripts in the folders beside the modules. What runs once travels and is kept without its comments, which are a third of it when
- * it is packed; what is installed on a machine keeps them, for whoever looks there.
+ * Scripts in the folders next to the modules. Scripts that run once are sent and stored without
+ * comments, which are a third of their compressed size. Programs that are installed on machines
+ * keep their comments for readers there.
  */
 
 const comment = /^[ \t]*#/;
-/** A document that follows, and the word that ends it; three signs are no document. */
+/** Beginning of a here-document with the word that ends it; `<<<` begins none. */
 const document = /(?<!<)<<(?!<)-?['"]?(\w+)/;
 
-/** The same script without the lines that are nothing but a comment. In documents such lines are text. */
+/**
+ * Returns the script without its comment lines. Such lines within here-documents are text and are
+ * kept.
+ */
 export function withoutComments(script: string): string {
   let end: string | undefined;
   const isCode = (line: string): boolean => {
@@ -28,8 +32,8 @@ export function withoutComments(script: string): string {
 const factor = readFileSync(join(__dirname, "scripts/factor.sh"), "utf8");
 
 /**
- * Returns a program that is installed on machines, with its comments: it is made of files, by their paths from a folder, and its bounds
- * follow the machine's factor.
+ * Returns a function that reads a program for machines: the files in a folder, with their comments,
+ * after the script that sets the machine's timeout factor.
  */
 export const programOf =
   (folder: string) =>
@@ -38,7 +42,7 @@ export const programOf =
       "\n",
     );
 
-/** Reads scripts that run once, by their paths from a folder. */
+/** Returns a function that reads a script that runs once, by its path from a folder. */
 export const scriptsBeside =
   (folder: string) =>
   (path: string): string =>

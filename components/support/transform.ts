@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 
-/** What a cluster is made of, by the kinds that somebody may want to change, and their type tokens. */
+/** Resource types of a cluster that the user can transform, with their type tokens. */
 export const kinds = {
   network: "openstack:networking/network:Network",
   subnet: "openstack:networking/subnet:Subnet",
@@ -44,7 +44,10 @@ export const kinds = {
 } as const;
 export type ChildKind = keyof typeof kinds;
 
-/** What becomes of one child: its inputs and options as the provider is to see them. */
+/**
+ * Function that returns changed inputs and options of one child, as the provider shall receive
+ * them.
+ */
 export type Transform = (child: {
   readonly name: string;
   readonly props: Readonly<Record<string, unknown>>;
@@ -52,14 +55,15 @@ export type Transform = (child: {
 }) => { readonly props: Record<string, unknown>; readonly opts?: pulumi.ResourceOptions };
 
 /**
- * Changes to what a cluster is made of, one function per kind of child. For what no argument says: an own tag, a scheduler
- * hint, a volume. What the cluster needs in order to work (names, groups, marks) is to be left as it is. Commands are no such
- * kind: what runs on a machine is agreed with what this program reads of it, carries secrets and is told through arguments
- * (`steps`). Nor is the Kubernetes provider: it has nothing but the kubeconfig, of which a program makes its own.
+ * Changes to a cluster's resources, one function per type of child, for settings that have no
+ * argument: an own tag, a scheduler hint, a volume. Do not change what the cluster needs to work:
+ * names, groups, marks. Commands cannot be transformed: their scripts must match what this program
+ * reads from them, contain secrets and have arguments of their own (`steps`). Nor can the
+ * Kubernetes provider: it has only the kubeconfig, from which a program can create its own.
  */
 export type Transforms = { readonly [Kind in ChildKind]?: Transform };
 
-/** The options of a component whose children are transformed so. */
+/** Returns the options of a component with the transforms applied to its children. */
 export function withTransforms(
   opts: pulumi.ComponentResourceOptions | undefined,
   transforms: Transforms = {},

@@ -1,4 +1,3 @@
-/** Service accounts and the least that each may do, as one set of objects per add-on (pure). */
 import type {
   ClusterRole,
   ClusterRoleBinding,
@@ -8,19 +7,19 @@ import type {
   ServiceAccount,
 } from "../kubernetes-types.js";
 
-/** Namespace of everything that makes a cluster work. */
+/** Namespace of the components that a cluster needs to work. */
 export const systemNamespace = "kube-system";
 
-/** A service account with what it may do cluster-wide and in its own namespace. */
+/** Service account with its rights in the cluster and in its own namespace. */
 export interface Access {
   readonly serviceAccount: ServiceAccount;
   readonly clusterRole: ClusterRole;
   readonly clusterRoleBinding: ClusterRoleBinding;
-  /** Absent when the account needs nothing in its namespace beyond the cluster role. */
+  /** Rights in the account's namespace. Undefined if the cluster role is enough. */
   readonly namespaced?: { readonly role: Role; readonly roleBinding: RoleBinding };
 }
 
-/** What an account needs. */
+/** Rights that an account needs. Grant the least that works. */
 export interface AccessNeeds {
   readonly account: string;
   /** Namespace of the account. @default kube-system */
@@ -34,7 +33,7 @@ export interface AccessNeeds {
 const rbac = "rbac.authorization.k8s.io/v1";
 const rbacGroup = "rbac.authorization.k8s.io";
 
-/** The objects that give an account what it needs. */
+/** Returns the RBAC objects that give an account its rights. */
 export function access(needs: AccessNeeds): Access {
   const roleName = needs.clusterRole ?? needs.account;
   const metadata = { name: needs.account, namespace: needs.home ?? systemNamespace };
@@ -71,26 +70,28 @@ export function access(needs: AccessNeeds): Access {
   };
 }
 
-/** One rule for one API group; groups are written in full, `""` is the core group. */
+/** Returns a rule for one API group, written in full; `""` is the core group. */
 export function rule(apiGroup: string, resources: string[], verbs: string[]) {
   return { apiGroups: [apiGroup], resources, verbs } satisfies PolicyRule;
 }
 
-/** Verbs of a watcher. */
+/** Verbs of a client that watches resources. */
 export const reading: string[] = ["get", "list", "watch"];
 
 /**
- * How long a leader may be silent, seconds. client-go's 15 and 10 restart every controller when a slow
- * disk holds etcd up for ten seconds, which shared storage does.
+ * Leader election times in seconds. With client-go's defaults of 15 and 10, every controller
+ * restarts when a slow disk blocks etcd for ten seconds, which happens with shared storage.
  */
 export const leaderElectionTimes = { lease: 45, renew: 30, retry: 5 };
 
-/** Leader election by a lease in the account's own namespace (client-go leaderelection). */
+/**
+ * Rule for leader election by a lease in the account's own namespace (client-go leaderelection).
+ */
 export const leaderElection = rule(
   "coordination.k8s.io",
   ["leases"],
   ["get", "create", "update", "patch"],
 );
 
-/** Events are written to many namespaces, so this cannot be a namespaced role. */
+/** Rule for writing events. Events go to many namespaces, so a namespaced role is not enough. */
 export const writingEvents = rule("", ["events"], ["create", "patch", "update"]);
