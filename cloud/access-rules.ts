@@ -1,24 +1,31 @@
 /*
- * What the cluster's controllers ask of the cloud, as access rules of Keystone: a service that enforces them refuses a credential all else,
- * whatever its roles allow. Read from cloud-provider-openstack 1.36: cloud controller manager and Cinder CSI.
+ * Keystone access rules for the requests of the cluster's controllers. A service that enforces them
+ * refuses a credential every other request, whatever its roles allow. Source: code of
+ * cloud-provider-openstack 1.36: cloud controller manager and Cinder CSI.
  */
 
 export const methods = ["DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"] as const;
 
-/** One method on the paths of a service that match; `*` is one part of a path, `**` any number of them. */
+/**
+ * Rule that allows one method on the matching paths of a service. In a path, `*` matches one
+ * segment, `**` any number of segments.
+ */
 export interface AccessRule {
-  /** Type of the service, as the service itself and the catalogue call it. */
+  /** Type of the service, as in the service's own configuration and the catalog. */
   readonly service: string;
   readonly method: (typeof methods)[number];
   readonly path: string;
 }
 
-/** A rule, or the word for those that the cluster's controllers need. */
+/** Access rule, or the word for all rules that the cluster's controllers need. */
 export type WrittenRule = AccessRule | "controllers";
 
 type Calls = Readonly<Partial<Record<AccessRule["method"], readonly string[]>>>;
 
-/** Reading is not taken apart: services ask each other in the caller's name, Octavia for subnets and Nova for ports. */
+/**
+ * Paths for reading. All are allowed, because services ask each other in the caller's name: Octavia
+ * asks for subnets, Nova for ports.
+ */
 const everything = ["**"];
 
 const balancing: Calls = {
@@ -44,7 +51,10 @@ const routes: Calls = {
 
 const access = ["**/containers/*/acl", "**/secrets/*/acl"];
 
-/** The controller looks for a certificate, and Octavia gives itself access to it in the caller's name. */
+/**
+ * Requests for certificates: the controller reads a certificate, and Octavia grants itself access
+ * to it in the caller's name.
+ */
 const certificates: Calls = {
   GET: ["**/containers/*", "**/secrets/*", ...access],
   PUT: access,
@@ -63,7 +73,10 @@ const storage: Calls = {
   DELETE: ["**/volumes/*", "**/snapshots/*", "**/backups/*"],
 };
 
-/** What Cinder may be called: a service looks for its own word only, and which one that is the catalogue does not say. */
+/**
+ * Service types of Cinder: a service checks rules for its own type only, and the catalog does not
+ * show which one that is.
+ */
 const storageTypes = ["block-storage", "volumev3", "volume"];
 
 const rulesOf = (service: string, calls: Calls): AccessRule[] =>
@@ -72,13 +85,13 @@ const rulesOf = (service: string, calls: Calls): AccessRule[] =>
   );
 
 export interface Wanted {
-  /** Whether the cloud's router knows the way to the pods. */
+  /** Whether the cloud's router routes the pods' ranges. */
   readonly routes: boolean;
-  /** Whether load balancers end TLS with a certificate in Barbican. */
+  /** Whether load balancers terminate TLS with a certificate in Barbican. */
   readonly certificates: boolean;
 }
 
-/** What the cluster's controllers need. */
+/** Returns the rules that the cluster's controllers need. */
 const controllerRules = (wanted: Wanted): AccessRule[] => [
   ...rulesOf("load-balancer", balancing),
   ...rulesOf("network", network),
@@ -88,7 +101,9 @@ const controllerRules = (wanted: Wanted): AccessRule[] => [
   ...storageTypes.flatMap((type) => rulesOf(type, storage)),
 ];
 
-/** The rules as Keystone takes them: each once, and the same whatever their order was. */
+/**
+ * Returns the rules for Keystone without duplicates, sorted, so that a changed order is no change.
+ */
 export function accessRulesOf(written: readonly WrittenRule[], wanted: Wanted): AccessRule[] {
   const rules = written.flatMap((one) => (one === "controllers" ? controllerRules(wanted) : [one]));
   const keyed = rules.map(

@@ -4,14 +4,20 @@ import { bounds, gone, whileInUse, type DeleteOptions } from "./in-use.js";
 import { inUtc } from "./inventory.js";
 import { listAll } from "./listing.js";
 
-/** What a load balancer consists of. No inventory holds it, for it goes with its load balancer. */
+/**
+ * Kinds of parts of a load balancer. The inventory does not list them, because they are deleted
+ * with their load balancer.
+ */
 export type PartKind = "listener" | "pool" | "health monitor" | "member";
 
-/** A part as whoever made it can describe it without its ID. */
+/** Part of a load balancer, described without its ID. */
 export interface BalancerPart {
   readonly kind: PartKind;
   readonly name: string;
-  /** ID of what it is a part of: a listener's load balancer, a pool's listener, the pool of the others. */
+  /**
+   * ID of the parent: a listener's load balancer, a pool's listener, or the pool of members and
+   * monitors.
+   */
   readonly of: string;
 }
 
@@ -25,7 +31,7 @@ type Part = z.output<typeof partSchema>;
 interface Collection {
   readonly path: (part: BalancerPart) => string;
   readonly key: string;
-  /** Names the list of what the part belongs to; absent where the path already says it. */
+  /** Field that lists the parents of a part; undefined if the path contains the parent. */
   readonly owners?: string;
 }
 
@@ -40,7 +46,7 @@ const ownersSchema = z.array(z.looseObject({ id: z.string() }));
 const belongsTo = (part: Part, owners: string | undefined, owner: string): boolean =>
   owners === undefined || ownersSchema.parse(part[owners] ?? []).some(({ id }) => id === owner);
 
-/** Deletes the parts of that name that are meant, and answers their IDs. */
+/** Deletes the parts with this name and parent for which `isMeant` holds. Returns their IDs. */
 export async function deleteParts(
   client: CloudClient,
   part: BalancerPart,
@@ -58,7 +64,7 @@ export async function deleteParts(
       isMeant({ id: one.id, created: inUtc(one.created_at ?? "") }),
   );
   for (const { id } of found)
-    // While it is still being made, its load balancer refuses every other change.
+    // While a part is being created, its load balancer refuses every other change.
     await whileInUse(
       () => gone(client.request("load-balancer", "DELETE", `${collection}/${id}`)),
       { what: `${part.kind} '${part.name}' (${id})`, bound: bounds.balancer },

@@ -10,49 +10,50 @@ import { tokenSchema, type Token } from "./token.js";
 
 export type Service = keyof typeof services;
 
-/** One project of one OpenStack cloud. */
+/** Client for one project of one OpenStack cloud. */
 export interface CloudClient {
   /**
-   * One API call; answers the parsed body (undefined when it is empty) and throws a CloudError otherwise.
-   * `path` follows the versioned endpoint: `/servers/detail`, `/networks`, `/lbaas/loadbalancers`.
+   * Sends an API request. Returns the parsed body (undefined if empty), throws a CloudError on
+   * failure. `path` follows the versioned endpoint: `/servers/detail`, `/networks`,
+   * `/lbaas/loadbalancers`.
    */
   request(service: Service, method: string, path: string, body?: unknown): Promise<unknown>;
-  /** The same for whoever can do without: asked once, and given up after so many milliseconds. Reads. */
+  /** Sends one GET without retries, with a time limit in milliseconds, for optional information. */
   glance(service: Service, path: string, within: number): Promise<unknown>;
-  /** True when the catalog offers the service in this region. */
+  /** Returns whether the catalog offers the service in this region. */
   offers(service: Service): boolean;
   readonly projectId: string;
-  /** Empty where the identity service does not tell it. */
+  /** Name of the project. Empty if the identity service does not report it. */
   readonly projectName: string;
   readonly userId: string;
   readonly authUrl: string;
   readonly region: string;
-  /** Whether it works with an application credential that cannot make another. Undefined: with none. */
+  /** Whether the application credential in use cannot create others. Undefined without one. */
   readonly restricted: boolean | undefined;
-  /** The names of the roles that one has in the project. */
+  /** Names of the user's roles in the project. */
   readonly roles: readonly string[];
-  /** When the password ends by which one has signed in, as ISO 8601. Undefined: never, or it was no password. */
+  /** Time when the user's password expires, as ISO 8601. Undefined: never, or no password. */
   readonly passwordEnd: string | undefined;
-  /** The same as the program asks the cloud for. Absent: the catalog has no public endpoint of the identity service. */
+  /** Project and region as the provider sees them. Undefined without a public identity endpoint. */
   readonly scope: CloudScope | undefined;
-  /** The cloud's name, for messages. */
+  /** Name of the cloud, for messages. */
   readonly name: string;
-  /** How it is reached, as far as others have to reach it the same way. */
+  /** Properties of the connection that others need, too, to reach the cloud. */
   readonly connection: Connection;
 }
 
 export interface ConnectOptions {
   /** Name in clouds.yaml. Default: OS_CLOUD, else the OS_* variables. */
   readonly cloud?: string;
-  /** Default: the process environment. */
+  /** Environment variables. Default: those of the process. */
   readonly env?: NodeJS.ProcessEnv;
-  /** With what one signs in there. Default: what clouds.yaml or the variables say. */
+  /** Credential for signing in. Default: that of clouds.yaml or the variables. */
   readonly credential?: Credential;
-  /** How requests are made again that the cloud could not take, and who hears of it. Default: up to five tries, nobody. */
+  /** Retries of failed requests, and their listener. Default: up to five tries, no listener. */
   readonly patience?: Partial<Patience>;
 }
 
-/** Catalog types a service may be listed under, and the version its endpoint must end with. */
+/** Types of a service in the catalog, and the version with which its endpoint ends. */
 type Listed = Readonly<{ types: readonly string[]; version?: string }>;
 
 const services = {
@@ -78,7 +79,7 @@ function scopeOf(scope: Scope): Record<string, unknown> {
   return { project: { name: scope.projectName, domain: domainOf(scope.projectDomain) } };
 }
 
-/** The body of `POST /v3/auth/tokens`. */
+/** Returns the body of `POST /v3/auth/tokens`. */
 export function authenticationRequest(credential: Credential): unknown {
   switch (credential.kind) {
     case "password": {
@@ -135,7 +136,7 @@ async function authenticate(settings: CloudSettings, patience: Patience): Promis
     headers: { "content-type": "application/json", accept: "application/json" },
     body: JSON.stringify(authenticationRequest(settings.credential)),
     timeout: 20_000,
-    // A token too many harms nobody.
+    // A second token does no harm.
     ...{ what, repeatable: true },
   };
   const url = `${identityUrl(settings.authUrl)}/auth/tokens`;
@@ -180,7 +181,7 @@ function endpoint(settings: CloudSettings, token: Token, service: Service): stri
   return version === undefined || /\/v\d+(\.\d+)?$/.test(base) ? base : `${base}/${version}`;
 }
 
-/** Nova answers tags and server group policies in the shape we read from this microversion on (Queens). */
+/** Nova's microversion (Queens) with tags and server group policies in the form read here. */
 const computeMicroversion = { "x-openstack-nova-api-version": "2.60" };
 
 const idempotent = new Set(["GET", "HEAD", "PUT", "DELETE"]);
@@ -240,7 +241,7 @@ class Client implements CloudClient {
   }
 
   async request(service: Service, method: string, path: string, body?: unknown): Promise<unknown> {
-    // A token is reused until a minute before it ends.
+    // A token is used until a minute before it expires.
     if (Date.parse(this.session.token.expires_at) - Date.now() < 60_000)
       this.session = await authenticate(this.settings, this.patience);
     let answer = await this.send(service, { method, path, body });
@@ -248,7 +249,7 @@ class Client implements CloudClient {
       this.session = await authenticate(this.settings, this.patience);
       answer = await this.send(service, { method, path, body });
     }
-    // Nobody heard the answer to the try that took it away.
+    // An earlier try deleted the object, but its answer was lost.
     if (method === "DELETE" && answer.status === 404 && answer.times > 1) return undefined;
     return bodyOf(answer, `${method} ${service} ${path}`);
   }
@@ -282,7 +283,7 @@ class Client implements CloudClient {
   }
 }
 
-/** Signs in to the cloud that `options` or the environment name. */
+/** Signs in to the cloud that `options` or the environment names. */
 export async function connectCloud(options: ConnectOptions = {}): Promise<CloudClient> {
   const found = findCloud(options.cloud, options.env ?? process.env);
   const settings = { ...found, credential: options.credential ?? found.credential };

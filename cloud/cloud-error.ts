@@ -1,7 +1,7 @@
 import { Failure } from "../base/failure.js";
 import type { FailureCode } from "../base/failures.js";
 
-/** What kind of answer the cloud gave. */
+/** Kind of failure of a request to the cloud. */
 export type CloudErrorKind =
   | "configuration"
   | "unreachable"
@@ -25,13 +25,13 @@ const codes: Readonly<Record<CloudErrorKind, FailureCode>> = {
   failed: "FAILED",
 };
 
-/** A cloud that refused, or was not there. */
+/** Error for a request that the cloud refused or did not answer. */
 export class CloudError extends Failure {
   constructor(
     readonly kind: CloudErrorKind,
     message: string,
     hint?: string,
-    /** HTTP status of the answer; undefined when there was none. */
+    /** HTTP status of the answer; undefined without an answer. */
     readonly status?: number,
   ) {
     super(codes[kind], message, hint);
@@ -39,11 +39,14 @@ export class CloudError extends Failure {
   }
 }
 
-/** Was the question refused, or is it one that this cloud does not know? Then nothing is known of the answer. */
+/**
+ * Returns whether the request was forbidden or is unknown to this cloud, so that its result is
+ * unknown.
+ */
 export const isHidden = (error: unknown): boolean =>
   error instanceof CloudError && (error.kind === "forbidden" || error.kind === "not-found");
 
-/** OpenStack services word their errors in four shapes; this finds the sentence in each. */
+/** Returns the sentence in an error body. OpenStack services use four shapes. */
 export function messageInBody(body: string): string {
   let parsed: unknown;
   try {
@@ -77,13 +80,14 @@ const kinds: Readonly<Record<number, CloudErrorKind>> = {
 };
 
 /**
- * The error for an HTTP answer that is not a success.
+ * Returns the error for an HTTP answer that is not a success.
  *
- * @param times how often it was asked for
+ * @param times number of tries of the request
  */
 export function errorForStatus(what: string, status: number, body: string, times = 1): CloudError {
   const said = messageInBody(body);
-  // Too many requests are no quota, and what breaks inside the cloud may exceed anything.
+  // Too many requests (429) are no quota, and the text of a 5xx error may contain these words for
+  // any reason.
   const mayBeQuota = status < 500 && status !== 404 && status !== 429;
   const quota = mayBeQuota && /quota|OverLimit|exceed/i.test(said);
   const tried = times === 1 ? "" : ` at the last of ${times} tries`;
@@ -95,7 +99,7 @@ export function errorForStatus(what: string, status: number, body: string, times
   );
 }
 
-/** For an answer that says that all is well, and no more. */
+/** Throws the error for a successful answer whose body is not JSON. */
 export function refuseText(what: string): never {
   throw new CloudError(
     "failed",

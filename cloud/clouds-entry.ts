@@ -23,25 +23,25 @@ const regionSchema = z.union([
 ]);
 const entrySchema = plainEntry.extend({
   profile: z.string().optional(),
-  /** What openstacksdk called `profile` before. */
+  /** Former name of `profile` in openstacksdk. */
   cloud: z.string().optional(),
   regions: z.array(regionSchema).optional(),
 });
 
-/** A cloud as a file describes it. */
+/** Entry of a cloud in clouds.yaml. */
 export type Entry = z.infer<typeof entrySchema>;
 type Entries = Readonly<Record<string, Entry>>;
 
-/** `over` laid on `plain`, key by key, also within `auth`. */
+/** Returns `plain` with the values of `over` in their place, key by key, also within `auth`. */
 export function laidOver(plain: Entry, over: Entry | undefined): Entry {
   const said = Object.entries(over ?? {}).filter(([, value]) => value !== undefined);
   return { ...plain, ...Object.fromEntries(said), auth: { ...plain.auth, ...over?.auth } };
 }
 
-/** In these, digits without quotes are text: leading zeros, an exponent and the last of many digits count. */
+/** Keys whose unquoted digits are text: leading zeros, exponents and long numbers must be kept. */
 const texts = new Set(["auth", "region_name"]);
 
-/** What a file says, with what is text as it is written. */
+/** Returns the content of a YAML file, with digits under `texts` kept as text. */
 function asWritten(text: string): unknown {
   const document = parseDocument(text);
   const [wrong] = document.errors;
@@ -63,7 +63,7 @@ function contentOf(path: string): unknown {
   try {
     return asWritten(readFileSync(path, "utf8")) ?? {};
   } catch (error) {
-    // What follows the first line shows the file, which has secrets.
+    // Later lines of the message quote the file, which contains secrets.
     const [first = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
     throw new CloudError("configuration", `${path} cannot be read: ${first.replace(/:$/, "")}.`);
   }
@@ -90,7 +90,7 @@ const kinds: Readonly<Record<string, string>> = {
   null: "nothing",
 };
 
-/** What is wrong at one place. The value is not shown: it may be a password. */
+/** Returns what is wrong at one place. Leaves out the value, which may be a password. */
 function sentenceOf({ path, message }: z.core.$ZodIssue): string {
   const [, expected = "", received = ""] = /expected (\w+), received (\w+)/.exec(message) ?? [];
   const wrong =
@@ -103,7 +103,10 @@ function sentenceOf({ path, message }: z.core.$ZodIssue): string {
 const firstOf = (paths: readonly string[]): string | undefined =>
   paths.find((path) => existsSync(path));
 
-/** What the entry's profile says, from the first clouds-public.yaml. Vendors' profiles do not come with us. */
+/**
+ * Returns the values of the entry's profile, from the first clouds-public.yaml. openstacksdk's
+ * built-in vendor profiles are not included.
+ */
 function profileOf(entry: Entry, folders: readonly string[], where: string): Entry {
   const name = entry.profile ?? entry.cloud;
   if (name === undefined || name === "") return {};
@@ -122,7 +125,10 @@ function profileOf(entry: Entry, folders: readonly string[], where: string): Ent
   );
 }
 
-/** The entry for one of its regions: the one named by OS_REGION_NAME, else `region_name`, else the first listed. */
+/**
+ * Returns the entry for one of its regions: OS_REGION_NAME, else `region_name`, else the first
+ * listed.
+ */
 function inRegion(entry: Entry, wanted: string | undefined, where: string): Entry {
   const regions = entry.regions ?? [];
   const name = wanted ?? entry.region_name ?? regions[0]?.name;
@@ -137,27 +143,33 @@ function inRegion(entry: Entry, wanted: string | undefined, where: string): Entr
 }
 
 export interface Search {
-  /** Paths of clouds.yaml; the first that exists is taken. */
+  /** Paths of clouds.yaml; the first that exists is used. */
   readonly candidates: readonly string[];
-  /** Folders in which secure.yaml and clouds-public.yaml are looked for. */
+  /** Folders searched for secure.yaml and clouds-public.yaml. */
   readonly folders: readonly string[];
-  /** Those of them in which OpenStack's provider looks for secure.yaml. */
+  /** Folders, among these, that OpenStack's provider searches for secure.yaml. */
   readonly standard: readonly string[];
-  /** The region that is wanted. @default the entry says */
+  /** Name of the region. @default the entry's */
   readonly region?: string;
 }
 
 export interface FoundEntry {
   readonly entry: Entry;
-  /** For messages. */
+  /** Place of the entry, for messages. */
   readonly where: string;
-  /** Path of the clouds.yaml that it is from. */
+  /** Path of the clouds.yaml that contains the entry. */
   readonly path: string;
-  /** What OpenStack's provider sees of it: it finds secure.yaml in the standard folders only, whatever lies beside the file. */
+  /**
+   * Entry as OpenStack's provider reads it: the provider finds secure.yaml in the standard folders
+   * only, not next to the file.
+   */
   readonly seen: Entry;
 }
 
-/** The entry of a cloud, with its profile below, secure.yaml and its region's values above it; and where it stands. */
+/**
+ * Returns the entry of a cloud and where it is. Its values override those of its profile;
+ * secure.yaml and the values of its region override its own.
+ */
 export function findEntry(
   name: string,
   { candidates, folders, standard, region }: Search,
@@ -185,6 +197,6 @@ export function findEntry(
   const theirs = firstOf(standard.map((folder) => join(folder, "secure.yaml")));
   const over = theirs === undefined ? undefined : entriesIn(theirs, "clouds")[name];
   const seen = laidOver(laidOver(profile, open), over);
-  // The region is named to it by a variable.
+  // A variable passes the region to the provider.
   return { entry, where, path, seen: inRegion(seen, entry.region_name, where) };
 }

@@ -7,36 +7,41 @@ import { CloudError } from "./cloud-error.js";
 import { findEntry, laidOver, type Entry } from "./clouds-entry.js";
 import { credentialOf, variables, type Auth, type Credential } from "./credential.js";
 
-/** How to reach one cloud: what clouds.yaml or the OS_* variables say, in one shape. */
+/** Settings for the connection to a cloud, from clouds.yaml or the OS_* variables. */
 export interface CloudSettings {
-  /** What the person calls it: the name in clouds.yaml, or "OS_AUTH_URL". */
+  /** Name of the cloud for the user: the name in clouds.yaml, or "OS_AUTH_URL". */
   readonly name: string;
   readonly authUrl: string;
   readonly region?: string;
-  /** Which endpoints of the catalog to use: `public`, `internal` or `admin`. Default: public. */
+  /** Kind of the catalog's endpoints to use: `public`, `internal` or `admin`. Default: public. */
   readonly interface: string;
-  /** False accepts any certificate. */
+  /** Whether the cloud's TLS certificate is verified. */
   readonly verify: boolean;
-  /** PEM of the private certificate authority. */
+  /** Certificate of the cloud's private CA, in PEM. */
   readonly ca?: string;
-  /** Client certificate and its key, PEM: both or none. */
+  /** Client certificate and its key, in PEM: both or none. */
   readonly cert?: string;
   readonly key?: string;
   readonly credential: Credential;
-  /** The clouds.yaml that it is from. Absent: the variables of an openrc file. */
+  /** Path of the clouds.yaml. Undefined for the variables of an openrc file. */
   readonly file?: string;
-  /** Variables that OpenStack's provider has to see besides, because it reads less of clouds.yaml than we do. Some are secret. */
+  /**
+   * Additional variables for OpenStack's provider, which reads less of clouds.yaml than this
+   * program. Some are secret.
+   */
   readonly unseen: Readonly<Record<string, string>>;
 }
 
-/** Folders in which openstacksdk and OpenStack's provider look, in this order. */
+/** Returns the folders that openstacksdk and OpenStack's provider search, in this order. */
 const cloudsFolders = (cwd = process.cwd(), home = homedir()): string[] => [
   cwd,
   join(home, ".config", "openstack"),
   "/etc/openstack",
 ];
 
-/** Where clouds.yaml may lie, the first found wins: the order of openstacksdk. */
+/**
+ * Returns the possible paths of clouds.yaml in openstacksdk's order; the first that exists is used.
+ */
 export function cloudsFileCandidates(
   env: NodeJS.ProcessEnv,
   cwd = process.cwd(),
@@ -49,11 +54,14 @@ export function cloudsFileCandidates(
   ];
 }
 
-/** An empty variable says nothing. */
+/** Returns a variable's value; undefined if it is empty. */
 const said = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
   env[name] === "" ? undefined : env[name];
 
-/** Variables that stand above a named cloud's entry, as for `openstack` and for OpenStack's provider. */
+/**
+ * Returns the variables that override a named cloud's entry, as for `openstack` and OpenStack's
+ * provider.
+ */
 function above(env: NodeJS.ProcessEnv): Entry {
   const insecure = said(env, "OS_INSECURE");
   const any = /^(1|t|true)$/i.test(insecure ?? "");
@@ -67,15 +75,18 @@ function above(env: NodeJS.ProcessEnv): Entry {
 }
 
 export interface FileOptions {
-  /** Variables that stand above the file. @default none */
+  /** Variables that override the file. @default none */
   readonly env?: NodeJS.ProcessEnv;
-  /** Where secure.yaml and clouds-public.yaml may lie. @default beside the candidates */
+  /** Folders searched for secure.yaml and clouds-public.yaml. @default those of the candidates */
   readonly folders?: readonly string[];
-  /** Where OpenStack's provider looks for them. @default of those folders the standard ones */
+  /** Folders that OpenStack's provider searches. @default the standard folders among `folders` */
   readonly standard?: readonly string[];
 }
 
-/** The settings of a cloud named in clouds.yaml, with its profile, its region's values and secure.yaml. */
+/**
+ * Returns the settings of a cloud in clouds.yaml, with its profile, its region's values and
+ * secure.yaml.
+ */
 export function settingsFromFile(
   name: string,
   candidates: readonly string[],
@@ -99,7 +110,9 @@ const pemFiles = {
 } as const;
 type PemKey = keyof typeof pemFiles;
 
-/** The path that is meant: `~` is the operator's home, `$NAME` and `${NAME}` are variables. */
+/**
+ * Returns the path with `~` replaced by the home directory, and `$NAME` and `${NAME}` by variables.
+ */
 function pathOf(kind: PemKey, written: string, env: NodeJS.ProcessEnv): string {
   return written
     .replace(/\$(?:(\w+)|\{(\w+)\})/g, (whole, plain?: string, braced?: string) => {
@@ -157,21 +170,26 @@ function authUrlIn(auth: Auth, where: string): string {
 }
 
 interface Read {
-  /** What counts. */
+  /** Entry with variables on top. */
   readonly entry: Entry;
-  /** What the files say, without variables. */
+  /** Entry of the files, without variables. */
   readonly file: Entry;
-  /** What OpenStack's provider sees of the files. */
+  /** Entry as OpenStack's provider reads it from the files. */
   readonly seen: Entry;
   readonly where: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Whether a path leads the provider, in a directory of its own, to the same file. */
+/**
+ * Returns whether the path leads the provider, which runs in another directory, to the same file.
+ */
 const isPlain = (path: string): boolean =>
   !path.includes("$") && (isAbsolute(path) || path.startsWith("~"));
 
-/** No variable stands above a file's own word: the provider would sign in elsewhere, or as somebody else. */
+/**
+ * Refuses a key for which the provider would read another value: it would sign in elsewhere or as
+ * another user, and a variable does not override its file.
+ */
 function refuseOther(key: string, where: string): never {
   throw new CloudError(
     "configuration",
@@ -181,9 +199,9 @@ function refuseOther(key: string, where: string): never {
 }
 
 /**
- * What OpenStack's provider would not see: it reads neither `interface` nor `insecure`, takes no region from a list, no variables in paths,
- * no paths from our directory on, and no secure.yaml beside a file that is named by OS_CLIENT_CONFIG_FILE. A variable fills what its entry
- * leaves out.
+ * Returns the variables for what OpenStack's provider does not read: `interface`, `insecure`, a
+ * region from a list, variables in paths, relative paths, and a secure.yaml next to the file that
+ * OS_CLIENT_CONFIG_FILE names. Variables only fill in what the provider's entry leaves out.
  */
 function unseenIn(
   { entry, file, seen: theirs, where, env }: Read,
@@ -240,7 +258,7 @@ function settingsFromEntry(name: string, read: Read): CloudSettings {
   };
 }
 
-/** The settings the OS_* variables of an openrc file give. */
+/** Returns the settings in the OS_* variables of an openrc file. */
 export function settingsFromEnvironment(env: NodeJS.ProcessEnv): CloudSettings {
   const auth = Object.fromEntries(
     Object.entries(env)
@@ -256,7 +274,10 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): CloudSettings {
   return settingsFromEntry("OS_AUTH_URL", { entry, file: {}, seen: {}, where: variables, env });
 }
 
-/** Finds the cloud: `cloud`, else OS_CLOUD from clouds.yaml, else OS_AUTH_URL and its companions. */
+/**
+ * Finds the cloud: `cloud`, else OS_CLOUD in clouds.yaml, else OS_AUTH_URL and the variables next
+ * to it.
+ */
 export function findCloud(cloud: string | undefined, env: NodeJS.ProcessEnv): CloudSettings {
   const name = cloud ?? env["OS_CLOUD"];
   if (name !== undefined && name !== "")

@@ -1,18 +1,23 @@
-/** What of a cluster's own credential can be told before it is made, and while it lives. */
 import { CloudError } from "./cloud-error.js";
 import type { CloudClient } from "./client.js";
 import { problem, warning, type Finding } from "./finding.js";
 import type { ClusterNeeds } from "./needs.js";
 
-/** Roles that cloud controller manager and Cinder CSI need, as clouds call them. */
+/** Roles that cloud controller manager and Cinder CSI need, under the names that clouds use. */
 const enough = ["member", "_member_", "load-balancer_member"];
 
-/** What Barbican asks besides of whoever lets Octavia read a certificate, where members alone may not. */
+/**
+ * Additional roles for letting Octavia read a certificate, in clouds whose Barbican does not allow
+ * it to members.
+ */
 const forCertificates = ["creator"];
 
 type RoleNeeds = Pick<ClusterNeeds, "credentialRoles" | "certificate">;
 
-/** The roles of a cluster's credential: those that are named, else those that are enough. None: nobody knows which. */
+/**
+ * Returns the roles of a cluster's credential: the configured ones, else those of the user's roles
+ * that the controllers need. Empty if none of them is known.
+ */
 export function rolesOf(
   held: readonly string[],
   { credentialRoles, certificate }: RoleNeeds = {},
@@ -21,13 +26,19 @@ export function rolesOf(
   return credentialRoles ?? held.filter((role) => wanted.includes(role.toLowerCase()));
 }
 
-/** What to do where nobody knows. Without any, Keystone gives a credential all roles of the token. */
+/**
+ * Returns the advice if no role is known. Keystone would give a credential without roles all roles
+ * of the token.
+ */
 const rolesUnknown = (held: readonly string[]): string =>
   `none of your roles in the project is known to be what the cluster's controllers need (${held.join(", ")}), and they are not given all; write those that they need`;
 
 const day = 86_400_000;
 
-/** That a credential or something else that the controllers need has ended, or how soon it will; undefined while that is far. */
+/**
+ * Returns a sentence that a credential, or something else that the controllers need, has expired or
+ * expires within 30 days; otherwise undefined.
+ */
 export function endingOf(end: string, now = Date.now(), what = "credential"): string | undefined {
   const left = Date.parse(end) - now;
   if (left > 30 * day) return undefined;
@@ -36,7 +47,7 @@ export function endingOf(end: string, now = Date.now(), what = "credential"): st
   return `the ${what} of the cluster's controllers ${when}: without it there are neither load balancers nor volumes`;
 }
 
-/** That, and what to do. */
+/** Returns that sentence with a remedy, as a problem if it has expired, else as a warning. */
 export function endingFindings(
   path: string,
   end: string | undefined,
@@ -47,7 +58,7 @@ export function endingFindings(
   }: {
     readonly remedy: string;
     readonly now?: number | undefined;
-    /** @default "credential" */
+    /** Name of what expires. @default "credential" */
     readonly what?: string;
   },
 ): Finding[] {
@@ -61,12 +72,15 @@ export function endingFindings(
 }
 
 export interface CredentialFacts {
-  /** Whether one works with an application credential that cannot make another. Undefined: with none. */
+  /** Whether the user's application credential cannot create others. Undefined without one. */
   readonly restricted: boolean | undefined;
   readonly roles: readonly string[];
 }
 
-/** What stands in the way of a credential for the cluster. One that lives has its own already, as it was made. */
+/**
+ * Returns what prevents the program from creating a credential for the cluster. An existing cluster
+ * already has one.
+ */
 export function credentialFindings(
   { restricted, roles: held }: CredentialFacts,
   needs: RoleNeeds & Pick<ClusterNeeds, "makesCredential" | "credentialEnd">,
@@ -101,12 +115,15 @@ export function credentialFindings(
   ];
 }
 
-/** What a cluster needs where there is no application credential. */
+/** Problem of a cloud without application credentials. */
 export const withoutCredentials = problem(
   "credential: Keystone has no application credentials here, or lets you have none; write credential.username, credential.userDomainName and credential.password of a user with the roles member and load-balancer_member in the project",
 );
 
-/** Whether an application credential is another user's: Keystone neither shows nor deletes it for anybody else, administrators apart. */
+/**
+ * Returns whether an application credential belongs to another user: Keystone shows and deletes it
+ * only for its owner and administrators.
+ */
 export async function isAnothers(client: CloudClient, id: string): Promise<boolean> {
   const path = `/users/${client.userId}/application_credentials/${encodeURIComponent(id)}`;
   try {

@@ -5,15 +5,15 @@ import { endingFindings } from "./cluster-credential.js";
 import { problem, warning, type Finding } from "./finding.js";
 import type { ClusterNeeds } from "./needs.js";
 
-/** See {@link CloudSettings}. */
+/** Connection to a cloud, see {@link CloudSettings}. */
 export interface Connection extends Pick<CloudSettings, "verify"> {
-  /** Whether a client certificate is shown. */
+  /** Whether the program presents a client certificate. */
   readonly certified: boolean;
-  /** When that ends, as ISO 8601. Undefined: there is none. */
+  /** Expiry of the client certificate, as ISO 8601. Undefined without one. */
   readonly certificateEnd: string | undefined;
 }
 
-/** How a cloud is reached with these settings, as far as it matters to others. */
+/** Returns the properties of the connection that others need to know. */
 export const connectionOf = ({
   verify,
   cert,
@@ -26,7 +26,7 @@ export const connectionOf = ({
 type Way = Pick<CloudClient, "authUrl" | "connection">;
 type Needs = Pick<ClusterNeeds, "controllersVerify" | "asksKeystone">;
 
-/** What a client certificate that the operator shows means for those who work besides or later. */
+/** Reports what the user's client certificate means for controllers and later runs. */
 function certificateFindings(
   { connection: { certified, certificateEnd } }: Way,
   { asksKeystone }: Needs,
@@ -49,7 +49,10 @@ function certificateFindings(
   ];
 }
 
-/** The ways of reaching the cloud that the operator has, and what of them those have who work besides or later. */
+/**
+ * Reports properties of the user's connection that the cluster's controllers cannot use or must
+ * share.
+ */
 export function connectionFindings(way: Way, needs: Needs, now?: number): Finding[] {
   const { authUrl, connection } = way;
   return [

@@ -1,6 +1,6 @@
 import { CloudError } from "./cloud-error.js";
 
-/** With what somebody signs in. */
+/** Credential for signing in to Keystone. */
 export type Credential =
   | {
       readonly kind: "password";
@@ -28,10 +28,12 @@ export interface Scope {
   readonly projectDomain: Domain;
 }
 
-/** `auth` of clouds.yaml, or the OS_* variables by their names there. */
+/** Content of `auth` in clouds.yaml, or the OS_* variables under its key names. */
 export type Auth = Readonly<Record<string, string | undefined>>;
 
-/** The values of `auth_type` that are taken, those of Keystone's v3 that OpenStack's provider takes, too. */
+/**
+ * Accepted values of `auth_type`, including Keystone's v3 ones that OpenStack's provider accepts.
+ */
 const kinds: ReadonlyMap<string, Credential["kind"]> = new Map([
   ["password", "password"],
   ["v3password", "password"],
@@ -56,10 +58,10 @@ function kindOf(auth: Auth, type: string | undefined, where: string): Credential
 
 const isThere = (auth: Auth, key: string): boolean => (auth[key] ?? "") !== "";
 
-/** The value of a key that `requireComplete` has found. */
+/** Returns the value of a key whose presence `requireComplete` has checked. */
 const valueOf = (auth: Auth, key: string): string => auth[key] ?? "";
 
-/** What has to be there, and is not: of keys that stand for each other, all are named. */
+/** Returns the missing keys. Keys that can replace each other form one entry. */
 function missing(auth: Auth, kind: Credential["kind"]): readonly (readonly string[])[] {
   const user = ["username", "user_id"];
   const byName = !isThere(auth, "application_credential_id");
@@ -70,14 +72,14 @@ function missing(auth: Auth, kind: Credential["kind"]): readonly (readonly strin
       ["auth_url"],
       ["application_credential_id", "application_credential_name"],
       ["application_credential_secret"],
-      // A name alone is anybody's.
+      // The name of an application credential is unique per user only.
       ...(byName && isThere(auth, "application_credential_name") ? [["username"]] : []),
     ],
   };
   return wanted[kind].filter((keys) => !keys.some((key) => isThere(auth, key)));
 }
 
-/** Where the variables of an openrc file are meant, for messages. */
+/** Name of the environment as the source of values, for messages. */
 export const variables = "environment";
 
 const nameOf = (key: string, where: string): string =>
@@ -106,10 +108,10 @@ const scopeOf = (auth: Auth): Scope => ({
 });
 
 /**
- * The credential in `auth`.
+ * Returns the credential in `auth`.
  *
- * @param type `auth_type`; undefined: what is there says which
- * @param where for messages
+ * @param type value of `auth_type`. Undefined: follows from the keys in `auth`
+ * @param where source of `auth`, for messages
  */
 export function credentialOf(auth: Auth, type: string | undefined, where: string): Credential {
   const kind = kindOf(auth, type, where);

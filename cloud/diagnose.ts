@@ -14,14 +14,14 @@ const serverSchema = z.object({
   }),
 });
 
-/** Colours, and what is left of characters that were cut in the middle. */
+/** Pattern of colour codes, control characters and remains of truncated characters. */
 
 const noise = /\u001b\[[0-9;?]*[A-Za-z]|\uFFFD|[\u0000-\u0008\u000b-\u001f]/g;
 
-/** How many lines of the console a message carries. */
+/** Number of console lines in a message. */
 const consoleLines = 30;
 
-/** The last lines of a server's console, or why there are none. */
+/** Returns the last lines of a server's console, or why there are none. */
 export async function consoleTail(
   client: CloudClient,
   serverId: string,
@@ -45,16 +45,16 @@ export async function consoleTail(
   }
 }
 
-/** A server as Nova knows it at this moment. */
+/** State of a server in Nova. */
 export interface ServerState {
-  /** Undefined when Nova has forgotten the server. */
+  /** Name of the server. Undefined if Nova no longer knows it. */
   readonly name?: string;
-  /** Nova's word; `DELETED` when there is no such server any more. */
+  /** Status in Nova; `DELETED` if the server no longer exists. */
   readonly status: string;
   readonly fault?: { readonly message: string };
 }
 
-/** Asks Nova about a server, by its ID or its name. Never throws for one that is gone. */
+/** Returns the state of a server by ID or name. Does not throw if the server is gone. */
 export async function serverState(client: CloudClient, server: string): Promise<ServerState> {
   try {
     if (!isUuid(server)) return await serverNamed(client, server);
@@ -76,7 +76,7 @@ async function serverNamed(client: CloudClient, name: string): Promise<ServerSta
   return first ?? { name, status: "DELETED" };
 }
 
-/** States into which only a request brings a server (or its own shutdown), and the one that brings it back. */
+/** States in which a server stays until a request ends them, with that request. */
 const wakings: Readonly<Record<string, string>> = {
   SHUTOFF: "start",
   PAUSED: "unpause",
@@ -86,7 +86,7 @@ const wakings: Readonly<Record<string, string>> = {
   SHELVED_OFFLOADED: "unshelve",
 };
 
-/** The command that makes a server run again that somebody stopped; undefined when nobody did. */
+/** Returns the command that starts a stopped server; undefined for other servers. */
 export function wakingCommand({ name, status }: ServerState): string | undefined {
   const verb = wakings[status];
   return verb === undefined ? undefined : `openstack server ${verb} ${name ?? ""}`.trimEnd();
@@ -94,11 +94,13 @@ export function wakingCommand({ name, status }: ServerState): string | undefined
 
 const lost = new Set(["ERROR", "DELETED", "SOFT_DELETED"]);
 
-/** Whether nothing runs on the server, and nothing will unless somebody does something about it. */
+/** Returns whether nothing runs on the server, and nothing will until someone intervenes. */
 export const standsStill = ({ status }: ServerState): boolean =>
   status in wakings || lost.has(status);
 
-/** What the cloud knows about a machine that does not answer: status, and Nova's fault or else the end of its console. */
+/**
+ * Describes a machine that does not answer: its status, and Nova's fault or the end of its console.
+ */
 export async function describeServer(
   client: CloudClient,
   serverId: string,

@@ -6,14 +6,17 @@ import type { ClusterNeeds } from "./needs.js";
 import type { Image, Offer } from "./offering.js";
 import { meantBy } from "./reference.js";
 
-/*
- * Warns of what OpenStack accepts and a machine stumbles over at its first boot.
- */
+/* Warnings about settings that OpenStack accepts, but that make a machine's first boot fail. */
 
-/** Docker Hub lets an address without a sign-in pull 100 images in 6 hours; what else is behind the router counts too. */
+/**
+ * Number of nodes behind one address above which pulls may fail: Docker Hub allows an address
+ * without login 100 pulls in 6 hours, which other clients behind the router share.
+ */
 const pullsOfOneAddress = 80;
 
-/** Warns where the nodes together pull more from Docker Hub than it gives to one address: they share their router's. */
+/**
+ * Warns if the nodes together may pull more from Docker Hub than it allows their router's address.
+ */
 export const pullWarnings = ({ dockerHub }: Pick<ClusterNeeds, "dockerHub">): Finding[] =>
   dockerHub === undefined || dockerHub.nodes <= pullsOfOneAddress || dockerHub.images.length === 0
     ? []
@@ -25,17 +28,23 @@ export const pullWarnings = ({ dockerHub }: Pick<ClusterNeeds, "dockerHub">): Fi
 
 const genericCloud12 = /(debian[-_ ]?12|bookworm).*genericcloud|genericcloud.*bookworm/i;
 
-/** Names of images that are another system than Debian 12 with its cloud kernel. */
+/** Pattern of images with another system or kernel than Debian 12's cloud kernel. */
 const otherKernel = /ubuntu|jammy|noble|resolute|trixie|debian[-_ ]?1[3-9]|[-_ ]generic(?![a-z])/i;
 
-/** Returns whether machines of the image are q35 without a driver for its SATA bus; `possible` where Nova's default decides. */
+/**
+ * Returns whether machines of the image are q35 machines without a driver for the SATA bus.
+ * `possible`: Nova's default machine type decides.
+ */
 const q35 = ({ name, hw_machine_type: type = "" }: Image): "certain" | "possible" | "no" => {
   if (otherKernel.test(name ?? "")) return "no";
   if (/q35/i.test(type)) return "certain";
   return type === "" && genericCloud12.test(name ?? "") ? "possible" : "no";
 };
 
-/** Warns of images on which the config drive may be unreadable: Nova attaches it to SATA on q35, which Debian 12's cloud kernel lacks. */
+/**
+ * Warns about images whose config drive may be unreadable: on q35, Nova attaches it to SATA, for
+ * which Debian 12's cloud kernel has no driver.
+ */
 export const configDriveWarnings = (
   { images: wanted }: Pick<ClusterNeeds, "images">,
   { images }: Pick<Offer, "images">,
@@ -65,7 +74,10 @@ const subnetSchema = z.looseObject({
   enable_dhcp: z.boolean().optional(),
 });
 
-/** Warns of a subnet that gives no addresses by DHCP: Debian's images ask for them, whatever the config drive says. */
+/**
+ * Warns about a subnet without DHCP: Debian's images request their addresses by DHCP, even with a
+ * config drive.
+ */
 export async function dhcpWarnings(
   client: CloudClient,
   { subnet: wanted }: Pick<ClusterNeeds, "subnet">,

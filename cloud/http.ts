@@ -5,16 +5,16 @@ export interface HttpOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** PEM of the certificate authorities to trust instead of the system's. */
+  /** Certificates in PEM of the CAs to trust instead of the system's. */
   readonly ca?: string;
-  /** Client certificate and key, PEM. */
+  /** Client certificate and key, in PEM. */
   readonly cert?: string;
   readonly key?: string;
-  /** False accepts any certificate (`verify: false` in clouds.yaml). Default: true. */
+  /** Whether the server's certificate is verified (`verify` in clouds.yaml). Default: true. */
   readonly verify?: boolean;
-  /** Milliseconds without a byte before the request is given up. Default: 60 000. */
+  /** Milliseconds without a byte after which the request fails. Default: 60 000. */
   readonly timeout?: number;
-  /** True opens a connection for this exchange alone. Default: an idle one is used again. */
+  /** Whether to open a new connection for this exchange. Default: an idle one is reused. */
   readonly alone?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -32,8 +32,8 @@ async function text(answer: IncomingMessage): Promise<string> {
 }
 
 /**
- * One HTTP exchange. `node:http` rather than `fetch`, because `fetch` cannot be given a certificate
- * authority, and private clouds have their own.
+ * Sends an HTTP request. Uses `node:http`, because `fetch` accepts no CA certificate, and private
+ * clouds have their own CA.
  */
 export async function exchange(url: string, options: HttpOptions = {}): Promise<HttpAnswer> {
   const target = new URL(url);
@@ -82,7 +82,7 @@ function flat(answer: IncomingMessage): Record<string, string> {
   );
 }
 
-/** What an answer in JSON says; undefined where it is none. */
+/** Returns the JSON value of a body; undefined if it is not JSON. */
 export function jsonIn(body: string): unknown {
   try {
     return JSON.parse(body);

@@ -2,38 +2,40 @@ import { setTimeout as pause } from "node:timers/promises";
 import { CloudError } from "./cloud-error.js";
 
 export interface DeleteOptions {
-  /** Once it is aborted, nothing more is asked of the cloud. */
+  /** Signal to stop. Once it is aborted, no more requests are sent. */
   readonly signal?: AbortSignal;
   /**
-   * Milliseconds to wait until an object may be deleted, and as long again until it is really gone. Default: 900 000 for load balancers
-   * and their parts, 600 000 for servers and volumes, 180 000 for all others.
+   * Milliseconds to wait until an object may be deleted, and again as long until it is gone.
+   * Default: 900 000 for load balancers and their parts, 600 000 for servers and volumes, 180 000
+   * for all others.
    */
   readonly timeout?: number;
-  /** Milliseconds between two looks. Default: 2 000. */
+  /** Milliseconds between two checks. Default: 2 000. */
   readonly interval?: number;
-  /** Hears in one sentence what is waited for, each half minute. Default: nobody. */
+  /** Called with one sentence about what is waited for. Default: not called. */
   readonly onWait?: (text: string) => void;
-  /** Milliseconds between two such sentences. Default: 30 000. */
+  /** Milliseconds between two such calls. Default: 30 000. */
   readonly every?: number;
 }
 
-/** What is waited for. */
+/** Object that is waited for. */
 export interface Waited {
-  /** What it is, for people: `load balancer 'dev-api' (ID)`. */
+  /** Name of the object for users: `load balancer 'dev-api' (ID)`. */
   readonly what: string;
-  /** Milliseconds after which it is given up, if nobody says otherwise. */
+  /** Milliseconds after which waiting ends, unless `timeout` is set. */
   readonly bound: number;
 }
 
 const minute = 60_000;
 
 /**
- * How long each kind may take, in milliseconds. Octavia lets nobody delete what is still being made, and amphorae may take minutes to boot;
- * Nova deletes a server only when Cinder has let its volumes go.
+ * Time limits by kind of object, in milliseconds. Octavia refuses to delete a load balancer that is
+ * being created, and amphorae may take minutes to boot. Nova deletes a server only after Cinder has
+ * detached its volumes.
  */
 export const bounds = { balancer: 15 * minute, machine: 10 * minute, other: 3 * minute } as const;
 
-/** One wait with its end. */
+/** Wait with a time limit. */
 export class Wait {
   readonly #end: number;
   #next: number;
@@ -54,7 +56,7 @@ export class Wait {
     return Date.now() > this.#end;
   }
 
-  /** Until the next look; `why` says what is still so. */
+  /** Waits until the next check. `why` states the reason for the wait. */
   async pause(why: string): Promise<void> {
     const { interval = 2_000, onWait, signal } = this.options;
     if (Date.now() >= this.#next) {
@@ -66,7 +68,7 @@ export class Wait {
   }
 }
 
-/** Whether there was nothing to delete. */
+/** Returns whether the object to delete was already gone. */
 export const gone = async (work: Promise<unknown>): Promise<boolean> => {
   try {
     await work;
@@ -79,7 +81,10 @@ export const gone = async (work: Promise<unknown>): Promise<boolean> => {
 
 const withoutStop = (text: string): string => text.trim().replace(/\.$/, "");
 
-/** Repeats `attempt` while the cloud says 409: something that uses the object is still going away, or it is still being made. */
+/**
+ * Repeats `attempt` while the cloud answers 409: another object still uses this one, or it is still
+ * being created.
+ */
 export async function whileInUse(
   attempt: () => Promise<boolean>,
   waited: Waited,

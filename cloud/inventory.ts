@@ -3,12 +3,15 @@ import type { CloudClient, Service } from "./client.js";
 import { CloudError, isHidden } from "./cloud-error.js";
 import { listAll } from "./listing.js";
 
-/** Everything a project can hold that a cluster could make, in the order in which it must be deleted. */
+/**
+ * Kinds of objects that a cluster may create in a project, in the order in which they must be
+ * deleted.
+ */
 export const kinds = [
   "load balancer",
   "server",
   "floating IP",
-  // Cinder keeps a volume that has one.
+  // Cinder refuses to delete a volume that has a snapshot.
   "volume snapshot",
   "volume",
   "router",
@@ -22,7 +25,7 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-/** One object of the project, whatever service it lives in. */
+/** Object of the project, in the same form for all services. */
 export interface CloudObject {
   readonly kind: Kind;
   readonly id: string;
@@ -31,21 +34,21 @@ export interface CloudObject {
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
   readonly status: string;
-  /** IDs of the servers of a server group. Empty for the others. */
+  /** IDs of the servers in a server group. Empty for other kinds. */
   readonly members: readonly string[];
-  /** Number of rules of a security group. 0 for the others. */
+  /** Number of rules of a security group. 0 for other kinds. */
   readonly rules: number;
-  /** Size of a volume, or of the one that was taken a snapshot of. 0 for the others. */
+  /** Size of a volume, or of the volume of a snapshot. 0 for other kinds. */
   readonly gigabytes: number;
-  /** Who holds a port or network: `compute:...`, `network:dhcp`. Empty for the others. */
+  /** Owner of a port or network: `compute:...`, `network:dhcp`. Empty for other kinds. */
   readonly owner: string;
-  /** ID of what has a port. Empty for the others. */
+  /** ID of the device that has the port. Empty for other kinds. */
   readonly device: string;
-  /** Which host a server is on, by a text that only this project has for it. Empty for the others. */
+  /** Host of a server, as an ID that Nova makes for this project. Empty for other kinds. */
   readonly host: string;
-  /** ID of the network that a subnet, a port or a load balancer's address is in. Empty for the others. */
+  /** ID of the network of a subnet, port or load balancer's address. Empty for other kinds. */
   readonly network: string;
-  /** When it was made, in UTC, as `2026-01-02T03:04:05Z`. Empty where the cloud does not say. */
+  /** Time of creation in UTC, as `2026-01-02T03:04:05Z`. Empty if the cloud does not report it. */
   readonly created: string;
 }
 
@@ -53,10 +56,10 @@ const text = z
   .string()
   .nullish()
   .transform((value) => value ?? "");
-/** The first that the service says anything in. */
+/** Returns the first text that is not empty. */
 const first = (...texts: readonly string[]): string => texts.find((one) => one !== "") ?? "";
 
-/** All services mean UTC; Cinder and Octavia do not write it. */
+/** Returns the time with its zone: Cinder and Octavia leave out that it is UTC. */
 export const inUtc = (time: string): string =>
   time === "" || /(Z|[+-]\d\d:?\d\d)$/.test(time) ? time : `${time}Z`;
 
@@ -132,7 +135,7 @@ const sources: Readonly<Record<Kind, Source>> = {
   },
 };
 
-/** The objects of one kind. A service the cloud does not offer has none. */
+/** Returns the objects of one kind; none if the cloud does not offer the service. */
 export async function listObjects(client: CloudClient, kind: Kind): Promise<CloudObject[]> {
   const { service, path, key } = sources[kind];
   if (!client.offers(service)) return [];
@@ -143,9 +146,9 @@ export async function listObjects(client: CloudClient, kind: Kind): Promise<Clou
 const balancerSchema = z.object({ loadbalancer: objectSchema });
 
 /**
- * A load balancer as it is now; undefined where there is none of that ID.
+ * Returns the current state of a load balancer; undefined if it does not exist.
  *
- * @param within milliseconds for the one try of whoever can do without it. Default: with patience
+ * @param within milliseconds for a single try. Default: with retries
  */
 export async function readBalancer(
   client: CloudClient,
@@ -168,23 +171,26 @@ export async function readBalancer(
   }
 }
 
-/** What of a project its services show. */
+/** Objects of a project that its services show. */
 export interface Shown {
   readonly objects: readonly CloudObject[];
-  /** Kinds that they do not show to this user, who lacks a role: whether there are any is not known. */
+  /** Kinds that the user may not list for lack of a role: it is unknown whether any exist. */
   readonly hidden: readonly Kind[];
-  /** Kinds of which the cloud has none at all: a Keystone may come without application credentials. */
+  /** Kinds that the cloud does not have: Keystone may lack application credentials. */
   readonly lacking: readonly Kind[];
 }
 
-/** Whether this is not there for anybody, for it was looked for among one's own. */
+/**
+ * Returns whether the cloud does not have the kind. Users may always list their own application
+ * credentials, so 404 means that there are none.
+ */
 const isLacking = (kind: Kind, error: unknown): boolean =>
   kind === "application credential" && error instanceof CloudError && error.kind === "not-found";
 
 /**
- * What the project has, where some of it may be hidden.
+ * Lists the objects of a project, of which some may be hidden.
  *
- * @param isNeeded of which kinds it may not be: it fails where one is. @default none
+ * @param isNeeded returns whether to throw if the kind is hidden. @default never
  */
 export async function takeShown(
   client: CloudClient,
@@ -208,12 +214,15 @@ export async function takeShown(
   };
 }
 
-/** A snapshot of everything in the project: take one before `up` and one after `destroy` and compare. Fails where some of it is hidden. */
+/**
+ * Lists all objects of the project; throws if some are hidden. Lists from before `up` and after
+ * `destroy` can be compared.
+ */
 export const takeInventory = async (client: CloudClient): Promise<CloudObject[]> => [
   ...(await takeShown(client, () => true)).objects,
 ];
 
-/** Ports that Neutron makes and removes by itself: they come and go with the network. */
+/** Returns whether Neutron creates and deletes the port by itself, with the network. */
 const selfMade = (object: CloudObject): boolean =>
   object.kind === "port" && object.owner === "network:dhcp";
 
@@ -222,7 +231,7 @@ export interface InventoryDifference {
   readonly removed: readonly CloudObject[];
 }
 
-/** What came and what went between two snapshots. */
+/** Returns the objects that were added and removed between two lists. */
 export function compareInventories(
   before: readonly CloudObject[],
   after: readonly CloudObject[],

@@ -3,7 +3,7 @@ import type { CloudClient, Service } from "./client.js";
 
 const linksSchema = z.array(z.object({ rel: z.string(), href: z.string() }));
 
-/** The page after this one: services name it `<key>_links`, `links.next` or `next`. */
+/** Returns the link to the next page: services name it `<key>_links`, `links.next` or `next`. */
 function nextPage(answer: Record<string, unknown>, key: string): string | undefined {
   const links = linksSchema.safeParse(answer[`${key}_links`]);
   if (links.success) return links.data.find(({ rel }) => rel === "next")?.href;
@@ -15,7 +15,7 @@ function nextPage(answer: Record<string, unknown>, key: string): string | undefi
   return typeof next === "string" ? next : undefined;
 }
 
-/** Every element of a collection, page after page, each checked against `schema`. */
+/** Returns all elements of a collection, page by page, each checked against `schema`. */
 export async function listAll<T>(
   client: CloudClient,
   service: Service,
@@ -35,8 +35,9 @@ export async function listAll<T>(
 }
 
 /**
- * The link's query on our own path: a link may name another host or path prefix than the endpoint. What it leaves out of our own query
- * still holds: Octavia forgets whose load balancers were asked for.
+ * Returns the collection's own path with the link's query, because a link may have another host or
+ * path prefix than the endpoint. Parameters of the first query that the link lacks are kept:
+ * Octavia's links lack the project.
  */
 function sameCollection(href: string | undefined, path: string): string | undefined {
   if (href === undefined) return undefined;

@@ -1,76 +1,91 @@
-/** What load balancers are asked for with, by where it is written: `endpoint.provider`. */
+/**
+ * Providers, flavors and zones of load balancers, by their path in the specification:
+ * `endpoint.provider`.
+ */
 export interface OctaviaChoices {
-  /** By name. */
+  /** Names of providers. */
   readonly providers: Readonly<Record<string, string>>;
-  /** By ID. */
+  /** IDs of flavors. */
   readonly flavors: Readonly<Record<string, string>>;
-  /** By name. */
+  /** Names of zones. */
   readonly zones: Readonly<Record<string, string>>;
 }
 
-/** What a cluster is going to ask of its cloud: the plan side of the preflight. */
+/** Requirements of a cluster that the preflight compares with the cloud. */
 export interface ClusterNeeds {
   readonly cluster: string;
-  /** Name or ID of the image of the machines. */
+  /** Names or IDs of the machines' images. */
   readonly images: readonly string[];
-  /** Names or IDs of external networks, by their path in the specification. None: there are no floating IPs. */
+  /**
+   * Names or IDs of external networks, by their path in the specification. Empty: no floating IPs.
+   */
   readonly externalNetworks: Readonly<Record<string, string>>;
-  /** Name or ID of the network that the machines are put into. Absent: one is made. */
+  /** Name or ID of the machines' existing network. Undefined: the program creates one. */
   readonly network?: string;
-  /** The subnet of that network: its name or ID, if that is written, and its range. @default nobody looks for one */
+  /** Subnet of that network: name or ID, if written, and range. @default not checked */
   readonly subnet?: { readonly reference?: string | undefined; readonly range: string };
-  /** How many nodes each pull which images from Docker Hub without a sign-in. @default none does */
+  /**
+   * Number of nodes, and the images that each pulls from Docker Hub without login. @default none
+   */
   readonly dockerHub?: { readonly nodes: number; readonly images: readonly string[] };
-  /** What of the specification needs rights on its ports that Neutron, as it comes, leaves to the network's own project. */
+  /**
+   * Settings that need rights on ports which Neutron by default grants only to the network's
+   * project.
+   */
   readonly ownersOnly: readonly string[];
-  /** Machines per flavor (name or ID). */
+  /** Number of machines per flavor (name or ID). */
   readonly flavors: Readonly<Record<string, number>>;
-  /** Those of them that have to carry a node, for which there is a size that is too small. */
+  /** Flavors of machines that become nodes, which have a minimum size. */
   readonly nodeFlavors: readonly string[];
-  /** Those of them that have to carry a control plane. */
+  /** Flavors of control planes. */
   readonly controlPlaneFlavors: readonly string[];
-  /** Checks of its size for which kubeadm refuses a control plane. */
+  /** Size checks for which kubeadm refuses a control plane. */
   readonly sizeChecks: readonly ("NumCPU" | "Mem")[];
   readonly volumeTypes: readonly string[];
   readonly zones: readonly string[];
-  /** Zones of Nova that storage classes name for pods. */
+  /** Nova zones that storage classes name for pods. */
   readonly podZones: readonly string[];
-  /** Zones of Cinder that storage classes and volumes of machines name. */
+  /** Cinder zones that storage classes and volumes of machines name. */
   readonly volumeZones: readonly string[];
-  /** Volumes of machines in a zone that name none themselves: where they are written, their names and the machines' zones. */
+  /** Volumes without a zone of machines with a zone: path, name and the machine's zone. */
   readonly unplacedVolumes: readonly {
     readonly path: string;
     readonly name: string;
     readonly zone: string;
   }[];
-  /** GiB of the machines' volumes, by their names. One that is there keeps its own until it is created again. */
+  /** Sizes of the machines' volumes in GiB, by name. An existing volume keeps its size. */
   readonly volumeSizes: Readonly<Record<string, number>>;
-  /** Whether volumes are made in the zones of the machines. */
+  /** Whether volumes are created in the zones of the machines. */
   readonly volumesFollowZones: boolean;
-  /** Absent: the cluster has no load balancers. */
+  /** Choices for load balancers. Undefined: the cluster has no load balancers. */
   readonly octavia?: OctaviaChoices;
-  /** The pod network for which the router gets routes to the machines' pods. Undefined: it gets none. */
+  /** Pod network that needs routes on the router. Undefined: none are needed. */
   readonly routes?: string | undefined;
-  /** Pod networks that a hint may name: the usual one, and one whose packets need no right on a port. */
+  /**
+   * Pod networks for hints: the default, and one whose encapsulated packets need no rights on
+   * ports.
+   */
   readonly otherPodNetworks: { readonly usual: string; readonly wrapped: string };
-  /** Whether an application credential has to be made for the cluster. */
+  /** Whether the program creates an application credential for the cluster. */
   readonly makesCredential: boolean;
-  /** Its roles. Undefined: those that are known to be enough. */
+  /** Roles of that credential. Undefined: those that the controllers are known to need. */
   readonly credentialRoles?: readonly string[] | undefined;
-  /** Where a certificate in Barbican is named, which the cluster's controllers let Octavia read. Undefined: nowhere. */
+  /**
+   * Path that names a Barbican certificate, which controllers let Octavia read. Undefined: none.
+   */
   readonly certificate?: string | undefined;
-  /** When the cluster's credential ends, as ISO 8601. Undefined: never, as far as one is told. */
+  /** Expiry of the cluster's credential, as ISO 8601. Undefined: never, or unknown. */
   readonly credentialEnd?: string | undefined;
-  /** Whether its API servers ask the cloud's own Keystone about users. */
+  /** Whether the API servers authenticate users by the cloud's own Keystone. */
   readonly asksKeystone: boolean;
-  /** Whether the cluster's controllers look at the cloud's certificate. */
+  /** Whether the cluster's controllers verify the cloud's certificate. */
   readonly controllersVerify: boolean;
-  /** Names the cluster will use; nothing else in the project may carry them. */
+  /** Names of the cluster's objects; no other object in the project may have them. */
   readonly names: readonly {
     readonly kind: "server" | "network" | "router";
     readonly name: string;
   }[];
-  /** How many of each the cluster will hold when it is complete. */
+  /** Number of objects of each kind that the complete cluster has. */
   readonly counts: Readonly<Record<CountedResource, number>>;
 }
 

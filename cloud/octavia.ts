@@ -5,7 +5,7 @@ import { known, problem, warning, type Finding } from "./finding.js";
 import { listAll } from "./listing.js";
 import type { ClusterNeeds, OctaviaChoices } from "./needs.js";
 
-/** An operator may have closed it: then it is shown all the same. */
+/** Provider, flavor or zone. Octavia also lists those that the operator has disabled. */
 const choiceSchema = z.looseObject({
   id: z.string().optional(),
   name: z.string(),
@@ -13,15 +13,15 @@ const choiceSchema = z.looseObject({
 });
 type Choice = z.output<typeof choiceSchema>;
 
-/** What of Octavia can be chosen. */
+/** List of choices that Octavia offers. */
 interface Collection {
-  /** Of a plural, for people. */
+  /** Plural name of the choices, for messages. */
   readonly what: string;
   readonly path: string;
   readonly key: string;
-  /** What it is known by where it is written. */
+  /** Returns the value that the specification uses for a choice. */
   readonly known: (choice: Choice) => string;
-  /** In a list of all. */
+  /** Returns the text for a choice in a list. */
   readonly shown: (choice: Choice) => string;
 }
 
@@ -42,7 +42,7 @@ const collections: Readonly<Record<keyof OctaviaChoices, Collection>> = {
   },
 };
 
-/** Asked for only where something of the kind is written. */
+/** Reports choices that do not exist. Asks Octavia only if the specification names one. */
 async function checkChoices(
   client: CloudClient,
   wanted: Readonly<Record<string, string>>,
@@ -68,7 +68,7 @@ async function checkChoices(
   }
 }
 
-/** What the cluster's load balancers are asked for with, and Octavia does not have. */
+/** Reports what the cluster's load balancers need and Octavia does not offer. */
 export async function checkLoadBalancers(
   client: CloudClient,
   { counts, octavia }: ClusterNeeds,

@@ -27,7 +27,10 @@ const imageSchema = z.looseObject({
 export type Image = z.infer<typeof imageSchema>;
 const namedSchema = z.looseObject({ id: z.string(), name: z.string() });
 
-/** What a cluster can name of the cloud, as the cloud lists it; external networks only where it names one. */
+/**
+ * Flavors, images and external networks of the cloud. External networks are listed only if the
+ * cluster names one.
+ */
 export interface Offer {
   readonly flavors: readonly Flavor[];
   readonly images: readonly Image[];
@@ -53,7 +56,10 @@ export async function listOffer(
 const several = (kind: string, name: string, found: readonly { readonly id: string }[]): string =>
   `${found.length} ${kind} are called '${name}' (${found.map(({ id }) => id).join(", ")}); write the ID of one`;
 
-/** Asked for by itself: lists leave out hidden and community images, which an ID reaches all the same. */
+/**
+ * Returns an image by its ID. Lists leave out hidden and community images, which an ID still
+ * reaches.
+ */
 async function imageById(client: CloudClient, id: string): Promise<Image[]> {
   try {
     return [imageSchema.parse(await client.request("image", "GET", `/images/${id}`))];
@@ -93,7 +99,7 @@ async function checkImages(
   return (await Promise.all(found)).flat();
 }
 
-/** The smallest machine kubeadm accepts as a control plane. */
+/** Smallest size of a control plane that kubeadm accepts. */
 const smallest = { vcpus: 2, ram: 1700 };
 
 function checkFlavors({ flavors }: Offer, needs: ClusterNeeds): Finding[] {
@@ -115,7 +121,7 @@ function checkFlavors({ flavors }: Offer, needs: ClusterNeeds): Finding[] {
   });
 }
 
-/** Of kubeadm's checks of a machine's size (cmd/kubeadm/app/preflight). */
+/** Returns kubeadm's size checks that a flavor fails (cmd/kubeadm/app/preflight). */
 const failingChecks = ({ vcpus, ram }: Offer["flavors"][number]): ("NumCPU" | "Mem")[] => [
   ...(vcpus < smallest.vcpus ? (["NumCPU"] as const) : []),
   ...(ram < smallest.ram ? (["Mem"] as const) : []),
@@ -221,7 +227,10 @@ async function checkVolumeTypes(client: CloudClient, needs: ClusterNeeds): Promi
     );
 }
 
-/** The cloud controller asks Barbican for the certificate before it tells Octavia of it. */
+/**
+ * Reports a missing Barbican: the cloud controller reads the certificate from it before it
+ * configures Octavia.
+ */
 const checkKeyManager = (client: CloudClient, { certificate }: ClusterNeeds): Finding[] =>
   certificate === undefined || client.offers("key-manager")
     ? []
@@ -231,7 +240,7 @@ const checkKeyManager = (client: CloudClient, { certificate }: ClusterNeeds): Fi
         ),
       ];
 
-/** What the cluster names and the cloud does not have. */
+/** Reports everything that the cluster names and the cloud does not have. */
 export async function checkOffering(
   client: CloudClient,
   needs: ClusterNeeds,

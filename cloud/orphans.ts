@@ -14,10 +14,13 @@ import {
 import { isIdentity, ownershipOf, type Claim, type Ownership } from "./ownership.js";
 import { emptyRouter } from "./routers.js";
 
-/** An object of a cluster, found by the mark on it. */
+/** Object with a cluster's mark, and the cluster that it belongs to. */
 export interface Orphan extends CloudObject, Ownership {}
 
-/** Everything in the project that carries a cluster's mark, or that the cluster's own controllers made, as far as the cloud shows it. */
+/**
+ * Lists all objects in the project that carry a cluster's mark or that a cluster's controllers
+ * created. Kinds that the cloud hides are listed in `hidden`.
+ */
 export async function findMarked(
   client: CloudClient,
 ): Promise<Shown & { readonly found: readonly Orphan[] }> {
@@ -25,14 +28,15 @@ export async function findMarked(
   return { ...shown, found: markedIn(shown.objects) };
 }
 
-/** The same of what the project has. */
+/** Returns the objects that belong to any cluster. */
 function markedIn(all: readonly CloudObject[]): Orphan[] {
   const found = all.flatMap((object): Orphan[] => {
     const ownership = ownershipOf(object);
     return ownership === undefined ? [] : [{ ...object, ...ownership }];
   });
   const marks = new Map(found.map(({ id, mark }) => [id, mark]));
-  // Those of earlier releases have no identity in their names: their members speak for them.
+  // Server groups of earlier releases have no identity in their names. They belong to the cluster
+  // of their members.
   const serverGroups = all.flatMap((group): Orphan[] => {
     if (group.kind !== "server group" || marks.has(group.id)) return [];
     const [mark, ...others] = group.members.map((id) => marks.get(id));
@@ -42,7 +46,7 @@ function markedIn(all: readonly CloudObject[]): Orphan[] {
   return [...found, ...serverGroups];
 }
 
-/** What carries one of these identities. */
+/** Lists the objects in the project that carry one of these identities. */
 export async function findOrphans(
   client: CloudClient,
   identities: ReadonlySet<string>,
@@ -50,7 +54,7 @@ export async function findOrphans(
   return orphansIn(await takeInventory(client), identities);
 }
 
-/** The same of what the project has. */
+/** Returns the objects that carry one of these identities. */
 export const orphansIn = (
   inventory: readonly CloudObject[],
   identities: ReadonlySet<string>,
@@ -66,16 +70,18 @@ const kept: ReadonlySet<Claim> = new Set([
 ]);
 
 /**
- * What cannot be made again: volumes that the cluster's storage driver made and snapshots of them, with their data, and the
- * floating IPs of its Services, which are in somebody's DNS and lists. The cloud knows neither reclaim policies nor annotations: what the
- * cluster itself did not delete may be kept on purpose, so it stays unless somebody says otherwise.
+ * Returns whether an object cannot be recreated: volumes of the cluster's storage driver and their
+ * snapshots, which contain data, and floating IPs of Services, which DNS entries and allow lists
+ * may contain. The cloud does not know reclaim policies and annotations, so objects that the
+ * cluster did not delete may be kept on purpose. They are kept unless the user asks for their
+ * deletion.
  */
 export const irreplaceable = ({ claim }: Orphan): boolean => kept.has(claim);
 
 interface Deletion {
   readonly service: Service;
   readonly path: (object: CloudObject, client: CloudClient) => string;
-  /** See {@link bounds}. */
+  /** Time limit of the deletion, see {@link bounds}. */
   readonly bound: number;
 }
 
@@ -91,7 +97,7 @@ const byId = (
 const deletions: Readonly<Record<Kind, Deletion>> = {
   "load balancer": byId("load-balancer", "/lbaas/loadbalancers", {
     bound: bounds.balancer,
-    // Of one in ERROR Octavia deletes nothing but all of it.
+    // Octavia deletes a load balancer in ERROR only together with all its parts.
     query: "?cascade=true",
   }),
   server: byId("compute", "/servers", { bound: bounds.machine }),
@@ -117,7 +123,10 @@ const ruled = z.object({
   }),
 });
 
-/** The paths of a credential's access rules, which Keystone keeps when it goes. */
+/**
+ * Returns the paths of a credential's access rules, which Keystone keeps when the credential is
+ * deleted.
+ */
 async function accessRulesOf(client: CloudClient, credential: string): Promise<string[]> {
   try {
     const { application_credential: found } = ruled.parse(
@@ -132,8 +141,8 @@ async function accessRulesOf(client: CloudClient, credential: string): Promise<s
 }
 
 /**
- * Deletes the rules of a credential that is gone: who looks later finds no credential that names them. Keystone refuses to delete one that
- * another credential has too.
+ * Deletes the access rules of a deleted credential; nothing else refers to them afterwards.
+ * Keystone refuses to delete a rule that another credential uses.
  */
 async function deleteAccessRules(client: CloudClient, paths: readonly string[]): Promise<void> {
   const left: string[] = [];
@@ -155,13 +164,16 @@ async function deleteAccessRules(client: CloudClient, paths: readonly string[]):
   );
 }
 
-/** An object as something that is waited for. */
+/** Returns the object in the form for messages about waiting. */
 const waitedFor = ({ kind, name, id }: CloudObject): Waited => ({
   what: `${kind} '${name}' (${id})`,
   bound: deletions[kind].bound,
 });
 
-/** Asks for the deletion of one object, as soon as nothing uses it any more. Answers whether it was gone. */
+/**
+ * Requests the deletion of an object as soon as nothing uses it. Returns whether it was already
+ * gone.
+ */
 export async function beginDeletion(
   client: CloudClient,
   object: CloudObject,
@@ -181,7 +193,7 @@ export async function beginDeletion(
   return none;
 }
 
-/** Deletes one object and waits until its service no longer lists it. */
+/** Deletes an object and waits until its service no longer lists it. */
 export async function deleteObject(
   client: CloudClient,
   object: CloudObject,
@@ -212,10 +224,15 @@ export async function deleteObject(
   }
 }
 
-/** So many are deleted at once: of hundreds of volumes each has its own time then, and the cloud is not asked hundreds of times a second. */
+/**
+ * Number of deletions at the same time, so that each of hundreds of volumes has its own time limit
+ * and the cloud is not flooded with requests.
+ */
 const atOnce = 20;
 
-/** Does the work for each, some at once. Each has come to its end, well or not, before the first error is thrown. */
+/**
+ * Processes all items, several at a time. Waits for all of them before it throws the first error.
+ */
 async function someAtOnce<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,
@@ -230,8 +247,9 @@ async function someAtOnce<Item>(
 }
 
 /**
- * Deletes orphans in an order in which nothing is still in use; reports each before it starts. Of a kind each has come to its end, well
- * or not, before the first error is thrown: nothing goes on behind the back of whoever called.
+ * Deletes objects kind by kind, so that none is still in use, and reports each before it starts.
+ * All deletions of a kind finish before the first error is thrown, so none continues after this
+ * function.
  */
 export async function deleteOrphans<Found extends CloudObject>(
   client: CloudClient,

@@ -1,6 +1,6 @@
 import type { CloudObject, Kind } from "./inventory.js";
 
-/** Why an object belongs to a cluster. Nothing else is ever acted on. */
+/** Evidence that an object belongs to a cluster. Objects without it are never touched. */
 export type Claim =
   | "marked by stackadm"
   | "load balancer of a Service"
@@ -11,68 +11,83 @@ export type Claim =
   | "server group of marked servers";
 
 /**
- * A cluster as its objects name it. The name is for people and may be anybody's; the identity is random, made with the
- * cluster and kept in its state, and alone decides whose an object is.
+ * Mark of a cluster on its objects. The name is for users and may occur twice; the identity is
+ * random, created with the cluster and stored in its state, and is the only proof of ownership.
  */
 export interface ClusterMark {
   readonly name: string;
-  /** 12 hexadecimal digits. Empty on objects of a release that made no identities: they belong to no state. */
+  /**
+   * Identity: 12 hexadecimal digits. Empty on objects of a release without identities, which belong
+   * to no state.
+   */
   readonly identity: string;
 }
 
-/** Whether this is an identity: nothing else, and never the empty one, decides whose an object is. */
+/**
+ * Returns whether the text is an identity. Only an identity, never an empty one, proves ownership.
+ */
 export const isIdentity = (text: string): boolean => /^[0-9a-f]{12}$/.test(text);
 
-/** With data in it. A copy has the mark of its original, too, so there the mark alone never decides that anything is deleted. */
+/**
+ * Returns whether the kind contains data. A copy has the mark of its original, so the mark alone is
+ * never a reason to delete it.
+ */
 export const hasData = ({ kind }: { readonly kind: Kind }): boolean =>
   kind === "volume" || kind === "volume snapshot";
 
-/** The mark on an object, and what it is read from. */
+/** Mark on an object, and the evidence for it. */
 export interface Ownership {
   readonly mark: ClusterMark;
   readonly claim: Claim;
 }
 
-/** Key of the name, for people, in tags and metadata. */
+/** Key of the cluster's name in tags and metadata, for users. */
 export const clusterNameKey = "stackadm-cluster";
 export const identityKey = "stackadm-identity";
 
-/** The tags of everything in Neutron that belongs to a cluster. */
+/** Returns the tags of a cluster's objects in Neutron. */
 export const clusterTags = ({ name, identity }: ClusterMark): string[] => [
   `${clusterNameKey}=${name}`,
   `${identityKey}=${identity}`,
 ];
 
-/** The metadata of the servers of a cluster. */
+/** Returns the metadata of a cluster's servers. */
 export const clusterMetadata = ({ name, identity }: ClusterMark): Record<string, string> => ({
   [clusterNameKey]: name,
   [identityKey]: identity,
 });
 
 /**
- * The name under which a cluster's own controllers know it: unique in the project, also beside a cluster of the same name.
- * Part of the name of every load balancer, of the description of its address, of the metadata of every volume.
+ * Returns the name under which a cluster's controllers know it: unique in the project, even if two
+ * clusters have the same name. It is part of the name of every load balancer of a Service, of the
+ * description of its address and of the metadata of every volume.
  */
 export const nameInCloud = ({ name, identity }: ClusterMark): string => `${name}-${identity}`;
 
 const credentialPrefix = "Cloud controller manager and Cinder CSI of cluster ";
 
-/** The description of the application credential, which has neither tags nor metadata. */
+/** Returns the description of the application credential, which has neither tags nor metadata. */
 export const credentialDescription = (mark: ClusterMark): string =>
   `${credentialPrefix}${nameInCloud(mark)}`;
 
-/** The description of what has tags in Neutron: it is there from the first moment on, they come by a second request. */
+/**
+ * Returns the description of an object with tags in Neutron. The description exists from the start;
+ * tags follow in a second request.
+ */
 export const clusterDescription = (mark: ClusterMark, what?: string): string =>
   `${what === undefined ? "" : `${what}. `}Part of cluster ${nameInCloud(mark)}`;
 
-/** The name of a server group, of which Nova keeps nothing else. Neither part of it has a dot. */
+/**
+ * Returns the name of a server group, which has no other mark in Nova. Neither part of the name
+ * contains a dot.
+ */
 export const serverGroupName = (mark: ClusterMark, pool: string): string =>
   `${nameInCloud(mark)}.${pool}`;
 
 const described = ({ description }: CloudObject): string | undefined =>
   /^(?:.+\. )?Part of cluster (\S+)$/.exec(description)?.[1];
 
-/** Where an object says whose it is that cannot have tags, or has none yet. */
+/** Functions that read the cluster from objects that cannot have tags, or do not have them yet. */
 const inFirstMoment: Readonly<
   Partial<Record<CloudObject["kind"], (object: CloudObject) => string | undefined>>
 > = {
@@ -89,13 +104,13 @@ const inFirstMoment: Readonly<
       : undefined,
 };
 
-/** {@link nameInCloud} read back; undefined for a name that no cluster of ours has there. */
+/** Returns the mark in a name of {@link nameInCloud}; undefined for any other text. */
 export function readNameInCloud(text: string | undefined): ClusterMark | undefined {
   const [, name, identity] = /^([a-z][a-z0-9-]*)-([0-9a-f]{12})$/.exec(text ?? "") ?? [];
   return name === undefined || identity === undefined ? undefined : { name, identity };
 }
 
-/** The mark that the program itself put on an object. */
+/** Returns the mark that the program itself put on an object. */
 function ownMark(object: CloudObject): ClusterMark | undefined {
   const { kind, tags, metadata } = object;
   const tagged = (key: string): string | undefined =>
@@ -105,11 +120,14 @@ function ownMark(object: CloudObject): ClusterMark | undefined {
   return name === undefined ? readNameInCloud(inFirstMoment[kind]?.(object)) : { name, identity };
 }
 
-/** The metadata that Cinder CSI puts on volumes and snapshots: the cluster as it was told that it is called. */
+/** Returns the cluster in the metadata that Cinder CSI puts on volumes and snapshots. */
 const ofCinder = ({ metadata }: CloudObject): string | undefined =>
   metadata["cinder.csi.openstack.org/cluster"];
 
-/** How the cloud controller manager and the Cinder CSI name what they make for a cluster. */
+/**
+ * Functions that read the cluster from objects that the cloud controller manager and Cinder CSI
+ * create.
+ */
 const ofControllers: Readonly<
   Partial<
     Record<
@@ -136,7 +154,7 @@ const ofControllers: Readonly<
   "volume snapshot": { claim: "snapshot of a PersistentVolume", cluster: ofCinder },
 };
 
-/** Whose an object is, or undefined when it is none of our business. */
+/** Returns the cluster that an object belongs to; undefined if it belongs to none. */
 export function ownershipOf(object: CloudObject): Ownership | undefined {
   const own = ownMark(object);
   if (own) return { mark: own, claim: "marked by stackadm" };

@@ -11,22 +11,25 @@ import { meantBy } from "./reference.js";
 import { listVolumeZones, volumeZoneFindings, type Zones } from "./zones.js";
 
 export interface Held {
-  /** Ids of what the stack already holds: these are neither foreign nor to be made again. */
+  /** IDs of the resources in the stack's state: they are not foreign and need not be created. */
   readonly owned: ReadonlySet<string>;
-  /** Identities of the clusters that the stack holds. */
+  /** Identities of the clusters in the stack's state. */
   readonly identities: ReadonlySet<string>;
-  /** Whether the stack holds a credential for the cluster's controllers, whoever made it. Default: it does not. */
+  /** Whether the state contains a credential for the cluster's controllers. Default: no. */
   readonly hasCredential?: boolean;
-  /** IDs of what goes before anything is made: its name is free then. Default: nothing. */
+  /**
+   * IDs of objects that are deleted before anything is created, so their names become free.
+   * Default: none.
+   */
   readonly going?: ReadonlySet<string>;
 }
 
 export interface PreflightOptions extends Partial<Held> {
-  /** What was asked before the state was known. Default: it is asked now. */
+  /** Survey from before the state was known. Default: the cloud is surveyed now. */
   readonly surveyed?: Survey;
 }
 
-/** Whose the object is that has the name we want, and what to do about it. */
+/** Returns who owns the object with a name that the cluster needs, and what to do about it. */
 function occupant(object: CloudObject, identities: ReadonlySet<string>): string {
   const mark = ownershipOf(object)?.mark;
   if (mark && identities.has(mark.identity))
@@ -38,7 +41,9 @@ function occupant(object: CloudObject, identities: ReadonlySet<string>): string 
     : `${whose} (identity ${mark.identity}): this stack's state does not hold it; choose another cluster name, set PULUMI_BACKEND_URL to where its state is, or, if its state is lost for good: \`npx stackadm orphans --identity ${mark.identity}\` shows it and says how it is deleted`;
 }
 
-/** Objects that would clash with what is to be made: same kind and name, and the stack has none of its own. */
+/**
+ * Reports objects with the kind and name of one to be created, unless the stack already has one.
+ */
 export function nameProblems(
   objects: readonly CloudObject[],
   needs: ClusterNeeds,
@@ -56,7 +61,7 @@ export function nameProblems(
   });
 }
 
-/** Objects that may have these names: all that is asked of a cloud which does not answer the other questions. */
+/** Lists the objects that may have these names, for a cloud that cannot answer the whole survey. */
 export async function namedObjects(
   client: CloudClient,
   needs: ClusterNeeds,
@@ -66,7 +71,7 @@ export async function namedObjects(
   return objects.flat();
 }
 
-/** What is still to be made: needs minus what the stack already holds. */
+/** Returns what is still to be created: the cluster's needs minus what the stack already has. */
 function stillWanted(
   needs: ClusterNeeds,
   flavors: readonly Flavor[],
@@ -94,7 +99,7 @@ function stillWanted(
     volumes: count("volume"),
     "volume gigabytes": held
       .filter(({ kind }) => kind === "volume")
-      // One that is there is not made larger now.
+      // An existing volume is not resized in this run.
       .reduce((sum, { name, gigabytes }) => sum + (needs.volumeSizes[name] ?? gigabytes), 0),
     "load balancers": count("load balancer"),
     "server groups": count("server group"),
@@ -109,25 +114,28 @@ function stillWanted(
   };
 }
 
-/** What the cloud has and allows, as far as it matters to a cluster. */
+/** Objects, offers and quotas of the cloud, as far as a cluster needs them. */
 export interface Survey extends Offer, Shown {
   readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
-  /** Cinder's. Undefined: nobody asked. */
+  /** Zones of Cinder. Undefined: not needed. */
   readonly volumeZones: Zones | undefined;
-  /** What it does not offer. */
+  /** Problems with what the cloud does not offer. */
   readonly missing: readonly Finding[];
 }
 
 /**
- * Whether the plan itself makes some: then what there is has to be known, and one could not make them either. Of application credentials it
- * is said what to write instead.
+ * Returns whether the cluster creates objects of the kind. These must be listable: a user who may
+ * not list them may not create them either. Application credentials are excluded, because the
+ * preflight reports for them what to write instead.
  */
 const makes =
   ({ counts }: ClusterNeeds) =>
   (kind: Kind): boolean =>
     kind === "server" || countedResources.some((name) => name === `${kind}s` && counts[name] > 0);
 
-/** Asks the cloud everything at once. Whose the objects are is not known here. */
+/**
+ * Asks the cloud for everything at the same time. Does not decide which cluster owns the objects.
+ */
 export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<Survey> {
   const listed = listOffer(client, needs);
   const [offer, missing, shown, quotas, volumeZones] = await Promise.all([
@@ -140,7 +148,7 @@ export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<
   return { ...offer, ...shown, quotas, missing, volumeZones };
 }
 
-/** What of the project is the stack's. */
+/** Returns the objects of the project that belong to the stack. */
 const oursAmong = (
   objects: readonly CloudObject[],
   { owned, identities }: Pick<Held, "owned" | "identities">,
@@ -150,7 +158,7 @@ const oursAmong = (
       owned.has(object.id) || identities.has(ownershipOf(object)?.mark.identity ?? "none"),
   );
 
-/** Limit and use of what the whole cluster needs of the project's quotas, as far as they can be read. */
+/** Returns limit and use of the quotas that the whole cluster needs, as far as they can be read. */
 export function quotasFor(
   { quotas, flavors, objects }: Survey,
   needs: ClusterNeeds,
@@ -162,8 +170,8 @@ export function quotasFor(
 }
 
 /**
- * Everything that would make `up` fail later and that can be asked before the first write:
- * image, flavors, external network, zones, volume types, load balancer provider, quotas, names. All findings in one list.
+ * Reports everything that would make `up` fail later and can be checked before the first write:
+ * image, flavors, external network, zones, volume types, load balancer provider, quotas, names.
  */
 export async function preflight(
   client: CloudClient,
@@ -184,7 +192,7 @@ export async function preflight(
     ...quotaProblems(quotas.quotas, stillWanted(needs, flavors, ours)).map(problem),
     ...nameProblems(objects, needs, { owned, identities, ...(going && { going }) }),
     ...(lacksCredentials ? [withoutCredentials] : []),
-    // A first run may have been stopped before it made one.
+    // A first run may have been stopped before it created a credential.
     ...credentialFindings(client, needs, { lives: hasCredential }),
     ...connectionFindings(client, needs),
     ...quotas.unreadable.map((service) =>

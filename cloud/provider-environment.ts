@@ -1,11 +1,15 @@
 import { findCloud } from "./clouds-file.js";
 
 /*
- * OpenStack's provider reads clouds.yaml and the variables by itself, in another directory and by other rules. It has to come to the same
- * project of the same cloud as we do, who look there for what is in the way and for what is left.
+ * Environment of OpenStack's provider. It reads clouds.yaml and the variables itself, in another
+ * directory and by other rules. It must reach the same project of the same cloud as this program,
+ * which searches that project for conflicting and leftover objects.
  */
 
-/** Variables of an openrc file that say who and where. The provider fills with them what a named cloud's entry leaves out; we do not. */
+/**
+ * Variables of an openrc file for login and project. The provider uses them for what a named
+ * cloud's entry leaves out; this program does not.
+ */
 const identity = new RegExp(
   `^OS_(${[
     ...["AUTH_URL", "AUTH_TYPE", "(AUTH_)?TOKEN", "USERNAME", "USER_ID", "PASSWORD", "PASSCODE"],
@@ -14,7 +18,10 @@ const identity = new RegExp(
   ].join("|")})$`,
 );
 
-/** The environment in which the provider reaches what `findCloud` finds in this one; the same where that is nothing. */
+/**
+ * Returns the environment in which the provider reaches the cloud that `findCloud` finds in `env`.
+ * Returns `env` itself if it finds none.
+ */
 export function providerEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const cloud = foundIn(env);
   if (cloud === undefined) return env;
@@ -24,7 +31,7 @@ export function providerEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), OS_CLIENT_CONFIG_FILE: file, ...unseen };
 }
 
-/** Who signs in says what is wrong with it. */
+/** Returns the cloud, or undefined on any error: the sign-in reports it. */
 function foundIn(env: NodeJS.ProcessEnv): ReturnType<typeof findCloud> | undefined {
   try {
     return findCloud(undefined, env);

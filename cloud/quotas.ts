@@ -5,7 +5,7 @@ import type { CountedResource } from "./needs.js";
 
 export type QuotaName = CountedResource | "instances" | "cores" | "MiB of RAM";
 
-/** A limit and what is used of it. -1 is no limit. */
+/** Limit of a quota and its use. -1 means no limit. */
 export interface Quota {
   readonly limit: number;
   readonly used: number;
@@ -84,11 +84,13 @@ async function loadBalancerQuotas(client: CloudClient): Promise<Partial<Record<Q
 
 export interface QuotaReading {
   readonly quotas: Partial<Record<QuotaName, Quota>>;
-  /** Services whose quota this user may not read: nothing is known about them. */
+  /** Services whose quota the user may not read. */
   readonly unreadable: readonly string[];
 }
 
-/** Limits and use of every service. A service that hides its quota from the user is named, not guessed. */
+/**
+ * Reads limits and use of all services. Services that hide their quota are listed in `unreadable`.
+ */
 export async function readQuotas(client: CloudClient): Promise<QuotaReading> {
   const readers = {
     compute: computeQuotas,
@@ -111,13 +113,13 @@ export async function readQuotas(client: CloudClient): Promise<QuotaReading> {
   return { quotas, unreadable };
 }
 
-/** A quota, and how much of it the cluster still needs. */
+/** Quota, and how much more of it the cluster needs. */
 export interface QuotaUse extends Quota {
   readonly name: QuotaName;
   readonly needed: number;
 }
 
-/** What is known of the quotas that the cluster needs anything of, also where it has all of that already. */
+/** Returns the known quotas that the cluster needs, even if it already has all of it. */
 export const quotaUses = (
   quotas: Partial<Record<QuotaName, Quota>>,
   wanted: Partial<Record<QuotaName, number>>,
@@ -128,7 +130,7 @@ export const quotaUses = (
     return quota ? [{ name, ...quota, needed: Math.max(0, needed) }] : [];
   });
 
-/** One sentence for each quota that does not hold what is still to be made. */
+/** Returns a sentence for each quota that is too small for what is still to be created. */
 export function quotaProblems(
   quotas: Partial<Record<QuotaName, Quota>>,
   wanted: Partial<Record<QuotaName, number>>,

@@ -4,15 +4,15 @@ import { exchange, jsonIn, type HttpAnswer, type HttpOptions } from "./http.js";
 import { brokeOff, persist, type Patience, type Repeated } from "./retry.js";
 
 export interface Reached extends HttpAnswer {
-  /** How often it was asked for. */
+  /** Number of tries. */
   readonly times: number;
 }
 
-/** What is asked for, and how often. */
+/** Request and its limits. */
 export type Asked = Pick<HttpOptions, "method" | "headers" | "body" | "timeout" | "signal"> &
   Repeated;
 
-/** The cloud's answer, whatever it says; throws a CloudError when there is none. */
+/** Returns the cloud's answer, even an error status; throws a CloudError if there is none. */
 export async function reach(
   settings: CloudSettings,
   url: string,
@@ -20,7 +20,8 @@ export async function reach(
   patience: Patience,
 ): Promise<Reached> {
   const { ca, cert, key, verify } = settings;
-  // An idle connection may be closed by the other side just when it is used; what must not be sent twice gets one of its own.
+  // The server may close an idle connection just when it is reused; requests that must not be sent
+  // twice use a new one.
   const all = { ...options, ca, cert, key, verify, alone: !repeatable };
   const { outcome, times } = await persist(
     () => exchange(url, all),
@@ -34,7 +35,7 @@ export async function reach(
     : unreachable(settings, url, error);
 }
 
-/** What it says; throws a CloudError where that is a refusal, or no JSON. */
+/** Returns the body's JSON value; throws a CloudError if the answer is an error or not JSON. */
 export function bodyOf({ status, body, times }: Reached, what: string): unknown {
   if (status >= 300) throw errorForStatus(what, status, body, times);
   return body === "" ? undefined : (jsonIn(body) ?? refuseText(what));
@@ -56,7 +57,7 @@ function lost(
   );
 }
 
-/** Node's names of OpenSSL's verdicts, and its own about names and addresses. */
+/** Pattern of Node's error codes for a certificate that is not trusted. */
 const distrust =
   /CERT|ISSUER|SIGNATURE|UNABLE_TO_VERIFY|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH/;
 

@@ -1,15 +1,21 @@
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Has it the shape of an image's or a network's ID? Then it is taken as one before it is taken as a name. */
+/**
+ * Returns whether the reference has the shape of an ID of images and networks. It is then tried as
+ * an ID first.
+ */
 export const isUuid = (reference: string): boolean => uuid.test(reference);
 
-/** The two ways to look up what `reference` means, in the order in which they are tried. Flavors have IDs of any shape. */
+/**
+ * Returns both ways to look up a reference, in the order to try them. Flavors have IDs of any
+ * shape.
+ */
 export const inOrder = <T>(
   reference: string,
   { byId, byName }: { readonly byId: T; readonly byName: T },
 ): readonly [T, T] => (isUuid(reference) ? [byId, byName] : [byName, byId]);
 
-/** What `reference` means among `all`: several where a name is not unique. */
+/** Returns the elements that `reference` names: several if a name is not unique. */
 export function meantBy<T extends { readonly id: string; readonly name: string | null }>(
   reference: string,
   all: readonly T[],

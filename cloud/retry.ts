@@ -2,25 +2,27 @@ import { setTimeout as after } from "node:timers/promises";
 import type { HttpAnswer } from "./http.js";
 
 /*
- * What is asked again:
- *   429, 503              everything, since the cloud says that it did not take the request up;
- *   500, 502, 504, reset  only what may be done twice. The request may have been carried out although its answer says
- *                         otherwise or got lost, and a second POST would make a second object.
- * Nothing else is: a certificate stays wrong, a name unknown, and who waited a minute for an answer waited long enough. A port
- * that refuses is said at once, because a wrong auth_url looks the same.
+ * Requests that are sent again:
+ *   429, 503              all, because the cloud states that it did not accept the request;
+ *   500, 502, 504, reset  only repeatable ones. The cloud may have executed the request although
+ *                         the answer failed or was lost, and a second POST would create a second
+ *                         object.
+ * No others: a wrong certificate or name stays wrong, and a timeout of a minute is long enough. A
+ * refused connection is reported at once, because a wrong auth_url looks the same.
  *
- * Own code, because node:http repeats nothing, and undici's RetryAgent has neither jitter nor a way to tell why it waits.
+ * Own code, because node:http does not retry, and undici's RetryAgent has neither jitter nor a way to
+ * report why it waits.
  */
 
-/** How requests are made again; tests put their own clock in. */
+/** Functions for waiting and time; tests replace them. */
 export interface Patience {
-  /** Waits so many milliseconds. */
+  /** Waits for the given milliseconds. */
   readonly pause: (milliseconds: number) => Promise<unknown>;
-  /** From 0 to 1: several who were refused at once should not come back at once. */
+  /** Returns a number from 0 to 1, so that clients refused together do not retry together. */
   readonly random: () => number;
-  /** Milliseconds since 1970. */
+  /** Returns the milliseconds since 1970. */
   readonly now: () => number;
-  /** Hears before each wait in one sentence what is waited for. */
+  /** Called before each wait, with one sentence about the reason. */
   readonly onWait: (text: string) => void;
 }
 
@@ -31,26 +33,29 @@ export const defaultPatience: Patience = {
   onWait: () => undefined,
 };
 
-/** The last try is the fifth; between them at most 1, 2, 4 and 8 s, or what the cloud asks for. */
+/**
+ * Largest number of tries; between them at most 1, 2, 4 and 8 s, or the time that the cloud asks
+ * for.
+ */
 export const mostTries = 5;
 const firstWait = 1000;
-/** Who asks for a longer wait is not waited for. */
+/** Longest wait in milliseconds; if the cloud asks for more, there is no further try. */
 const longestWait = 60_000;
 
 export type Outcome = { readonly answer: HttpAnswer } | { readonly error: NodeJS.ErrnoException };
 
-/** How it ended, and how often it was tried. */
+/** Result of the last try, and the number of tries. */
 export interface Tried {
   readonly outcome: Outcome;
   readonly times: number;
 }
 
 export interface Repeated {
-  /** What is asked, for messages: `GET compute /servers`. */
+  /** Request, for messages: `GET compute /servers`. */
   readonly what: string;
-  /** Whether doing it twice is the same as doing it once. */
+  /** Whether a second execution has no further effect. */
   readonly repeatable: boolean;
-  /** How often it is asked for at most. Default: {@link mostTries}. */
+  /** Largest number of tries. Default: {@link mostTries}. */
   readonly tries?: number | undefined;
 }
 
@@ -58,11 +63,11 @@ const notTakenUp = new Set([429, 503]);
 const perhapsDone = new Set([500, 502, 504]);
 const broken = new Set(["ECONNRESET", "EPIPE"]);
 
-/** Did the connection break before the whole answer was there? */
+/** Returns whether the connection broke before the answer was complete. */
 export const brokeOff = ({ code }: NodeJS.ErrnoException): boolean =>
   code !== undefined && broken.has(code);
 
-/** Milliseconds that the answer asks to wait: `Retry-After` in seconds or as a date. */
+/** Returns the milliseconds that the answer asks to wait: `Retry-After` in seconds or as a date. */
 export function askedToWait({ headers }: HttpAnswer, now: number): number {
   const text = headers["retry-after"]?.trim() ?? "";
   if (/^\d+$/.test(text)) return Number(text) * 1000;
@@ -70,7 +75,7 @@ export function askedToWait({ headers }: HttpAnswer, now: number): number {
   return Number.isNaN(until) ? 0 : Math.max(0, until - now);
 }
 
-/** Why it is worth another try; undefined when it is not. */
+/** Returns the reason for another try; undefined if there is none. */
 function reasonIn(outcome: Outcome, repeatable: boolean): string | undefined {
   if ("error" in outcome)
     return repeatable && brokeOff(outcome.error) ? "the connection broke" : undefined;
@@ -80,7 +85,10 @@ function reasonIn(outcome: Outcome, repeatable: boolean): string | undefined {
     : undefined;
 }
 
-/** Milliseconds before the next try; undefined when the cloud wants more than we give. */
+/**
+ * Returns the milliseconds before the next try; undefined if the cloud asks for more than the
+ * limit.
+ */
 function waitBefore(
   outcome: Outcome,
   tried: number,
@@ -99,7 +107,7 @@ async function attempt(send: () => Promise<HttpAnswer>): Promise<Outcome> {
   }
 }
 
-/** Sends it until there is an answer to live with, at most {@link mostTries} times. */
+/** Sends a request until it succeeds or fails for good, at most `tries` times. */
 export async function persist(
   send: () => Promise<HttpAnswer>,
   { what, repeatable, tries = mostTries }: Repeated,

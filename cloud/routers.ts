@@ -4,14 +4,20 @@ import { bounds, gone, whileInUse, type DeleteOptions } from "./in-use.js";
 import { inUtc } from "./inventory.js";
 import { listAll } from "./listing.js";
 
-/** Who holds the port by which a router is in a subnet: a plain one, a distributed one, or one that is on several hosts. */
+/**
+ * Owners of the ports by which a router is connected to a subnet: plain, distributed or replicated
+ * routers.
+ */
 const interfaceOwners: ReadonlySet<string> = new Set([
   "network:router_interface",
   "network:router_interface_distributed",
   "network:ha_router_replicated_interface",
 ]);
 
-/** A router's other ports (gateway, address of a distributed router's SNAT) come and go with its interfaces. */
+/**
+ * Returns whether the port is a router's interface. Its other ports (gateway, SNAT address of a
+ * distributed router) are created and deleted with the interfaces.
+ */
 export const isRouterInterface = (owner: string): boolean => interfaceOwners.has(owner);
 
 const portSchema = z.looseObject({
@@ -20,7 +26,10 @@ const portSchema = z.looseObject({
   created_at: z.string().nullish(),
 });
 
-/** A router's interfaces, all or those in one subnet: the IDs of their ports, and when these were made. */
+/**
+ * Returns the IDs and creation times of the ports by which a router is connected to all subnets, or
+ * to one.
+ */
 export async function interfacesOf(
   client: CloudClient,
   router: string,
@@ -34,7 +43,7 @@ export async function interfacesOf(
     .map(({ id, created_at: created }) => ({ id, created: inUtc(created ?? "") }));
 }
 
-/** Takes an interface away, as soon as no floating IP goes by it any more. */
+/** Removes a router's interface as soon as no floating IP uses it. */
 export const removeInterface = (
   client: CloudClient,
   { router, port }: { readonly router: string; readonly port: string },
@@ -55,7 +64,10 @@ const routerSchema = z.object({
   router: z.looseObject({ routes: z.array(z.unknown()).default([]) }),
 });
 
-/** Over routes that a cloud controller left, an interface cannot go. A Neutron without such routes shows none. */
+/**
+ * Deletes a router's routes: an interface cannot be removed while a route of a cloud controller
+ * uses it. A Neutron without the extension shows no routes.
+ */
 async function clearRoutes(client: CloudClient, id: string): Promise<void> {
   const path = `/routers/${id}`;
   const { router } = routerSchema.parse(await client.request("network", "GET", path));
@@ -63,7 +75,7 @@ async function clearRoutes(client: CloudClient, id: string): Promise<void> {
   await client.request("network", "PUT", path, { router: { routes: [] } });
 }
 
-/** Takes away what a router holds, and cannot go before. */
+/** Removes the routes and interfaces of a router, which would prevent its deletion. */
 export async function emptyRouter(
   client: CloudClient,
   router: string,

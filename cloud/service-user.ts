@@ -1,27 +1,26 @@
-/** What of a user whom the cluster's controllers sign in as can be told before anything is made. */
 import { CloudError } from "./cloud-error.js";
 import type { CloudClient } from "./client.js";
 import { endingFindings, rolesOf } from "./cluster-credential.js";
 import type { Credential } from "./credential.js";
 import { problem, warning, type Finding } from "./finding.js";
 
-/** A user of the cloud by their ID, or by a name and the name of its domain. */
+/** Cloud user, by ID or by name and domain name. */
 export interface ServiceUser {
   readonly username?: string | undefined;
-  /** @default "Default" */
+  /** Name of the user's domain. @default "Default" */
   readonly userDomainName?: string | undefined;
   readonly userId?: string | undefined;
 }
 
-/** The domain that Keystone comes with. */
+/** Name of Keystone's default domain. */
 export const usualDomain = "Default";
 
-/** With what they sign in to a project. */
+/** Returns the credential with which the user signs in to a project. */
 export const credentialOfUser = (
   { username, userDomainName = usualDomain, userId }: ServiceUser,
   { password, projectId }: { readonly password: string; readonly projectId: string },
 ): Credential => {
-  // Keystone asks for the domain of a user's name only.
+  // Keystone needs the domain only for a user name, not for an ID.
   const userDomain = { name: userDomainName };
   const scope = { projectId, projectDomain: userDomain };
   return { kind: "password", username, userId, userDomain, password, scope };
@@ -30,11 +29,11 @@ export const credentialOfUser = (
 export interface Trial {
   readonly user: ServiceUser;
   readonly projectId: string;
-  /** The roles that the operator has there. */
+  /** Roles of the operator in the project. */
   readonly roles: readonly string[];
-  /** Where a certificate in Barbican is named. Undefined: nowhere. */
+  /** Path that names a certificate in Barbican. Undefined: none. */
   readonly certificate?: string | undefined;
-  /** Milliseconds. @default the clock's */
+  /** Current time in milliseconds. @default the clock's */
   readonly now?: number;
 }
 
@@ -48,28 +47,31 @@ const holderIn = ({ user, ...trial }: Trial): Holder => ({
   remedy: `have the cloud's operator add it with \`openstack role add --project ${trial.projectId} --user <user> <role>\``,
 });
 
-/** Keystone answers the same to all of these. */
+/** Returns the problem of a refused login. Keystone gives the same answer for all these causes. */
 const refused = ({ user, projectId }: Trial): Finding =>
   problem(
     `${shown(user)} cannot sign in to project ${projectId}: there is none, the password is another one or has ended, or the user is disabled, locked or without a role there; correct credential.password or have the user put right`,
   );
 
-/** Whether one may do everything, by the name that Keystone comes with. */
+/** Returns whether one of the roles is Keystone's predefined administrator role. */
 export const isAdministrator = (held: readonly string[]): boolean =>
   held.some((role) => role.toLowerCase() === "admin");
 
-/** Who signs in as the cluster's controllers, for sentences. */
+/** Login of the cluster's controllers, for messages. */
 interface Holder extends Pick<Trial, "projectId" | "roles" | "certificate"> {
-  /** Where the settings name them, and who it is. */
+  /** Path in the settings, and the user or credential. */
   readonly who: string;
-  /** What to do about a role that is not there. */
+  /** Advice for a missing role. */
   readonly remedy: string;
 }
 
-/** With nothing but this nobody makes anything. What a role of the cloud's own allows only the cloud knows. */
+/** Returns whether the role only allows reading. Only the cloud knows what its own roles allow. */
 const onlyReads = (role: string): boolean => role.toLowerCase() === "reader";
 
-/** What they lack of what a credential that the program makes would have. An administrator may do everything. */
+/**
+ * Reports roles that the controllers' login lacks, compared with a credential that the program
+ * would create. Administrators lack none.
+ */
 export function roleFindings(
   held: readonly string[],
   { who, remedy, projectId, roles, certificate }: Holder,
@@ -88,7 +90,7 @@ export function roleFindings(
 }
 
 /**
- * What stands in the way of the cluster's controllers signing in as the user.
+ * Reports what prevents the cluster's controllers from signing in as the user.
  *
  * @param connect signs in as the user
  */

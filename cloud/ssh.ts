@@ -1,26 +1,25 @@
-/** Logging in to look. Each machine may answer with one host key only; the login key is the ssh-agent's. */
 import type { Duplex, Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Client, type ClientChannel } from "ssh2";
 
-/** A machine to log in to. */
+/** Machine to log in to. Its host key is fixed; the login key is in the ssh-agent. */
 export interface SshTarget {
   readonly host: string;
-  /** Default: 22. */
+  /** TCP port. Default: 22. */
   readonly port?: number;
   readonly user: string;
-  /** `ssh-ed25519 AAAA...`: the only key that the machine may answer with. */
+  /** Only host key that the machine may present: `ssh-ed25519 AAAA...`. */
   readonly hostKey: string;
-  /** Path of the agent's socket. Default: `SSH_AUTH_SOCK`. */
+  /** Path of the ssh-agent's socket. Default: `SSH_AUTH_SOCK`. */
   readonly agentSocket?: string;
 }
 
-/** The way to a machine: from here, or through another one. */
+/** Route to a machine: direct, or through a proxy. */
 export interface SshRoute extends SshTarget {
   readonly proxy?: SshTarget;
 }
 
-/** The machine is not the one that was asked for, or somebody is in between. */
+/** Error for another machine than the expected one, or an attacker in between. */
 export class HostKeyMismatch extends Error {
   constructor(host: string) {
     super(`${host} answers with another host key than the one it was given.`);
@@ -29,21 +28,26 @@ export class HostKeyMismatch extends Error {
 
 const connectTimeout = 10_000;
 
-/** How often a machine that is silent is asked whether it is there, in ms, and how often in vain. */
+/**
+ * Interval of keepalive requests in ms, and the number without an answer that ends the connection.
+ */
 const keepalive = { keepaliveInterval: 5_000, keepaliveCountMax: 3 };
 
-/** For machines to which much is sent: their answers queue behind it. */
+/** Keepalive for machines that receive much data: their answers queue behind it. */
 export const patientKeepalive: typeof keepalive = {
   keepaliveInterval: 5_000,
   keepaliveCountMax: 36,
 };
 
 export type Patience = typeof keepalive & {
-  /** Milliseconds until one is logged in. Default: {@link connectTimeout}. */
+  /** Milliseconds for the login. Default: {@link connectTimeout}. */
   readonly readyTimeout?: number;
 };
 
-/** Logs in, over `stream` if there is one. Throws {@link HostKeyMismatch}, or what the network or the machine says. */
+/**
+ * Logs in, over `stream` if given. Throws {@link HostKeyMismatch} or the error of network or
+ * machine.
+ */
 export function logIn(
   target: SshTarget,
   stream?: Duplex,
@@ -53,19 +57,20 @@ export function logIn(
   const expected = Buffer.from(encoded, "base64");
   const client = new Client();
   let refused = false;
-  // An sshd on the way keeps its channel half open when the machine's end of it has ended.
+  // The proxy's sshd keeps the channel half open when the machine has closed its end.
   stream?.once("end", () => stream.destroy());
   return new Promise((resolve, reject) => {
     client
       .once("ready", () => {
         resolve(client);
       })
-      // It may say more than one, the last when its patience ends. After the login, "close" tells it.
+      // There may be several errors, the last when the keepalive limit is reached. After the login,
+      // "close" reports them.
       .on("error", (error) => {
         reject(refused ? new HostKeyMismatch(target.host) : error);
         client.destroy();
       })
-      // A machine that hangs up before it said anything is no error to ssh2.
+      // ssh2 reports no error if the machine closes the connection before it sends anything.
       .once("close", () => {
         reject(new Error("it closed the connection"));
       })
@@ -76,9 +81,9 @@ export function logIn(
         username: target.user,
         agent: target.agentSocket ?? process.env["SSH_AUTH_SOCK"],
         readyTimeout: connectTimeout,
-        // TCP says nothing of a machine that is gone: three questions without an answer end the connection.
+        // TCP does not notice a lost machine: unanswered keepalive requests end the connection.
         ...patience,
-        // ssh2 types the list as known names; an unknown one is refused by it at run time.
+        // ssh2 types the algorithms as known names, but checks them at run time.
         algorithms: { serverHostKey: [algorithm as "ssh-ed25519"] },
         hostVerifier: (key: Buffer) => {
           refused = !key.equals(expected);
@@ -88,7 +93,7 @@ export function logIn(
   });
 }
 
-/** A connection that begins on the machine and ends at `address`. */
+/** Opens a connection from the machine to `address`. */
 export const forward = (client: Client, address: string, port: number): Promise<Duplex> =>
   new Promise((resolve, reject) => {
     client.forwardOut("127.0.0.1", 0, address, port, (error, channel) => {
@@ -102,7 +107,9 @@ interface Begun {
   readonly closed: Promise<Ended>;
 }
 
-/** Heard from the first moment: of a command that is quick, the beginning and the end come in one piece. */
+/**
+ * Starts a command and listens from the start: output and end of a quick command arrive together.
+ */
 const begin = (client: Client, command: string): Promise<Begun> =>
   new Promise((resolve, reject) => {
     client.exec(command, (error, channel) => {
@@ -123,22 +130,22 @@ const begin = (client: Client, command: string): Promise<Begun> =>
     });
   });
 
-/** What a command on a machine reads and where what it prints goes. */
+/** Input and output of a command on a machine. */
 export interface Streams {
-  /** @default nothing */
+  /** Standard input. @default nothing */
   readonly input?: Readable;
   readonly output: Writable;
 }
 
-/** How a command on a machine ended. */
+/** Result of a command on a machine. */
 export interface Ended {
-  /** Undefined when a signal ended it, or the connection did. */
+  /** Exit code. Undefined if a signal or the connection ended the command. */
   readonly code: number | undefined;
   /** Standard error. */
   readonly said: string;
 }
 
-/** Runs a command on a machine. Throws what ended the streams, if nothing but that is known. */
+/** Runs a command on a machine. Throws the error of the streams if there is no exit code. */
 export async function execute(
   client: Client,
   command: string,
@@ -151,33 +158,33 @@ export async function execute(
   );
   await pipeline(channel, output);
   const [unread, ended] = await Promise.all([reading, closed]);
-  // A command that failed may not have read all: why, it says itself.
+  // A failed command may leave input unread; its own error message is the better one.
   if (ended.code === undefined && unread instanceof Error) throw unread;
   return ended;
 }
 
 /**
- * Who answers at the end of the way: the machine itself, another one, or nobody that lets us in; "the proxy alone" where the
- * one on the way does, but nobody behind it.
+ * Result of a login test: the machine itself, another host key, only the proxy, or no successful
+ * login.
  */
 export type Answer = "itself" | "wrong host key" | "the proxy alone" | "nobody";
 
-/** How one looks who answers. */
+/** Options of a login test. */
 export interface Look extends Pick<SshTarget, "agentSocket"> {
-  /** Milliseconds for the whole way. Default: as long as each part of it takes. */
+  /** Milliseconds for the whole route. Default: each step has its own limit. */
   readonly within?: number;
 }
 
 const patienceWithin = (within: number | undefined): Patience =>
   within === undefined ? keepalive : { ...keepalive, readyTimeout: within };
 
-/** Logs in at the end of the way, over `stream` if there is one, and goes. */
+/** Logs in, over `stream` if given, and disconnects. */
 async function touch(...login: Parameters<typeof logIn>): Promise<"itself"> {
   (await logIn(...login)).destroy();
   return "itself";
 }
 
-/** Goes the whole way to a machine once, and leaves nothing open. */
+/** Tests the login on the whole route to a machine once, and closes all connections. */
 export async function whoAnswers(
   { proxy, ...target }: SshRoute,
   { within, ...agent }: Look = {},
@@ -185,7 +192,8 @@ export async function whoAnswers(
   let hop: Client | undefined;
   let stream: Duplex | undefined;
   const end = within === undefined ? undefined : AbortSignal.timeout(within);
-  // What goes by it ends with it: to a machine that is silent it would wait for minutes.
+  // Ending the proxy's connection also ends the one through it, which would otherwise wait for
+  // minutes.
   end?.addEventListener("abort", () => hop?.destroy());
   const patience = patienceWithin(within);
   try {

@@ -2,8 +2,9 @@ import type { CloudObject } from "./inventory.js";
 import { isRouterInterface } from "./routers.js";
 
 /**
- * Ports that somebody put into these networks: neither Neutron's own nor a load balancer's, which go by themselves, nor one of ours, or of
- * what is ours. Neutron deletes no subnet in which there is one.
+ * Returns the ports in these networks that another user created: neither by Neutron nor for a load
+ * balancer, whose ports are deleted with them, nor by this program. Neutron does not delete a
+ * subnet with such a port.
  */
 export const strangersIn = (
   networks: ReadonlySet<string>,
@@ -20,7 +21,7 @@ export const strangersIn = (
       !name.startsWith("ovn-lb-"),
   );
 
-/** The same in the networks of what is to go, before anything of it does. */
+/** Returns such ports in the networks that are about to be deleted. */
 export function strangersBefore(
   going: readonly CloudObject[],
   objects: readonly CloudObject[],
@@ -32,6 +33,6 @@ export function strangersBefore(
   return strangersIn(new Set(networks), objects, new Set([...owned, ...going.map(({ id }) => id)]));
 }
 
-/** For whoever has to delete them. */
+/** Returns the objects as text for the user who has to delete them. */
 export const listed = (objects: readonly CloudObject[]): string =>
   objects.map(({ kind, name, id }) => `${kind} '${name}' (${id})`).join(", ");

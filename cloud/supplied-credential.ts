@@ -1,4 +1,3 @@
-/** What of an application credential that is supplied for a cluster's controllers can be told before anything is made. */
 import { z } from "zod";
 import { CloudError } from "./cloud-error.js";
 import type { CloudClient } from "./client.js";
@@ -8,29 +7,32 @@ import { problem, warning, type Finding } from "./finding.js";
 import { isAdministrator, roleFindings, usualDomain } from "./service-user.js";
 import { utcMoment } from "./token.js";
 
-/** With what its holder signs in: it has a project of its own. */
+/** Returns the login with an application credential, which has its own project. */
 export const credentialWith = (id: string, secret: string): Credential => ({
   ...{ kind: "application", id, secret },
-  // Keystone asks for the domain of a user's name only.
+  // Keystone needs the domain only for a user name.
   userDomain: { name: usualDomain },
 });
 
-/** What it turned out to be. */
+/** Properties of an application credential after a successful login. */
 export interface TriedCredential extends Pick<CloudClient, "projectId" | "roles" | "restricted"> {
-  /** When it ends, as ISO 8601. Undefined: never, or Keystone does not show it. */
+  /** Expiry as ISO 8601. Undefined: never, or Keystone does not show it. */
   readonly end: string | undefined;
 }
 
 type Signed = Pick<CloudClient, "projectId" | "roles" | "restricted" | "userId" | "glance">;
 
-/** Keystone looks for the ID before it compares the secret, and says of one that it does not have that it is not there. */
+/**
+ * Returns whether Keystone refused the credential. Keystone looks up the ID first and answers 404
+ * if it does not exist.
+ */
 const isRefused = (error: unknown): boolean =>
   error instanceof CloudError && (error.kind === "unauthenticated" || error.kind === "not-found");
 
 /**
- * Signs in with it, and asks when it ends: two questions. Undefined where Keystone refuses it.
+ * Signs in with the credential and reads its expiry. Returns undefined if Keystone refuses it.
  *
- * @param connect signs in with it
+ * @param connect signs in with the credential
  */
 export async function tryCredential(
   connect: () => Promise<Signed>,
@@ -49,10 +51,13 @@ export async function tryCredential(
 
 const shownSchema = z.object({ application_credential: z.object({ expires_at: utcMoment }) });
 
-/** Milliseconds for what one can do without. */
+/** Time limit in milliseconds for optional information. */
 const patience = 5_000;
 
-/** Nothing where it may not be read, as access rules or the cloud's own policy have it: that is no reason to refuse the credential. */
+/**
+ * Returns the expiry; undefined if access rules or the cloud's policy forbid reading it, which does
+ * not make the credential invalid.
+ */
 async function endOf(signed: Signed, id: string): Promise<string | undefined> {
   const path = `/users/${signed.userId}/application_credentials/${encodeURIComponent(id)}`;
   try {
@@ -66,29 +71,31 @@ async function endOf(signed: Signed, id: string): Promise<string | undefined> {
 
 export interface SuppliedCredential {
   readonly id: string;
-  /** When it ends, as the settings say. */
+  /** Expiry according to the settings. */
   readonly expiresAt?: string | undefined;
-  /** The project in which the cluster is made. */
+  /** Project of the cluster. */
   readonly projectId: string;
-  /** The roles that the operator has there. */
+  /** Roles of the operator in the project. */
   readonly roles: readonly string[];
-  /** Where a certificate in Barbican is named. Undefined: nowhere. */
+  /** Path that names a certificate in Barbican. Undefined: none. */
   readonly certificate?: string | undefined;
-  /** Milliseconds. @default the clock's */
+  /** Current time in milliseconds. @default the clock's */
   readonly now?: number;
 }
 
 const shown = ({ id }: SuppliedCredential): string =>
   `credential.id: the application credential ${id}`;
 
-/** The command that makes one with the roles that the program would give its own. */
+/**
+ * Returns the command that creates a credential with the roles that the program would give its own.
+ */
 function remedyFor({ roles, certificate }: SuppliedCredential): string {
   const wanted = rolesOf(roles, { certificate });
   const options = (wanted.length > 0 ? wanted : ["<role>"]).map((role) => `--role ${role}`);
   return `make one with \`openstack application credential create ${options.join(" ")} <name>\`, and write its ID and secret to credential.id and credential.secret`;
 }
 
-/** That it may do more than the controllers need. */
+/** Warns if the credential allows more than the controllers need. */
 function excessFindings(
   { roles, restricted }: TriedCredential,
   supplied: SuppliedCredential,
@@ -102,7 +109,10 @@ function excessFindings(
   ].map((text) => warning(`${text}; ${remedyFor(supplied)}`));
 }
 
-/** That it ends soon. Where the settings say the same, it is spoken of as theirs. */
+/**
+ * Reports that the credential expires soon. If the settings have the same expiry, their own check
+ * reports it.
+ */
 function endFindings({ end }: TriedCredential, { expiresAt, now }: SuppliedCredential): Finding[] {
   if (end !== undefined && Date.parse(end) === Date.parse(expiresAt ?? "")) return [];
   const remedy = "write another credential.id and credential.secret";
@@ -110,9 +120,9 @@ function endFindings({ end }: TriedCredential, { expiresAt, now }: SuppliedCrede
 }
 
 /**
- * What stands in the way of the cluster's controllers working with it.
+ * Reports what prevents the cluster's controllers from working with the credential.
  *
- * @param tried what it turned out to be. Undefined: Keystone refuses it
+ * @param tried result of the login. Undefined: Keystone refuses the credential
  */
 export function suppliedFindings(
   tried: TriedCredential | undefined,

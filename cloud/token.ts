@@ -2,16 +2,16 @@ import { z } from "zod";
 
 const inUtc = (moment: string): string => moment.replace(/(\.\d+)?Z?$/, "Z");
 
-/** A moment as Keystone writes it, which is UTC without a word of it; as ISO 8601. */
+/** Time in Keystone's notation, which is UTC without saying so, converted to ISO 8601. */
 export const utcMoment = z
   .string()
   .nullish()
   .transform((end) => (end ? inUtc(end) : undefined));
 
-/** What the identity service says of a token, as far as it is read here. */
+/** Token of the identity service, reduced to the fields that are used. */
 export const tokenSchema = z.object({
   token: z.object({
-    // Of a credential that ends Keystone leaves the Z out.
+    // For credentials that expire, Keystone leaves out the Z.
     expires_at: z.string().transform(inUtc),
     user: z.object({
       id: z.string(),

@@ -1,48 +1,48 @@
-/** What a cluster needs to find in the cloud, each by name or by ID. */
+/** Names or IDs that a cluster looks up in the cloud. */
 export interface Wanted {
-  /** Whose servers are looked for. @default nobody's */
+  /** Cluster whose servers are looked up. @default none are */
   readonly cluster?: string;
   readonly images: readonly string[];
-  /** Absent: no floating IPs. */
+  /** External network. Undefined: no floating IPs. */
   readonly externalNetwork?: string;
   readonly flavors: readonly string[];
-  /** Absent: a network is made. */
+  /** Existing network of the machines. Undefined: the program creates one. */
   readonly network?: WantedNetwork;
-  /** Absent: machines have one interface. */
+  /** Network of the second interfaces. Undefined: machines have one interface. */
   readonly admin?: WantedAdminNetwork;
-  /** That exist, besides those that are made. @default none */
+  /** Existing security groups, in addition to those that are created. @default none */
   readonly securityGroups?: readonly string[];
-  /** That exist, besides those that are made. @default none */
+  /** Existing floating IPs, in addition to those that are created. @default none */
   readonly floatingIps?: readonly WantedFloatingIp[];
-  /** External network of the services, where they have a network of their own. */
+  /** External network of the load balancers, if they have a separate network. */
   readonly servicesExternalNetwork?: string;
 }
 
-/** A network that is there already, each part by name or ID. */
+/** Existing network, each part by name or ID. */
 export interface WantedNetwork {
   readonly network: string;
-  /** Absent: the one with the range of the machines. */
+  /** Subnet of the machines. Undefined: the one with the range `nodes`. */
   readonly subnet?: string | undefined;
-  /** Absent: nobody looks whether there is a way out. */
+  /** Router of the network. Undefined: not checked. */
   readonly router?: string | undefined;
-  /** The machines' range; the subnet has to have it. */
+  /** Range of the machines, which the subnet must have. */
   readonly nodes: string;
-  /** Addresses that are written for machines; none may be the gateway's. @default none */
+  /** Fixed addresses of machines; none may be the gateway's. @default none */
   readonly addresses?: readonly string[];
 }
 
-/** The network of second interfaces, each part by name or ID. */
+/** Network of the second interfaces, each part by name or ID. */
 export interface WantedAdminNetwork {
   readonly network: string;
-  /** Absent: the only one. */
+  /** Subnet of that network. Undefined: its only one. */
   readonly subnet?: string | undefined;
-  /** Ranges that its own must not overlap, by their name in `network`. */
+  /** Ranges that the subnet must not overlap, by their name in `network`. */
   readonly apart: Readonly<Record<string, string>>;
 }
 
-/** A floating IP that the project has already. */
+/** Floating IP that the project already has. */
 export interface WantedFloatingIp {
   readonly address: string;
-  /** Where it is written, like `endpoint.floatingIp`. */
+  /** Path in the specification, like `endpoint.floatingIp`. */
   readonly path: string;
 }

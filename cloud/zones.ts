@@ -10,7 +10,7 @@ const zoneSchema = z.looseObject({
   zoneState: z.object({ available: z.boolean() }),
 });
 
-/** Those of Nova or of Cinder in which something can be made; `hidden` where the cloud does not list them. */
+/** Zones of Nova or Cinder that are available; `hidden` if the cloud does not list them. */
 export type Zones = readonly string[] | "hidden";
 
 async function openZones(client: CloudClient, service: "compute" | "volumev3"): Promise<Zones> {
@@ -30,7 +30,7 @@ const unknown = (what: string, service: string, zones: readonly string[]): Findi
     `${what}: whether ${service} has ${zones.join(", ")} is not known; it does not list its zones to you`,
   );
 
-/** Zones of Nova that machines are to be in, or pods by the class of their volumes. */
+/** Reports missing Nova zones of machines, and of pods by the class of their volumes. */
 export async function checkZones(
   client: CloudClient,
   { zones, podZones }: ClusterNeeds,
@@ -54,11 +54,11 @@ const zonesOf = (volumes: ClusterNeeds["unplacedVolumes"]): readonly string[] =>
   ...new Set(volumes.map(({ zone }) => zone)),
 ];
 
-/** Zones in which Cinder would be asked for volumes because a machine is there. */
+/** Returns the zones in which Cinder would create volumes because a machine is there. */
 const followed = ({ volumesFollowZones, zones }: VolumeNeeds): readonly string[] =>
   volumesFollowZones ? zones : [];
 
-/** The zones of Cinder. Undefined: nothing of the cluster is about them. */
+/** Returns the zones of Cinder. Undefined: the cluster does not need them. */
 export async function listVolumeZones(
   client: CloudClient,
   needs: VolumeNeeds,
@@ -68,7 +68,9 @@ export async function listVolumeZones(
   return asked && client.offers("volumev3") ? openZones(client, "volumev3") : undefined;
 }
 
-/** Volumes that machines of several zones would all have in one, of a cloud that could do otherwise. */
+/**
+ * Warns about machines in several zones whose volumes would all be in one zone that Cinder chooses.
+ */
 function apart(
   { unplacedVolumes }: VolumeNeeds,
   there: readonly string[],
@@ -86,8 +88,8 @@ function apart(
 }
 
 /**
- * Zones of Cinder that classes and volumes of machines name, those that it would be asked for because a machine is there, and what has
- * none. `made`: names of the volumes that there are, which keep their zone.
+ * Reports missing Cinder zones of storage classes, of volumes and of machines whose zone volumes
+ * follow, and volumes without a zone. `made`: names of existing volumes, which keep their zone.
  */
 export function volumeZoneFindings(
   needs: VolumeNeeds,
