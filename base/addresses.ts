@@ -2,7 +2,7 @@ import { Address4, Address6 } from "ip-address";
 
 const isIpv4 = (address: string): boolean => Address4.isValid(address);
 
-/** Of an address or a range. */
+/** Returns whether an address or range is IPv6. */
 export const isIpv6 = (address: string): boolean => !isIpv4(address);
 
 const parsed = (range: string): Address4 | Address6 =>
@@ -13,7 +13,7 @@ const limits = (range: string): readonly [bigint, bigint] => {
   return [address.startAddress().bigInt(), address.endAddress().bigInt()];
 };
 
-/** Whether two ranges have an address in common. */
+/** Returns whether two ranges have an address in common. */
 export function overlaps(one: string, other: string): boolean {
   if (isIpv4(one) !== isIpv4(other)) return false;
   const [first, last] = limits(one);
@@ -21,18 +21,24 @@ export function overlaps(one: string, other: string): boolean {
   return first <= otherLast && otherFirst <= last;
 }
 
-/** Whether an address can be a machine's in the range: its first belongs to the network, its last is the broadcast. */
+/**
+ * Returns whether a machine can have the address in the range: the first is the network's, the last
+ * the broadcast.
+ */
 export function isHostOf(range: string, address: string): boolean {
   const [first, last] = limits(range);
   const [it] = limits(address);
   return first < it && it < last;
 }
 
-/** The first address that can be a machine's: Neutron gives it to the router. */
+/** Returns the first address that a machine could have. Neutron gives it to the router. */
 export const firstHostOf = (range: string): string =>
   Address4.fromBigInt(limits(range)[0] + 1n).address;
 
-/** What is left of a range's addresses for machines without the first one and those of `taken`: first and last of each stretch. */
+/**
+ * Returns the parts of a range without its first host address and without the addresses of `taken`,
+ * each by its first and last address.
+ */
 export function stretchesWithout(
   range: string,
   taken: readonly string[],
@@ -50,29 +56,32 @@ export function stretchesWithout(
   });
 }
 
-/** The address of the `kubernetes` service: the first of the range, which kubeadm puts in the API's certificate. */
+/**
+ * Returns the address of the `kubernetes` Service: the first of the range, which kubeadm adds to
+ * the API's certificate.
+ */
 export function firstServiceAddress(services: string): string {
   return firstHostOf(services);
 }
 
-/** The length of a range's prefix: 64 of fd00:10::/64. */
+/** Returns the prefix length of a range: 64 for fd00:10::/64. */
 export const prefixOf = (range: string): number => parsed(range).subnetMask;
 
-/** The address of the family, of those that a port has. */
+/** Returns the address of the given family among a port's addresses; empty if there is none. */
 export const addressOf = (family: "IPv4" | "IPv6", addresses: readonly string[]): string =>
   addresses.find((address) => isIpv4(address) === (family === "IPv4")) ?? "";
 
-/** How Neutron gives machines their IPv6 addresses, in its words. */
+/** Modes in which Neutron gives machines their IPv6 addresses, by Neutron's names. */
 export const ipv6Modes = ["slaac", "dhcpv6-stateful"] as const;
 export type Ipv6Mode = (typeof ipv6Modes)[number];
 
-/** The ranges inside a cluster, of one family. */
+/** Ranges inside a cluster, of one IP family. */
 export interface ClusterRanges {
   readonly pods: string;
   readonly services: string;
 }
 
-/** The ranges of pods or services, that of IPv4 first, as Kubernetes has them. */
+/** Returns the ranges of pods or Services, IPv4 first, as Kubernetes expects them. */
 export const rangesOf = (
   which: keyof ClusterRanges,
   network: ClusterRanges & { readonly ipv6?: ClusterRanges | undefined },

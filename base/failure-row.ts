@@ -1,21 +1,29 @@
-/** One row of the table of failures. */
+/** Row of the table of failures. */
 export interface FailureRow {
-  /** What it means, without a capital and a full stop: stands in sentences and in docs/failures.md. */
+  /** Meaning of the code, without capital and full stop: for messages and docs/failures.md. */
   readonly sentence: string;
-  /** What to do next, where the place that fails does not know better. */
+  /** Next step for the user, if the failing code gives no better hint. */
   readonly hint: string;
-  /** With what the command line ends: 1 failed, 2 configuration or usage, 3 cloud, 4 locked, 5 does not work, 6 changes where none were expected, 130 stopped. */
+  /**
+   * Exit code of the command line: 1 failed, 2 configuration or usage, 3 cloud, 4 locked, 5 does
+   * not work, 6 unexpected changes, 130 stopped.
+   */
   readonly exitCode: 1 | 2 | 3 | 4 | 5 | 6 | 130;
-  /** How others say it. Absent: nobody but our own code knows it. */
+  /**
+   * Patterns of other programs' errors with this meaning. Undefined: only this program reports it.
+   */
   readonly said?: readonly Said[];
 }
 
 /**
- * Text in the one line that counts of what somebody else says. Names that people choose may stand in that line, so a pattern needs
- * a space or a capital, which none of them has.
+ * Pattern for the relevant line of another program's error. The line may contain names that users
+ * choose, so a pattern needs a space or a capital, which such names cannot contain.
  */
 export interface Said {
-  /** How the type of the resources begins of which it is said: the plugin that speaks. Default: any. */
+  /**
+   * Prefix of the types of the resources that the error is about, which identifies the plugin.
+   * Default: any.
+   */
   readonly of?: string;
   readonly text: RegExp;
 }

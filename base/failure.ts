@@ -1,22 +1,22 @@
 import { failureCodes, isFailureCode, rowOf, type FailureCode } from "./failures.js";
 
-/** Where it went wrong. */
+/** Resource that failed. */
 export interface FailureSubject {
   readonly urn?: string;
-  /** The resource's logical name. */
+  /** Logical name of the resource. */
   readonly resource?: string;
 }
 
-/** What we know to have failed: a stable code, one sentence, what to do next. Printed without a stack, with its exit code. */
+/** Known failure: a stable code, one sentence, and the next step. Printed without a stack trace. */
 export class Failure extends Error {
   readonly hint: string;
   readonly exitCode: number;
 
   constructor(
     readonly code: FailureCode,
-    /** What is wrong, naming path and value. */
+    /** Sentence that names path, value and what is wrong. */
     readonly sentence: string,
-    /** A sentence or a command. Default: the table's. */
+    /** Sentence or command for the next step. Default: that of the table. */
     hint?: string,
     readonly subject: FailureSubject = {},
   ) {
@@ -29,29 +29,32 @@ export class Failure extends Error {
 }
 
 /*
- * Between the program and whoever runs it stands the engine, and what passes through it is text. So the program puts the code
- * before its sentence, as in "[NOT_READY] The machine ...", and the service takes it off again.
+ * Transport of failure codes. Between the program and the service is the engine, which passes only
+ * text. So the program writes the code before its sentence, as in "[NOT_READY] The machine ...",
+ * and the service removes it again.
  */
 
-/** A failure as the program says it to the engine. */
+/** Returns a failure as text for the engine. */
 export const marked = (code: FailureCode, sentence: string): string => `[${code}] ${sentence}`;
 
 /**
- * Only the very beginning counts, where nobody else's words can stand; the SDK repeats errors with a beginning of its own, which
- * stays. What the engine puts before the error of a hook says nothing to whoever runs it.
+ * Pattern of the code at the very beginning of a text, where no other program's words can be. The
+ * SDK's own prefix of repeated errors is kept; the engine's prefix for errors of hooks is dropped,
+ * because it tells the user nothing.
  */
 const mark =
   /^(?:(.*\bOne or more errors occurred: )|(?:Preview failed: )?before hook "[^"\\\n]*" failed: )?\[([A-Z_]+)\] /;
 
-/** What {@link marked} was given; without a code when it is not the program's. */
+/** Returns the code and sentence in a text from {@link marked}; no code for any other text. */
 export function unmarked(text: string): { readonly code?: FailureCode; readonly text: string } {
   const [whole = "", before = "", code = ""] = mark.exec(text) ?? [];
   return isFailureCode(code) ? { code, text: before + text.slice(whole.length) } : { text };
 }
 
 /**
- * Returns the line of a plugin's error that gives the reason: the first line, or the first entry of the list that the first line announces.
- * The body of a cloud's answer is part of it: gophercloud 1 writes the body on the next line, gophercloud 2 on the same line.
+ * Returns the line of a plugin's error that states the reason: the first line, or the first entry
+ * of the list that the first line announces. The body of a cloud's answer is included: gophercloud
+ * 1 writes it on the next line, gophercloud 2 on the same line.
  */
 export function tellingLine(text: string): string {
   const lines = text
@@ -66,13 +69,16 @@ export function tellingLine(text: string): string {
   return /but got \d{3} instead$/.test(line) ? `${line}: ${body}` : line;
 }
 
-/** URNs hold names that people choose, of stacks too, which may have capitals. */
+/**
+ * Pattern of URNs. They contain names that users choose, of stacks too, which may have capitals.
+ */
 const urns = /urn:pulumi:[^\s"']+/g;
 
 /**
- * What somebody else's error means: its code, and its words from where they fit. Undefined when nobody knows.
+ * Returns the meaning of another program's error: its code, and its text from the match on. Returns
+ * undefined for an unknown error.
  *
- * @param type of the resource of which it is said; "" when that is not known
+ * @param type type of the resource that failed; "" if unknown
  */
 export function recognised(
   text: string,

@@ -3,9 +3,10 @@ import type { FailureRow } from "./failure-row.js";
 const goesOn = "Run the same command again: it goes on where it stopped.";
 
 /**
- * Everything that can go wrong, one row each; codes and exit codes are stable across releases. Our own code says which row it
- * is where it happens (base/failure.ts). Only what others say (OpenStack, the engine, its plugins) is recognised by its text.
- * The order matters: of several errors the first in the table is the cause, and of several rows that fit a text the first is taken.
+ * Table of all failures. Codes and exit codes are stable across releases. The program's own code
+ * names its row where it fails (base/failure.ts); only errors of others (OpenStack, the engine, its
+ * plugins) are recognised by their text. The order matters: of several errors, the first in the
+ * table is the cause; of several matching rows, the first is used.
  */
 export const failures = {
   INVALID_CONFIG: {
@@ -204,7 +205,7 @@ export const failures = {
     hint: "Can its addresses be reached from here? `npx stackadm doctor` asks it. Then run the same command again.",
     said: [
       { of: "openstack:", text: /dial tcp|connection refused|i\/o timeout|got 50[234] instead/ },
-      // gophercloud 1 has these texts for 502, 503 and 504.
+      // gophercloud 1 writes these texts for 502, 503 and 504.
       { of: "openstack:", text: /Bad Gateway|service is currently unable|Gateway Timeout/ },
     ],
   },
@@ -281,13 +282,13 @@ export const failures = {
   },
 } as const satisfies Readonly<Record<string, FailureRow>>;
 
-/** What went wrong, for programs. */
+/** Code of a failure, for programs. */
 export type FailureCode = keyof typeof failures;
 
-/** Every code, causes before consequences. */
+/** Codes of all failures, causes before consequences. */
 export const failureCodes = Object.keys(failures) as readonly FailureCode[];
 
-/** The row of a code. */
+/** Returns the row of a code. */
 export const rowOf = (code: FailureCode): FailureRow => failures[code];
 
 export const isFailureCode = (text: string): text is FailureCode => Object.hasOwn(failures, text);

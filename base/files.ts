@@ -2,13 +2,13 @@ import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path";
 
 export interface WriteOptions {
-  /** Permissions from the first byte on, also where the file was there. Default: 0o644. */
+  /** Permissions of the file from the first byte on, even if it exists. Default: 0o644. */
   readonly mode?: number;
-  /** Permissions of folders that are made for it. Default: 0o755. */
+  /** Permissions of folders that are created. Default: 0o755. */
   readonly folderMode?: number;
 }
 
-/** Writes a file beside where it belongs, which `place` then puts there. */
+/** Writes a temporary file in the target's folder, which `place` then moves into place. */
 function writeAside<T>(
   file: string,
   content: string,
@@ -25,7 +25,10 @@ function writeAside<T>(
   }
 }
 
-/** Replaces a file as a whole: whoever reads it, and whenever this is stopped, finds the earlier text or the new one. */
+/**
+ * Replaces a file atomically: readers find the old or the new text, even if this process is
+ * stopped.
+ */
 export function writeWhole(file: string, content: string, options: WriteOptions = {}): void {
   writeAside(file, content, options, (aside) => {
     renameSync(aside, file);
@@ -34,18 +37,21 @@ export function writeWhole(file: string, content: string, options: WriteOptions 
 
 const onlyForItsOwner = { mode: 0o600, folderMode: 0o700 };
 
-/** The same, only for its owner. */
+/** Replaces a file atomically, readable only by its owner. */
 export const writePrivate = (file: string, content: string): void => {
   writeWhole(file, content, onlyForItsOwner);
 };
 
-/** Makes a file as a whole where there is none, only for its owner; false when there is one, which stays. */
+/**
+ * Creates a file atomically, readable only by its owner. Returns false, and changes nothing, if it
+ * exists.
+ */
 export const writeNew = (file: string, content: string): boolean =>
   writeAside(file, content, onlyForItsOwner, (aside) => linkNew(aside, file));
 
 /**
- * Makes `file` another name of `source`; false when it exists. What was written aside appears whole this way, and of
- * several processes that try at once exactly one succeeds.
+ * Creates `file` as a hard link to `source`; returns false if it exists. The content appears
+ * complete, and of several processes exactly one succeeds.
  */
 export function linkNew(source: string, file: string): boolean {
   try {

@@ -5,10 +5,10 @@ import type { Progress } from "./progress.js";
 import { withStep } from "./progress.js";
 import { run } from "./run.js";
 
-/** Commands, or files by their whole path, and the Debian packages they come from. */
+/** Debian packages by the command, or the file's absolute path, that they contain. */
 export type CommandPackages = Readonly<Record<string, string>>;
 
-/** The commands that are in no folder of PATH, and the files that are not there. */
+/** Returns the commands that are in no folder of PATH, and the files that do not exist. */
 export function missingCommands(
   wanted: CommandPackages,
   path: string,
@@ -23,13 +23,16 @@ export function missingCommands(
 }
 
 export interface InstallOptions {
-  /** Aborting it ends apt-get. */
+  /** Signal that ends apt-get. */
   readonly signal?: AbortSignal;
-  /** Where commands are looked for. Default: PATH. */
+  /** Folders to search for commands. Default: PATH. */
   readonly path?: string;
 }
 
-/** Installs what is missing by apt-get where that is possible; elsewhere says what to install. */
+/**
+ * Installs missing commands with apt-get if possible; otherwise throws an error that names their
+ * packages.
+ */
 export async function ensureCommands(
   wanted: CommandPackages,
   progress: Progress,
@@ -56,7 +59,7 @@ export async function ensureCommands(
       await install();
     } catch {
       signal?.throwIfAborted();
-      // The package lists may be old or missing: fetch them and try once more.
+      // The package lists may be outdated or missing: update them and try again.
       await apt("update");
       await install();
     }

@@ -1,20 +1,21 @@
-/** Which image of which version each add-on runs, and where a site keeps its copies. */
 
 import { kubernetesMinors, supportedMinors } from "./versions.js";
 
-/** Where a site keeps its copies of the public images. */
+/** Registry with a site's copies of the public images. */
 export interface ImageRegistry {
-  /** Host, port and optional path, without a scheme or a closing slash: `registry.example:5001/k8s`. */
+  /**
+   * Host, port and optional path, without scheme or trailing slash: `registry.example:5001/k8s`.
+   */
   readonly prefix: string;
 }
 
-/** A prefix that means no copies: every image comes from where it is published. */
+/** Prefix that stands for no copies: every image comes from where it is published. */
 const upstreamPrefix = "registry.k8s.io";
 
-/** The image that each container of an add-on runs. */
+/** Name of the image of an add-on's container. */
 export type ImageName = keyof typeof imagesEverywhere | keyof typeof cloudProviderImages;
 
-/** Images that published manifests of pod networks name, by what their repositories end with. */
+/** Images in the published manifests of pod networks, by the end of their repositories. */
 const manifestImages = {
   calicoNode: /\/calico\/node$/,
   calicoCni: /\/calico\/cni$/,
@@ -22,24 +23,26 @@ const manifestImages = {
   flannel: /\/flannel(-io)?\/flannel$/,
 } as const;
 
-/** Images of kubeadm's list that one of one's own can stand in for, by their names there. */
+/** Images of kubeadm that the user can replace, with their names in kubeadm's list. */
 export const kubeadmImages = { etcd: "etcd", coreDns: "coredns", pause: "pause" } as const;
 export type KubeadmImage = keyof typeof kubeadmImages;
 
-/** Every image that another can stand in for. */
+/** Name of any image that the user can replace. */
 export type ReplaceableImage = ImageName | keyof typeof manifestImages | KubeadmImage;
 
-/** References that stand in for single images, as they are written: no registry prefix is put before them. */
+/** References that replace single images. They are used as written, without the registry prefix. */
 export type OwnImages = { readonly [Name in ReplaceableImage]?: string | undefined };
 
-/** Images of cloud-provider-openstack, each with the release for the Kubernetes minor as its tag. */
+/**
+ * Images of cloud-provider-openstack. Their tag is its release for the Kubernetes minor version.
+ */
 const cloudProviderImages = {
   cloudControllerManager: "registry.k8s.io/provider-os/openstack-cloud-controller-manager",
   cinderCsi: "registry.k8s.io/provider-os/cinder-csi-plugin",
   keystoneAuth: "registry.k8s.io/provider-os/k8s-keystone-auth",
 } as const;
 
-/** Images whose version does not follow the Kubernetes minor. */
+/** Images whose version does not depend on the Kubernetes minor version. */
 const imagesEverywhere = {
   csiAttacher: "registry.k8s.io/sig-storage/csi-attacher:v4.12.0",
   csiProvisioner: "registry.k8s.io/sig-storage/csi-provisioner:v5.3.0",
@@ -52,7 +55,7 @@ const imagesEverywhere = {
   traefik: "docker.io/library/traefik:v3.7.13",
   kubeRouter: "docker.io/cloudnativelabs/kube-router:v2.10.0",
   flannel: "ghcr.io/flannel-io/flannel:v0.26.7",
-  // The one that the manifest of that flannel names.
+  // Version that the manifest of that flannel release names.
   flannelCniPlugin: "ghcr.io/flannel-io/flannel-cni-plugin:v1.6.2-flannel1",
   agnhost: "registry.k8s.io/e2e-test-images/agnhost:2.53",
 } as const;
@@ -61,11 +64,11 @@ const imagesEverywhere = {
 export type ImageTable = Readonly<Record<ImageName, string>>;
 
 /**
- * The image table for a Kubernetes version.
+ * Returns the images of all add-ons for a Kubernetes version.
  *
  * @param kubernetesVersion `1.36.3`, with or without a leading `v`
- * @param registry the site's copies; default: the public registries
- * @param own what stands in for single images; default: nothing
+ * @param registry registry with the site's copies. Default: the public registries
+ * @param own replacements of single images. Default: none
  */
 export function imageTable(
   kubernetesVersion: string,
@@ -86,7 +89,10 @@ export function imageTable(
   return mapValues(upstream, (reference, name) => own[name] ?? imageReference(reference, registry));
 }
 
-/** Tags of all add-on images for one Kubernetes version, for whoever builds them. */
+/**
+ * Returns the tags of all add-on images for one Kubernetes version, for tools that build these
+ * images.
+ */
 export function imageTags(kubernetesVersion: string): Readonly<Record<ImageName, string>> {
   return mapValues(imageTable(kubernetesVersion), (reference) =>
     reference.slice(reference.lastIndexOf(":") + 1),
@@ -94,8 +100,8 @@ export function imageTags(kubernetesVersion: string): Readonly<Record<ImageName,
 }
 
 /**
- * An upstream reference as this site pulls it: the upstream path under the site's prefix.
- * Source of the rule: kubeadm's `imageRepository` keeps the path below the registry host.
+ * Returns an upstream reference with the site's prefix instead of its registry host.
+ * Source: kubeadm's `imageRepository` also keeps the path after the registry host.
  */
 export function imageReference(upstream: string, registry?: ImageRegistry): string {
   if (registry === undefined || registry.prefix === upstreamPrefix) {
@@ -105,7 +111,7 @@ export function imageReference(upstream: string, registry?: ImageRegistry): stri
   return `${registry.prefix}/${path}`;
 }
 
-/** What a container of a published manifest runs here. */
+/** Returns the image to use for a container of a published manifest. */
 export function manifestImage(
   published: string,
   registry: ImageRegistry | undefined,
@@ -117,7 +123,10 @@ export function manifestImage(
   return standsIn ?? imageReference(published, registry);
 }
 
-/** The two halves of a reference that kubeadm takes apart: the repository without the image's own name, and the tag. */
+/**
+ * Returns the two parts in which kubeadm expects a reference: the repository without the image's
+ * name, and the tag.
+ */
 export function splitReference(reference: string): {
   readonly imageRepository: string;
   readonly imageTag: string;

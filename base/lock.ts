@@ -7,25 +7,29 @@ import { UserError } from "./user-error.js";
 
 export interface LockHolder {
   readonly pid: number;
-  /** When the holder's process started, in clock ticks after boot: tells a reused pid from the holder. */
+  /**
+   * Start of the holder's process in clock ticks after boot: distinguishes it from a later process
+   * with the same PID.
+   */
   readonly started: string;
-  /** What the holder is doing, for people. */
+  /** Description of the holder's work, for users. */
   readonly purpose: string;
 }
 
 export interface LockOptions {
-  /** What this process wants to do, shown to whoever waits. */
+  /** Description of this process's work, shown to processes that wait. */
   readonly purpose: string;
-  /** How long to wait for another holder, in ms. Default: 0, refuse at once. */
+  /** Milliseconds to wait for another holder. Default: 0, fail at once. */
   readonly waitMs?: number;
-  /** Called once when the lock is held by another process. */
+  /** Called once if another process has the lock. */
   readonly onWait?: (holder: LockHolder) => void;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Runs `work` while this process alone holds `file`. A lock whose process is gone (killed, rebooted) is taken over.
- * Throws UserError naming the holder when it does not get the lock in time.
+ * Runs `work` while this process has the lock `file`. Takes over a lock whose process no longer
+ * exists (killed, rebooted). Throws a UserError that names the holder if it does not get the lock
+ * in time.
  */
 export async function withLock<T>(
   file: string,
@@ -55,7 +59,7 @@ export async function withLock<T>(
   }
 }
 
-/** Takes the lock and returns undefined, or returns who has it. */
+/** Takes the lock and returns undefined, or returns its holder. */
 function take(file: string, purpose: string): LockHolder | undefined {
   const own: LockHolder = {
     pid: process.pid,
@@ -72,7 +76,7 @@ function take(file: string, purpose: string): LockHolder | undefined {
   return holderIn(read(file)) ?? { pid: 0, started: "", purpose: "unknown" };
 }
 
-/** Without /proc, as on macOS, a process is known by its number alone. */
+/** Returns whether the holder still runs. Without /proc, as on macOS, only the PID is compared. */
 function isAlive({ pid, started }: LockHolder): boolean {
   if (processFacts(process.pid)) return processFacts(pid)?.started === started;
   try {
@@ -82,13 +86,16 @@ function isAlive({ pid, started }: LockHolder): boolean {
   }
 }
 
-/** Takes away the file of one that is gone. What somebody else has put there since is put back: two may find the same one gone. */
+/**
+ * Deletes a dead holder's lock file. Two processes may try this: if the file is another holder's by
+ * then, it is put back.
+ */
 function clear(file: string, text: string): void {
   const aside = `${file}.${process.pid.toString()}.gone`;
   try {
     renameSync(file, aside);
   } catch {
-    return; // somebody else was first
+    return; // another process was first
   }
   if (read(aside) !== text) linkNew(aside, file);
   rmSync(aside, { force: true });
@@ -106,6 +113,6 @@ function holderIn(text: string | undefined): LockHolder | undefined {
   try {
     return JSON.parse(text ?? "") as LockHolder;
   } catch {
-    return undefined; // half written
+    return undefined; // incomplete
   }
 }

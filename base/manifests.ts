@@ -1,6 +1,9 @@
-/** Which published manifests are deployed: names and digests of what is fetched when it is needed; nothing of it is in here. */
+/**
+ * Published manifests that are deployed: addresses and digests of files that are downloaded when
+ * needed.
+ */
 
-/** A file of Kubernetes objects, and what must be in it. */
+/** File of Kubernetes objects, with its expected digest. */
 export interface PinnedManifest {
   /** Address (http, https) or path. */
   readonly source: string;
@@ -14,7 +17,7 @@ const calico = (file: string, sha256: string): PinnedManifest => ({
   sha256,
 });
 
-/** By pod network: the release that is deployed where a cluster names none. */
+/** Default manifest of each pod network. */
 export const publishedManifests = {
   calico: calico("calico.yaml", "a1df919d9721cf667accdc3e72848911b0cb25cfab7d2478ad0c996302c95744"),
   canal: calico("canal.yaml", "aa58a7b245586a90d75d969b9184326f6218acea7e4951ce2931113cd8e91e39"),

@@ -1,13 +1,14 @@
 /*
- * The ports of a cluster's own parts, as kubeadm has them. Scripts that lie on machines, which nobody tells, name etcd's themselves.
+ * Ports of a cluster's own components, as kubeadm sets them. Scripts that are installed on machines
+ * repeat etcd's ports, because they get no variables.
  */
 
-/** Of the Kubernetes API, on each control plane and wherever it is reached. */
+/** Port of the Kubernetes API, on each control plane and on its endpoint. */
 export const apiPort = 6443;
 
 export const etcdPorts = {
   clients: 2379,
   peers: 2380,
-  /** How it is, to those on its machine. */
+  /** Port of the health check, open on the machine itself only. */
   health: 2381,
 } as const;

@@ -1,18 +1,19 @@
 import { readFileSync, readlinkSync } from "node:fs";
 
-/** What tells a process from another one of the same number. */
+/** Properties that distinguish a process from another one with the same PID. */
 export interface ProcessFacts {
-  /** Number of its group. */
+  /** ID of the process group. */
   readonly group: number;
-  /** When it started, in clock ticks after boot. */
+  /** Start time in clock ticks after boot. */
   readonly started: string;
 }
 
-/** Undefined when there is no such process. */
+/** Returns the properties of a process; undefined if it does not exist. */
 export function processFacts(pid: number): ProcessFacts | undefined {
   try {
     const stat = readFileSync(`/proc/${pid.toString()}/stat`, "utf8");
-    // Its name stands in brackets and may hold anything; what follows are fields 3 and on.
+    // The process's name stands in parentheses and may contain anything; fields 3 and following
+    // come after it.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return { group: Number(fields[2]), started: fields[19] ?? "" };
   } catch {
@@ -20,16 +21,19 @@ export function processFacts(pid: number): ProcessFacts | undefined {
   }
 }
 
-/** Where numbers of processes mean what they mean here: this boot of this machine, this container. */
+/** Place in which a PID is unique: one boot of one machine, one container. */
 export interface ProcessPlace {
   readonly boot: string;
-  /** The namespace of the numbers: another one in another container. */
+  /** PID namespace, which differs between containers. */
   readonly namespace: string;
-  /** By which the machine is known again after a boot. Absent: it has no such ID, or none that can be read. */
+  /**
+   * ID of the machine, which is the same after a reboot. Undefined if there is none, or it cannot
+   * be read.
+   */
   readonly machine?: string;
 }
 
-/** Undefined where it cannot be told. */
+/** Returns the place of this process; undefined if it cannot be determined. */
 export function processPlace(): ProcessPlace | undefined {
   try {
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -41,7 +45,7 @@ export function processPlace(): ProcessPlace | undefined {
   }
 }
 
-/** In an image it is empty or says "uninitialized". */
+/** Returns the machine's ID; undefined if it is empty or "uninitialized", as in an image. */
 function machineId(): string | undefined {
   try {
     return /^[0-9a-f]{32}(?=\n?$)/.exec(readFileSync("/etc/machine-id", "utf8"))?.[0];
@@ -50,12 +54,13 @@ function machineId(): string | undefined {
   }
 }
 
-/** The namespace of all that is in no container; a constant of the kernel. */
+/** PID namespace outside containers, a constant of the kernel. */
 const outside = "pid:[4026531836]";
 
 /**
- * Whether that place is this machine before it was booted, so that nothing runs there any more. Only outside of containers: those
- * of one image have one ID on whatever machine.
+ * Returns whether `there` is an earlier boot of this machine, so that none of its processes still
+ * runs. Only outside containers, because containers of one image have the same machine ID on every
+ * machine.
  */
 export const isEarlierBoot = (there: ProcessPlace, here: ProcessPlace): boolean =>
   there.machine !== undefined &&

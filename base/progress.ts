@@ -1,24 +1,27 @@
 /**
- * How long work tells a person where it is. Producers (toolchain, lab, cluster operations, tests) only know
- * this interface; what is drawn (live lines on a terminal, plain lines elsewhere, JSON lines) is the renderer's.
+ * Progress reports of long work. Producers (toolchain, lab, cluster operations, tests) use only
+ * this interface; a renderer shows them as live lines on a terminal, plain lines or JSON lines.
  */
 export interface Progress {
-  /** Begins a step. `expectedSeconds` comes from measured runs and is shown beside the elapsed time. */
+  /**
+   * Begins a step. `expectedSeconds` comes from measured runs and is shown next to the elapsed
+   * time.
+   */
   step(title: string, expectedSeconds?: number): Step;
-  /** A line that stays on the screen, outside any step. */
+  /** Prints a permanent line outside any step. */
   note(text: string): void;
 }
 
 export interface Step {
-  /** The newest thing that happens inside the step; replaces the one before on a terminal. */
+  /** Shows the current detail of the step, which replaces the previous one on a terminal. */
   update(detail: string): void;
-  /** Ends the step well; `note` says what came of it. */
+  /** Ends the step as successful; `note` describes the result. */
   done(note?: string): void;
-  /** Ends the step badly. The error itself is thrown by the caller. */
+  /** Ends the step as failed. The caller throws the error itself. */
   failed(note?: string): void;
 }
 
-/** Runs `work` as one step: ends it well or badly with the promise. */
+/** Runs `work` as one step, which succeeds or fails with it. */
 export async function withStep<T>(
   progress: Progress,
   title: string,
@@ -31,14 +34,14 @@ export async function withStep<T>(
     step.done();
     return result;
   } catch (error) {
-    // The caller shows the whole error; here its first line is enough.
+    // The caller shows the whole error; its first line is enough here.
     const [first = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
     step.failed(first);
     throw error;
   }
 }
 
-/** Says nothing: for tests and for embedders that do not care. */
+/** Progress without output, for tests and for programs that need none. */
 export const silent: Progress = {
   step: () => ({ update: () => undefined, done: () => undefined, failed: () => undefined }),
   note: () => undefined,

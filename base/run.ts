@@ -7,17 +7,17 @@ import { UserError } from "./user-error.js";
 export interface RunOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Written to the command's standard input, then closed. */
+  /** Text for the command's standard input, which is then closed. */
   readonly input?: string;
-  /** Called with the number of the command's process as soon as there is one. */
+  /** Called with the PID of the command's process when it has started. */
   readonly onStart?: (pid: number) => void;
   /** Called with every line of standard output and standard error. */
   readonly onLine?: (line: string) => void;
-  /** Aborting it ends the command with SIGTERM. */
+  /** Signal that ends the command with SIGTERM. */
   readonly signal?: AbortSignal;
-  /** Lines that tell of progress and never why a command failed: the error leaves them out. */
+  /** Returns whether a line only reports progress. The error message leaves out such lines. */
   readonly isProgress?: (line: string) => boolean;
-  /** Exit codes that are not a failure. Default: 0. */
+  /** Exit codes that count as success. Default: 0. */
   readonly accept?: readonly number[];
 }
 
@@ -27,7 +27,7 @@ export interface RunResult {
   readonly stderr: string;
 }
 
-/** How many lines of a command that failed are shown. */
+/** Number of lines of a failed command's output in the error message. */
 const shown = 8;
 
 const tail = (text: string, { isProgress = () => false }: RunOptions): string =>
@@ -38,13 +38,18 @@ const tail = (text: string, { isProgress = () => false }: RunOptions): string =>
     .slice(-shown)
     .join("\n");
 
-/** Node says ENOENT for a missing command and for a missing directory alike. */
+/**
+ * Returns the error for Node's ENOENT, which stands for a missing command and for a missing
+ * directory.
+ */
 const missing = (command: string, cwd: string | undefined): Failure =>
   cwd !== undefined && !existsSync(cwd)
     ? new UserError(`There is no directory ${cwd} to run '${command}' in.`)
     : new Failure("TOOL_MISSING", `The command '${command}' is not installed.`);
 
-/** Runs a command to its end without a shell. Throws a Failure with the last lines it printed when it fails. */
+/**
+ * Runs a command without a shell until it ends. Throws a Failure with its last lines if it fails.
+ */
 export async function run(
   command: string,
   args: readonly string[],

@@ -2,9 +2,10 @@
 export type Stoppable<T> = (signal: AbortSignal) => Promise<T>;
 
 /**
- * Both at once. When one fails, the other is stopped; the error is thrown when both have ended, so that nothing goes on behind it.
+ * Runs both at the same time. If one fails, the other is stopped; the error is thrown after both
+ * have ended, so that nothing continues in the background.
  *
- * @param signal aborting it stops both; default: nobody stops them
+ * @param signal stops both when aborted. Default: none
  */
 export async function together<One, Other>(
   one: Stoppable<One>,
@@ -17,7 +18,7 @@ export async function together<One, Other>(
     try {
       return await work(stop);
     } catch (error) {
-      // What the other says when it is stopped is not why.
+      // An error that the other one throws because it is stopped is not the cause.
       if (!failed.signal.aborted) failed.abort(error);
       throw error;
     }

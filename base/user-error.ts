@@ -1,13 +1,13 @@
 import { Failure } from "./failure.js";
 
-/** What a person did or has, and can mend, and no code is worth telling apart: one sentence and one hint. */
+/** Error that the user can fix and that needs no code of its own: a sentence and a hint. */
 export class UserError extends Failure {
   constructor(
-    /** One sentence: what is wrong, naming path and value. */
+    /** Sentence that names path, value and what is wrong. */
     message: string,
-    /** What to do next: a sentence or a command. */
+    /** Sentence or command for the next step. */
     hint?: string,
-    /** 2 for what was written on the command line. */
+    /** Exit code; 2 for an error on the command line. */
     exitCode: 1 | 2 = 1,
   ) {
     super(exitCode === 2 ? "INVALID_USAGE" : "FAILED", message, hint);

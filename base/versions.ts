@@ -1,15 +1,19 @@
 /**
- * Every version that this program chooses, and where it comes from. Kubernetes is one release and each image one tag. What comes beside
- * Kubernetes' packages is a series: machines take its newest build when they are prepared, and hold it.
+ * Versions that this program chooses, and their sources. Kubernetes is one exact release and each
+ * image one tag. The packages that accompany Kubernetes' own are series: machines install the
+ * newest build of a series when they are prepared, and hold it.
  */
 
-/** What goes with a Kubernetes minor. */
+/** Versions that belong to a Kubernetes minor version. */
 export interface KubernetesMinor {
-  /** The patch release that the tests run, and for which the lab has packages and images. */
+  /** Patch release that the tests use, and for which the lab has packages and images. */
   readonly version: string;
-  /** The release of cloud-provider-openstack for it: one per minor, by its own release policy. */
+  /** Release of cloud-provider-openstack: one per minor version, by its own release policy. */
   readonly cloudProvider: string;
-  /** What kubeadm of that patch release runs beside Kubernetes; the tags are those of `kubeadm config images list`. */
+  /**
+   * Versions that kubeadm of that patch release runs; the tags are those of `kubeadm config images
+   * list`.
+   */
   readonly etcd: string;
   readonly coredns: string;
   readonly pause: string;
@@ -23,7 +27,7 @@ const newest = {
   pause: "3.10.2",
 };
 
-/** The minors that documents, scripts and add-ons are written for, newest first. */
+/** Minor versions that documents, scripts and add-ons support, newest first. */
 export const kubernetesMinors: Readonly<Record<string, KubernetesMinor>> = {
   "1.36": newest,
   "1.35": {
@@ -37,46 +41,50 @@ export const kubernetesMinors: Readonly<Record<string, KubernetesMinor>> = {
 
 export const supportedMinors: readonly string[] = Object.keys(kubernetesMinors);
 
-/** @default of `kubernetes.version`. */
+/** Default of `kubernetes.version`. */
 export const defaultKubernetesVersion = newest.version;
 
-/** Of kubeadm's documents. */
+/** API version of kubeadm's documents. */
 export const kubeadmVersion = "kubeadm.k8s.io/v1beta4";
 
-/** Where Kubernetes' own packages are published; `{minor}` becomes the minor version. */
+/** Repository of Kubernetes' own packages; `{minor}` becomes the minor version. */
 export const upstreamPackages = {
   url: "https://pkgs.k8s.io/core:/stable:/v{minor}/deb/",
-  /** Fingerprint of the key that signs them. */
+  /** Fingerprint of the key that signs the repository. */
   keyFingerprint: "DE15B14486CD377B9E876E1A234654DA9A296436",
 } as const;
 
 /**
- * The latest minor of containerd that machines are given. Up to 2.4.2 it takes passwords of registries from its configuration, which it
- * calls deprecated and means to give up in 2.7; a later minor comes in here when that was tried with it.
+ * Latest minor version of containerd that machines install. containerd up to 2.4.2 reads registry
+ * passwords from its configuration, which is deprecated and to be removed in 2.7. Raise this only
+ * after a test with that minor version.
  */
 const latestContainerd = "2.4";
 
 /**
- * Where containerd 2 comes from on machines of which neither Kubernetes' repository nor the distribution has it; `{distribution}` and
- * `{codename}` become ID and VERSION_CODENAME of the machine's os-release(5). Docker's own, as its instructions for Debian and Ubuntu say.
+ * Repository of containerd 2 for machines where neither Kubernetes' repository nor the distribution
+ * has it. `{distribution}` and `{codename}` become ID and VERSION_CODENAME of the machine's
+ * os-release(5). It is Docker's own, as its instructions for Debian and Ubuntu state.
  */
 export const containerdPackages = {
   source: "https://download.docker.com/linux/{distribution} {codename} stable",
   key: "https://download.docker.com/linux/{distribution}/gpg",
-  /** Fingerprint of the primary key; a subkey of it signs. */
+  /** Fingerprint of the primary key; one of its subkeys signs. */
   keyFingerprint: "9DC858229FC7DD38854AE2D88D81803C0EBFCD88",
 } as const;
 
 /**
- * Returns the series of the packages that come with Kubernetes' own. Machines install the newest build of a series and hold it. `<=1.36` takes
- * earlier minors of the same major too.
+ * Returns the series of the packages that accompany Kubernetes' own. Machines install the newest
+ * build of a series and hold it. `<=1.36` also accepts earlier minor versions of the same major
+ * version.
  */
 export function packageSeries(kubernetesVersion: string): {
   readonly criTools: string;
   readonly kubernetesCni: string;
   readonly containerd: string;
 } {
-  // crictl is released with each minor of Kubernetes, sometimes later than that; an earlier one does as well.
+  // crictl is released for each minor version of Kubernetes, sometimes later; an earlier one also
+  // works.
   return {
     criTools: `<=${minorOf(kubernetesVersion)}`,
     kubernetesCni: "1",
@@ -84,18 +92,18 @@ export function packageSeries(kubernetesVersion: string): {
   };
 }
 
-/** "1.36" of "1.36.3". */
+/** Returns the minor version: "1.36" for "1.36.3". */
 export function minorOf(version: string): string {
   return version.split(".").slice(0, 2).join(".");
 }
 
-/** "1.37" of "1.36.3". */
+/** Returns the next minor version: "1.37" for "1.36.3". */
 export function minorAfter(version: string): string {
   const [major = 0, minor = 0] = numbersOf(version);
   return `${String(major)}.${String(minor + 1)}`;
 }
 
-/** Below 0: the first one is earlier; 0: they are the same. */
+/** Compares two versions: negative if the first is earlier, 0 if they are equal. */
 export function compareVersions(one: string, other: string): number {
   const others = numbersOf(other);
   const differences = numbersOf(one).map((number, index) => number - (others[index] ?? 0));

@@ -1,8 +1,9 @@
 import { Document, Schema, visit, type ScalarTag } from "yaml";
 
 /**
- * What some reader takes for something else than text, beyond what the schema of YAML 1.1 lists. go-yaml (kubeadm, kubectl)
- * ignores underscores in numbers and takes prefixes of either case, PyYAML (cloud-init) stops at a tab and has a type for `=`.
+ * Patterns of text that some YAML reader does not read as text, in addition to the YAML 1.1 schema.
+ * go-yaml (kubeadm, kubectl) ignores underscores in numbers and accepts prefixes in either case;
+ * PyYAML (cloud-init) fails at a tab and has a type for `=`.
  */
 const alsoAmbiguous = [
   /^(?:=|y|yes|n|no|on|off|true|false|null|[-+]?\.(?:inf|nan))$/i,
@@ -20,16 +21,19 @@ function resolve(text: string): string {
 
 const compat = [...new Schema({ schema: "yaml-1.1" }).tags, ...alsoAmbiguous];
 
-/** Line breaks of YAML 1.1 only, and characters that its readers refuse: always escaped. */
+/**
+ * Characters that are always escaped: line breaks of YAML 1.1 only, and characters that its readers
+ * refuse.
+ */
 const unprintable = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/;
 
 const escaped = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 /**
- * A value as YAML that means the same to readers of YAML 1.1 and 1.2: kubeadm, cloud-init, kubectl and PyYAML read 1.1, in
- * which a cluster named `off` is a boolean. Text that either would read as something else is quoted, keys too; all other
- * text stays as it is.
+ * Returns a value as YAML that has the same meaning for readers of YAML 1.1 and 1.2. kubeadm,
+ * cloud-init, kubectl and PyYAML read 1.1, in which a cluster named `off` is a boolean. Text and
+ * keys that either version would not read as text are quoted; all other text is unchanged.
  */
 export function toYaml(value: unknown): string {
   const document = new Document(value, { compat });
