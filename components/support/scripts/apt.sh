@@ -1,19 +1,21 @@
 # shellcheck shell=bash disable=SC2154
-# How packages come onto a machine: put after common.sh and downloads.sh, before every script that installs some. Reads no values.
+# Functions that install packages. Put after common.sh and downloads.sh, before every script that
+# installs packages. Reads no values.
 
-# apt_run SECONDS ARGUMENT...: runs apt-get for at most SECONDS times `factor`; it may wait 300 s of them for the package lock. In English,
-# since its output is read.
+# apt_run SECONDS ARGUMENT...: runs apt-get for at most SECONDS times `factor`, including up to 300
+# s of waiting for the package lock. Its output is in English, because the functions below parse it.
 apt_run() {
   LC_ALL=C DEBIAN_FRONTEND=noninteractive timeout "$(($1 * factor))" \
     apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "${@:2}"
 }
 
-# apt_update [OPTION...]: apt waits for no lock of its lists, whatever it is told of locks.
+# apt_update [OPTION...]: updates the package lists. Retries for a while if they are locked: apt's
+# own option for locks does not apply to the lists.
 apt_update() {
   local end=$((SECONDS + 120 * factor)) forgot=no
   until apt_run 600 "$@" update; do
     if [[ $forgot == no ]] && lists_unreadable; then
-      # apt never replaces a list that was half written when the machine lost its power.
+      # apt never replaces a list that was only partly written when the machine lost power.
       rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin
       forgot=yes
       continue
@@ -25,26 +27,29 @@ apt_update() {
 
 lists_unreadable() { this_run | tail -n 5 | grep -Eq '^E: The package (lists or status file could not be parsed or opened|cache file is corrupted)'; }
 
-# apt_fault [SETTING]: ": ", what apt said was wrong and what to do about it, or nothing. SETTING says where packages come from.
+# apt_fault [SETTING]: prints ": ", apt's error and a remedy, or nothing. SETTING is the argument
+# that names the package source.
 apt_fault() {
   local said
   said=$(because apt)
   printf '%s' "$said$(remedy "$said" "${1:+write another address in $1}")"
 }
 
-# Only our repository: the distribution's lists may be unreachable, and are not needed when its packages are there. Without the mode
-# apt succeeds although nothing answered.
+# Updates only the list of this program's repository: the distribution's lists may be unreachable,
+# and are not needed if its packages are installed. Without Error-Mode=any, apt succeeds although no
+# repository answered.
 apt_update_own() {
   apt_update -o Dir::Etc::sourcelist=sources.list.d/stackadm.list -o Dir::Etc::sourceparts=- \
     -o APT::Get::List-Cleanup=0 -o APT::Update::Error-Mode=any
 }
 
-# What is pinned may be held at another version, by an earlier run with other settings or by the image.
+# Pinned packages may be held at another version, by an earlier run with other settings or by the
+# image.
 readonly apt_choices=(-o Dpkg::Options::=--force-confold --no-install-recommends --allow-change-held-packages --allow-downgrades)
 
 apt_install() { or_listed_anew apt_try "$@"; }
 
-# apt_fetch NAME...: what their installation needs is on the machine then, and nothing else has changed.
+# apt_fetch NAME...: downloads the packages and their dependencies, and changes nothing else.
 apt_fetch() { or_listed_anew apt_download "$@"; }
 
 or_listed_anew() {
@@ -54,16 +59,18 @@ or_listed_anew() {
   }
 }
 
-# A download may be broken off at any time; what dpkg does may not, so that has a long time for itself.
+# apt_try NAME...: downloads and installs packages. The download may be interrupted at any time, but
+# dpkg may not, so the installation has a long time limit of its own.
 apt_try() {
-  # Whatever broke it off all the same: apt refuses to install anything until that has come to its end.
+  # After an interrupted installation, apt refuses to install anything until dpkg has finished it.
   DEBIAN_FRONTEND=noninteractive timeout "$((1800 * factor))" dpkg --force-confold --configure -a || :
   apt_download "$@" && apt_run 1800 "${apt_choices[@]}" install "$@"
 }
 
 apt_download() { apt_run 900 "${apt_choices[@]}" install --download-only "$@"; }
 
-# apt_hold NAME...: no upgrade of the machine changes what is installed of them. What came without a package cannot be held.
+# apt_hold NAME...: holds the installed packages, so that no upgrade of the machine changes them.
+# Skips names that are not installed as a package.
 apt_hold() {
   local free
   mapfile -t free < <(dpkg-query -W -f '${db:Status-Want} ${db:Status-Status} ${Package}\n' "$@" |

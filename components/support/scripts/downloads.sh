@@ -1,10 +1,12 @@
 # shellcheck shell=bash disable=SC2154
-# Sentences about a download that brought something other than what was wanted. Reads no values.
+# Functions that explain failed downloads. Reads no values.
 
-# shown ADDRESS: leaves out what may be a password: user, query and fragment.
+# shown ADDRESS: prints the address without parts that may contain a password: user, query and
+# fragment.
 shown() { sed -E 's|[?#].*||; s|^([A-Za-z]+://)[^/]*@|\1|' <<<"$1"; }
 
-# Pairs: a pattern of what curl, apt, kubeadm and containerd say, in small letters, and what to do about it. The first that fits counts.
+# Pairs of a pattern in errors of curl, apt, kubeadm and containerd, in lower case, and a remedy.
+# The first match is used.
 readonly remedies=(
   ' 407 ' 'correct user and password in network.proxy'
   'resolve proxy|from proxy|proxy connect|proxyconnect|connect tunnel' 'correct network.proxy, or have the proxy let it through'
@@ -21,7 +23,8 @@ readonly remedies=(
   '' ''
 )
 
-# remedy TEXT [OTHERWISE]: "; " and what to do about what a tool said, or nothing. OTHERWISE always helps, like another address.
+# remedy TEXT [OTHERWISE]: prints "; " and the remedy for a tool's error, or nothing. OTHERWISE is a
+# remedy for any error, like another address.
 remedy() {
   local said=" ${1,,} " pair todo
   said=${said//[$'\n';,)]/ }
@@ -34,7 +37,7 @@ remedy() {
   printf '%s' "${todo:+; $todo}"
 }
 
-# pull_image SECONDS IMAGE: takes at most SECONDS times `factor`.
+# pull_image SECONDS IMAGE: pulls an image, for at most SECONDS times `factor`.
 pull_image() {
   local code=0
   timeout "$(($1 * factor))" crictl pull "$2" >"$volatile/pull" 2>&1 || code=$?
@@ -42,7 +45,7 @@ pull_image() {
   return "$code"
 }
 
-# pull_fault IMAGE: ": ", what was wrong with its last pull, and what to do about it.
+# pull_fault IMAGE: prints ": ", the error of the image's last pull, and a remedy.
 pull_fault() {
   local said
   said=$(sed -n 's/^.*\(level=fatal msg="\|FATA\[[0-9]*\] \)//; T; s/\\"/"/g; s/^pulling image: //; s/^.*failed to resolve reference "[^"]*": //; s/"$//; p' "$volatile/pull" | tail -n 1)
@@ -50,14 +53,15 @@ pull_fault() {
   printf ': %s%s' "$said" "$(image_remedy "$said" "$1")"
 }
 
-# image_remedy TEXT IMAGE
+# image_remedy TEXT IMAGE: prints the remedy for an error while pulling the image.
 image_remedy() {
   local host=${2%%/*}
   if [[ $host != *[.:]* ]]; then host=docker.io; fi
   remedy "$1" "write a mirror, or a user and a password, in kubernetes.registries[\"$host\"]"
 }
 
-# absent_image: "; " and why the first of the images that prepare.sh began to pull cannot be had, or nothing.
+# absent_image: prints "; " and the error of the first image, among those that prepare.sh began to
+# pull, that cannot be pulled, or nothing.
 absent_image() {
   local image
   [[ -e $volatile/images ]] || return 0
@@ -69,7 +73,8 @@ absent_image() {
   done <"$volatile/images"
 }
 
-# kubeadm_fault: ": ", what kubeadm said was wrong in this run, and what to do where that is an image, or nothing.
+# kubeadm_fault: prints ": " and kubeadm's error in this run, with a remedy if it is about an image,
+# or nothing.
 kubeadm_fault() {
   local said
   said=$(because kubeadm)
