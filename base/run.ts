@@ -81,9 +81,9 @@ export async function run(
     });
   });
   if (!(options.accept ?? [0]).includes(code)) {
-    const said = tail(text.stderr, options) || tail(text.stdout, options);
+    const lastLines = tail(text.stderr, options) || tail(text.stdout, options);
     throw new UserError(
-      `'${command} ${args.slice(0, 3).join(" ")}' ended with code ${code}: ${said}`,
+      `'${command} ${args.slice(0, 3).join(" ")}' ended with code ${code}: ${lastLines}`,
     );
   }
   return { code, ...text };

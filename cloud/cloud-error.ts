@@ -85,15 +85,15 @@ const kinds: Readonly<Record<number, CloudErrorKind>> = {
  * @param times number of tries of the request
  */
 export function errorForStatus(what: string, status: number, body: string, times = 1): CloudError {
-  const said = messageInBody(body);
+  const reason = messageInBody(body);
   // Too many requests (429) are no quota, and the text of a 5xx error may contain these words for
   // any reason.
   const mayBeQuota = status < 500 && status !== 404 && status !== 429;
-  const quota = mayBeQuota && /quota|OverLimit|exceed/i.test(said);
+  const quota = mayBeQuota && /quota|OverLimit|exceed/i.test(reason);
   const tried = times === 1 ? "" : ` at the last of ${times} tries`;
   return new CloudError(
     quota ? "quota" : (kinds[status] ?? "failed"),
-    `${what}: the cloud answered ${status}${tried}${said === "" ? "" : `: ${said}`}`,
+    `${what}: the cloud answered ${status}${tried}${reason === "" ? "" : `: ${reason}`}`,
     undefined,
     status,
   );

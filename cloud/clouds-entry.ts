@@ -34,8 +34,8 @@ type Entries = Readonly<Record<string, Entry>>;
 
 /** Returns `plain` with the values of `over` in their place, key by key, also within `auth`. */
 export function laidOver(plain: Entry, over: Entry | undefined): Entry {
-  const said = Object.entries(over ?? {}).filter(([, value]) => value !== undefined);
-  return { ...plain, ...Object.fromEntries(said), auth: { ...plain.auth, ...over?.auth } };
+  const written = Object.entries(over ?? {}).filter(([, value]) => value !== undefined);
+  return { ...plain, ...Object.fromEntries(written), auth: { ...plain.auth, ...over?.auth } };
 }
 
 /** Keys whose unquoted digits are text: leading zeros, exponents and long numbers must be kept. */
@@ -111,13 +111,13 @@ function profileOf(entry: Entry, folders: readonly string[], where: string): Ent
   const name = entry.profile ?? entry.cloud;
   if (name === undefined || name === "") return {};
   const path = firstOf(folders.map((folder) => join(folder, "clouds-public.yaml")));
-  const known = path === undefined ? {} : entriesIn(path, "public-clouds");
-  const found = known[name];
+  const profiles = path === undefined ? {} : entriesIn(path, "public-clouds");
+  const found = profiles[name];
   if (found) return found;
   const holds =
     path === undefined
       ? `there is no clouds-public.yaml in ${folders.join(", ")}`
-      : `${path} holds ${Object.keys(known).join(", ") || "none"}`;
+      : `${path} holds ${Object.keys(profiles).join(", ") || "none"}`;
   throw new CloudError(
     "configuration",
     `${where}: there is no profile '${name}': ${holds}.`,

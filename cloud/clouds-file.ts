@@ -55,7 +55,7 @@ export function cloudsFileCandidates(
 }
 
 /** Returns a variable's value; undefined if it is empty. */
-const said = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
+const valueOf = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
   env[name] === "" ? undefined : env[name];
 
 /**
@@ -63,14 +63,14 @@ const said = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
  * provider.
  */
 function above(env: NodeJS.ProcessEnv): Entry {
-  const insecure = said(env, "OS_INSECURE");
+  const insecure = valueOf(env, "OS_INSECURE");
   const any = /^(1|t|true)$/i.test(insecure ?? "");
   return {
-    interface: said(env, "OS_INTERFACE") ?? said(env, "OS_ENDPOINT_TYPE"),
+    interface: valueOf(env, "OS_INTERFACE") ?? valueOf(env, "OS_ENDPOINT_TYPE"),
     ...(insecure !== undefined && { verify: !any, insecure: false }),
-    cacert: said(env, "OS_CACERT"),
-    cert: said(env, "OS_CERT"),
-    key: said(env, "OS_KEY"),
+    cacert: valueOf(env, "OS_CACERT"),
+    cert: valueOf(env, "OS_CERT"),
+    key: valueOf(env, "OS_KEY"),
   };
 }
 
@@ -96,7 +96,7 @@ export function settingsFromFile(
     standard = cloudsFolders("").filter((folder) => folders.includes(folder)),
   }: FileOptions = {},
 ): CloudSettings {
-  const region = said(env, "OS_REGION_NAME");
+  const region = valueOf(env, "OS_REGION_NAME");
   const found = findEntry(name, { candidates, folders, standard, region });
   const { entry, where, path, seen } = found;
   const read = { entry: laidOver(entry, above(env)), file: entry, seen, where, env };
@@ -207,9 +207,9 @@ function unseenIn(
   { entry, file, seen: theirs, where, env }: Read,
   wanted: string,
 ): Record<string, string> {
-  const seen = (said(env, "OS_ENDPOINT_TYPE") ?? "public").replace(/URL$/, "");
+  const seen = (valueOf(env, "OS_ENDPOINT_TYPE") ?? "public").replace(/URL$/, "");
   const region =
-    file.regions === undefined || said(env, "OS_REGION_NAME") !== undefined
+    file.regions === undefined || valueOf(env, "OS_REGION_NAME") !== undefined
       ? undefined
       : file.region_name;
   const paths = Object.entries(pemFiles).flatMap(([kind, { variable }]) => {
@@ -267,8 +267,8 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): CloudSettings {
   );
   const entry = {
     auth,
-    auth_type: said(env, "OS_AUTH_TYPE"),
-    region_name: said(env, "OS_REGION_NAME"),
+    auth_type: valueOf(env, "OS_AUTH_TYPE"),
+    region_name: valueOf(env, "OS_REGION_NAME"),
     ...above(env),
   };
   return settingsFromEntry("OS_AUTH_URL", { entry, file: {}, seen: {}, where: variables, env });

@@ -4,13 +4,13 @@ import { problem, warning, type Finding } from "./finding.js";
 import type { ClusterNeeds } from "./needs.js";
 
 /** Roles that cloud controller manager and Cinder CSI need, under the names that clouds use. */
-const enough = ["member", "_member_", "load-balancer_member"];
+const controllerRoles = ["member", "_member_", "load-balancer_member"];
 
 /**
  * Additional roles for letting Octavia read a certificate, in clouds whose Barbican does not allow
  * it to members.
  */
-const forCertificates = ["creator"];
+const certificateRoles = ["creator"];
 
 type RoleNeeds = Pick<ClusterNeeds, "credentialRoles" | "certificate">;
 
@@ -22,7 +22,8 @@ export function rolesOf(
   held: readonly string[],
   { credentialRoles, certificate }: RoleNeeds = {},
 ): readonly string[] {
-  const wanted = certificate === undefined ? enough : [...enough, ...forCertificates];
+  const wanted =
+    certificate === undefined ? controllerRoles : [...controllerRoles, ...certificateRoles];
   return credentialRoles ?? held.filter((role) => wanted.includes(role.toLowerCase()));
 }
 

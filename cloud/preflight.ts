@@ -114,7 +114,7 @@ function stillWanted(
   };
 }
 
-/** Objects, offers and quotas of the cloud, as far as a cluster needs them. */
+/** Objects, offers and quotas of the cloud that matter to a cluster. */
 export interface Survey extends Offer, Shown {
   readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
   /** Zones of Cinder. Undefined: not needed. */
@@ -158,7 +158,7 @@ const oursAmong = (
       owned.has(object.id) || identities.has(ownershipOf(object)?.mark.identity ?? "none"),
   );
 
-/** Returns limit and use of the quotas that the whole cluster needs, as far as they can be read. */
+/** Returns limit and use of the readable quotas that the whole cluster needs. */
 export function quotasFor(
   { quotas, flavors, objects }: Survey,
   needs: ClusterNeeds,

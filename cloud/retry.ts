@@ -10,8 +10,8 @@ import type { HttpAnswer } from "./http.js";
  * No others: a wrong certificate or name stays wrong, and a timeout of a minute is long enough. A
  * refused connection is reported at once, because a wrong auth_url looks the same.
  *
- * Own code, because node:http does not retry, and undici's RetryAgent has neither jitter nor a way to
- * report why it waits.
+ * Own code, because node:http does not retry, and undici's RetryAgent has neither jitter nor a way
+ * to report why it waits.
  */
 
 /** Functions for waiting and time; tests replace them. */
@@ -107,7 +107,7 @@ async function attempt(send: () => Promise<HttpAnswer>): Promise<Outcome> {
   }
 }
 
-/** Sends a request until it succeeds or fails for good, at most `tries` times. */
+/** Sends a request until it succeeds or cannot be retried, at most `tries` times. */
 export async function persist(
   send: () => Promise<HttpAnswer>,
   { what, repeatable, tries = mostTries }: Repeated,

@@ -88,8 +88,9 @@ function apart(
 }
 
 /**
- * Reports missing Cinder zones of storage classes, of volumes and of machines whose zone volumes
- * follow, and volumes without a zone. `made`: names of existing volumes, which keep their zone.
+ * Reports Cinder zones that do not exist: those of storage classes and volumes, and machines' zones
+ * that volumes would follow. Also warns about volumes without a zone, except those in `made`, which
+ * exist and keep their zone.
  */
 export function volumeZoneFindings(
   needs: VolumeNeeds,

@@ -248,8 +248,8 @@ export class Cluster extends Component {
     { spec, network }: Ground,
     given: { controlPlane: ControlPlane; bastion?: Bastion; endpoint: Endpoint },
   ): Access {
-    const alone = withoutHops[spec.access];
-    if (alone) return alone;
+    const direct = withoutHops[spec.access];
+    if (direct) return direct;
     const { controlPlane, bastion, endpoint } = given;
     const { machine } = bastion?.member ?? controlPlane.first;
     if (!bastion && endpoint instanceof FloatingIpEndpoint)

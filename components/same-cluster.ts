@@ -12,10 +12,10 @@ import { ownState } from "./support/own-state.js";
 export async function requireSameCluster(name: string, file: string): Promise<void> {
   if (isAsBefore()) return;
   const state = (await ownState()) ?? [];
-  const held = state.filter(({ type }) => type === Cluster.type).map((cluster) => cluster.name);
+  const clusters = state.filter(({ type }) => type === Cluster.type).map((cluster) => cluster.name);
   // An earlier release may have begun a rename: if both clusters exist, it may finish.
-  if (held.includes(name)) return;
-  const living = held.find((other) =>
+  if (clusters.includes(name)) return;
+  const living = clusters.find((other) =>
     state.some((one) => isInside(one) && one.name.startsWith(`${other}-`)),
   );
   if (living === undefined) return;

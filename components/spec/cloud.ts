@@ -99,7 +99,7 @@ export function besideServicesNetwork(of: Ranges): z.core.$ZodRawIssue[] {
     .filter((one) => overlaps(place.range, of.network[one]))
     .map((one) => `overlaps network.${one} (${of.network[one]}); write another range`);
   const small = prefixOf(place.range) > 29 ? ["has room for nobody; write at most a /29"] : [];
-  const said = (["networkId", "subnetId", "floatingNetworkId"] as const).filter(
+  const explicit = (["networkId", "subnetId", "floatingNetworkId"] as const).filter(
     (key) => written[key] !== undefined,
   );
   return [
@@ -140,7 +140,7 @@ export function besideServicesNetwork(of: Ranges): z.core.$ZodRawIssue[] {
             ),
           ],
     ),
-    ...said.map((key) =>
+    ...explicit.map((key) =>
       issue(key, written[key], "is that of loadBalancer.network; leave it out, or leave out that"),
     ),
   ];

@@ -140,10 +140,10 @@ const groupsOf = (value: Checked) => [
 ];
 
 /** Reports volumes that have to be in their machine's zone although the machine has no zone. */
-const homeless = (value: Checked): z.core.$ZodRawIssue[] => {
-  const { bastion: alone } = value;
-  const zones = alone?.zone === undefined ? undefined : [alone.zone];
-  const apart = alone ? [{ path: ["bastion"], group: { ...alone, zones, nodes: {} } }] : [];
+const unplacedVolumes = (value: Checked): z.core.$ZodRawIssue[] => {
+  const { bastion: machine } = value;
+  const zones = machine?.zone === undefined ? undefined : [machine.zone];
+  const apart = machine ? [{ path: ["bastion"], group: { ...machine, zones, nodes: {} } }] : [];
   return volumesWithoutZone([...groupsOf(value), ...apart], value.zones);
 };
 
@@ -206,7 +206,7 @@ const comparisons: readonly Comparison[] = [
   { of: ["etcd", "topology", "workers"], find: besideEtcd },
   { of: ["etcd", "kubernetes"], find: etcdElsewhere },
   { of: several, find: (value) => missingNodes(groupsOf(value)) },
-  { of: [...several, "bastion", "zones"], find: homeless },
+  { of: [...several, "bastion", "zones"], find: unplacedVolumes },
   { of: placed, find: (value) => wrongAddresses({ ...value, groups: groupsOf(value) }) },
   { of: grouped, find: unfiltered },
   { of: ["samples", "podNetwork"], find: samplesAlone },

@@ -43,9 +43,9 @@ export const existingFloatingIps = ({
  */
 export const entryAddresses = ({ access, endpoint, externalNetwork, ssh }: Written): 0 | 1 => {
   const shared = access === "control-plane" && endpoint.kind === "floating-ip";
-  const alone = access === "direct" || access === "admin";
+  const direct = access === "direct" || access === "admin";
   const nowhere = externalNetwork === undefined && ssh.floatingIp === undefined;
-  return nowhere || alone || shared ? 0 : 1;
+  return nowhere || direct || shared ? 0 : 1;
 };
 
 const ways = ["ssh.floatingIp", "ingress.floatingIp"] as const;

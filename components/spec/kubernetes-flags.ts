@@ -246,10 +246,10 @@ export const fieldsOf = (
       ...reserved,
     }))
       if (field in value) refuse(field, message);
-    for (const [field, known] of Object.entries(words))
-      if (field in value && !known.some((word) => word === value[field]))
+    for (const [field, allowed] of Object.entries(words))
+      if (field in value && !allowed.some((word) => word === value[field]))
         refuse(
           field,
-          `${shown(value[field])} is not known here; write ${known.filter(Boolean).join(" or ")}`,
+          `${shown(value[field])} is not known here; write ${allowed.filter(Boolean).join(" or ")}`,
         );
   });

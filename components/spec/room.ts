@@ -65,8 +65,8 @@ const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIss
 /** Reports flags whose value is not the prefix length of an address. */
 const wrongFlags = ({ kubernetes, network }: Written): z.core.$ZodRawIssue[] => {
   const { extraArgs: flags } = kubernetes.controllerManager;
-  const known = Object.values(families).map(({ flag, bits, usual }) => ({ flag, bits, usual }));
-  return [{ ...families.pods, flag: ofBoth }, ...known].flatMap(({ flag, bits, usual }) => {
+  const perFamily = Object.values(families).map(({ flag, bits, usual }) => ({ flag, bits, usual }));
+  return [{ ...families.pods, flag: ofBoth }, ...perFamily].flatMap(({ flag, bits, usual }) => {
     const value = flagIn(flags, flag);
     if (value === undefined || (Number.isInteger(value) && value > 0 && value <= bits)) return [];
     const message = `${String(flags[flag])} is no prefix of a node's share of network.${flag.endsWith("6") && network.ipv6 ? "ipv6.pods" : "pods"}; write a number like ${String(usual)}, at most ${String(bits)}`;

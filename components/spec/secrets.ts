@@ -15,7 +15,7 @@ interface Kept {
 const signsIn = (address: Late | undefined): boolean =>
   typeof address !== "string" || /^[a-z]+:\/\/[^/]*@/i.test(address);
 
-const kept = ({
+const secretsIn = ({
   credential,
   kubernetes,
   network: { proxy },
@@ -44,7 +44,7 @@ export const openSecrets = (
   spec: ClusterSpec,
   project: string,
 ): { readonly path: string; readonly message: string }[] =>
-  kept(spec)
+  secretsIn(spec)
     .filter(({ value }) => typeof value === "string")
     .map(({ path }) => ({
       path: `cluster.${path}`,

@@ -11,8 +11,8 @@ export abstract class Component extends pulumi.ComponentResource {
   #first: pulumi.Resource | undefined;
 
   /**
-   * Registers the component without inputs: the state holds only what the children make of the
-   * arguments.
+   * Registers the component without inputs: the state contains the inputs of its children, but not
+   * its arguments.
    */
   protected constructor(type: string, name: string, opts: pulumi.ComponentResourceOptions = {}) {
     super(type, name, {}, opts);

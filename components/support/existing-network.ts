@@ -112,8 +112,8 @@ async function subnetsOf(
 }
 
 const whatIsThere = (subnets: readonly Subnet[]): string => {
-  const known = subnets.map(({ id, name, range }) => `${name || id} (${range})`).join(", ");
-  return known === "" ? "it has none" : `it has ${known}`;
+  const list = subnets.map(({ id, name, range }) => `${name || id} (${range})`).join(", ");
+  return list === "" ? "it has none" : `it has ${list}`;
 };
 
 /** Returns the subnet of the network with the given name or ID. */

@@ -20,13 +20,13 @@ export async function neverReached(
   script: string,
 ): Promise<boolean> {
   if (!openingScripts.includes(script)) return false;
-  const before = serverOfScript(await known(pulumi.output(failure.oldInputs?.["stdin"])));
+  const before = serverOfScript(await resolved(pulumi.output(failure.oldInputs?.["stdin"])));
   if (!isFirst(failure.failedOperation, { before, now: server })) return false;
   return historyOf(server, (await ownState()) ?? []) !== "part of the cluster";
 }
 
 /** Returns the value of an output that the engine already knows. */
-export const known = <T>(output: pulumi.Output<T>): Promise<pulumi.Unwrap<T>> =>
+export const resolved = <T>(output: pulumi.Output<T>): Promise<pulumi.Unwrap<T>> =>
   new Promise((resolve) => {
     pulumi.output(output).apply(resolve);
   });

@@ -22,7 +22,7 @@ export interface Recorded {
 export const nameIn = (urn: string): string => urn.split("::").at(-1) ?? "";
 
 /** State of each run, by the connection to its engine: one process may run several programs. */
-const known = new WeakMap<object, Promise<readonly Recorded[] | undefined>>();
+const states = new WeakMap<object, Promise<readonly Recorded[] | undefined>>();
 
 /**
  * Returns the resources in the stack's state, as they were at the first call, before the program
@@ -32,12 +32,12 @@ const known = new WeakMap<object, Promise<readonly Recorded[] | undefined>>();
 export function ownState(): Promise<readonly Recorded[] | undefined> {
   const run = getMonitor();
   if (!run) return Promise.resolve(undefined);
-  const before = known.get(run);
+  const before = states.get(run);
   if (before) return before;
   const state = readState();
-  known.set(run, state);
+  states.set(run, state);
   // A state that could not be read may be readable the next time.
-  void state.then((found) => found ?? known.delete(run));
+  void state.then((found) => found ?? states.delete(run));
   return state;
 }
 

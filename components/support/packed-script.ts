@@ -12,18 +12,18 @@ const first = "{ packed=$(base64 -d <<<'";
 const last = `' | gunzip) || exit; eval "$packed"; }\n`;
 
 /** Cache of compressed scripts: all machines of a role have the same scripts. */
-const known = new Map<string, string>();
+const cache = new Map<string, string>();
 
 /**
  * Returns a bash program that does the same as `script`. If it arrives only in part, it does
  * nothing and fails.
  */
 export function packed(script: string): string {
-  const before = known.get(script);
+  const before = cache.get(script);
   if (before !== undefined) return before;
   const bytes = gzipSync(strToU8(script), { level: 9, mtime: 0 });
   const program = first + Buffer.from(bytes).toString("base64") + last;
-  known.set(script, program);
+  cache.set(script, program);
   return program;
 }
 

@@ -77,7 +77,7 @@ function fetched(address: string): Buffer {
 }
 
 function reasonOf(error: unknown): string {
-  const said = (error as { stderr?: Buffer }).stderr?.toString().trim();
-  if (said !== undefined && said !== "") return said.split("\n").at(-1) ?? said;
+  const stderr = (error as { stderr?: Buffer }).stderr?.toString().trim();
+  if (stderr !== undefined && stderr !== "") return stderr.split("\n").at(-1) ?? stderr;
   return error instanceof Error ? error.message : String(error);
 }

@@ -5,16 +5,16 @@
  */
 
 /** Power states that the provider accepts as an input. */
-const taken = new Set(["active", "shutoff", "shelved_offloaded"]);
+const accepted = new Set(["active", "shutoff", "shelved_offloaded"]);
 
 /** Returns whether the provider refuses the power state as an input. */
-export const isRefused = (state: string): boolean => !taken.has(state.toLowerCase());
+export const isRefused = (state: string): boolean => !accepted.has(state.toLowerCase());
 
 /**
  * Power states in which the provider does not start a server whose power state the program leaves
  * unset.
  */
-const left = new Set(["active", "error", "migrating"]);
+const unstarted = new Set(["active", "error", "migrating"]);
 
 /**
  * Returns whether changes of a server's power state should not be ignored: the provider would
@@ -26,5 +26,5 @@ const left = new Set(["active", "error", "migrating"]);
  */
 export const isBetterNotIgnored = (recorded: string, now: string): boolean => {
   const both = [recorded, now].map((state) => state.toLowerCase());
-  return both.every((state) => left.has(state)) && both.some(isRefused);
+  return both.every((state) => unstarted.has(state)) && both.some(isRefused);
 };

@@ -4,7 +4,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { Failure } from "../../base/failure.js";
 import { report } from "./errors.js";
 import type { FailedMachines, ReachedServer } from "./failed-machines.js";
-import { known, neverReached } from "./first-script.js";
+import { neverReached, resolved } from "./first-script.js";
 import type { Connection } from "./remote-script.js";
 import { sshFailureOf } from "./ssh-failure.js";
 
@@ -25,7 +25,7 @@ export class ScriptFailures {
   /** Returns whether the script starts again. */
   async startsAgain(failure: pulumi.ErrorHookArgs): Promise<boolean> {
     const told = sshFailureOf(failure.errors[0] ?? "");
-    const way: Way = await known(pulumi.output(this.reached.connection));
+    const way: Way = await resolved(pulumi.output(this.reached.connection));
     const kind = told === "unclear" ? await this.machines.ask(way) : told;
     switch (kind) {
       case "again":
@@ -36,7 +36,7 @@ export class ScriptFailures {
         await report(wrongHostKey(this.reached.machine));
         return false;
       case "cut off":
-        return this.#afterCut(way, await known(this.reached.serverId));
+        return this.#afterCut(way, await resolved(this.reached.serverId));
       default:
         return this.#afterSilence(failure, way, kind);
     }
@@ -67,7 +67,7 @@ export class ScriptFailures {
     kind: "silent" | "silent proxy",
   ): Promise<boolean> {
     const { machine } = this.reached;
-    const serverId = await known(this.reached.serverId);
+    const serverId = await resolved(this.reached.serverId);
     const first = this.cuts === 0 && (await neverReached(failure, serverId, this.script));
     this.silentSince ??= performance.now();
     const waited = (performance.now() - this.silentSince) / 1000;

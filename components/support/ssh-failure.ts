@@ -1,12 +1,16 @@
 import { tellingLine } from "../../base/failure.js";
 
 /**
- * - `silent`: the machine does not answer. Behind a proxy, that is a rejected channel.
- * - `silent proxy`: the proxy does not answer, which may still boot itself.
- * - `cut off`: the connection ended while the script ran or before it began: the machine stops or restarts, or the way to it was lost.
- * - `unclear`: a connection through a proxy was dead before the script began. The plugin tries again on the same connection, so
- *   that its last error no longer says why: a handshake that failed, or a proxy that hung up meanwhile.
- * - `other`: the script itself, or a proxy that lets nobody through, which says nothing about the machine.
+ * Causes of a failed script, as an error of the command plugin shows them.
+ * - `silent`: the machine does not answer. Behind a proxy, this is a rejected channel.
+ * - `silent proxy`: the proxy does not answer; it may still be booting.
+ * - `cut off`: the connection ended while or before the script ran: the machine stopped or restarted, or the
+ *   network failed.
+ * - `unclear`: a connection through a proxy was dead before the script began. The plugin retries on
+ *   the same connection, so its last error no longer shows the cause: a failed handshake, or a
+ *   proxy that closed the connection.
+ * - `other`: the script failed, or the proxy refused the login, which proves nothing about the
+ *   machine.
  */
 export type SshFailure =
   "silent" | "silent proxy" | "wrong host key" | "cut off" | "unclear" | "other";

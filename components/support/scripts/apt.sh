@@ -60,7 +60,7 @@ or_listed_anew() {
 }
 
 # apt_try NAME...: downloads and installs packages. The download may be interrupted at any time, but
-# dpkg may not, so the installation has a long time limit of its own.
+# dpkg may not, so the installation has a separate, long time limit.
 apt_try() {
   # After an interrupted installation, apt refuses to install anything until dpkg has finished it.
   DEBIAN_FRONTEND=noninteractive timeout "$((1800 * factor))" dpkg --force-confold --configure -a || :
