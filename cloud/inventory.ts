@@ -182,7 +182,7 @@ export interface Shown {
 
 /**
  * Returns whether the cloud does not have the kind. Users may always list their own application
- * credentials, so 404 means that there are none.
+ * credentials, so 404 means that Keystone offers none.
  */
 const isLacking = (kind: Kind, error: unknown): boolean =>
   kind === "application credential" && error instanceof CloudError && error.kind === "not-found";

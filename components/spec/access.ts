@@ -56,8 +56,8 @@ interface Written {
 }
 
 /**
- * Reports a value of `access` whose own settings are missing, and a bastion that `access` does not
- * use.
+ * Reports a value of `access` whose own settings are missing, a bastion that `access` does not
+ * use, and a worker pool with the bastion's name.
  */
 export function wayIn({
   access: way,

@@ -247,7 +247,7 @@ export const frozenLines = (values: Frozen): string =>
 /**
  * Returns every frozen value that differs from the existing cluster's. Ignores paths that only one
  * side has, so a release that freezes more paths accepts clusters of the previous release. Paths in
- * `unwritten` and `gained` are compared also then.
+ * `unwritten` are always compared; of paths in `gained`, only a loss is reported.
  */
 export function compareFrozen(
   before: Frozen,

@@ -181,7 +181,7 @@ export const ssh = record({
     .meta(
       doc(
         "refused",
-        "A floating IP that the project already has, for SSH: on the bastion, or on the first control plane if the API's floating IP is not there. The program only attaches it, and neither changes nor deletes it. A machine with another floating IP for SSH keeps that until the floating IP is removed.",
+        "A floating IP that the project already has, for SSH: on the bastion, or on the first control plane if the API's floating IP is not there. The program only attaches it, and neither changes nor deletes it. If SSH already has another floating IP, it keeps that until the way in is removed.",
         "the program creates one",
       ),
     ),
