@@ -1,4 +1,3 @@
-
 import { kubernetesMinors, supportedMinors } from "./versions.js";
 
 /** Registry with a site's copies of the public images. */

@@ -1,4 +1,3 @@
-
 /**
  * Pattern of user and password in a URL. The password may contain characters that should have been
  * encoded.
