@@ -94,5 +94,5 @@ const wrongHostKey = (machine: string): Failure =>
     `The machine ${machine}, or the one through which it is reached, answers with another host key than it was given: refused. Somebody may be in between; if it was rebuilt by hand, raise its generation.`,
   );
 
-/** How often a script is run again on a machine that turned out to answer. */
+/** Number of times that a script runs again after its connection failed. */
 const retries = 2;
