@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Waits for a file that another process makes, at most 30 s. */
+/** Waits at most 30 s for a file that another process creates. */
 export async function appears(path: string): Promise<void> {
   const end = Date.now() + 30_000;
   while (!existsSync(path)) {

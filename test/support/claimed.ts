@@ -1,4 +1,7 @@
-/** A cluster `old` as Cinder, its API and the state know of its volumes. */
+/**
+ * Fixture of a deleted cluster `old`: its volumes as Cinder, the cluster's API and the state list
+ * them.
+ */
 import { instanceType, networkType, urnOf } from "./engine.js";
 
 export const identity = "0123456789ab";
@@ -24,7 +27,7 @@ export const persistent = (
   },
 });
 
-/** What the cluster knows of a snapshot of the volume `kept`. */
+/** Returns the VolumeSnapshotContent of a snapshot of the volume `kept`. */
 export const content = (
   name: string,
   deletionPolicy: string,
@@ -37,7 +40,10 @@ export const content = (
   status: { snapshotHandle: `snap-${name}` },
 });
 
-/** What the project has: of `old` a server, a network, a load balancer and volumes, and the like of others. */
+/**
+ * Objects in the project, by API path: servers, networks, a load balancer and volumes of `old` and
+ * of other clusters.
+ */
 export const inventory: Readonly<Record<string, object>> = {
   "compute/servers/detail": {
     servers: [
@@ -67,7 +73,10 @@ export const inventory: Readonly<Record<string, object>> = {
   },
 };
 
-/** What the state of a cluster that lives holds: its way to the API, a Service, a server and a network. */
+/**
+ * Returns the state of a running cluster: its Kubernetes provider, a Service, a server and a
+ * network.
+ */
 export const livingResources = (kubeconfig: string): object[] => [
   resource("command:local:Command", "dev-identity", { id: "i", outputs: { stdout: identity } }),
   resource(providerType, "dev-addons-provider", { id: "p", inputs: { kubeconfig } }),

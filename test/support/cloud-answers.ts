@@ -10,13 +10,13 @@ users:
   user: {client-certificate-data: Q0VSVA==, client-key-data: ${Buffer.from("CANARY-KEY").toString("base64")}}
 `;
 
-/** Base64 of 32 bytes in which a test can find the seed again. */
+/** Base64 of 32 bytes that a test can recognize wherever the seed appears. */
 export const canarySeed = Buffer.from("CANARY-SEED-".padEnd(32, "s")).toString("base64");
 /** The identity of the cluster in tests. */
 export const sampleIdentity = "0123456789ab";
 export const canaryCredential = "CANARY-CREDENTIAL";
 
-/** What a script ends with, by the role at the end of its name. */
+/** Outputs of each script, by the role at the end of the script's name. */
 const results: Readonly<Record<string, Fields>> = {
   prepare: { kubelet: "1.36.3" },
   init: {
@@ -30,7 +30,7 @@ const results: Readonly<Record<string, Fields>> = {
   client: { endings: "a date" },
 };
 
-/** The same port has the same address in every graph. */
+/** Addresses by port name: a port has the same address in every graph of the process. */
 const addresses = new Map<string, string>();
 const addressOf = (port: string): string => {
   const known = addresses.get(port) ?? `10.0.0.${String(10 + (addresses.size % 200))}`;
@@ -38,7 +38,10 @@ const addressOf = (port: string): string => {
   return known;
 };
 
-/** A cloud on which everything succeeds, as far as the program looks at what it answers. */
+/**
+ * Mock answers of a cloud in which every request succeeds. Contains the fields that the program
+ * reads.
+ */
 export const cloudAnswers: GraphOptions = {
   lookups: {
     "openstack:images/getImageIds:getImageIds": ({ name }) => ({

@@ -8,10 +8,10 @@ import {
   owned,
 } from "../../components/spec/cloud-conf.js";
 
-/** The minor of cloud-provider-openstack whose keys are written down. */
+/** Minor version of cloud-provider-openstack that the recorded keys belong to. */
 export const keysOf = "1.36";
 
-/** Section and key, as cloud-provider-openstack declares them. */
+/** Returns `section key` of every key that cloud-provider-openstack declares. */
 export const declaredKeys = (): string[] =>
   readFileSync(join(__dirname, "..", "fixtures", `cloud-conf-keys-${keysOf}.txt`), "utf8")
     .split("\n")
@@ -34,7 +34,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   KeyManager: Object.keys(otherSections.keyManager),
 };
 
-/** The same of what the schema offers, or refuses by its name. */
+/** Returns `section key` of every key that our schema accepts or refuses by name. */
 export const knownKeys = (): string[] =>
   Object.entries(sections).flatMap(([section, keys]) =>
     keys.map((key) => `${section} ${confKey(key)}`),

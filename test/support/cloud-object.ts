@@ -1,6 +1,6 @@
 import type { CloudObject } from "../../cloud/inventory.js";
 
-/** An object of the inventory with empty fields, save those given. */
+/** Returns an object of the inventory; fields that are not given are empty. */
 export const object = (fields: Partial<CloudObject>): CloudObject => ({
   kind: "server",
   id: "1",

@@ -1,14 +1,23 @@
 import type { FailureCode } from "../../base/failures.js";
 
-/** Plugin over gophercloud 1, which this program uses, and over gophercloud 2. */
+/**
+ * Versions of the OpenStack plugin: one built with gophercloud 1 (used by this program), one with
+ * gophercloud 2.
+ */
 export const pluginVersions = ["3.15.2", "5.5.1"] as const;
 
-/** A cloud's refusal to create a security group, and the text that the OpenStack plugin makes of it. */
+/**
+ * Cloud's refusal to create a security group, and the error text that the OpenStack plugin prints
+ * for it.
+ */
 export interface Refusal {
   readonly status: number;
   readonly body: string;
   readonly code: FailureCode;
-  /** Text of each plugin, literally, recorded from a run of it against a small server; the cloud's address is replaced by `http://cloud`. */
+  /**
+   * Literal text of each plugin, recorded against a small server. `http://cloud` replaces the
+   * cloud's address.
+   */
   readonly words: Readonly<Record<(typeof pluginVersions)[number], string>>;
 }
 

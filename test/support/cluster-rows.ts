@@ -3,7 +3,7 @@ import { cloudAnswers } from "./cloud-answers.js";
 import { graph, type Row } from "./graph.js";
 import { remembered } from "./remembered.js";
 
-/** What a cluster called `dev` registers. */
+/** Returns the resources that a cluster named `dev` registers. */
 export const clusterRows: (
   args: ClusterComponentArgs,
   options?: { readonly preview?: boolean },

@@ -14,7 +14,10 @@ import { kubeconfigFileOf } from "./kubeconfig.js";
 import { equip } from "./ready-cluster.js";
 import { smallest } from "./spec.js";
 
-/** A program that embeds the cluster service, with a project `it` of its own, an engine and a cloud that has room. */
+/**
+ * Program that embeds the cluster service: project `it`, a fake engine, and a fake cloud with
+ * enough quota.
+ */
 export class Embedder {
   readonly engine = new Engine();
   readonly directory = this.engine.directory;
@@ -44,12 +47,12 @@ export class Embedder {
     return readFileSync(join(this.directory, ...path), "utf8");
   }
 
-  /** A file of ours in the state directory. */
+  /** Returns a path below our state directory. */
   state(...path: string[]): string {
     return join(this.directory, "state", "stackadm", ...path);
   }
 
-  /** Where the kubeconfig of the stack `dev` lies. */
+  /** Returns the path of the kubeconfig of the stack `dev`. */
   kubeconfig(): string {
     const { backend, directory: projectDirectory } = this;
     return kubeconfigFileOf({
@@ -59,7 +62,7 @@ export class Embedder {
     });
   }
 
-  /** @param more what its environment has besides */
+  /** @param more further environment variables of the service */
   service(more: NodeJS.ProcessEnv = {}): ClusterService {
     return createClusterService({
       env: {
@@ -82,7 +85,7 @@ export class Embedder {
   }
 }
 
-/** Settings of a small cluster for which the fake cloud has room. */
+/** Returns settings of a small cluster that fits into the fake cloud. */
 export const settingsOf = (changes: Readonly<Record<string, unknown>>): string =>
   stringify({
     config: {
@@ -95,7 +98,7 @@ export const settingsOf = (changes: Readonly<Record<string, unknown>>): string =
     },
   });
 
-/** The error of this code with which the work ends. */
+/** Requires that the work fails with this code, and returns the error. */
 export async function fails(work: Promise<unknown>, code: ErrorCode): Promise<ClusterError> {
   const error = await work.then(
     () => assert.fail("ended well"),

@@ -1,12 +1,12 @@
 import { connectCloud, type CloudClient } from "../../cloud/client.js";
 import { emptyProject, startFakeCloud, type FakeCloud } from "./fake-openstack.js";
 
-/** A project of a small cloud, with nothing in it but what a test puts there. */
+/** Project in a small cloud that contains only what the test adds. */
 export interface EmptyProject extends Pick<FakeCloud, "on" | "seen"> {
   connect(): Promise<CloudClient>;
 }
 
-/** Each test of the suite that calls this has one of its own. */
+/** Creates a separate empty project for each test of the suite that calls this function. */
 export function projectOfEach(): EmptyProject {
   let cloud: FakeCloud;
   beforeEach(async () => {

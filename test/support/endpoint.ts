@@ -13,7 +13,7 @@ export const addresses = ["10.0.0.11", "10.0.0.12", "10.0.0.13"];
 export const nodes = "10.0.0.0/24";
 export const allowedCidrs = ["203.0.113.0/24", "2001:db8::/32"];
 
-/** What stands for the cluster: a network, and as many control planes as there are addresses. */
+/** Minimal surroundings of an endpoint: a network, and `controlPlanes` control plane ports. */
 export class EndpointBed extends Component {
   readonly endpoint: Endpoint;
 
@@ -96,7 +96,7 @@ export const roles = (rows: readonly Row[]): string[] =>
     .filter(({ custom }) => custom)
     .map(({ name }) => name.replace("dev-endpoint-", ""))
     .sort();
-/** Names of the endpoint's resources for which one waits, whatever the reason. */
+/** Returns the names of the endpoint's resources on which the resource `role` depends. */
 export const after = (rows: readonly Row[], role: string): string[] =>
   named(rows, role)
     .dependencies.map(short)

@@ -20,7 +20,7 @@ const boolName =
   "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal bool into Go struct field ClusterConfiguration.clusterName of type string";
 const stackTrace = "To see the stack trace of this error execute with --v=5 or higher";
 
-/** What the engine says, as the service gets it. */
+/** Returns the failure that the service derives from a message of the engine. */
 export const explain = (urn: string, said: string): Failure => {
   const event = decodeEvent(diagnostic(said, "error", urn));
   assert.equal(event?.type, "message");
@@ -30,13 +30,13 @@ export const explain = (urn: string, said: string): Failure => {
 export interface EngineMessage {
   readonly code: FailureCode;
   readonly urn?: string;
-  /** Our program knew the code itself. */
+  /** True if our own program reported the code. */
   readonly own?: true;
   readonly text: string;
   readonly sentence: RegExp;
 }
 
-/** What engine and providers really say, and the code it must become. */
+/** Real messages of the engine and its providers, with the failure code expected for each. */
 export const engineMessages: readonly EngineMessage[] = [
   {
     code: "HOST_KEY_MISMATCH",

@@ -1,6 +1,9 @@
 import type { Row } from "./graph.js";
 
-/** The mocks put only the parent's type into a URN, the engine all types above but the stack's. For the stack dev. */
+/**
+ * Rewrites the URNs of the mocks, which contain only the parent's type, to those of the engine,
+ * which contain the types of all ancestors except the stack. For the stack `dev`.
+ */
 export function withEngineUrns(rows: readonly Row[]): Row[] {
   const byUrn = new Map(rows.map((row) => [row.urn, row]));
   const types = (row: Row): string => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import type { StateAccess } from "../../automation/cluster/state.js";
 
-/** The stack itself in a state, with its outputs; those that are secret are marked and encrypted. */
+/** Returns the stack resource of a state, with its outputs; secret outputs are encrypted. */
 export const stackWith = (outputs: Readonly<Record<string, EngineOutput>>) => ({
   urn: "urn:pulumi:dev::stackadm::pulumi:pulumi:Stack::stackadm-dev",
   type: "pulumi:pulumi:Stack",
@@ -15,21 +15,21 @@ export const stackWith = (outputs: Readonly<Record<string, EngineOutput>>) => ({
   ),
 });
 
-/** A secret, as a state holds it. */
+/** Encrypted secret in the form that a state contains. */
 export const encrypted = {
   "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
   ciphertext: "v1:AAAA",
 };
 
-/** What the engine says and does during one operation. */
+/** Events and output of the fake engine in one operation. */
 export interface EngineRun {
   readonly events?: readonly unknown[];
   readonly stdout?: string;
   readonly stderr?: string;
   readonly code?: number;
-  /** Of `hold`: the state that it finds when it has the lock. */
+  /** State that the engine finds when it has the lock; only for `hold`. */
   readonly state?: Readonly<Record<string, unknown>>;
-  /** `wait`: runs until SIGINT. `hang`: until the second one. `die`: is killed. */
+  /** `wait`: runs until SIGINT. `hang`: runs until the second SIGINT. `die`: is killed. */
   readonly then?: "wait" | "hang" | "die";
 }
 
@@ -38,7 +38,7 @@ export interface EngineOutput {
   readonly secret?: boolean;
 }
 
-/** A `pulumi` with the tools beside it, that does what a test tells it: see engine-stub.sh. */
+/** Fake `pulumi` and its tools, which follow the instructions of a test (see engine-stub.sh). */
 export class Engine {
   readonly directory: string;
   readonly bin: string;
@@ -57,7 +57,7 @@ export class Engine {
     this.history([]);
   }
 
-  /** A command on the engine's PATH. */
+  /** Adds a command to the engine's PATH. */
   command(name: string, script: string): void {
     writeFileSync(join(this.bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
@@ -74,12 +74,15 @@ export class Engine {
     return { workspace, env: this.environment() };
   }
 
-  /** The stack's state, null before the first step; without a call there is no stack. */
+  /**
+   * Sets the stack's state; null means before the first step. Without a call, the stack does not
+   * exist.
+   */
   state(deployment: Readonly<Record<string, unknown>> | null): void {
     this.write("state.json", { version: 3, deployment });
   }
 
-  /** The runs that the engine has on record, the newest first. */
+  /** Sets the history of updates that the engine returns, newest first. */
   history(runs: readonly unknown[]): void {
     this.write("history.json", runs);
   }
@@ -96,23 +99,26 @@ export class Engine {
     this.write("outputs-clear.json", shown(true));
   }
 
-  /** What `up`, `preview`, `refresh`, `destroy` and an `up` that only holds the lock (`hold`) do; all end well by default. */
+  /**
+   * Sets the behaviour of `up`, `preview`, `refresh`, `destroy` and `hold` (an `up` that only holds
+   * the lock). By default all succeed.
+   */
   runs(runs: Readonly<Record<string, EngineRun>>): void {
     rmSync(join(this.directory, "runs"), { recursive: true, force: true });
     for (const [name, run] of Object.entries(runs)) this.write(`runs/${name}.json`, run);
   }
 
-  /** Error texts of the subcommands of `pulumi stack` that fail. */
+  /** Sets error texts of `pulumi stack` subcommands, which then fail. */
   refuses(texts: Readonly<Record<`stack ${string}`, string>>): void {
     for (const [command, text] of Object.entries(texts)) this.put(`refusals/${command}`, text);
   }
 
-  /** There is no stack any more. */
+  /** Deletes the stack. */
   forget(): void {
     rmSync(join(this.directory, "state.json"), { force: true });
   }
 
-  /** The state as it is now; undefined when there is no stack. */
+  /** Returns the current state; undefined if the stack does not exist. */
   stateNow(): { deployment: Record<string, unknown> } | undefined {
     const file = join(this.directory, "state.json");
     return existsSync(file)
@@ -120,18 +126,21 @@ export class Engine {
       : undefined;
   }
 
-  /** Command lines of the engine so far. */
+  /** Returns all command lines of the engine so far. */
   calls(): string[] {
     return readFileSync(join(this.directory, "calls"), "utf8").split("\n").filter(Boolean);
   }
 
-  /** The process that holds the lock for a repair now; undefined when none does. */
+  /** Returns the PID of the process that holds the lock during a repair; undefined if none does. */
   heldBy(): number | undefined {
     const file = join(this.directory, "held");
     return existsSync(file) ? Number(readFileSync(file, "utf8")) : undefined;
   }
 
-  /** The operations among them: `up`, `destroy`, ...; `hold` for an `up` that only held the lock. */
+  /**
+   * Returns the operations among the calls: `up`, `destroy`, ...; `hold` is an `up` that only held
+   * the lock.
+   */
   operations(): string[] {
     return this.calls()
       .map((call) => (/^up (?!.*--skip-preview)/.test(call) ? "hold" : (call.split(" ")[0] ?? "")))
@@ -153,11 +162,11 @@ export class Engine {
   }
 }
 
-/** URN of a resource of the stack `dev`. */
+/** Returns the URN of a resource of the stack `dev`. */
 export const urnOf = (type: string, name: string): string =>
   `urn:pulumi:dev::stackadm::stackadm:index:Cluster$${type}::${name}`;
 
-/** The engine's event for a step that begins or ends. */
+/** Returns the engine's event for the start or the end of a step. */
 export function stepEvent(
   when: "resourcePreEvent" | "resOutputsEvent" | "resOpFailedEvent",
   {
@@ -171,7 +180,7 @@ export function stepEvent(
   return { timestamp: 1, [when]: { metadata: { op, urn: urnOf(type, name), new: made } } };
 }
 
-/** The engine's event for the outputs of a program that are as they were. */
+/** Engine's event for unchanged outputs of a program. */
 export const sameOutputs: unknown = {
   timestamp: 1,
   resOutputsEvent: {
@@ -179,13 +188,13 @@ export const sameOutputs: unknown = {
   },
 };
 
-/** The engine's event for a line that a running command printed. */
+/** Returns the engine's event for a line that a running command printed. */
 export const printed = (message: string, urn: string): unknown => ({
   timestamp: 1,
   diagnosticEvent: { message, severity: "info", ephemeral: true, urn },
 });
 
-/** The engine's event for a message of a resource. */
+/** Returns the engine's event for a diagnostic message of a resource. */
 export const diagnostic = (message: string, severity = "error", urn?: string): unknown => ({
   timestamp: 1,
   diagnosticEvent: { message, severity, ...(urn === undefined ? {} : { urn }) },

@@ -1,8 +1,8 @@
-/** The first machine of an etcd of its own. */
+/** Values of the first machine of a separate etcd cluster. */
 import { etcdMintScript } from "../../components/etcd/member-scripts.js";
 import { askerValues, versionValues } from "./joining.js";
 
-/** What the script of a machine of etcd's own is given. */
+/** Values that the script of an etcd machine receives. */
 export const etcdValues = {
   ...askerValues,
   ...versionValues,

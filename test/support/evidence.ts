@@ -11,7 +11,10 @@ import {
 
 const present: (() => Promise<Setup>)[] = [];
 
-/** Notes the setup on which the tests run from now on; returns what ends that. It is asked when a row is recorded. */
+/**
+ * Registers the setup of the following tests, and returns a function that unregisters it. The setup
+ * is read when a row is recorded.
+ */
 export function noteSetup(setup: () => Promise<Setup>): () => void {
   present.push(setup);
   return () => {
@@ -34,7 +37,7 @@ function testsAround({ parent }: Test): Test[] {
   return tests;
 }
 
-/** Records the rows that a test completes which just ended. Without a noted setup nothing is known of the run, and nothing is recorded. */
+/** Records the rows that the finished test completes. Records nothing if no setup is registered. */
 export async function recordRowsOf(test: Test, options?: RecordOptions): Promise<void> {
   const last = asSeen(test);
   const proven = last.passed ? provenBy(last, testsAround(test).map(asSeen)) : [];
@@ -43,7 +46,7 @@ export async function recordRowsOf(test: Test, options?: RecordOptions): Promise
   for (const one of proven) if (fits(one.row, setup)) recordEvidence({ ...setup, ...one }, options);
 }
 
-/** Records after each test of a run that was asked to. */
+/** Records evidence after each test, in runs that were started with evidence enabled. */
 export async function recordAfterEach(this: Context): Promise<void> {
   if (this.currentTest) await recordRowsOf(this.currentTest);
 }

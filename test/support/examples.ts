@@ -11,19 +11,19 @@ const folder = join(packageRoot(), "examples");
 const stackFile = (name: string): string => join(folder, name, `Pulumi.${name}.yaml`);
 export const programFile = (name: string): string => join(folder, name, "index.ts");
 
-/** Names of those in `examples/` that are a stack of the program. */
+/** Returns the names of the examples that are a stack of the program. */
 export const exampleNames = (): string[] =>
   readdirSync(folder)
     .filter((name) => existsSync(stackFile(name)))
     .sort();
 
-/** Names of those that are a program with the package as a library. */
+/** Returns the names of the examples that are a program and use the package as a library. */
 export const programNames = (): string[] =>
   readdirSync(folder)
     .filter((name) => existsSync(programFile(name)))
     .sort();
 
-/** What an example's stack file says of its cluster. */
+/** Returns the cluster that an example's stack file describes. */
 export function exampleCluster(name: string): Readonly<Record<string, unknown>> {
   const { config } = parse(readFileSync(stackFile(name), "utf8")) as {
     readonly config: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -31,7 +31,10 @@ export function exampleCluster(name: string): Readonly<Record<string, unknown>> 
   return { name, ...config["stackadm:cluster"] };
 }
 
-/** The same as arguments of a cluster: with a login key, and a manifest that nothing is downloaded for. */
+/**
+ * Returns the example as arguments of a cluster, with a login key and a local manifest instead of a
+ * download.
+ */
 export function exampleArgs(name: string): ClusterArgs {
   const written = exampleCluster(name) as unknown as ClusterArgs;
   const podNetwork = podNetworkOf(written.podNetwork);

@@ -3,18 +3,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A key of gpg, armored, as it was published first and as it is now, and texts that it has signed. */
+/** Armored gpg key in two versions (expired and prolonged), and a text that it signed. */
 export interface ExpiringKey {
   readonly fingerprint: string;
-  /** Its copy from 2024, which was valid for 30 days. */
+  /** Copy of 2024, which was valid for 30 days. */
   readonly expired: string;
-  /** Its copy that is valid for two years from now on. */
+  /** Copy that is valid for two years from now. */
   readonly prolonged: string;
-  /** Clear-signed by it, in 2024. */
+  /** Text that this key clear-signed in 2024. */
   readonly signed: string;
 }
 
-/** Makes a key that has expired and was prolonged, and signs a text with it. Needs the command `gpg`. */
+/** Creates an expired key, prolongs it, and signs `text` with it. Needs the command `gpg`. */
 export function expiringKey(text: string): ExpiringKey {
   const home = mkdtempSync(join(tmpdir(), "stackadm-gpg-"));
   const gpg = (args: readonly string[], input = ""): string =>

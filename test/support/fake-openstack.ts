@@ -2,17 +2,17 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { createServer as createTlsServer, type ServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
 
-/** A request as the fake saw it. */
+/** Request that the fake cloud received. */
 export interface SeenRequest {
   readonly method: string;
-  /** Path with query, beginning with the service: `/compute/servers/detail`. */
+  /** Path with query; it begins with the service: `/compute/servers/detail`. */
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: unknown;
 }
 
 export interface FakeAnswer {
-  /** "reset" breaks the connection instead. */
+  /** HTTP status; "reset" closes the connection without an answer. */
   readonly status?: number | "reset";
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -20,13 +20,16 @@ export interface FakeAnswer {
 
 type Answer = FakeAnswer | ((request: SeenRequest) => FakeAnswer);
 
-/** A small OpenStack: an identity service that takes everybody for one user, and answers by method and path. */
+/** Small fake OpenStack. Keystone accepts every user; other services answer by method and path. */
 export interface FakeCloud {
   readonly authUrl: string;
   readonly seen: readonly SeenRequest[];
-  /** Answers `GET /network/networks`; a path without query answers any query. The newest answer counts. */
+  /**
+   * Sets the answer of a route like `GET /network/networks`. A path without query matches any
+   * query. A later call replaces the answer.
+   */
   on(route: string, answer: Answer): void;
-  /** The environment that names this cloud. */
+  /** Returns the environment variables that point to this cloud. */
   environment(changes?: Readonly<Record<string, string>>): NodeJS.ProcessEnv;
   close(): Promise<void>;
 }
@@ -41,27 +44,27 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   return text === "" ? undefined : JSON.parse(text);
 }
 
-/** Of a client that does not wait before it asks again. */
+/** Client options that remove the pause between retries. */
 export const inNoTime = { pause: () => Promise.resolve() };
 
 const catalogTypes = ["compute", "network", "image", "volumev3", "load-balancer"] as const;
 
 export interface FakeOptions {
-  /** Services in the catalog. Default: all. */
+  /** Services in the catalog. @default all */
   readonly services?: readonly string[];
-  /** Milliseconds that a token is good for. Default: an hour. */
+  /** Lifetime of a token in milliseconds. @default one hour */
   readonly tokenLife?: number;
-  /** IDs of further users, by the names under which they sign in. Default: none. */
+  /** IDs of further users, by user name. @default none */
   readonly users?: Readonly<Record<string, string>>;
-  /** Whether its users come with an application credential that cannot make another. */
+  /** True if users sign in with an application credential that cannot create another one. */
   readonly restricted?: boolean;
-  /** Key and certificate of a cloud behind TLS. */
+  /** Key and certificate; if set, the cloud uses TLS. */
   readonly tls?: ServerOptions;
-  /** Answers what no route does. Default: nobody. */
+  /** Answers requests that match no route. @default 404 */
   readonly otherwise?: (request: SeenRequest) => FakeAnswer | undefined;
 }
 
-/** With what a user works who has signed in. */
+/** Returns the token of a user who has signed in. */
 export const tokenOf = (user: string): string => `token-of-${user}`;
 
 interface SignIn {
@@ -166,7 +169,7 @@ export async function startFakeCloud(options: FakeOptions = {}): Promise<FakeClo
   };
 }
 
-/** Empty lists for everything that an inventory asks for. */
+/** Answers every list of an inventory with an empty list. */
 export function emptyProject(cloud: FakeCloud): void {
   const lists = {
     "load-balancer/lbaas/loadbalancers": "loadbalancers",

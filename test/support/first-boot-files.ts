@@ -2,7 +2,10 @@ import { parse } from "yaml";
 import { deriveKey } from "../../components/identity/host-keys.js";
 import { userData } from "../../components/machine/user-data.js";
 
-/** Returns what cloud-init writes into a folder, `etc/apt/apt.conf.d` say, at the first boot: contents by name. */
+/**
+ * Returns the files, content by name, that cloud-init writes into a folder (for example
+ * `etc/apt/apt.conf.d`) at the first boot.
+ */
 export function firstBootFiles(folder: string): Readonly<Record<string, string>> {
   const login = { user: "ubuntu", publicKey: "ssh-ed25519 AAAALOGIN" };
   const hostKey = deriveKey(Buffer.alloc(32, 1).toString("base64"), "test");

@@ -5,17 +5,23 @@ import { smallest } from "./spec.js";
 
 const fingerprint = "DE15B14486CD377B9E876E1A234654DA9A296436";
 
-/** A curl that says what time it is, and writes what a command says into the file that it is told. */
+/**
+ * Returns a stub of curl: prints the time for `--head`, otherwise writes the output of `command`
+ * into the file of `--output`.
+ */
 export const answering = (command: string): string =>
   `case "$*" in *--head*) /bin/date -u "+Date: %a, %d %b %Y %T GMT"; exit ;; esac; file=/dev/stdout; for word; do [ "\${last-}" != --output ] || file=$word; last=$word; done; { ${command}\n} >"$file"`;
 
 const installed = (command: string, answer: string): string =>
   `[ -e $root/installed ] || exit 127; ${answer} # ${command}`;
-/** Rules are lines of a file. */
+/** Stub of iptables; `$root/rules` contains one rule per line. */
 const tables =
   'rule=$*; rule=${rule#-w 60 -t mangle -? }; case "$*" in *" -C "*) IFS= read -rd "" rules <$root/rules; [[ $\'\\n\'$rules == *$\'\\n\'"$rule"$\'\\n\'* ]] ;; *" -I "*) echo "$rule" >>$root/rules ;; *) exit 2 ;; esac';
 
-/** The commands of a fresh Debian; the packages bring those of Kubernetes. */
+/**
+ * Stubs of the commands of a fresh Debian. Those of Kubernetes exist after their packages are
+ * installed.
+ */
 export const freshDebian: Readonly<Record<string, string>> = {
   hostname: "echo machine",
   "cloud-init": "exit 0",
@@ -40,7 +46,7 @@ export const freshDebian: Readonly<Record<string, string>> = {
   "apt-get":
     'case "$*" in *install*) touch $root/installed; mkdir -p /opt/cni/bin; touch /opt/cni/bin/loopback; chmod +x /opt/cni/bin/loopback ;; esac',
   dpkg: "exit 0",
-  // Newest first, as apt-cache does.
+  // Newest first, as in the output of apt-cache.
   "apt-cache": [
     'case "$2" in',
     "  containerd.io) builds='5:3.0.0-1 2.2.1-1~debian.12~bookworm 2.2.0-1~debian.12~bookworm 1.7.28-1' ;;",
@@ -58,7 +64,7 @@ export const freshDebian: Readonly<Record<string, string>> = {
   xargs: "exit 0",
 };
 
-/** What prepare.sh is told for a worker of the smallest cluster. */
+/** Returns the values of prepare.sh for a worker of the smallest cluster. */
 export function workerValues(over: object = {}): Record<string, string> {
   const result = parseClusterSpec({ ...smallest, ...over });
   assert.ok("spec" in result);

@@ -1,4 +1,4 @@
-/** What happens to a cluster's frozen values when they change. */
+/** Runs the hook that checks changes of a cluster's frozen values. */
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
@@ -18,7 +18,7 @@ export const allGroups: ClusterArgs = {
 };
 
 const urn = "urn:pulumi:test::stackadm::stackadm:index:Cluster$command:local:Command::dev-frozen";
-/** What the engine says of the state, by the resource's name. */
+/** Type and outputs of each resource in the state, by the resource's name. */
 export type State = Readonly<Record<string, string | Recorded>> | undefined;
 export interface Recorded {
   readonly type: string;
@@ -26,7 +26,10 @@ export interface Recorded {
 }
 export const living: State = { "dev-addons-provider": "pulumi:providers:kubernetes" };
 
-/** What the engine calls before an update from one set of values to another, on a stack in this state. */
+/**
+ * Runs the hook that the engine calls before it updates the frozen values, for a stack in this
+ * state.
+ */
 export async function update(
   before: Values | undefined,
   now: Values,

@@ -4,7 +4,9 @@ import { dirname, join } from "node:path";
 
 const directory = join(__dirname, "..", "golden");
 
-/** Compares with test/golden/<name>; `npm run test:golden` writes what is there now, for a person to review. */
+/**
+ * Compares `actual` with test/golden/<name>. `npm run test:golden` rewrites the file, for review.
+ */
 export function golden(name: string, actual: string): void {
   const file = join(directory, name);
   if (process.env["STACKADM_UPDATE_GOLDEN"] === "1") {

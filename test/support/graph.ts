@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { getMonitor } from "@pulumi/pulumi/runtime/settings.js";
 import { replace } from "./replace.js";
 
-/** One registration, as the engine would see it. */
+/** Resource registration in the form that the engine receives. */
 export interface Row {
   readonly urn: string;
   readonly type: string;
@@ -17,12 +17,12 @@ export interface Row {
   readonly propertyDependencies: Readonly<Record<string, readonly string[]>>;
   readonly ignoreChanges: readonly string[];
   readonly replaceOnChanges: readonly string[];
-  /** URNs of the resources with which this one is replaced. */
+  /** URNs of the resources whose replacement also replaces this one. */
   readonly replaceWith: readonly string[];
   /** Value whose change replaces the resource. */
   readonly replacementTrigger: unknown;
   readonly deleteBeforeReplace: boolean;
-  /** How long the engine lets each operation take, like `5m`. */
+  /** Limits of the operations, for example `5m`. */
   readonly timeouts: Readonly<Record<"create" | "update" | "delete", string>>;
   readonly deletedWith: string;
   readonly protect: boolean;
@@ -30,28 +30,31 @@ export interface Row {
   readonly provider: string;
   readonly secretOutputs: readonly string[];
   readonly hooks: readonly string[];
-  /** URNs that it may have in the state of an earlier release. */
+  /** URNs that the resource may have had in a state of an earlier release. */
   readonly aliases: readonly string[];
 }
 
 export interface GraphOptions {
-  /** Nothing exists and nothing is known: `pulumi preview` of an empty stack. */
+  /** Simulates `pulumi preview` of an empty stack: nothing exists, all outputs are unknown. */
   readonly preview?: boolean;
   readonly stack?: string;
-  /** Further outputs of a resource, by type. */
+  /** Additional outputs of a resource, by type. */
   readonly outputs?: Readonly<Record<string, (inputs: Fields, name: string) => Fields>>;
-  /** ID of a resource by its name. @default `<name>-id` */
+  /** Returns the ID of a resource by its name. @default `<name>-id` */
   readonly ids?: (name: string) => string;
-  /** Answers of lookups, by token. */
+  /** Answers of provider functions, by token. */
   readonly lookups?: Readonly<Record<string, (inputs: Fields) => Fields>>;
-  /** Makes each resource in earnest, components too; `outputs` and `ids` then say nothing. @default nothing is made */
+  /**
+   * Creates each resource, components too, and returns its ID and outputs; `outputs` and `ids` are
+   * then ignored. @default resources are not created
+   */
   readonly make?: (asked: Asked) => Promise<Made>;
 }
 
 export interface Asked {
   readonly type: string;
   readonly name: string;
-  /** Secrets as the engine would be given them. */
+  /** Inputs in the form that the engine receives them, secrets included. */
   readonly inputs: Fields;
 }
 
@@ -62,12 +65,15 @@ export interface Made {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A former URN, or what of the present one was another. */
+/** Former URN of a resource, or a former name, type or parent. */
 interface Alias {
   getUrn(): string;
   getSpec(): { getName(): string; getType(): string; getParenturn(): string } | undefined;
 }
-/** The part of a registration request that is looked at here; a generated class without types of its own. */
+/**
+ * Methods of a registration request that this file reads. Pulumi ships the generated class without
+ * types.
+ */
 interface Request {
   getType(): string;
   getName(): string;
@@ -174,19 +180,20 @@ const rowOf = (request: Request, urn: string, inputs: Fields): Row => ({
   aliases: aliasesOf(request, urn),
 });
 
-/** What the SDK's modules share: an import is a copy. */
+/** Module object that Pulumi's SDK modules share; an ES import would be a copy. */
 const debuggable = createRequire(__filename)("@pulumi/pulumi/runtime/debuggable.js") as {
   debuggablePromise: unknown;
 };
 
 /**
- * Pulumi keeps every promise and takes a stack trace for it and for every resource, in case one is never done: a third of the
- * time of a run. An error of the program has none then, either: to see where one comes from, give it a limit here.
+ * Runs `work` without stack traces, which saves a third of the time: Pulumi records a trace for
+ * every promise and resource. Errors of the program have no stack either; to debug one, set a limit
+ * here.
  */
 async function withoutTraces<T>(work: () => Promise<T>): Promise<T> {
   const limit = replace(Error, "stackTraceLimit", 0);
   const promises = replace(debuggable, "debuggablePromise", (promise: unknown) => promise);
-  // Sets a limit of its own.
+  // Pulumi sets its own limit in this function.
   const callsites = replace(
     pulumi.Resource as unknown as { callsites: unknown },
     "callsites",
@@ -201,7 +208,7 @@ async function withoutTraces<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs `program` without an engine and returns all it registered, in the order of the names. */
+/** Runs `program` without an engine and returns all registered resources, sorted by name. */
 export async function graph(
   program: () => unknown,
   options: GraphOptions = {},

@@ -1,4 +1,4 @@
-/** A load balancer of a cluster as a state holds it, with its parts and what is beside it. */
+/** Fixture of a state: a cluster's load balancer with its parts, and other resources. */
 import { networkType, urnOf } from "./engine.js";
 
 export const identity = "0123456789ab";
@@ -9,7 +9,7 @@ export type Recorded = Readonly<Record<string, unknown>> & {
   readonly urn: string;
 };
 
-/** A resource of the state that OpenStack's provider made. */
+/** Returns a resource of the OpenStack provider as the state contains it. */
 export const made = (
   type: string,
   id: string,
@@ -23,7 +23,10 @@ export const made = (
 export const octavia = (kind: string): string =>
   `openstack:loadbalancer/${kind.charAt(0).toLowerCase()}${kind.slice(1)}:${kind}`;
 
-/** The load balancer and all that is in it; `kept` are inputs of its own, `lasting` what else the state says of it. */
+/**
+ * Returns the load balancer with its parts. `kept` are additional inputs of it, `lasting`
+ * additional fields of its entry in the state.
+ */
 export const balancerInState = (kept: object, lasting: object): Recorded[] => {
   const outputs = { name: "lb", vipAddress: "10.0.0.9" };
   const balancer = made(octavia("LoadBalancer"), "lb", kept, { outputs, ...lasting });
@@ -34,7 +37,10 @@ export const balancerInState = (kept: object, lasting: object): Recorded[] => {
   return [balancer, listener, pool, made(octavia("Monitor"), "monitor", inPool), member];
 };
 
-/** What is in the state besides: the provider, the cluster's identity, its network, and a part of another load balancer. */
+/**
+ * Returns other resources of the state: the provider, the cluster's identity, its network, and a
+ * member of another load balancer.
+ */
 export const besideBalancer = (): Recorded[] => [
   { urn: cloudProvider, type: "pulumi:providers:openstack", custom: true, id: "default" },
   {

@@ -11,7 +11,7 @@ export interface Ended {
 
 type Streams = "stdout" | "stderr";
 
-/** Takes what is written to a standard stream. */
+/** Redirects a standard stream to `take`. */
 function capture(name: Streams, isTTY: boolean, take: (text: string) => void): () => void {
   const stream = process[name];
   const restores = [
@@ -28,14 +28,20 @@ function capture(name: Streams, isTTY: boolean, take: (text: string) => void): (
   };
 }
 
-/** What somebody types; without a person, nothing comes and it is no terminal. */
+/**
+ * Replaces standard input: a terminal with these keys, or, without keys, an empty stream that is no
+ * terminal.
+ */
 function type(keys: string | undefined): () => void {
   const stdin = Object.assign(new PassThrough(), { isTTY: keys !== undefined });
   stdin.end(keys);
   return replace(process, "stdin", stdin);
 }
 
-/** Gives this process another environment, also where native code reads it (a home directory). */
+/**
+ * Replaces environment and current directory of this process, also for native code (which reads the
+ * home directory).
+ */
 function enter(env: NodeJS.ProcessEnv, cwd: string): () => void {
   const set = (wanted: NodeJS.ProcessEnv): void => {
     for (const name of Object.keys(process.env)) Reflect.deleteProperty(process.env, name);
@@ -51,7 +57,9 @@ function enter(env: NodeJS.ProcessEnv, cwd: string): () => void {
   };
 }
 
-/** What listens to the process now, so that what a command adds can be taken away again. */
+/**
+ * Records the process's event listeners. The returned function removes those that were added since.
+ */
 function listeners(): () => void {
   const events = ["uncaughtException", "exit", "SIGINT", "SIGTERM", "SIGHUP", "error"];
   const all = [process, process.stdout, process.stderr].flatMap((emitter: EventEmitter) =>
@@ -66,19 +74,20 @@ function listeners(): () => void {
 
 let restore: (() => void) | undefined;
 
-/** Ends what a test left behind that was given up while a command ran. */
+/** Restores the process if a test was aborted while its command ran. */
 export const leave = (): void => restore?.();
 
 export interface InProcess {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** What a person types on a terminal; without, there is none. */
+  /** Keys that the user types on a terminal; without them there is no terminal. */
   readonly keys?: string;
 }
 
 /**
- * Runs the installed command line in this process, as if it was a process of its own: with an environment, a current
- * directory, standard streams and an exit code. One at a time; Ctrl-C is for real processes.
+ * Runs the installed command line in this process as if it were a separate one: own environment,
+ * current directory, standard streams and exit code. Only one command at a time; signals need a
+ * real process.
  */
 export async function inProcess(args: readonly string[], options: InProcess): Promise<Ended> {
   if (restore) throw new Error("Another command runs in this process.");

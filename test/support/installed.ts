@@ -18,12 +18,12 @@ import type * as WorkerProcess from "../../automation/cluster/worker-process.js"
 
 const root = resolve(__dirname, "..", "..");
 
-/** The compiler that tsx brings along: types are checked elsewhere, and it takes a tenth of the time. */
+/** esbuild of tsx: skips type checks, which other checks cover, and takes a tenth of the time. */
 const { buildSync } = createRequire(require.resolve("tsx"))("esbuild") as {
   buildSync: (options: Readonly<Record<string, unknown>>) => unknown;
 };
 
-/** Records how it was called instead of starting an OpenStack on the machine that runs the tests. */
+/** Stub of the lab: records its calls instead of starting OpenStack on the test machine. */
 const lab = `
 const { appendFileSync, existsSync, readFileSync } = require("node:fs");
 const { join } = require("node:path");
@@ -39,9 +39,9 @@ exports.labStatus = async () => JSON.parse(readFileSync(join(process.env.FAKE_EN
 let made: string | undefined;
 
 /**
- * The package as it is installed, compiled once for all tests of a process: a process that runs it starts several times
- * faster than one that runs the sources. Its program makes nothing and its lab only records calls: whatever a test
- * does wrong, no cloud of this machine is touched.
+ * Builds the package as it is installed, once for all tests of a process: compiled code starts
+ * several times faster than sources. Its Pulumi program is empty and its lab only records calls, so
+ * that no test can change a real cloud.
  */
 export function installedPackage(): string {
   if (made !== undefined) return made;
@@ -62,7 +62,7 @@ export function installedPackage(): string {
     platform: "node",
     logLevel: "error",
   });
-  // A restore also reads what machines say of an image that they cannot pull.
+  // Restores also use scripts of `support`, which read image pull errors of machines.
   for (const scripts of [
     join("automation", "backup", "scripts"),
     join("components", "support", "scripts"),
@@ -75,7 +75,10 @@ export function installedPackage(): string {
   return (made = home);
 }
 
-/** What tests call of the installed package in their own process: its operations run compiled processes. */
+/**
+ * Returns functions of the installed package for tests in their own process; their operations run
+ * compiled processes.
+ */
 export function installed() {
   const load = createRequire(join(installedPackage(), "dist", "automation", "index.js"));
   const errors = load("./cluster/cluster-error.js") as typeof Errors;

@@ -1,5 +1,5 @@
-/** Stubs of what scripts call that make a machine a node, and how long those may take. */
-/** systemd-run runs the command at once, as if the unit were already at its end when it is looked at. */
+/** Stubs of the commands with which scripts make a machine a node, and bounds of their time. */
+/** Stub of systemd-run: runs the command at once. `systemctl` reports the unit as finished. */
 const unit =
   'while [ "${1#-}" != "$1" ]; do case $1 in --unit|-p) shift 2 ;; *) shift ;; esac; done; "$@" || true';
 export const nodeCommands: Readonly<Record<string, string>> = {
@@ -17,7 +17,7 @@ export const nodeCommands: Readonly<Record<string, string>> = {
   kubelet: "echo Kubernetes v1.36.3",
 };
 
-/** What a machine is given of the version of Kubernetes. */
+/** Values about the Kubernetes version that every machine receives. */
 export const versionValues = {
   KUBERNETES_VERSION: "1.36.3",
   PACKAGES_URL: "https://packages.example/",
@@ -27,17 +27,17 @@ export const versionValues = {
   PAUSE: "",
 };
 
-/** The same for nodes. */
+/** Values about the Kubernetes version that nodes receive. */
 export const upgradeValues = { ...versionValues, IGNORED_ERRORS: "Swap,NumCPU" };
 
-/** What a machine is given to ask others with. */
+/** Values with which a machine requests join credentials from its peers. */
 export const askerValues = {
   PEERS: "10.0.0.7 ssh-ed25519 AAAAHOST",
   JOIN_PRIVATE_KEY: "CANARY-JOIN-KEY",
   JOIN_CERTIFICATE: "ssh-ed25519-cert-v01@openssh.com AAAACERT",
 };
 
-/** The same for control planes, which it knows by the API's name too. */
+/** Values of a joining control plane or worker: also the name of the API. */
 export const joinerValues = { ...askerValues, API_NAME: "api.dev.internal" };
 
 /** Values of a worker that joins. */
@@ -53,13 +53,13 @@ export const workerValues = {
   AFTER_KUBEADM: "",
 };
 
-/** Seconds that each of kubeadm's own waits takes at most, where nothing is slow. */
+/** Maximum seconds of each of kubeadm's own waits on a fast machine. */
 export const kubeadmSeconds = 240;
 
-/** Seconds that are left for images that kubeadm itself has to pull first. */
+/** Seconds reserved for images that kubeadm has to pull first. */
 export const pulls = 300;
 
-/** Seconds that a unit of this machine was given to come to its end. */
+/** Returns the time limit of a unit in seconds (RuntimeMaxSec). */
 export const boundOf = (calls: readonly string[], unit: string): number =>
   Number(
     calls.flatMap(
@@ -69,6 +69,6 @@ export const boundOf = (calls: readonly string[], unit: string): number =>
     )[0],
   );
 
-/** What control planes were asked for, with the address of the one that was asked. */
+/** Returns the SSH requests to control planes: the address of each, and the request. */
 export const wishes = (calls: readonly string[]): string[] =>
   calls.flatMap((call) => /^ssh .*stackadm-join@(.*)$/.exec(call)?.[1] ?? []);

@@ -3,7 +3,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../base/paths.js";
 
-/** The words in the first cell of a row, and the fields that stand in its last one outside of brackets. */
+/**
+ * Table row: words in code font of its first cell, and fields of its last cell without those in
+ * brackets.
+ */
 interface Row {
   readonly keys: readonly string[];
   readonly fields: readonly string[];
@@ -12,7 +15,7 @@ interface Row {
 const words = (text: string): string[] =>
   [...text.matchAll(/`([^`]+)`/g)].map(([, word = ""]) => word);
 
-/** The rows of a table of docs/json.md, by what stands above its first column. */
+/** Returns the rows of the table in docs/json.md whose first column has this heading. */
 export function tableOf(heading: string): Row[] {
   const lines = readFileSync(join(packageRoot(), "docs", "json.md"), "utf8").split("\n");
   const from = lines.findIndex((line) => line.startsWith(`| ${heading} `)) + 2;
@@ -32,7 +35,7 @@ export function tableOf(heading: string): Row[] {
 const commands = tableOf("Command");
 const types = tableOf("Type");
 
-/** Options that a value follows. */
+/** Options that take a value. */
 const valued = [
   "-s",
   "--stack",
@@ -59,7 +62,7 @@ function fieldsOf(type: string, args: readonly string[]): readonly string[] {
   return command.fields;
 }
 
-/** What a command told programs is what docs/json.md says. */
+/** Requires that a command's JSON output has exactly the fields that docs/json.md lists. */
 export function requireContract(args: readonly string[], out: string): void {
   for (const text of out.split("\n").filter(Boolean)) {
     const { type, ...line } = JSON.parse(text) as Record<string, unknown>;

@@ -8,7 +8,7 @@ export interface Whose {
   readonly projectDirectory: string;
 }
 
-/** Where the kubeconfig of the stack `dev` lies for whoever has this directory for state. */
+/** Returns the path of the kubeconfig of the stack `dev`, for this state directory. */
 export function kubeconfigFileOf({ stateHome, ...whose }: Whose): string {
   const before = process.env["XDG_STATE_HOME"];
   process.env["XDG_STATE_HOME"] = stateHome;

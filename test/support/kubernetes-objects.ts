@@ -1,4 +1,4 @@
-/** Looks at the objects that builders make, and what holds for all of them. */
+/** Functions that read the objects of our builders, and tests that hold for all of them. */
 import { namesApi } from "../../components/support/manifests/pod.js";
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { parseAllDocuments, stringify } from "yaml";
 import type { Access } from "../../components/support/manifests/access.js";
 import { unwrapped } from "./unwrapped.js";
 
-/** What every object has. */
+/** Fields that every object has. */
 export interface AnyObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -22,10 +22,10 @@ export interface AnyObject {
 export type PodSpec = Unwrap<types.input.core.v1.PodSpec>;
 export type Container = Unwrap<types.input.core.v1.Container>;
 
-/** The objects of a set, by the name of their golden file. */
+/** Sets of objects, by the name of the golden file. */
 export type Objects = Readonly<Record<string, readonly AnyObject[]>>;
 
-/** The objects of an account and its rights. */
+/** Returns the service account of an add-on with its roles and bindings. */
 export const accessObjects = (access: Access): readonly object[] => [
   access.serviceAccount,
   access.clusterRole,
@@ -42,7 +42,7 @@ type Workload = AnyObject & {
   };
 };
 
-/** Everything that runs pods. */
+/** Returns all objects that run pods. */
 const workloadsOf = (objects: Objects): readonly Workload[] =>
   Object.values(objects)
     .flat()
@@ -50,7 +50,7 @@ const workloadsOf = (objects: Objects): readonly Workload[] =>
       ["DaemonSet", "Deployment", "StatefulSet"].includes(object.kind),
     );
 
-/** Ways to look something up in a set of objects. */
+/** Returns functions that find an object, a pod or a container in a set of objects. */
 export function lookups(objects: Objects) {
   const find = (kind: string, name: string): AnyObject => {
     const all = Object.values(objects).flat();
@@ -58,7 +58,7 @@ export function lookups(objects: Objects) {
     assert.ok(found, `no ${kind} ${name}`);
     return found;
   };
-  /** Pods of all workloads, by kind and name. */
+  /** Returns the pod specifications of all workloads, by kind and name. */
   const podSpecs = (): ReadonlyMap<string, PodSpec> =>
     new Map(
       workloadsOf(objects).map(({ kind, metadata, spec }) => [
@@ -81,13 +81,13 @@ export function lookups(objects: Objects) {
   return { find, podSpecs, podOf, containerOf, argsOf };
 }
 
-/** All containers of a pod, those that run first too. */
+/** Returns all containers of a pod, init containers included. */
 export const containersOf = (pod: PodSpec): readonly Container[] => [
   ...(pod.initContainers ?? []),
   ...pod.containers,
 ];
 
-/** What an account may do: "core/nodes: get list". */
+/** Returns the rights of an account, for example "core/nodes: get list". */
 export function rulesOf(access: Access): readonly string[] {
   const { clusterRole, namespaced } = unwrapped(access);
   const rules = [...(clusterRole.rules ?? []), ...(namespaced?.role.rules ?? [])];
@@ -100,13 +100,13 @@ export function rulesOf(access: Access): readonly string[] {
   );
 }
 
-/** The objects of one file as `kubectl apply -f` takes them. */
+/** Returns the objects of one file as YAML for `kubectl apply -f`. */
 const toYaml = (list: readonly AnyObject[]): string =>
   list
     .map((object) => `---\n${stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })}`)
     .join("");
 
-/** Compares the objects with the files of a directory, one per set. */
+/** Compares the objects with the files of a directory, one file per set. */
 export function describeGoldens(directory: string, objects: Objects): void {
   describe("rendered objects", () => {
     for (const [name, list] of Object.entries(objects)) {
@@ -139,7 +139,7 @@ export function describeGoldens(directory: string, objects: Objects): void {
   });
 }
 
-/** What holds for everything that runs pods. */
+/** Tests that hold for everything that runs pods. */
 export function describeWorkloads(objects: Objects): void {
   const workloads = workloadsOf(objects);
   describe("all workloads", () => {
@@ -147,7 +147,8 @@ export function describeWorkloads(objects: Objects): void {
 
     it("selects exactly its own pods", () => {
       const selectors = workloads.map(({ spec }) => {
-        // What is a mark for the machine's scripts no selector can have got afterwards.
+        // Labels that machine scripts read are not in the selector, because a selector is
+        // immutable.
         const labels = Object.entries(spec.template.metadata.labels);
         assert.deepEqual(
           spec.selector.matchLabels,
@@ -223,7 +224,7 @@ function describePod(workload: string, { template: { spec: pod } }: Workload["sp
   });
 }
 
-/** What holds for the rights of every account, beside which they are. */
+/** Tests that hold for the rights of every account. */
 export function describeAccess(account: string, needs: Access, rights: readonly string[]): void {
   it(`gives ${account} what its program calls and nothing else`, () => {
     assert.deepEqual(rulesOf(needs), rights);

@@ -1,7 +1,7 @@
 import { containerd, k8s, shares } from "./spec-parts.js";
 import type { Mistake } from "./mistakes.js";
 
-/** One wrong value each of what is Kubernetes' own. */
+/** Wrong values of settings that Kubernetes itself defines, one per row. */
 export const mistakesOfKubernetes: readonly Mistake[] = [
   ["kubernetes.version", { kubernetes: { version: "v1.36.3" } }],
   ["kubernetes.version", { kubernetes: { version: "1.29.0" } }],

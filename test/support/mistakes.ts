@@ -2,10 +2,10 @@ import { mistakesOfKubernetes } from "./mistakes-of-kubernetes.js";
 import { announcing, both, cp, given, k8s, lb, shares, worker } from "./spec-parts.js";
 import { smallest } from "./spec.js";
 
-/** One wrong value, and where it is: the empty path is the cluster itself. */
+/** Wrong value, and the path that the error must name; the empty path is the cluster itself. */
 export type Mistake = readonly [path: string, over: Readonly<Record<string, unknown>>];
 
-/** One wrong value each for the smallest cluster. */
+/** Wrong values for the smallest cluster, one per row. */
 export const mistakes: readonly Mistake[] = [
   ["protect", { protect: "yes" }],
   ["name", { name: "Dev_1" }],

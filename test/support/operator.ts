@@ -18,7 +18,7 @@ export interface Running {
 
 let made: Readonly<Record<string, string>> | undefined;
 
-/** One key for all operators of a process. */
+/** Returns one login key, shared by all operators of a process. */
 function loginKey(): Readonly<Record<string, string>> {
   if (made) return made;
   const directory = mkdtempSync(join(tmpdir(), "stackadm-key-"));
@@ -33,7 +33,10 @@ function loginKey(): Readonly<Record<string, string>> {
   return made;
 }
 
-/** A person at a machine of their own: a home, the installed package, an engine, no cloud but the one given. */
+/**
+ * User on a separate machine: home directory, installed package, fake engine, and only the given
+ * cloud.
+ */
 export class Operator {
   readonly home = mkdtempSync(join(tmpdir(), "stackadm-operator-"));
   readonly engine = new Engine(join(this.home, "engine"));
@@ -46,7 +49,9 @@ export class Operator {
     this.keeps();
   }
 
-  /** Has worked here before: what commands make once is there. */
+  /**
+   * Creates what earlier commands would have left on the machine: the passphrase and the login key.
+   */
   private keeps(): void {
     mkdirSync(this.state("ssh"), { recursive: true, mode: 0o700 });
     writeFileSync(this.state("passphrase"), "of-this-operator\n", { mode: 0o600 });
@@ -54,23 +59,23 @@ export class Operator {
       writeFileSync(this.state("ssh", name), text, { mode: 0o600 });
   }
 
-  /** As on a new machine. */
+  /** Deletes the passphrase and the login key, as on a new machine. */
   isNew(): void {
     rmSync(this.state("passphrase"));
     rmSync(this.state("ssh"), { recursive: true });
   }
 
-  /** Gives the machine a kubectl of this version. */
+  /** Adds a kubectl of this version to the machine. */
   kubectl(gitVersion: string): void {
     this.engine.command("kubectl", `echo '${JSON.stringify({ clientVersion: { gitVersion } })}'`);
   }
 
-  /** A file of ours in the state directory. */
+  /** Returns a path below our state directory. */
   state(...parts: string[]): string {
     return join(this.home, "state", "stackadm", ...parts);
   }
 
-  /** Where the kubeconfig of the stack `dev` lies. */
+  /** Returns the path of the kubeconfig of the stack `dev`. */
   kubeconfig(): string {
     return kubeconfigFileOf({
       stateHome: join(this.home, "state"),
@@ -79,7 +84,7 @@ export class Operator {
     });
   }
 
-  /** What commands left in the directory for temporary files. */
+  /** Returns the names of files that commands left in the directory for temporary files. */
   leftovers(): string[] {
     return readdirSync(join(this.home, "tmp"));
   }
@@ -101,7 +106,7 @@ export class Operator {
     return this.runWith({}, ...args);
   }
 
-  /** What it tells programs has to be what docs/json.md says. */
+  /** Runs a command with further environment variables. JSON output must match docs/json.md. */
   async runWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> {
     const options = { env: { ...this.environment(), ...env }, cwd: this.home };
     const ended = await inProcess(args, options);
@@ -109,12 +114,12 @@ export class Operator {
     return ended;
   }
 
-  /** Runs a command in this process, on a terminal on which somebody types. */
+  /** Runs a command in this process, on a terminal where the user types `keys`. */
   type(keys: string, ...args: string[]): Promise<Ended> {
     return inProcess(args, { env: this.environment(), cwd: this.home, keys });
   }
 
-  /** Starts a command as a process of its own, which can be stopped. */
+  /** Starts a command as a separate process, which can receive signals. */
   start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
     const main = join(this.package, "dist", "automation", "cli", "main.js");
     const child = spawn(process.execPath, [main, ...args], {
@@ -159,12 +164,12 @@ export class Operator {
   }
 }
 
-/** The objects of a JSON-lines output; throws at a line that is none. */
+/** Parses JSON lines. Throws if a line is not JSON. */
 export const jsonLines = (text: string): Record<string, unknown>[] =>
   text
     .split("\n")
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-/** The last object: a result or an error. */
+/** Returns the last object: a result or an error. */
 export const lastLine = (text: string): Record<string, unknown> => jsonLines(text).at(-1) ?? {};

@@ -1,4 +1,6 @@
-/** A resource of the stack `dev` as its state has it, and one whose making an engine began and did not end. */
+/**
+ * Returns a resource in the state of the stack `dev`; `creating` returns a pending create of one.
+ */
 export const resource = (
   type: string,
   name: string,

@@ -2,10 +2,12 @@ import { smallManifest } from "./manifests.js";
 import type { PodNetworkSpec } from "../../components/pod-network/kinds.js";
 import { podNetwork } from "../../components/spec/pod-network.js";
 
-/** A pod network as the specification has it, from what a user writes. */
+/** Parses a pod network as the user writes it into the specification with defaults. */
 export const podNetworkOf = (written: unknown): PodNetworkSpec => podNetwork.parse(written);
 
-/** Each kind as its word alone, and each choice that changes what others depend on. */
+/**
+ * Examples: each kind with defaults, and each choice that changes what other components depend on.
+ */
 export const podNetworkExamples: readonly PodNetworkSpec[] = [
   "kube-router",
   ...["subnet", "full"].map((overlay) => ({ kind: "kube-router", overlay })),
@@ -28,7 +30,7 @@ export const podNetworkExamples: readonly PodNetworkSpec[] = [
   { kind: "canal", manifest: smallManifest("canal") },
 ].map(podNetworkOf);
 
-/** Names an example in a test's title. */
+/** Returns the name of an example for a test title. */
 export const titleOf = (spec: PodNetworkSpec): string =>
   Object.values(spec)
     .filter((one) => typeof one === "string")

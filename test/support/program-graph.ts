@@ -6,13 +6,13 @@ import { cloudAnswers } from "./cloud-answers.js";
 import { programFile } from "./examples.js";
 import { graph, type Row } from "./graph.js";
 
-/** What an example's program registers, and the specification of its cluster. */
+/** Resources that an example's program registers, and the specification of its cluster. */
 export interface ProgramGraph {
   readonly rows: readonly Row[];
   readonly spec: ClusterSpec;
 }
 
-/** Programs that have run. */
+/** Results of programs that have run, by the example's name. */
 const ran = new Map<string, Promise<ProgramGraph>>();
 
 export function programGraph(name: string): Promise<ProgramGraph> {
@@ -21,7 +21,7 @@ export function programGraph(name: string): Promise<ProgramGraph> {
   return known;
 }
 
-/** What an example's file exports: the program, which the engine calls. */
+/** Module of an example: its default export is the program. */
 interface Module {
   readonly default: () => Promise<unknown>;
 }
@@ -33,7 +33,7 @@ interface Checking {
 async function run(name: string): Promise<ProgramGraph> {
   pulumi.runtime.setAllConfig({ "stackadm:sshPublicKey": "ssh-ed25519 AAAALOGIN" });
   const specs: ClusterSpec[] = [];
-  // What the program writes, nobody else gets to see.
+  // The specification is only visible inside the component: intercept its check.
   const cluster = Cluster.prototype as unknown as Checking;
   const { check } = cluster;
   cluster.check = function (this: unknown, ...given) {

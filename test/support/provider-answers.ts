@@ -1,6 +1,9 @@
 import type { Fields } from "./graph.js";
 
-/** What the OpenStack provider adds to the inputs of a resource when it has made it: as far as a plan looks at it. */
+/**
+ * Outputs that the OpenStack provider adds to a created resource's inputs, limited to those that a
+ * plan reads.
+ */
 export type ProviderAnswers = Readonly<Record<string, (inputs: Fields) => Fields>>;
 
 const first = (list: unknown): Fields => (list as readonly Fields[] | undefined)?.[0] ?? {};

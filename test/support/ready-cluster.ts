@@ -7,7 +7,7 @@ import { emptyProject, fakeProject, type FakeCloud } from "./fake-openstack.js";
 const flavor = (name: string) => ({ id: name, name, vcpus: 2, ram: 2048, disk: 20 });
 const plenty = { limit: 50, used: 0, reserved: 0 };
 
-/** A cloud that has everything that Pulumi.dev.yaml asks for, and an empty project. */
+/** Prepares a cloud that has all that Pulumi.dev.yaml requires, and an empty project. */
 export function equip(cloud: FakeCloud): void {
   emptyProject(cloud);
   const zones = {
@@ -33,23 +33,26 @@ export function equip(cloud: FakeCloud): void {
   for (const [path, body] of Object.entries(answers)) cloud.on(`GET /${path}`, { body });
 }
 
-/** A secret that no output may show unless it was asked for. */
+/** Secret that must not appear in any output unless the user asked for it. */
 export const clientKey = Buffer.from("CANARY-client-key").toString("base64");
 
 export interface FakeCluster {
   /** Whether the worker has joined and is Ready. */
   ready: boolean;
-  /** What the control plane says of the certificate that is next. */
+  /** Status of the next certificate, as the control plane's node reports it. */
   certificate?: string;
-  /** How often it was asked for its nodes. */
+  /** Number of requests for the nodes. */
   looks: number;
   readonly kubeconfig: string;
-  /** The stack's outputs when it was made. */
+  /** Outputs of the stack when the cluster was created. */
   readonly outputs: Readonly<Record<string, EngineOutput>>;
   close(): Promise<void>;
 }
 
-/** Their roles are none that the program has: nothing but their nodes is to be proved, so that nobody logs in anywhere. */
+/**
+ * Nodes of roles that the program does not know: verification only checks the nodes, and never uses
+ * SSH.
+ */
 const nodes = [
   { name: "dev-control-plane-0", role: "control plane", zone: "zone-a", address: "10.0.0.10" },
   { name: "dev-general-0", role: "general", zone: "zone-b", address: "10.0.0.11" },
@@ -78,7 +81,7 @@ const nodeObject = (node: (typeof nodes)[number], ready: boolean, certificate?: 
   },
 });
 
-/** The Kubernetes API of a cluster with two nodes and no samples. */
+/** Starts the Kubernetes API of a cluster with two nodes and no metrics. */
 export async function startFakeCluster(): Promise<FakeCluster> {
   const server = createServer((request, response) => {
     const found = request.url === "/api/v1/nodes";

@@ -10,11 +10,12 @@ import { isSecret } from "./secrets.js";
 import type { RecordedCluster } from "./recorded-cluster.js";
 
 /*
- * Prints the state that this release writes of a cluster, as `pulumi stack export --show-secrets` would, with the
- * answers of the tests' cloud. Before a release it is kept for the releases to come, which have to accept it
- * (test/engine/earlier-release.test.ts):
+ * Prints the state that this release writes of a cluster, in the form of `pulumi stack export
+ * --show-secrets`, with the answers of the tests' cloud. Record it before each release: later
+ * releases have to accept it (test/engine/earlier-release.test.ts):
  *
- *   npx tsx test/support/record-state.ts test/fixtures/state/<version>.args.json > test/fixtures/state/<version>.json
+ * cd test/fixtures/state
+ * npx tsx ../../support/record-state.ts <version>.args.json > <version>.json
  *
  * A second cluster of the same release has a word after the version.
  */
@@ -25,13 +26,13 @@ const signature = "4dabf18193072939515e22adb298388d";
 const secretMark = "1b47061264138c4ac30d75fd1eb44270";
 
 interface Recording {
-  /** What the engine would have been answered, by the resource's type and name. */
+  /** Outputs that the cloud returned, by the resource's type and name. */
   readonly made: ReadonlyMap<string, Fields>;
-  /** Whether the scripts that machines were given are kept. */
+  /** Whether the state keeps the text of scripts that machines received. */
   readonly scripts: boolean;
 }
 
-/** The answers of a cloud, written down. */
+/** Wraps the answers of a cloud so that they are recorded in `made`. */
 function noting(answers: GraphOptions, made: Map<string, Fields>): GraphOptions {
   const outputs = Object.entries(answers.outputs ?? {}).map(([type, answer]) => [
     type,
@@ -46,11 +47,11 @@ function noting(answers: GraphOptions, made: Map<string, Fields>): GraphOptions 
 
 const common = readFileSync(join(root, "components/support/scripts/common.sh"), "utf8");
 
-/** What a script was given, without it and without the scripts that it puts onto a machine. */
+/** Removes a script from its own input: only the values remain, without scripts in values. */
 const withoutScripts = (text: string): string =>
   (text.split(common)[0] ?? "").replace(/^([A-Z_]+_SCRIPT)='(?:[^']|'\\'')*'/gm, "$1=''");
 
-/** As it stands in an export. */
+/** Converts a value to the form of an export. */
 function exported(value: unknown, how: Recording): unknown {
   if (typeof value === "string") return how.scripts ? value : withoutScripts(value);
   if (Array.isArray(value)) return value.map((inner) => exported(inner, how));
@@ -86,7 +87,7 @@ function outputsOf(row: Row, how: Recording): Fields {
   return Object.fromEntries(Object.entries(all).map(hide)) as Fields;
 }
 
-/** The engine writes it into a provider's inputs. */
+/** Returns the plugin's version, which the engine writes into the inputs of a provider. */
 const versionOf = (plugin: string): string => {
   const file = join(root, "node_modules", "@pulumi", plugin, "package.json");
   return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version.replace(/^v/, "");
@@ -99,7 +100,7 @@ function providers(prefix: string): Resource[] {
     const version = versionOf(name);
     const type = `pulumi:providers:${name}`;
     const urn = `${prefix}::${type}::default_${version.replaceAll(".", "_")}`;
-    // As the engine writes them.
+    // Inputs in the form that the engine writes.
     const inputs = { __internal: {}, version };
     return { urn, custom: true, id: `${name}-default`, type, inputs, outputs: { version } };
   });
@@ -131,11 +132,11 @@ function resource(given: Row, how: Recording, defaults: readonly Resource[]): Re
 }
 
 export interface RecordOptions extends Partial<Pick<Recording, "scripts">> {
-  /** What the cloud answers. Default: the tests' cloud. */
+  /** Answers of the cloud. @default answers of the tests' cloud */
   readonly answers?: GraphOptions;
 }
 
-/** Everything after what it needs. */
+/** Sorts the resources so that each follows its dependencies. */
 function inOrder(resources: readonly Resource[]): Resource[] {
   const byUrn = new Map(resources.map((one) => [one.urn, one]));
   const done = new Set<Resource>();
@@ -144,7 +145,7 @@ function inOrder(resources: readonly Resource[]): Resource[] {
     const needed = [
       one["parent"],
       one["deletedWith"],
-      // With its ID at the end.
+      // In the state, a provider reference ends with the provider's ID.
       typeof one["provider"] === "string" && one["provider"].replace(/::[^:]*$/, ""),
       ...(one["dependencies"] as string[]),
     ];
@@ -159,8 +160,8 @@ function inOrder(resources: readonly Resource[]): Resource[] {
 }
 
 /**
- * The state of a cluster as this release writes it. Of what a script was given, the values are kept and the scripts left out, because
- * any later text is another one; with `scripts` they are kept, too.
+ * Returns the state of a cluster as this release writes it. Script inputs keep only their values,
+ * because later releases have other script texts; with `scripts` the texts are kept too.
  */
 export async function recordedState(
   { args, cloud }: RecordedCluster,

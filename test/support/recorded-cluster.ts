@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import type { CloudFacts } from "../../components/support/catalog.js";
 
-/** What the cluster of a recorded state was made of. */
+/** Arguments and cloud facts from which the recorded state was made. */
 export interface RecordedCluster {
   readonly args: ClusterArgs;
   readonly cloud: CloudFacts;
@@ -11,13 +11,13 @@ export interface RecordedCluster {
 
 export interface RecordedState extends RecordedCluster {
   readonly release: string;
-  /** What `pulumi stack export --show-secrets` said; stack dev of the project stackadm. */
+  /** Output of `pulumi stack export --show-secrets`, for the stack dev of the project stackadm. */
   readonly state: string;
 }
 
 const directory = join(__dirname, "..", "fixtures", "state");
 
-/** The states of the releases before this one. */
+/** Returns the recorded states of earlier releases. */
 export const recordedStates = (): RecordedState[] =>
   readdirSync(directory)
     .filter((file) => file.endsWith(".args.json"))

@@ -1,14 +1,14 @@
 import { teardownScripts } from "../../components/kubeadm/node-scripts.js";
 
-/** A cluster that a teardown asks to give back what it has in the cloud. */
+/** Stubs of the machine on which a teardown runs. */
 export const common: Readonly<Record<string, string>> = {
   hostname: "echo machine",
   systemctl: "exit 0",
 };
 
 /**
- * A cluster's kubectl: what it answers by its arguments; everything else succeeds, and a policy is kept. Deletions are known by what
- * they name, "Pod shop db-0", and by their flags.
+ * Returns a stub of kubectl with the given cases; other calls succeed, and a policy is kept. It
+ * records deletions as object and flags, for example "Pod shop db-0".
  */
 export const kubectl = (cases: Readonly<Record<string, string>>): string =>
   [
@@ -24,7 +24,7 @@ export const kubectl = (cases: Readonly<Record<string, string>>): string =>
     "esac",
   ].join("\n");
 
-/** The same scripts with shorter patience, in seconds. */
+/** Returns the teardown scripts with shorter waits, in seconds. */
 export const patience = (seconds: number): readonly string[] =>
   teardownScripts.map((text) =>
     text

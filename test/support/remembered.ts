@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 
-/** Whether it is nothing but data, so that its text stands for it. */
+/** Returns whether JSON represents the value completely, so that the text can be a cache key. */
 const isData = (value: unknown): boolean => {
   const text = JSON.stringify(value) as string | undefined;
   return text !== undefined && isDeepStrictEqual(JSON.parse(text), value);
 };
 
-/** The same work, done once for the same arguments where these are nothing but data. Nobody may change what comes of it. */
+/**
+ * Caches the results of `work` by its arguments if these are plain data. Callers must not modify a
+ * result.
+ */
 export function remembered<Args extends readonly unknown[], Made>(
   work: (...args: Args) => Promise<Made>,
 ): (...args: Args) => Promise<Made> {

@@ -1,4 +1,4 @@
-/** A control plane whose etcd is brought back, for tests of restore.sh. */
+/** Control plane whose etcd is restored, for tests of restore.sh. */
 import { strict as assert } from "node:assert";
 import { restoreScript } from "../../automation/backup/machines.js";
 import { Sandbox } from "./sandbox.js";
@@ -18,10 +18,10 @@ export const apiManifest = `
     - --advertise-address=10.0.0.10
 `;
 export const manifests = "etc/kubernetes/manifests";
-/** What a machine has that was prepared. */
+/** File that exists on every prepared machine. */
 export const guard = "etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf";
 
-/** The commands of such a machine. A container runs as long as kubelet has its manifest. */
+/** Stubs of the commands of this machine. A container runs while kubelet has its manifest. */
 export const commands = {
   hostname: "echo dev-control-plane-0",
   crictl: `case "$*" in
@@ -55,7 +55,7 @@ export const commands = {
     *"delete node"*) touch $root/deleted ;; esac`,
 };
 
-/** It lives, and its node is the one of its server. */
+/** Returns a running control plane whose node belongs to its server. */
 export function restoredMachine(): Sandbox {
   const machine = new Sandbox(commands);
   machine.put("free", "1000000000");
@@ -74,10 +74,13 @@ export function restoredMachine(): Sandbox {
   return machine;
 }
 
-/** What the script gave as its reason. */
+/** Returns the reason that the script printed. */
 export const reasonIn = (stderr: string): string => /reason: (.*)/.exec(stderr)?.[1] ?? "";
 
-/** Runs the script's steps on the machine of the test at hand, with a snapshot on standard input; `well` wants them to succeed. */
+/**
+ * Runs the script's steps on the current test's machine, with a snapshot on standard input; `well`
+ * requires success.
+ */
 export function stepsOn(machine: () => Sandbox) {
   const does = (...words: string[]) => machine().feed("SNAPSHOT", restoreScript, ...words);
   const well = (...words: string[]) => {

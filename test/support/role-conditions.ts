@@ -1,7 +1,10 @@
 import ts from "typescript";
 import { roleTable } from "../../components/plan/roles.js";
 
-/** Letters alone, of one thing: "Control planes", control-plane and controlPlane are the same. */
+/**
+ * Returns only the letters, in singular: "Control planes", control-plane and controlPlane become
+ * equal.
+ */
 const plainly = (text: string): string =>
   text
     .toLowerCase()
@@ -23,9 +26,15 @@ const comparing = new Set([...equality, ts.SyntaxKind.InKeyword]);
 const isText = (node: ts.Node): node is ts.StringLiteralLike => ts.isStringLiteralLike(node);
 const isNamed = (node: ts.Node): boolean =>
   isText(node) && (names.includes(plainly(node.text)) || labels.includes(node.text));
-/** What says of itself that it is a role: compared with a word, whichever, it is a condition. */
+/**
+ * Returns whether an expression's name ends in `role`: comparing it with any literal is a role
+ * condition.
+ */
 const isRole = (node: ts.Node): boolean => /role\)*$/i.test(node.getText());
-/** What was chosen, not what a machine is: there are ways in and kinds that are called like a role. */
+/**
+ * Returns whether an expression holds a user's choice: some access methods and kinds have the names
+ * of roles.
+ */
 const isChoice = (node: ts.Node): boolean => /\b(access|way|kind)$/.test(node.getText());
 
 const comparesRole = (one: ts.Node, other: ts.Node): boolean =>
@@ -57,13 +66,13 @@ const chosen = (node: ts.Node): boolean =>
   (ts.isSwitchStatement(node) && isRole(node.expression)) ||
   (ts.isCaseClause(node) && isNamed(node.expression) && !isChoice(node.parent.parent.expression));
 
-/** Whether a value is yes or no, as far as it can be seen. */
+/** Returns whether an expression is visibly boolean. */
 const isBoolean = (node: ts.Node): boolean =>
   [ts.SyntaxKind.TrueKeyword, ts.SyntaxKind.FalseKeyword].includes(node.kind) ||
   (ts.isBinaryExpression(node) && comparing.has(node.operatorToken.kind)) ||
   (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.ExclamationToken);
 
-/** A role's name that stands for yes or no. */
+/** Returns whether a declaration is a boolean that is named after a role. */
 function flag(node: ts.Node): boolean {
   const declared =
     ts.isPropertySignature(node) ||
@@ -79,7 +88,7 @@ function flag(node: ts.Node): boolean {
   );
 }
 
-/** Where TypeScript asks whether something has one role or another. */
+/** Returns the places where TypeScript code decides by role. */
 export function conditionsIn(text: string): readonly string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
@@ -91,13 +100,13 @@ export function conditionsIn(text: string): readonly string[] {
   return found;
 }
 
-/** What is said to people is no condition. */
+/** Messages for users are not conditions. */
 const saying = /\b(die|die_as|say|printf)\b.*$/;
 const condition = /\[\[|\bif\b|\bcase\b|\bgrep -q|^\s*[^()\s]+\)/;
-/** etcd is the name of a program too: of that, shell has to ask. */
+/** etcd is not listed: it is also the name of a program, which shell scripts have to check. */
 const inShell = /control[-_ ]?plane|worker|bastion|\$\{?\w*role\b/i;
 
-/** Where shell asks for it. */
+/** Returns the lines where a shell script decides by role. */
 export const shellConditionsIn = (text: string): readonly string[] =>
   text
     .split("\n")

@@ -26,10 +26,10 @@ export interface Outcome {
   readonly calls: readonly string[];
 }
 
-/** The server that a script in the sandbox is told that it runs on. */
+/** ID of the server on which a script in the sandbox appears to run. */
 export const sandboxServer = "0b1c2d3e-0000-4000-8000-000000000001";
 
-/** Commands that a script may really run: they touch nothing but the files that they are told. */
+/** Commands that scripts really execute: they only change files that are named to them. */
 const harmless = [
   ...[
     "awk",
@@ -66,12 +66,15 @@ const harmless = [
   return path === undefined ? [] : [{ name, path }];
 });
 
-/** What a function does first, to be as another process: the script's options and traps are not its own. */
+/**
+ * Beginning of each stub function: as in a separate process, options and traps of the calling
+ * script do not apply.
+ */
 const apart = "set +Eeu +o pipefail; trap - ERR EXIT";
 
 /**
- * A script's time passes only while it sleeps, and at once: how busy the machine of the tests is does not matter, and no bound takes as
- * long as it says. Without its special meaning, SECONDS is a variable.
+ * Simulated clock: time passes only in `sleep`, which returns at once. Tests thus neither wait nor
+ * depend on the load of the machine. `unset` makes SECONDS a plain variable.
  */
 const ownTime = `if [[ -z \${REAL_TIME-} ]]; then
   unset SECONDS
@@ -87,8 +90,8 @@ fi
 const places = /(?<![\w.}/])\/(etc|var|run|proc\/net|usr\/local|usr\/lib\/systemd|opt)\//g;
 
 /**
- * A machine that is only a directory: a script's files go below it, and its commands are stubs that are recorded. Nothing
- * outside is touched.
+ * Directory that stands for a machine: a script's files are below it, and its commands are recorded
+ * stubs. Nothing outside is changed.
  */
 export class Sandbox {
   readonly root = mkdtempSync(join(tmpdir(), "stackadm-sandbox-"));
@@ -107,21 +110,23 @@ export class Sandbox {
     for (const [name, body] of Object.entries(stubs)) this.stub(name, body);
   }
 
-  /** A command that is recorded and then does `body`, a shell script; `$root` is the sandbox. */
+  /**
+   * Adds a command that is recorded and then runs `body`, a shell script; `$root` is the sandbox.
+   */
   stub(name: string, body: string): void {
     this.#bodies.set(name, body);
     const file = join(this.#bin, name);
     const text = `root=${this.root}\necho "${name} $*" >>${this.#calls}\n${this.#inside(body)}\n`;
-    // What is harmless otherwise may be a stub: its link must not be followed.
+    // A stub may replace a harmless command: delete its link first, or the write would follow it.
     rmSync(file, { force: true });
-    // -p: for what it calls itself, programs will do.
+    // -p ignores exported functions: commands that the stub calls are programs.
     writeFileSync(file, `#!/bin/bash -p\n${text}`);
     chmodSync(file, 0o755);
-    // A script calls it as a function, in a process of its own but without the start of another shell.
+    // Scripts call the stub as a function in a subshell, which saves the start of another shell.
     writeFileSync(this.#functions, `${name}() (${apart}\n${text})\n`, { flag: "a" });
   }
 
-  /** What a stub does. */
+  /** Returns the script of a stub. */
   bodyOf(name: string): string {
     const body = this.#bodies.get(name);
     if (body === undefined) throw new RangeError(`${name} is no stub`);
@@ -152,7 +157,9 @@ export class Sandbox {
     return this.#spawn(["-s", occasion], this.#input(scripts, values));
   }
 
-  /** The same while this process goes on, so that scripts can ask servers of it. */
+  /**
+   * Runs scripts like `run`, without blocking this process, which can thus serve their requests.
+   */
   async runBeside(
     scripts: readonly string[],
     values: Readonly<Record<string, string>>,
@@ -168,7 +175,7 @@ export class Sandbox {
     return { code: code ?? -1, stdout, stderr, calls: this.#called() };
   }
 
-  /** As `run`, but comes back while the scripts run, in real time. */
+  /** Starts scripts in real time and returns the process while they run. */
   start(scripts: readonly string[]): ChildProcessWithoutNullStreams {
     const env = { ...this.#environment, REAL_TIME: "yes" };
     const child = spawn("/bin/bash", ["-s"], { cwd: this.root, env });
@@ -186,7 +193,7 @@ export class Sandbox {
     return this.feed("", script, ...args);
   }
 
-  /** The same, with standard input. */
+  /** Runs one script as a program, with arguments and standard input. */
   feed(input: string, script: string, ...args: readonly string[]): Outcome {
     const file = join(this.root, "program");
     writeFileSync(file, this.#inside(script));
@@ -195,7 +202,7 @@ export class Sandbox {
 
   #spawn(args: readonly string[], input: string): Outcome {
     rmSync(this.#calls, { force: true });
-    // Not by a pipe, from which the shell would read each byte by itself.
+    // Uses a file, because bash reads a pipe byte by byte.
     writeFileSync(this.#given, input);
     const stdin = openSync(this.#given, "r");
     const done = spawnSync("/bin/bash", args, {
@@ -214,7 +221,7 @@ export class Sandbox {
     return existsSync(this.#calls) ? readFileSync(this.#calls, "utf8").trim().split("\n") : [];
   }
 
-  /** Comes back with what makes the machine again what it is now, its stubs too. */
+  /** Saves the machine with its stubs, and returns a function that restores it. */
   keep(): () => void {
     const kept = `${this.root}.kept`;
     const how = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true };

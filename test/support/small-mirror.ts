@@ -22,11 +22,11 @@ interface Answer {
 }
 
 /**
- * Upstream in small, on the loopback interface: a registry (read-only, version 2 of the API) with images for two architectures,
- * and a signed apt repository.
+ * Small upstream on the loopback interface: a read-only registry (API version 2) with images for
+ * two architectures, and a signed apt repository.
  */
 export class SmallMirror {
-  /** What was asked for, in order. */
+  /** Requests in order. */
   readonly requests: string[] = [];
   readonly #answers = new Map<string, Answer>();
   readonly #debs: { readonly control: string; readonly file: IndexedFile }[] = [];
@@ -52,7 +52,7 @@ export class SmallMirror {
     });
   }
 
-  /** `folder` is its own. */
+  /** Starts a mirror, which owns `folder`. */
   static async open(folder: string): Promise<SmallMirror> {
     const mirror = new SmallMirror(folder, await signingKey(join(folder, "key")));
     await new Promise<void>((resolve) => mirror.#server.listen(0, "127.0.0.1", resolve));
@@ -67,7 +67,7 @@ export class SmallMirror {
     return { url: `http://${this.host}/v{minor}/deb/`, keyFingerprint: this.key.fingerprint };
   }
 
-  /** registries.conf: registries that are to be found here. */
+  /** Returns a registries.conf that redirects these registries to this mirror. */
   registriesConf(hosts: readonly string[]): string {
     const entries = hosts.map(
       (host) => `[[registry]]\nprefix = "${host}"\nlocation = "${this.host}"\ninsecure = true\n`,
@@ -75,14 +75,14 @@ export class SmallMirror {
     return entries.join("");
   }
 
-  /** Takes `name:tag` in, with one small layer. Returns the text of its manifest for amd64. */
+  /** Adds `name:tag` with one small layer. Returns its manifest for amd64. */
   addImage(name: string, tag: string): string {
     const layer = gzipSync(tarOf(join(this.folder, "layer"), `${name}:${tag}\n`));
     const [manifest = "", other = ""] = ["amd64", "arm64"].map((architecture) => {
       const rootfs = { type: "layers", diff_ids: [`sha256:${digestOf(layer)}`] };
       const config = JSON.stringify({ architecture, os: "linux", config: {}, rootfs });
       const parts = [this.#blob(name, media.config, config), this.#blob(name, media.layer, layer)];
-      // With its own white space: whoever writes it anew gets another digest.
+      // Unusual white space: a tool that rewrites the manifest would change its digest.
       const shape = { schemaVersion: 2, mediaType: media.manifest };
       return JSON.stringify({ ...shape, config: parts[0], layers: [parts[1]] }, null, 3);
     });
@@ -96,7 +96,7 @@ export class SmallMirror {
     return manifest;
   }
 
-  /** Replaces what is answered under a path; nothing is there any more without a body. */
+  /** Replaces the answer of a path; without a body, the path no longer exists. */
   answer(path: string, body?: string | Buffer): void {
     if (body === undefined) this.#answers.delete(path);
     else this.#answers.set(path, { type: "text/plain", body: Buffer.from(body) });
@@ -115,7 +115,7 @@ export class SmallMirror {
     return { mediaType, digest: `sha256:${digestOf(text)}`, size: body.length };
   }
 
-  /** Packs a package that holds a file `/usr/bin/<name>`. */
+  /** Adds a package that contains a file `/usr/bin/<name>`. */
   addPackage(name: string, version: string): void {
     const root = join(this.folder, "root");
     const fields = [`Package: ${name}`, `Version: ${version}`, "Architecture: amd64"];
@@ -136,7 +136,7 @@ export class SmallMirror {
     rmSync(root, { recursive: true });
   }
 
-  /** Signs the index of the packages. */
+  /** Writes and signs the index of the packages. */
   async publishPackages(): Promise<void> {
     const packages = renderPackages(this.#debs);
     const index = {

@@ -1,6 +1,6 @@
 import { announcing, both, cp, k8s, lb, shares, worker } from "./spec-parts.js";
 
-/** What looks like a mistake and is none: kubeadm, Neutron and Nova take it. */
+/** Values that look wrong but are valid: kubeadm, Neutron and Nova accept them. */
 export const soundOnes: readonly Readonly<Record<string, unknown>>[] = [
   {
     network: { nodes: "192.168.0.0/24", pods: "10.0.0.0/8", services: "172.20.0.0/16" },

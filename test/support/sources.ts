@@ -5,12 +5,12 @@ import ts from "typescript";
 const root = join(__dirname, "../..");
 
 export interface Source {
-  /** Against the repository's root. */
+  /** Path relative to the repository's root. */
   readonly path: string;
   readonly text: string;
 }
 
-/** All files with one of these endings in folders of the repository. */
+/** Returns all files with one of these endings in folders of the repository. */
 export const sourcesIn = (folders: readonly string[], ending: RegExp): readonly Source[] =>
   folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
@@ -19,7 +19,10 @@ export const sourcesIn = (folders: readonly string[], ending: RegExp): readonly 
       .map((file) => ({ path: relative(root, file), text: readFileSync(file, "utf8") })),
   );
 
-/** What a source says that is neither a comment nor the path of an import: each text of TypeScript, each line of shell. */
+/**
+ * Returns the strings of a source: each string literal of TypeScript except import paths, each line
+ * of shell except comments.
+ */
 export function stringsIn({ path, text }: Source): readonly string[] {
   if (!path.endsWith(".ts"))
     return text.split("\n").filter((line) => !line.trimStart().startsWith("#"));

@@ -11,12 +11,15 @@ export const both = (over: object) => ({ network: { ipv6: { nodes: "fd00:10::/64
 export const given = (ingress: object) => ({
   ...{ endpoint: { kind: "floating-ip", floatingIp: "203.0.113.7" }, ingress },
 });
-/** A pod network that tells a router the addresses that Services have outside. */
+/** Pod network that announces Service addresses to a router. */
 export const announcing = {
   ...{ kind: "kube-router", asn: 64600, peers: [{ address: "10.0.0.250", asn: 65001 }] },
   ...{ advertiseServices: ["cluster-ip", "external-ip"], serviceRanges: ["198.51.100.0/24"] },
 };
-/** Each node's share of the pods' range, by the end of the flag's name. */
+/**
+ * Returns settings for the pod range of each node; `ofFamilies` is keyed by the suffix of the
+ * flag's name.
+ */
 export const shares = (ofFamilies: Readonly<Record<string, unknown>>) => {
   const flags = Object.entries(ofFamilies).map(([end, value]) => [
     `node-cidr-mask-size${end}`,

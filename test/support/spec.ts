@@ -5,7 +5,7 @@ import {
   type ClusterSpec,
 } from "../../components/spec/cluster-spec.js";
 
-/** Nothing but what has to be written. */
+/** Smallest valid cluster: only required settings. */
 export const smallest = {
   name: "dev",
   image: "debian-12",
@@ -23,12 +23,12 @@ export const specOf = (over: Partial<ClusterArgs> = {}): ClusterSpec => {
   return result.spec;
 };
 
-/** A machine of which nothing is chosen. */
+/** Machine with no optional settings. */
 export const plainMachine = {
   ...{ tags: [], metadata: {}, schedulerHints: {}, cloudInit: [], securityGroups: [] },
 };
 
-/** A group of machines in which nothing is chosen. */
+/** Group of machines with no optional settings. */
 export const plainGroup = {
   ...plainMachine,
   ...{ labels: {}, taints: [], nodes: {}, steps: { beforeKubeadm: "", afterKubeadm: "" } },

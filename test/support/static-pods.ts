@@ -1,4 +1,4 @@
-/** A control plane with static pods that kubelet seems to run: each line of a file `containers` is a container, the newest first. */
+/** Sandbox of a control plane whose static pods seem to run. */
 import { controlPlaneScripts } from "../../components/kubeadm/node-scripts.js";
 import { controlPlaneMachine, controlPlaneValues } from "./control-plane.js";
 import type { Outcome, Sandbox } from "./sandbox.js";
@@ -7,8 +7,8 @@ const live =
   'apiServer:\\n  certSANs:\\n  - old.example\\n  extraArgs:\\n  - name: v\\n    value: \\"2\\"\\nclusterName: dev\\nscheduler: {}\\n';
 
 /**
- * kubeadm writes manifests of what the document says of the cluster, and of the patches if it names them; the one of a flag or
- * patch named `broken` never comes up.
+ * Stub of kubeadm: writes manifests from the document's cluster configuration, and from the patches
+ * that it names. The manifest of a flag or patch named `broken` never starts.
  */
 const kubeadm = [
   'case "$*" in',
@@ -22,7 +22,7 @@ const kubeadm = [
 
 const kubectl = [
   'case "$*" in',
-  // The API server answers unless its manifest is one that is broken.
+  // The API server answers unless its manifest is broken.
   "*readyz*) grep -q broken /etc/kubernetes/manifests/kube-apiserver.yaml || printf ok ;;",
   "*namespace*) printf 'uid: the-uid\\nclusterName: dev\\n' ;;",
   `*kubeadm-config*) printf "${live}" ;;`,
@@ -37,7 +37,7 @@ const kubectl = [
   "esac",
 ].join("\n");
 
-/** Another manifest is another container. */
+/** Stub of crictl: a changed manifest has another container ID. */
 const crictl = [
   'name=$(echo "$*" | sed "s/.*\\^//; s/\\\\$.*//")',
   'case "$*" in',
@@ -67,7 +67,7 @@ export function staticPods(): Sandbox {
   return machine;
 }
 
-/** As on a machine, with shorter bounds. */
+/** Runs the control plane's scripts as an update, with shorter waits. */
 export const converge = (
   machine: Sandbox,
   over: Partial<typeof controlPlaneValues> = {},
@@ -87,10 +87,10 @@ export const converge = (
     "update",
   );
 
-/** A block of ClusterConfiguration with one flag of the API server. */
+/** Returns a block of ClusterConfiguration with one flag of the API server. */
 export const flag = (name: string): string =>
   `apiServer:\n  extraArgs:\n    - name: ${name}\n      value: "1"\n`;
 
-/** The commands of kubeadm among those that were called. */
+/** Returns the calls of kubeadm. */
 export const kubeadmCalls = ({ calls }: Outcome): string[] =>
   calls.filter((call) => call.startsWith("kubeadm "));

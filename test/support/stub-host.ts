@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { labPaths, labSettings, type LabPaths, type LabSettings } from "../../lab/settings.js";
 
-/** Real commands: they touch nothing but the files that they are told. */
+/** Commands that really run: they only change files that are named to them. */
 const harmless = [
   ...["basename", "bash", "cat", "chmod", "cp", "dirname", "env", "find", "grep", "ln", "mkdir"],
   ...["mv", "openssl", "rm", "rmdir", "sed", "sh", "sort", "tar", "touch", "true"],
@@ -22,12 +22,12 @@ function script(file: string, text: string): void {
   chmodSync(file, 0o755);
 }
 
-/** Addresses of this process alone, on the loopback interface: a fake cloud can listen on its usual ports. */
+/** Loopback range of this process: a fake cloud can listen on its usual ports. */
 const loopback = `127.${100 + ((process.pid >> 8) % 100)}.${process.pid % 256}.0/24`;
 
 /**
- * A host that is only a directory: PATH holds stubs, which are recorded, and a few harmless commands; caches, state and
- * the lab's name are its own. Whatever else is called is not installed here.
+ * Directory that stands for a host: PATH contains recorded stubs and a few harmless commands;
+ * caches, state and lab name are separate. All other commands are missing.
  */
 export class StubHost {
   readonly root = mkdtempSync(join(tmpdir(), "stackadm-host-"));
@@ -41,7 +41,8 @@ export class StubHost {
     mkdirSync(bin);
     for (const name of harmless) {
       const real = ["/usr/bin", "/bin"].map((place) => join(place, name)).find(existsSync);
-      // Not a link: a stub that is written in its place would go through it into the host's own command.
+      // A wrapper instead of a link: a stub that replaces a link would overwrite the host's
+      // command.
       if (real !== undefined) script(join(bin, name), `#!/bin/sh\nexec ${real} "$@"\n`);
     }
     for (const [name, body] of Object.entries(stubs)) this.stub(name, body);
@@ -76,21 +77,24 @@ export class StubHost {
     }
   }
 
-  /** A command that is recorded and then does `body`, a shell script; `$root` is the host's directory. */
+  /**
+   * Adds a command that is recorded and then runs `body`, a shell script; `$root` is the host's
+   * directory.
+   */
   stub(name: string, body: string): void {
     const file = join(this.root, "bin", name);
     const record = `printf '%s\\n' "${name} \${*//$'\\n'/ }" >>"$root/calls"`;
     script(file, `#!/bin/bash\nroot=${this.root}\n${record}\n${body}\n`);
   }
 
-  /** What was called since the last look, in order. */
+  /** Returns the calls since the last call of this method, in order. */
   calls(): string[] {
     const text = existsSync(this.#calls) ? readFileSync(this.#calls, "utf8").trimEnd() : "";
     rmSync(this.#calls, { force: true });
     return text === "" ? [] : text.split("\n");
   }
 
-  /** The calls that begin with these words. */
+  /** Returns the calls that begin with these words. */
   called(...words: string[]): string[] {
     return this.calls().filter((call) => `${call} `.startsWith(`${words.join(" ")} `));
   }
@@ -117,8 +121,9 @@ export class StubHost {
 }
 
 /**
- * btrfs where a subvolume is a folder with a mark in it. As the real one it refuses to delete a subvolume that holds
- * another, and a snapshot has an empty folder where a nested subvolume was.
+ * Stub of btrfs in which a subvolume is a folder with a mark. Like the real one, it refuses to
+ * delete a subvolume that contains another, and leaves an empty folder for a nested subvolume in a
+ * snapshot.
  */
 export const btrfs = `case "$1 $2" in
   "subvolume create") mkdir "$3" && touch "$3/.subvolume" ;;
@@ -139,7 +144,7 @@ export const btrfs = `case "$1 $2" in
     done ;;
 esac`;
 
-/** podman with at most one container; `$root/inside` answers what is run in it. */
+/** Stub of podman with at most one container; `$root/inside` answers commands in it. */
 export const podman = `case "$*" in
   *State.Pid*) echo "$PPID" ;;
   *"container inspect"*) [ -e "$root/container" ] && echo running 0123abcd || exit 125 ;;
@@ -148,14 +153,14 @@ export const podman = `case "$*" in
   *" exec "*) if [ -e "$root/inside" ]; then . "$root/inside"; fi ;;
 esac`;
 
-/** runc, which knows when a container's processes were killed: where `$root/killed` is. */
+/** Stub of runc: reports the container as stopped if `$root/killed` exists. */
 const runc = `if [ "$*" = "state 0123abcd" ]; then
   [ -e "$root/killed" ] && echo '{"status": "stopped"}' || echo '{"status": "running"}'
 else
   exit 1
 fi`;
 
-/** ip whose namespaces and interfaces are files. */
+/** Stub of ip: namespaces and interfaces are files. */
 export const ip = `case "$1 $2" in
   "netns add") mkdir -p "$root/netns" && touch "$root/netns/$3" ;;
   "netns del") rm "$root/netns/$3" ;;
@@ -163,7 +168,10 @@ export const ip = `case "$1 $2" in
   "link del") rm "$root/net/$3" ;;
 esac`;
 
-/** Put before what a command does: the first two times that it is called with the same words, the thing is in use. */
+/**
+ * Prefix of a stub: the first two calls with the same arguments fail with "Device or resource
+ * busy".
+ */
 export const busyAtFirst = `tries="$root/tries-\${*//[^a-z0-9]/_}"
   if [ "$(cat "$tries" 2>/dev/null)" != xx ]; then
     printf x >>"$tries"
@@ -171,7 +179,7 @@ export const busyAtFirst = `tries="$root/tries-\${*//[^a-z0-9]/_}"
     exit 1
   fi`;
 
-/** The commands that the lab needs on its host. */
+/** Stubs of the commands that the lab needs on its host. */
 export const hostStubs: Readonly<Record<string, string>> = {
   btrfs,
   podman,

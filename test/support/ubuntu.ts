@@ -1,12 +1,15 @@
-/** A release of Ubuntu: facts of its images that scripts on machines read. Its packages are not to be had where these tests run. */
+/**
+ * Release of Ubuntu: facts of its images that machine scripts read. These tests cannot install its
+ * packages.
+ */
 export interface UbuntuRelease {
   readonly version: string;
   readonly codename: string;
-  /** Fields of /etc/os-release that are not the same in every release. */
+  /** Name in /etc/os-release. */
   readonly name: string;
   /** Version of systemd. */
   readonly systemd: number;
-  /** A build of containerd as the distribution numbers it, of the version that it has in November 2026. */
+  /** containerd build of the distribution, of the version that the release has in November 2026. */
   readonly containerd: string;
 }
 
@@ -39,7 +42,10 @@ export const osRelease = ({ version, codename, name }: UbuntuRelease): string =>
     "",
   ].join("\n");
 
-/** Returns what cloud-init 26.1, which all three releases have, makes of network_data.json with two ports: one by DHCP, one without. */
+/**
+ * Returns the netplan file that cloud-init 26.1 (the version in all three releases) writes for two
+ * ports: the first uses DHCP, the second does not.
+ */
 export const netplanOf = (macs: readonly [string, string]): string => `network:
     version: 2
     ethernets:
@@ -64,18 +70,19 @@ export const netplanOf = (macs: readonly [string, string]): string => `network:
             set-name: ens4
 `;
 
-/** An interface as systemd-networkd knows it. */
+/** Interface as systemd-networkd reports it. */
 export interface NetworkdLink {
   readonly device: string;
-  /** The file that configures it. */
+  /** File that configures the interface. */
   readonly file: string;
-  /** The files that complete that one. */
+  /** Drop-in files of that file. */
   readonly completed?: readonly string[];
 }
 
 /**
- * Returns what `networkctl status` prints of an interface into a pipe. 249 has other words for the hardware address, and fills lines up
- * with spaces. Later ones name what completes a file in lines below it: 259 by its source, 255 taken to be alike.
+ * Returns the output of `networkctl status` into a pipe. systemd 249 names the hardware address
+ * differently and pads lines with spaces. Later versions list drop-ins below the file (259
+ * according to its source; 255 is assumed to match).
  */
 export function networkctlStatus(
   systemd: number,

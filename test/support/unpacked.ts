@@ -12,8 +12,8 @@ import { join } from "node:path";
 import { cacheDirectory } from "../../base/paths.js";
 
 /**
- * Returns a folder with the files of packages of this machine's release, which are downloaded at the first call and never installed:
- * their programs act on machines, and these tests only ask them.
+ * Returns a folder with the unpacked files of packages of this machine's release. Downloads them at
+ * the first call and never installs them: the tests only run their programs.
  */
 export function unpacked(...packages: readonly string[]): string {
   const all = cacheDirectory("unpacked");
@@ -42,13 +42,14 @@ function download(cwd: string, packages: readonly string[]): void {
     execFileSync(command, words, { cwd, stdio: "pipe", timeout: 300_000 });
   };
   const get = (): void => {
-    // The folder is only its owner's.
+    // The folder is private to root, which apt's sandbox user cannot read.
     run("apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", ...packages);
   };
   try {
     get();
   } catch {
-    // The package lists may be old or missing. apt waits for no lock of theirs, and another file of tests may be at it.
+    // The package lists may be missing or outdated. The lock serializes updates: apt does not wait
+    // for another one.
     run("flock", join(cwd, "..", "lock"), "apt-get", "-q", "update");
     get();
   }

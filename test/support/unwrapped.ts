@@ -1,4 +1,4 @@
 import type { Unwrap } from "@pulumi/pulumi";
 
-/** What a builder made of plain values: plain too, whatever outputs its type has room for. */
+/** Returns an object, built from plain values, with a type that contains no outputs. */
 export const unwrapped = <T>(made: T): Unwrap<T> => made as unknown as Unwrap<T>;

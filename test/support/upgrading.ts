@@ -1,7 +1,7 @@
-/** A machine that lives with Kubernetes 1.35.4, whose packages a stub of apt replaces. */
+/** Machine that runs Kubernetes 1.35.4; a stub of apt replaces its packages. */
 import type { Sandbox } from "./sandbox.js";
 
-/** Bounds that a test waits for. */
+/** Returns scripts with waits that are short enough for a test. */
 export const shortBounds = (scripts: readonly string[]): string[] =>
   scripts.map((text) =>
     text
@@ -15,7 +15,10 @@ export const shortBounds = (scripts: readonly string[]): string[] =>
 const version = (program: string): string =>
   `IFS= read -r version <$root/${program}-version; echo "$version"`;
 
-/** Makes a machine one that lives; apt notes what it installs, and from then on the programs are of that version. */
+/**
+ * Makes the sandbox a running machine. The stub of apt records the installed version, which the
+ * programs then report.
+ */
 export function livesWithFormer(machine: Sandbox, done: "init" | "join" | "etcd"): void {
   machine.put(`var/lib/stackadm/${done}.done`);
   machine.put("var/lib/stackadm/kept-version", "1.35.4");
@@ -42,7 +45,7 @@ export function livesWithFormer(machine: Sandbox, done: "init" | "join" | "etcd"
   machine.stub("cksum", 'exec /usr/bin/cksum "$@"');
 }
 
-/** kubeadm knows its own version, and the images of it; `more` are cases of its other words. */
+/** Returns a stub of kubeadm that reports its own version and images; `more` are further cases. */
 export const kubeadmOf = (...more: readonly string[]): string =>
   [
     'case "$*" in',
@@ -52,5 +55,5 @@ export const kubeadmOf = (...more: readonly string[]): string =>
     "esac",
   ].join("\n");
 
-/** What the node says of itself: the kubelet that is installed, if it was restarted since. */
+/** Case of kubectl for the machine's own node: reports the version of the installed kubelet. */
 export const ownNode = `*"get node dev-"*kubeletVersion*) IFS= read -r said <$root/kubelet-version; printf '%s True' "\${said#Kubernetes }" ;;`;

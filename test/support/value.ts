@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 
-/** What an output comes to. Assertions are made on this, never inside the output. */
+/** Returns the value of an output, so that assertions run outside of `apply`. */
 export function value<T>(output: pulumi.Output<T>): Promise<T> {
   return (output as unknown as { promise(): Promise<T> }).promise();
 }
 
-/** Whether an output is secret. */
+/** Returns whether an output is secret. */
 export const secret = (output: pulumi.Output<unknown>): Promise<boolean> => pulumi.isSecret(output);

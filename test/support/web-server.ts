@@ -4,24 +4,30 @@ import { createServer as createTlsServer } from "node:https";
 import { connect, type AddressInfo } from "node:net";
 import { pipeline, type Duplex } from "node:stream";
 
-/** What a path answers: a body, or more than that. */
+/** Answer of a path. */
 export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
 }
 
-/** A key and a certificate, both PEM. */
+/** Key and certificate in PEM. */
 export interface Certified {
   readonly key: string;
   readonly cert: string;
 }
 
-/** A web server on the loopback interface that answers what a test says. As a proxy, it also passes on what is asked of others. */
+/**
+ * Web server on the loopback interface with given answers. As a proxy, it also forwards requests to
+ * other servers.
+ */
 export class WebServer {
-  /** Request lines without their version, in order. */
+  /** Request lines without HTTP version, in order. */
   readonly asked: string[] = [];
-  /** User and password of each request, "" where it had none; in the order of `asked`, without what a proxy was told. */
+  /**
+   * `user:password` of each request, or "" without credentials; in the order of `asked`, without
+   * those for the proxy.
+   */
   readonly logins: string[] = [];
   readonly #answers = new Map<string, Answer>();
   readonly #tunnels: Duplex[] = [];
@@ -43,7 +49,7 @@ export class WebServer {
     });
   }
 
-  /** The requests in their order, without HEAD, by which prepare.sh only asks for the time. */
+  /** Returns the requests except HEAD, which prepare.sh only uses to read the time. */
   get downloads(): readonly string[] {
     return this.asked.filter((line) => !line.startsWith("HEAD "));
   }
@@ -55,7 +61,10 @@ export class WebServer {
     return server;
   }
 
-  /** Without a slash at its end. `localhost` is another host than 127.0.0.1 for whoever asks. */
+  /**
+   * Returns the URL without a slash at its end. Clients treat `localhost` and 127.0.0.1 as
+   * different hosts.
+   */
   url(host = "127.0.0.1"): string {
     const { port } = this.#server.address() as AddressInfo;
     return `${this.certified ? "https" : "http"}://${host}:${String(port)}`;
@@ -78,7 +87,7 @@ export class WebServer {
     this.asked.push(`${method} ${url}`);
     const [, basic = ""] = (sent.authorization ?? "").split(" ");
     this.logins.push(Buffer.from(basic, "base64").toString());
-    // A proxy is asked for whole addresses.
+    // Clients send absolute URLs to a proxy.
     const { pathname } = new URL(url, "http://here");
     const { status = 200, headers = {}, body } = this.#answers.get(pathname) ?? { status: 404 };
     response.writeHead(status, headers);

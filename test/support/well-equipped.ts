@@ -3,7 +3,7 @@ import type { ClusterNeeds } from "../../cloud/needs.js";
 import { preflight } from "../../cloud/preflight.js";
 import { emptyProject, fakeProject, type FakeCloud } from "./fake-openstack.js";
 
-/** A cluster that needs something of everything. */
+/** Cluster that needs every kind of object in the cloud. */
 export const needs: ClusterNeeds = {
   cluster: "dev",
   images: ["debian-12"],
@@ -49,7 +49,10 @@ export const image = (id: string, status = "active") => ({
   min_ram: 0,
 });
 
-/** What the questions before the first write find, as `severity: text`, for that cluster with changes and what its stack holds. */
+/**
+ * Returns the findings of the preflight as `severity: text`, for this cluster with `changes`;
+ * `owned` are IDs that its stack already has.
+ */
 export async function findingsOf(
   cloud: FakeCloud,
   changes: Partial<ClusterNeeds> = {},
@@ -60,14 +63,14 @@ export async function findingsOf(
   return findings.map(({ severity, text }) => `${severity}: ${text}`);
 }
 
-/** A cloud that has everything. */
+/** Prepares a cloud that meets all needs. */
 export function wellEquipped(cloud: FakeCloud): void {
   emptyProject(cloud);
   cloud.on("GET /compute/flavors/detail", {
     body: { flavors: [flavor("big", 4, 8192), flavor("small", 2, 2048)] },
   });
   cloud.on("GET /image/images", { body: { images: [image("i")] } });
-  // The external networks and the project's own are the same collection: told apart by the query.
+  // The external networks and the project's own networks have the same path but different queries.
   cloud.on("GET /network/networks?router:external=true", {
     body: { networks: [{ id: "e", name: "public" }] },
   });
