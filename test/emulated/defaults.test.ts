@@ -4,7 +4,10 @@ import { Traffic } from "./support/traffic.js";
 
 const minutes = 60_000;
 
-/** Installs another version of systemd and of all that is built with it, which the distribution offers, too: its newest is an update then. */
+/**
+ * Installs the distribution's older version of systemd and its packages, so that the newest one is
+ * a pending update.
+ */
 const olderSystemd = `set -e
 apt-get -q update
 now=$(dpkg-query -W -f '\${Version}' systemd)
@@ -16,7 +19,7 @@ apt-get -q -y --allow-downgrades install $(for name in $names; do echo "$name=$o
 
 describe("a cluster of Debian 12 by default, on kernels of its own", function () {
   this.timeout(15 * minutes);
-  // Without the cluster, each further step waits for its whole bound.
+  // Without the cluster, each further step would wait for its whole timeout.
   this.bail(true);
   const stack = new EmulatedStack("defaults");
   const traffic = new Traffic(stack);

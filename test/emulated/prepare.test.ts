@@ -5,7 +5,7 @@ import { EmulatedStack } from "./support/emulated-stack.js";
 
 const minutes = 60_000;
 
-/** Exit codes of the checks below; 77 says that all of them passed. */
+/** Exit codes of the checks below; 77 means that all passed. */
 const failures: Readonly<Record<string, string>> = {
   71: "another kernel runs than the image's own",
   72: "a restart of systemd-networkd deletes a route of the pod network",
@@ -13,8 +13,8 @@ const failures: Readonly<Record<string, string>> = {
 };
 
 /**
- * Runs on the prepared machine before kubeadm, and ends `up` there: what follows takes emulated processors too long for each change.
- * Protocol 17 is the one of kube-router's routes.
+ * Script that runs on the prepared machine before kubeadm and ends `up` there, because the further
+ * steps take too long on emulated processors. Protocol 17 marks kube-router's routes.
  */
 const checks = `
 case $(uname -r) in *cloud-amd64) ;; *) exit 71 ;; esac
@@ -41,7 +41,7 @@ describe("a machine of Debian 12 with a kernel of its own", function () {
   });
   let given: GivenObjects;
   before(async function () {
-    // The first time on this host, the images are built.
+    // The first run on a host builds the images.
     this.timeout(30 * minutes);
     await stack.open();
     given = await givenObjects(stack.cluster.cloud, "kernel-before");

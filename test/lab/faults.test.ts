@@ -38,7 +38,7 @@ describe("faults on the lab", function () {
     await cluster.close();
   });
 
-  // The cluster ends without its state: nobody would take the kubeconfig's file away.
+  // The test deletes the cluster without its state, thus nothing would delete a kubeconfig file.
   const options = { kubeconfigFile: false };
   const up = () =>
     cluster.service.up(stack, {
@@ -64,7 +64,8 @@ describe("faults on the lab", function () {
     const running = failure(up());
     const name = "control-plane-0";
     await until(async () => {
-      // Where the first run had prepared the control plane, kubeadm begins before that server is gone.
+      // If the first run had prepared the control plane, kubeadm starts before that server is
+      // deleted.
       if ((await serverId("general-0")) === failed) return false;
       const id = await serverId(name);
       return id !== "" && (await inServer(id, "pgrep -x kubeadm || :").catch(() => "")) !== "";
@@ -124,7 +125,7 @@ describe("faults on the lab", function () {
       `cp ${file} /root/kept && rm ${file} && ssh-keygen -q -t ed25519 -N '' -f ${file}`,
     );
     await inServer(id, "systemctl restart ssh");
-    // A changed preparation runs again on every machine.
+    // A changed preparation runs again on all machines.
     const ignored = [
       "SystemVerification",
       "Swap",
@@ -151,7 +152,7 @@ describe("faults on the lab", function () {
   });
 });
 
-/** The error that the work ends with; fails when it ends well. */
+/** Returns the error of the work; fails if it succeeds. */
 async function failure(work: Promise<unknown>): Promise<ClusterError> {
   try {
     await work;

@@ -4,7 +4,7 @@ import { Traffic } from "../emulated/support/traffic.js";
 
 const minutes = 60_000;
 
-/** A control plane in a system container, which is fast, and a worker with a kernel of its own. */
+/** Cluster of a control plane in a (fast) system container and a worker with its own kernel. */
 const mixed = {
   ...onePlusOne("debian-12"),
   workers: { general: { flavor: "k8s-worker", count: 1, image: "debian-12-emulated" } },
@@ -16,7 +16,7 @@ describe("a cluster of a container and a worker with a kernel of its own, on the
   const stack = new EmulatedStack("kernel", mixed, true);
   const traffic = new Traffic(stack);
   before(async function () {
-    // The first time on this host, the images are built.
+    // The first run on a host builds the images.
     this.timeout(30 * minutes);
     await stack.open();
   });

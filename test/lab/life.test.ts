@@ -123,13 +123,13 @@ describe("a cluster's life on the lab", function () {
     const seenBefore = cluster.seen.events.length;
     await cluster.service.up("life", {
       settings: cluster.settings(),
-      // The proof would log in to ask for the internal service.
+      // Verification would use SSH, to query the internal service.
       verify: false,
       ...cluster.recording(),
     });
     assert.deepEqual(changes(cluster.seen.events.slice(seenBefore)), {});
     assert.deepEqual(await logins(), loginsBefore);
-    // Which, test/engine/no-op.test.ts says.
+    // test/engine/no-op.test.ts checks which requests these are.
     const asked = (await callsFromHere()).slice(callsBefore.length);
     assert.ok(asked.length > 0 && asked.length <= 12, asked.join("\n"));
     const mine = (await cloudWrites()).slice(writesBefore.length);

@@ -9,7 +9,7 @@ import { drawOf, faults, repeatedBy, seedsIn, type Draw } from "./support/seed.j
 const minutes = 60_000;
 const seeds = seedsIn(process.env);
 
-/** A line of the table at the end. */
+/** Prints a line of the table at the end of the run. */
 const seen = (point: string, what: string): void => {
   say({ type: "evidence", example: "random faults", point, seen: what });
 };
@@ -35,7 +35,7 @@ describe(`faults at random moments on the lab, from seed ${seeds[0] ?? 0}`, func
     await beside.close();
   });
 
-  /** From nothing to nothing, with the fault on the way. */
+  /** Creates and destroys a cluster, with the fault in between. */
   const goThrough = async (run: RandomRun): Promise<void> => {
     await run.beginWithFault();
     await run.converge();

@@ -5,14 +5,17 @@ import { stateDirectory } from "../../base/paths.js";
 import { labDown, labStatus, labUp } from "../../lab/lab.js";
 import { hostTraces, killContainer, labProcesses } from "./support/host.js";
 
-/** Stack files in the lab's own backend: somebody's clusters, which a test must not destroy. */
+/**
+ * Returns the stack files in the lab's own backend: clusters of a user, which a test must not
+ * destroy.
+ */
 function stacksOnLab(): string[] {
   const directory = stateDirectory("lab", "pulumi", ".pulumi", "stacks", "stackadm");
   if (!existsSync(directory)) return [];
   return readdirSync(directory).filter((file) => file.endsWith(".json"));
 }
 
-// Comes last in the tier: the others need the lab.
+// This file runs last in the tier, because the other tests need the lab.
 describe("the lab's end", function () {
   this.timeout(300_000);
   const kept = stacksOnLab();

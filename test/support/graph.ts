@@ -46,7 +46,8 @@ export interface GraphOptions {
   readonly lookups?: Readonly<Record<string, (inputs: Fields) => Fields>>;
   /**
    * Creates each resource, components too, and returns its ID and outputs; `outputs` and `ids` are
-   * then ignored. @default resources are not created
+   * then ignored.
+   * @default resources are not created
    */
   readonly make?: (asked: Asked) => Promise<Made>;
 }

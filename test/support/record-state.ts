@@ -14,8 +14,8 @@ import type { RecordedCluster } from "./recorded-cluster.js";
  * --show-secrets`, with the answers of the tests' cloud. Record it before each release: later
  * releases have to accept it (test/engine/earlier-release.test.ts):
  *
- * cd test/fixtures/state
- * npx tsx ../../support/record-state.ts <version>.args.json > <version>.json
+ *   npx tsx test/support/record-state.ts test/fixtures/state/<version>.args.json \
+ *     > test/fixtures/state/<version>.json
  *
  * A second cluster of the same release has a word after the version.
  */

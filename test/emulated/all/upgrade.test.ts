@@ -21,7 +21,7 @@ describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.vers
   };
   before(async function () {
     this.timeout(60 * minutes);
-    // The repository has both.
+    // The repository has packages of both versions.
     await labUp({ kubernetes: former.version, progress: silent });
     await stack.open();
   });

@@ -16,17 +16,24 @@ import { RootShells } from "./root-shell.js";
 
 const minutes = 60_000;
 
-/** Longest time that an `up` of one control plane and one worker takes on two emulated processors, other work beside it. */
+/**
+ * Maximum time of an `up` of one control plane and one worker on two emulated processors, with
+ * other load.
+ */
 export const upMs = 45 * minutes;
 
 const siteSchema = z.object({ kubernetes: z.object({ packages: z.unknown() }) });
 
-/** Defaults of the lab's site but those that only system containers need: the keys that sign in upstream's place. */
+/**
+ * Returns the lab's site defaults without those for system containers: only the package settings,
+ * with the keys that sign instead of upstream's.
+ */
 const siteOfKernels = (text: string): string => stringify(siteSchema.parse(parse(text)));
 
 /**
- * One control plane and one worker of an image of virtual machines, by default but for the factor that slow machines need: without it
- * controllers on two emulated processors lose their leases, and their restarts keep them busy for good.
+ * Returns one control plane and one worker with an image of virtual machines. Only the timeout
+ * factor is not default: without it, controllers on two emulated processors lose their leases, and
+ * their restarts keep the processors busy.
  */
 export const onePlusOne = (image = "debian-12-emulated"): Changes => ({
   timeoutFactor: 4,
@@ -38,13 +45,16 @@ export const onePlusOne = (image = "debian-12-emulated"): Changes => ({
   workers: { general: { flavor: "k8s-worker", count: 1 } },
 });
 
-/** A stack on the lab with emulated machines: they have kernels of their own. */
+/** Stack on the lab with emulated machines, which have their own kernels. */
 export class EmulatedStack extends Stack {
   #shells: RootShells | undefined;
   #folder: string | undefined;
   #stands = false;
 
-  /** `withContainers`: some of its machines are system containers, which need the lab's settings for them. Default: none is. */
+  /**
+   * `withContainers` is true if some machines are system containers, which need the lab's settings.
+   * @default false
+   */
   constructor(
     name: string,
     readonly settings: Changes = onePlusOne(),
@@ -80,7 +90,7 @@ export class EmulatedStack extends Stack {
     this.#stands = false;
   }
 
-  /** Lets `inServer` reach the machines that the stack has. */
+  /** Registers shells for `inServer` on the stack's machines. */
   protected reach(): void {
     for (const node of this.outputs.nodes) {
       const shell = this.#shells?.shell(node, this.outputs);
@@ -88,7 +98,10 @@ export class EmulatedStack extends Stack {
     }
   }
 
-  /** Destroys what a failed test left: its machines would take their processors from the next test. */
+  /**
+   * Destroys what a failed test has left, because its machines would use processors of the next
+   * test.
+   */
   async close(): Promise<void> {
     if (this.#stands)
       await this.destroy().catch((error: unknown) => {
@@ -99,12 +112,12 @@ export class EmulatedStack extends Stack {
     await this.cluster.close();
   }
 
-  /** The image whose programs connect and answer. */
+  /** Returns the image of agnhost, with which pods connect and answer. */
   agnhost(): string {
     return imageTable(defaultKubernetesVersion).agnhost;
   }
 
-  /** Runs a line as root on a machine. */
+  /** Runs a shell line as root on a machine. */
   on(machine: string, line: string, input?: string): Promise<string> {
     return inServer(this.serverOf(machine), line, input);
   }
@@ -113,7 +126,7 @@ export class EmulatedStack extends Stack {
     return kubectlOn(this.serverOf("control-plane-0"), line);
   }
 
-  /** Boots a machine and waits until its node is ready again; returns the seconds that took. */
+  /** Reboots a machine and waits until its node is ready; returns the seconds. */
   async reboot(machine: string): Promise<number> {
     const bootId = "cat /proc/sys/kernel/random/boot_id";
     const before = await this.on(machine, bootId);
@@ -127,7 +140,7 @@ export class EmulatedStack extends Stack {
     return Math.round((Date.now() - began) / 1000);
   }
 
-  /** Waits until a node says that it is ready, by a heartbeat that it sent after it booted. */
+  /** Waits until a node reports that it is ready, with a heartbeat from after its boot. */
   async ready(machine: string): Promise<void> {
     const booted = Number(await this.on(machine, "awk '/^btime/ {print $2}' /proc/stat"));
     const field = `{.status.conditions[?(@.type=="Ready")]`;

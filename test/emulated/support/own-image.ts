@@ -1,6 +1,6 @@
 import { inCloud } from "../../lab/support/machines.js";
 
-/** Copy of an image of virtual machines with other hardware around it. */
+/** Copy of a virtual machine image with other hardware properties. */
 export interface HardwareImage {
   readonly name: string;
   remove(): Promise<void>;
@@ -8,7 +8,7 @@ export interface HardwareImage {
 
 const asAdministrator = (line: string): Promise<string> => inCloud(`. /root/openrc; ${line}`);
 
-/** Image `base` under another name with other properties (`hw_machine_type`, ...). */
+/** Copies image `base` under another name, with other properties (`hw_machine_type`, ...). */
 export async function withHardware(
   base: string,
   name: string,

@@ -7,20 +7,23 @@ import type { Shell } from "../../lab/support/machines.js";
 
 type Machine = ClusterOutputs["nodes"][number];
 
-/** Connections of a test to its machines, as their users log in. One per machine stays open: each handshake costs seconds there. */
+/**
+ * SSH connections of a test to its machines, with the users' access. One per machine is kept open,
+ * because each handshake takes seconds there.
+ */
 export class RootShells {
   readonly #folder = mkdtempSync(join(tmpdir(), "shells-"));
 
   constructor(private readonly env: NodeJS.ProcessEnv) {}
 
-  /** Runs lines as root on a machine of the cluster. */
+  /** Returns a shell that runs lines as root on a machine of the cluster. */
   shell(machine: Machine, { nodes }: ClusterOutputs): Shell {
     const user = machine.sshUser ?? "debian";
     const entry = nodes.find(({ sshHost }) => sshHost !== undefined);
     const through = machine.sshHost === undefined ? entry : undefined;
     const words = [
       ...this.#options(machine),
-      // The machine in between is another connection of ours.
+      // The jump host has its own connection.
       ...(through === undefined ? [] : ["-o", `ProxyCommand=${this.#proxy(through)}`]),
       `${user}@${machine.sshHost ?? machine.address}`,
     ];
@@ -44,7 +47,7 @@ export class RootShells {
     return [
       ...["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null"],
       ...["-o", "BatchMode=yes", "-o", "LogLevel=ERROR", "-o", "ConnectTimeout=20"],
-      // Whoever reboots ends the connection without a word.
+      // A rebooting machine does not close the connection.
       ...["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=4"],
       ...["-o", "ControlMaster=auto", "-o", "ControlPersist=120"],
       ...["-o", `ControlPath=${join(this.#folder, serverId.slice(0, 8))}`],

@@ -6,14 +6,20 @@ import type { EmulatedStack } from "./emulated-stack.js";
 import { untilTrue } from "./until-true.js";
 
 const minutes = 60_000;
-/** Time before and after a disturbance in which pings are sent, in ms: less than what kube-router needs to repair its routes. */
+/**
+ * Milliseconds of pings before and after a disturbance. Shorter than the time in which kube-router
+ * repairs its routes.
+ */
 const margin = 15_000;
 /** Seconds between two pings. */
 const interval = 0.5;
 const namespace = "traffic";
 const labels = { app: "net" };
 
-/** A pod per node, also on control planes, and a service in front of them. */
+/**
+ * Returns a DaemonSet with a pod on every node, control planes included, and a service for these
+ * pods.
+ */
 const objects = (agnhost: string): object[] => [
   { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
   {
@@ -28,7 +34,7 @@ const objects = (agnhost: string): object[] => [
           containers: [
             {
               ...{ name: "net", image: agnhost, args: ["netexec", "--http-port=8080"] },
-              // It listens seconds after it started on an emulated processor.
+              // On an emulated processor, the program listens only seconds after its start.
               readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 2, timeoutSeconds: 10 },
             },
           ],
@@ -46,7 +52,7 @@ const objects = (agnhost: string): object[] => [
   },
 ];
 
-/** Lets nothing into the pods of the namespace. */
+/** Policy that denies all connections to the pods of the namespace. */
 const closed = {
   ...{ apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy" },
   metadata: { name: "closed", namespace },
@@ -85,14 +91,17 @@ export class Traffic {
       });
   }
 
-  /** Targets (host:port) that answer a pod. */
+  /** Returns the targets (host:port) that answer a pod. */
   async answering(from: NetPod, targets: readonly string[]): Promise<string[]> {
     const each = `for t in ${targets.join(" ")}; do /agnhost connect $t --timeout=8s >/dev/null 2>&1 && echo $t; done; true`;
     const words = `-n ${namespace} exec ${from.name} -- sh -c '${each}'`;
     return (await this.stack.kubectl(words)).split("\n").filter((line) => line !== "");
   }
 
-  /** From every pod: what must be open is, and what must be closed is not. `outside`: places beyond the cluster (host:port). */
+  /**
+   * Requires that every pod reaches the open targets and `outside` (host:port), and not the closed
+   * ones.
+   */
   async prove(outside: readonly string[] = []): Promise<void> {
     const pods = await this.pods();
     assert.ok(pods.length >= 2, JSON.stringify(pods));
@@ -111,7 +120,7 @@ export class Traffic {
     }
   }
 
-  /** A policy closes the pods to each other, on every node, and they open again without it. */
+  /** Requires that a policy blocks connections between pods on every node, until it is deleted. */
   async provePolicy(): Promise<void> {
     const pods = await this.pods();
     const addresses = pods.map(({ address }) => `${address}:8080`);
@@ -133,8 +142,8 @@ export class Traffic {
   }
 
   /**
-   * Longest time in seconds between two answers of a pod on another node to pings of this pod, from some seconds before `work` until
-   * some seconds after it.
+   * Returns the longest time in seconds between two answers to pings, from a pod of this machine to
+   * a pod on another node. Pings run during `work` and some seconds before and after it.
    */
   async longestGap(machine: string, work: () => Promise<unknown>): Promise<number> {
     const pods = await this.pods();
@@ -142,7 +151,7 @@ export class Traffic {
     const to = pods.find(({ node }) => node !== from?.node);
     assert.ok(from && to);
     const isThere = `ip -n $n -4 -o address | grep -q " ${from.address}/"`;
-    // Bounded: a machine that hangs must not keep it.
+    // -w limits the time: a machine that hangs must not block the test.
     const ping = `ip netns exec $n ping -n -i ${interval} -W 1 -w 1800 ${to.address} || :`;
     const pinging = this.stack.on(
       machine,
@@ -163,7 +172,7 @@ export class Traffic {
       Number(sequence),
     );
     assert.ok(answered.length > 10, said);
-    // Also what is lost at the end counts.
+    // Lost pings at the end count too.
     const all = [...answered, sent + 1];
     const lost = all.slice(1).map((sequence, index) => sequence - (all[index] ?? 0) - 1);
     return (Math.max(...lost) + 1) * interval;

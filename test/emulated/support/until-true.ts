@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Waits until `check` answers true, asking every two seconds; rejects with the name after the bound, in ms. */
+/** Calls `check` every two seconds until it returns true; rejects with `name` after `boundMs`. */
 export async function untilTrue(
   name: string,
   boundMs: number,

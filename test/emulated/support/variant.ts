@@ -8,13 +8,16 @@ export interface Variant {
   /** Name of the stack. */
   readonly name: string;
   readonly settings: Changes;
-  /** Whether the pod network enforces policies. Default: it does. */
+  /** Whether the pod network enforces policies. @default true */
   readonly policies?: boolean;
-  /** What is looked at on the machines once the cluster is up. */
+  /** Checks on the machines after the cluster is up. */
   readonly look?: (stack: EmulatedStack) => Promise<void>;
 }
 
-/** Describes a cluster that differs from the defaults in one thing: it comes up, carries traffic, has nothing to do, and goes away. */
+/**
+ * Tests a cluster that differs from the defaults in one setting: it starts, carries traffic, has no
+ * changes the second time, and is destroyed.
+ */
 export function describeVariant(title: string, variant: Variant): void {
   const { name, settings, policies = true, look } = variant;
   describe(`${title}, on kernels of its own`, function () {

@@ -42,7 +42,7 @@ interface Part {
   readonly allowed_cidrs?: readonly string[];
 }
 
-/** What is wrong with the certificate of whoever answers at a URL, as its client sees it. */
+/** Returns the TLS error code that a client with this CA gets from a URL; "" without an error. */
 const wrongWith = (url: string, ca: string): Promise<string> =>
   exchange(url, { ca, timeout: 10_000, alone: true }).then(
     () => "",
@@ -152,7 +152,7 @@ describe("load balancers of UDP, and such that end TLS, on the lab", function ()
     await ask(applied(service("secure", ports, `{${annotation}: "${ref}"}`)));
     const secure = await addressOf("secure");
     const url = `https://${secure}/hostname`;
-    // It is for another address: the client knows the authority, and says what is wrong.
+    // The certificate names another address. The client trusts the CA, thus it reports the name.
     const other = "ERR_TLS_CERT_ALTNAME_INVALID";
     await until(async () => (await wrongWith(url, first.authority)) === other);
     assert.ok((await parts("listeners")).some(({ protocol }) => protocol === "TERMINATED_HTTPS"));

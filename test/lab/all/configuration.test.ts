@@ -64,7 +64,7 @@ describe("Kubernetes' own configuration, on the lab", function () {
   });
 
   it("has its certificates signed anew in time: here at once, for the same names, and the API goes on", async () => {
-    // The timer's own run, for which there is nothing to do yet.
+    // Runs the timer's service, which has nothing to renew yet.
     await onControlPlane("systemctl start stackadm-certificates.service");
     await onControlPlane("systemctl is-active stackadm-certificates.timer");
     const served = async (): Promise<{ end: number; names: string }> => {
@@ -80,7 +80,7 @@ describe("Kubernetes' own configuration, on the lab", function () {
     assert.ok(after.end > before.end, JSON.stringify({ before, after }));
     assert.equal(after.names, before.names);
     await onControlPlane("test ! -e /etc/kubernetes/stackadm-former-certificates");
-    // With the kubeconfig of before, which the state has.
+    // Uses the kubeconfig from before the renewal, which is in the state.
     await stack.prove(1);
   });
 
@@ -99,7 +99,10 @@ describe("Kubernetes' own configuration, on the lab", function () {
     await stack.prove(1);
   });
 
-  /** What kubelet runs, in its own words: of kubeadm's patches only what is in a pod is seen. */
+  /**
+   * Returns the scheduler's memory request of the running pod and its manifest. kubeadm's patches
+   * are visible only in the pod.
+   */
   const scheduler = async (): Promise<{ memory: string | undefined; manifest: string }> => {
     const sandbox = await onControlPlane(
       "crictl inspectp $(crictl pods --quiet --state ready --latest --name '^kube-scheduler-') | grep -o 'example.org/memory\": \"[0-9A-Za-z]*' | head -n 1",

@@ -6,7 +6,9 @@ import { applied, kubectlOn } from "../support/kubectl.js";
 import { Stack } from "../support/stack.js";
 
 const minutes = 60_000;
-/** As many as the project may have beside those of the samples, but for some. */
+/**
+ * Number of claims that almost uses up the project's quota of volumes, after those of the samples.
+ */
 const claims = 16;
 
 const claim = (name: string): string => `
@@ -16,7 +18,9 @@ kind: PersistentVolumeClaim
 metadata: {name: ${name}, namespace: default}
 spec: {storageClassName: at-once, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}`;
 
-/** One pod on each worker, with a claim that comes again when it is deleted, and none of which anybody may evict. */
+/**
+ * StatefulSet with one pod on each worker, a recreated claim, and a budget that forbids evictions.
+ */
 const database = (image: string): string => `
 ---
 apiVersion: apps/v1
@@ -48,7 +52,10 @@ kind: PodDisruptionBudget
 metadata: {name: db, namespace: default}
 spec: {maxUnavailable: 0, selector: {matchLabels: {app: db}}}`;
 
-/** Nobody is behind it, and it has to be asked before a volume goes: attaching one is another operation. */
+/**
+ * Webhook without a server: it is called before a volume attachment is deleted (attaching is
+ * another operation).
+ */
 const deafWebhook = `
 ---
 apiVersion: admissionregistration.k8s.io/v1
@@ -83,15 +90,15 @@ describe("a cluster that holds on to what it has, on the lab", function () {
     ask(
       "get validatingwebhookconfiguration deaf -o jsonpath='{.webhooks[0].failurePolicy} {.webhooks[0].timeoutSeconds}'",
     );
-  /** Names of the policies that are the teardown's. */
+  /** Returns the names of the policies that a teardown creates. */
   const policies = (): Promise<string> =>
     ask("get validatingadmissionpolicies,validatingadmissionpolicybindings -o name");
-  /** It is as before, and takes what is new. */
+  /** Requires that the cluster is as before and accepts new objects. */
   const requireUsable = async (): Promise<void> => {
     assert.equal(await webhook(), "Fail 7");
     assert.equal(await policies(), "");
     await ask(applied(claim("new")));
-    // Its controller tries again by itself, but after a quarter of an hour at worst.
+    // The controller would retry by itself, but after up to 15 minutes.
     await ask(`annotate statefulset db touched=${String(Date.now())} --overwrite`);
     await databaseRuns();
     await until(isBound, 240);

@@ -48,7 +48,7 @@ describe("a proxy, repositories, registries and images of one's own, on the lab"
     ...(http !== undefined && { network: { proxy: { http } } }),
     kubernetes: {
       packages: repositories.packages,
-      // Behind the proxy, which runs beside the lab, nobody knows the hosts that the lab answers for.
+      // The proxy runs on the host, where the names that the lab answers for do not resolve.
       registry: { prefix: site(ports.registry), plainHttp: true },
       ...kubernetes,
     },
@@ -63,7 +63,10 @@ describe("a proxy, repositories, registries and images of one's own, on the lab"
     ask(
       "-n kube-system get deployment coredns -o jsonpath={.spec.template.spec.containers[0].image}",
     );
-  /** Pods whose containers run on a machine. crictl's builds differ in the spaces that they put into JSON. */
+  /**
+   * Returns the pods whose containers run on a machine. Spaces in the JSON of crictl vary between
+   * builds.
+   */
   const containers = async (machine: string): Promise<string[]> =>
     (await on(machine, 'crictl ps -o json | grep -o \'"podSandboxId": *"[0-9a-f]*"\''))
       .trim()

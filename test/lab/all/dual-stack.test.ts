@@ -28,7 +28,7 @@ describe("a cluster of both families, on the lab", function () {
   const dual = { network: { ipv6 } };
   const first = (): string => stack.serverOf("control-plane-0");
   const ask = (line: string): Promise<string> => kubectlOn(first(), line);
-  /** The sample's web pods, by their address of IPv6. */
+  /** Returns the samples' web pods with their IPv6 addresses. */
   const sixPods = async (): Promise<Pod[]> => {
     const pods = await webPods(first());
     return Promise.all(

@@ -28,7 +28,10 @@ describe("etcd on machines of its own, on the lab", function () {
     await stack.cluster.close();
   });
 
-  /** Every machine of etcd is a member that votes, as each of them sees it; the cluster's own proof holds too. */
+  /**
+   * Requires that all etcd machines are voting members, from the view of each machine, and that the
+   * cluster's verification succeeds.
+   */
   const prove = async (): Promise<void> => {
     const machines = stack.outputs.etcd ?? [];
     const names = ["apart-etcd-0", "apart-etcd-1", "apart-etcd-2"];
@@ -42,7 +45,7 @@ describe("etcd on machines of its own, on the lab", function () {
     assert.deepEqual(machines.map(({ name }) => name).sort(), names);
     assert.deepEqual(await unwell(), []);
   };
-  /** What members are not well, as `status` sees it, which lists them all. */
+  /** Returns the members that `status` reports as unhealthy. Requires that it lists all three. */
   const unwell = async (): Promise<string[]> => {
     const { machines, verification } = await stack.cluster.service.status(stack.name);
     assert.equal(machines.filter(({ role }) => role === "etcd").length, 3);
@@ -75,7 +78,7 @@ describe("etcd on machines of its own, on the lab", function () {
       Promise.all(others.map(({ serverId }) => scriptRuns(serverId)));
     const before = await runs();
     const lost = await stack.lose("etcd-0");
-    // The API server may first wait for the one that is gone.
+    // The API server may first wait for the lost member.
     await until(async () => String(await unwell().catch(() => [])) === "apart-etcd-0");
     await stack.up(changed, true);
     assert.notEqual(stack.serverOf("etcd-0"), lost);
@@ -108,7 +111,7 @@ describe("etcd on machines of its own, on the lab", function () {
       ),
     );
     await prove();
-    // The API server takes another member where the one that it asked is gone.
+    // The API server switches to another member when the one it uses disappears.
     assert.ok(answered > 300 && longestGap < 30_000, said);
     await stack.again(of(1));
   });

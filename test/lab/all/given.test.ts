@@ -113,7 +113,7 @@ describe("a cluster of addresses, a group and a second network that were there b
       `sleep 2 | curl -s ${words} || :`,
     );
     assert.equal(seen, "");
-    // The same way to one that answers: the machine itself.
+    // The same connection to a destination that answers: the machine itself.
     const own = `sleep 2 | curl -s --max-time 3 telnet://${mine}:22 || :`;
     assert.match(await inServer(stack.serverOf("control-plane-0"), own), /^SSH-2\.0/);
   });

@@ -46,14 +46,14 @@ describe("a hardened cluster, on the lab", function () {
     (await failuresOf(stack.outputs.nodes)).map(({ machine, number, title }) =>
       [machine, number, title].join(" "),
     );
-  /** What a certificate says of the kubelet on a machine, by the authority that signed it. */
+  /** Returns how a machine verifies its kubelet's serving certificate against the cluster's CA. */
   const served = (machine: string): Promise<string> =>
     inServer(
       stack.serverOf(machine),
       "openssl s_client -connect localhost:10250 -CAfile /etc/kubernetes/pki/ca.crt </dev/null 2>&1 | grep 'Verify return code' | head -n 1",
     );
 
-  // What `up` proves: the load balancers answer, and the volume gives back what was written.
+  // `up` verifies this: the load balancers answer, and the volume returns what was written.
   it("comes up, and everything that the samples need works", async () => {
     await stack.up(changed(true));
     await stack.prove(1);

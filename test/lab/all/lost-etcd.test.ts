@@ -7,10 +7,13 @@ import { inServer } from "../support/machines.js";
 import { Stack, type Changes } from "../support/stack.js";
 
 const minutes = 60_000;
-/** A destroy that cannot ask the cluster says so in half a minute; the rest is for reading the state and the cloud. */
+/**
+ * Limit for a destroy that cannot reach the cluster: half a minute until it reports that, and time
+ * to read the state and the cloud.
+ */
 const soon = 2 * minutes;
 
-/** What becomes of a cluster whose etcd `lose` takes away. */
+/** Tests the destroy of a cluster after `lose` has destroyed its etcd. */
 function testLoss(stack: Stack, changed: Changes, lose: () => Promise<void>, said: RegExp): void {
   before(async () => {
     await stack.open();
@@ -66,7 +69,7 @@ describe("a cluster whose etcd lost its majority, on the lab", function () {
     endpoint: { kind: "virtual-ip" },
     workers: { general: { flavor: "k8s-worker", count: 1 } },
   };
-  /** Two of three stop; the one that gives everything back runs. */
+  /** Stops two of three control planes; the one on which the teardown runs is kept. */
   const lose = async (): Promise<void> => {
     const { cloud } = stack.cluster;
     const ids = ["control-plane-1", "control-plane-2"].map((name) => stack.serverOf(name));
@@ -84,7 +87,7 @@ describe("a cluster of one machine whose etcd lost its data, on the lab", functi
   this.timeout(15 * minutes);
   const stack = new Stack("empty");
   const changed = { topology: "single", workers: {} };
-  /** etcd and the API server begin anew, with nothing. */
+  /** Deletes etcd's data: etcd and the API server restart empty. */
   const lose = async (): Promise<void> => {
     const server = stack.serverOf("control-plane-0");
     const running = (name: string) => `crictl ps --quiet --name '^${name}$'`;

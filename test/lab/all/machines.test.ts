@@ -135,7 +135,7 @@ describe("machines that are not all alike, on the lab", function () {
     assert.equal(await isLetIn(), true);
     for (const machine of ["control-plane-0", "general-0", "edge-0"])
       assert.ok((await keysOn(machine)).includes(open), machine);
-    // As somebody would who has the key.
+    // Anyone who has the key could add it again.
     const stolen = `echo '${open} again' >>/home/debian/.ssh/authorized_keys`;
     await inServer(stack.serverOf("control-plane-0"), stolen);
     await stack.up({ ...changed(), ssh: { revokedKeys: [open] } });
@@ -156,7 +156,7 @@ describe("machines that are not all alike, on the lab", function () {
       /stackadm-guard.*iptables|control process exited/,
     );
     await inServer(server, `mv /root/tables $(readlink -m /usr/sbin/iptables)`);
-    // It is tried again without anybody's doing.
+    // systemd retries without any intervention.
     await until(async () => (await kubelet()) === "active");
   });
 
@@ -183,7 +183,7 @@ describe("machines that are not all alike, on the lab", function () {
   it("keep their volumes as long as they live", async () => {
     const sizes = async () => (await volumes()).map(({ gigabytes }) => gigabytes).sort();
     const before = await sizes();
-    // Another size waits until the machine is replaced.
+    // A changed size applies when the machine is replaced.
     const other = { labels: { "example.org/disk": "other" }, taints: [] };
     await stack.up(changed({ ...other, runtimeVolume: { size: 9 } }, 2));
     assert.deepEqual(await sizes(), before);

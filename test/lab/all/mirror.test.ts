@@ -12,7 +12,7 @@ import { SmallMirror } from "../../support/small-mirror.js";
 const version = "1.36.3";
 const of = release(version);
 
-/** With the tools that fetch in earnest, which read where registries are from the file of theirs below HOME. */
+/** Uses the real download tools, which read the locations of registries from a file below HOME. */
 describe("taking all of upstream's from a small mirror", function () {
   this.timeout(5 * 60_000);
   let folder: string;

@@ -74,7 +74,7 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
     );
   };
 
-  /** An application credential in the client's own project, which goes at the end. */
+  /** Creates an application credential in the client's own project; it is deleted at the end. */
   const makeCredential = async (client: CloudClient, role: string) => {
     const path = `/users/${client.userId}/application_credentials`;
     const wanted = { name: `supplied-${randomUUID()}`, roles: [{ name: role }] };
@@ -86,7 +86,7 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
     });
     return made;
   };
-  /** Bringing it up with another credential says so, and makes nothing. */
+  /** Requires that `up` with another credential fails with this sentence and creates nothing. */
   const refused = async (id: string, secret: string, sentence: RegExp): Promise<void> => {
     const other = { id, secret: await encrypted(stack.cluster, secret) };
     await assert.rejects(stack.up({ ...changed(), credential: other }), sentence);
@@ -106,7 +106,7 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
     const { cloud: client, service } = stack.cluster;
     const made = await makeCredential(client, "member");
     stack.initially = await takeInventory(client);
-    // With it the stack comes to be, and the salt of its secrets.
+    // The preview creates the stack, and with it the salt of its secrets.
     await service.preview(stack.name, { settings: stack.cluster.settings() });
     const front = `${host}:${String(registry.port)}`;
     const password = await encrypted(stack.cluster, login.password);
@@ -220,7 +220,7 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
   it("knows users of an OpenID Connect provider, and nobody else", async () => {
     const user = { aud: "lab", sub: "1", name: "ada", groups: ["readers"] };
     const who = (claims: object) => whoIs(stack.outputs.kubeconfig, issuer.token({ ...claims }));
-    // The API server asks for the provider's keys by and by.
+    // The API server loads the provider's keys after a delay.
     await until(async () => (await who(user)) !== undefined);
     const found = await who(user);
     assert.equal(found?.username, "own:ada");

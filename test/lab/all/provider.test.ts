@@ -34,7 +34,7 @@ describe("a cluster in a network of another project, without router and floating
   });
   const balanced = [{ kind: "existing", host: external.host }, [management.cidr]] as const;
   const alone = [{ kind: "private" }, [`${external.host}/32`]] as const;
-  /** Of the control plane, as soon as Neutron has chosen it. */
+  /** Returns the control plane's address as soon as Neutron has chosen it. */
   const firstAddress = async (): Promise<string | undefined> => {
     const path = `/ports?name=${stack.name}-control-plane-0`;
     const [found] = await listAll(stack.cluster.cloud, "network", path, {
@@ -46,7 +46,7 @@ describe("a cluster in a network of another project, without router and floating
     kubectlOn(stack.serverOf("control-plane-0"), line).then((text) => text.trim());
   const addressOf = (machine: string): string =>
     stack.outputs.nodes.find(({ name }) => name === `${stack.name}-${machine}`)?.address ?? "";
-  /** What the API's name is on a worker. */
+  /** Returns the address of the API's name on a worker. */
   const apiOn = async (machine: string): Promise<string> =>
     (
       await inServer(stack.serverOf(machine), "awk '/ api[.]provided[.]/ { print $1 }' /etc/hosts")
@@ -70,7 +70,7 @@ describe("a cluster in a network of another project, without router and floating
     await stack.prove(1);
     assert.equal(new URL(stack.outputs.apiEndpoint).hostname, external.host);
     assert.equal(await apiOn("general-0"), external.host);
-    // Machines leave their network by its router.
+    // Traffic that leaves the machines' network has the address of its router.
     for (const client of [external.host, office.gateway])
       assert.ok(balancer.clients.has(client), [...balancer.clients].join());
   });

@@ -11,7 +11,7 @@ const minutes = 60_000;
 describe("three control planes of a raised generation, on the lab", function () {
   this.timeout(20 * minutes);
   const stack = new Stack("roll");
-  // etcd's disk grows with the generation.
+  // Each generation has a larger etcd volume.
   const controlPlanes = (generation: number, count = 3) => ({
     ...{ flavor: "k8s-control-plane", count, generation },
     etcdVolume: { size: generation + 1 },
@@ -32,7 +32,7 @@ describe("three control planes of a raised generation, on the lab", function () 
   const servers = z.object({
     servers: z.array(z.looseObject({ name: z.string(), status: z.string() })),
   });
-  /** How many servers of control planes run, at the fewest, from now until the end is asked for. */
+  /** Counts the active servers of control planes until `end` is called; returns the minimum. */
   const watchServers = (): { end(): Promise<number> } => {
     let [fewest, running] = [Infinity, true];
     const path = "/servers/detail?name=%5Eroll-control-plane-";
@@ -55,7 +55,7 @@ describe("three control planes of a raised generation, on the lab", function () 
   };
   const ids = (): string[] =>
     [0, 1, 2].map((position) => stack.serverOf(`control-plane-${String(position)}`));
-  /** In which order servers were replaced, by the control planes' positions. */
+  /** Returns the order in which the servers of control planes were replaced, by position. */
   const order = (): string[] =>
     stack.cluster.seen.events.flatMap((event) => {
       if (event.type !== "finished" || event.change.type !== "Instance") return [];
@@ -99,7 +99,8 @@ describe("three control planes of a raised generation, on the lab", function () 
     assert.equal(stack.serverOf("general-0"), worker);
     assert.equal(await scriptRuns(worker), runs, "no script ran on the worker");
     assert.equal(stack.outputs.clusterId, clusterId);
-    // Until the monitor has seen it, for 15 s at most, the load balancer still leads to a server that is gone: ten ask in a second.
+    // Up to 15 s, until its health monitor notices, the load balancer still uses a deleted server;
+    // there are ten requests per second.
     assert.ok(answered > 500 && failed <= 3 * 150 && longestGap < 30_000, said);
   });
 
@@ -117,7 +118,7 @@ describe("three control planes of a raised generation, on the lab", function () 
       const bytes = Number(await inServer(id, "findmnt -bno SIZE /var/lib/etcd"));
       assert.ok(bytes > 1.5 * 2 ** 30 && bytes < 2.1 * 2 ** 30, String(bytes));
     }
-    // Another one waits for the next generation.
+    // A changed size applies to the next generation.
     const waiting = { ...of(1), controlPlane: { ...controlPlanes(1), etcdVolume: { size: 3 } } };
     await stack.again(waiting);
   });
@@ -130,7 +131,7 @@ describe("three control planes of a raised generation, on the lab", function () 
     const use = useApi(stack.outputs.kubeconfig);
     await stack.up(of(1, 1));
     const { longestGap, answered, failed, said } = await use.end();
-    // Of ten in a second: etcd chooses another leader when that leaves, which takes a second or two.
+    // Ten requests per second: electing another etcd leader takes one or two seconds.
     assert.ok(answered > 50 && failed <= 30 && longestGap < 15_000, said);
     const deleted = stack.cluster.seen.events.flatMap((event) =>
       event.type === "finished" && event.change.operation === "delete" ? event.change.name : [],

@@ -11,7 +11,7 @@ import { Stack, type Changes } from "../support/stack.js";
 
 const minutes = 60_000;
 
-/** A cluster that is backed up and brought back as people do it, by command lines. */
+/** Cluster that is backed up and restored through the command line, as users do it. */
 class KeptStack extends Stack {
   readonly backups = mkdtempSync(join(tmpdir(), "stackadm-backups-"));
 
@@ -22,7 +22,7 @@ class KeptStack extends Stack {
     super(name);
   }
 
-  /** A command that has to end well. */
+  /** Runs a command that must succeed. */
   async well(...args: string[]): Promise<string> {
     const { code, text } = await this.said(...args);
     assert.equal(code, 0, text);
@@ -39,7 +39,7 @@ class KeptStack extends Stack {
     return directory;
   }
 
-  /** `up` finds what there is by then. */
+  /** Runs `up` with the current settings. */
   async upTo(refresh = false): Promise<void> {
     await this.up(this.changed, refresh);
   }
@@ -48,7 +48,7 @@ class KeptStack extends Stack {
     return kubectlOn(this.controlPlanes[0]?.serverId ?? "", line);
   }
 
-  /** Which of the marks there are, an object each. */
+  /** Returns the names of the existing marks, which are ConfigMaps. */
   async marks(): Promise<string[]> {
     const all = await this.kubectl("get configmaps -l mark -o name");
     return all.trim().split("\n").filter(Boolean).sort();
@@ -59,7 +59,9 @@ class KeptStack extends Stack {
     await this.kubectl(`label configmap ${name} mark=`);
   }
 
-  /** An object made now gets a pod: controllers, scheduler and kubelets work with what was brought back. */
+  /**
+   * Requires that a new pod runs: controllers, scheduler and kubelets work with the restored data.
+   */
   async runsPods(name: string): Promise<void> {
     const image = await this.kubectl(
       "get daemonset -n kube-system kube-proxy -o jsonpath={.spec.template.spec.containers[0].image}",
@@ -75,7 +77,7 @@ class KeptStack extends Stack {
   }
 }
 
-/** The hooks of a stack. */
+/** Registers the hooks of a stack. */
 function around(stack: KeptStack): void {
   before(() => stack.open());
   after(() => stack.end());
@@ -108,7 +110,7 @@ describe("a cluster that is brought back from a backup, on the lab", function ()
   it("goes back to what it was then, on machines that live", async () => {
     await stack.mark("after");
     await stack.kubectl("delete configmap before");
-    // A worker that came after the backup is no node of what is brought back.
+    // A worker that was added after the backup is not a node in the restored data.
     stack.changed = withWorkers(2);
     await stack.upTo();
     await stack.well("restore", "--from", backup, "--yes");

@@ -12,7 +12,9 @@ import { changes } from "../support/lab-cluster.js";
 import { Stack, type Changes } from "../support/stack.js";
 
 const minutes = 60_000;
-/** Each has a machine that the other one does not plan, and a control plane of the same name. */
+/**
+ * Both clusters have a control plane of the same name, and a machine that the other does not plan.
+ */
 const withWorker: Changes = { workers: { general: { flavor: "k8s-worker", count: 1 } } };
 const withBastion = (generation: number): Changes => ({
   ...{ topology: "single", workers: {}, access: "bastion" },
@@ -46,7 +48,7 @@ describe("two unlike clusters of one name, each in a backend of its own, on the 
     const [identity = ""] = identitiesOf(await cluster.service.state(name));
     return identity;
   };
-  /** All of the first one is as it was. */
+  /** Requires that the first cluster is unchanged. */
   const requireUntouched = async (): Promise<void> => {
     const { removed } = compareInventories(ofOne, await now());
     assert.deepEqual(removed, []);

@@ -14,7 +14,7 @@ const minutes = 60_000;
 const single = { topology: "single", workers: {} };
 const rotated = { ...single, credential: { generation: 1 } };
 
-/** A user of the project who is a plain member, as an environment names them. */
+/** Creates a user who is a plain member of the project, and returns the environment for them. */
 async function secondUser(cloud: CloudClient) {
   const { name, password, remove } = await newUser(cloud, "second", ["member"]);
   return {
@@ -50,7 +50,7 @@ describe("two operators of a cluster, each with a user of their own, on the lab"
     for (const step of undo.reverse()) await step();
   });
 
-  /** As the second one: what the engine did, and what was said. */
+  /** Runs `up` as the second user; returns the engine's operations and the output. */
   const up = async (changed: object, refresh = false) => {
     const { cluster, name } = stack;
     cluster.seen.events.length = 0;
@@ -59,7 +59,7 @@ describe("two operators of a cluster, each with a user of their own, on the lab"
     await service.up(name, { settings, refresh, ...cluster.recording() });
     return { changed: changes(cluster.seen.events), said: cluster.seen.lines.join("\n") };
   };
-  /** IDs of the cluster's credentials in the account of either. */
+  /** Returns the IDs of the cluster's application credentials in the account of a user. */
   const credentials = async (client: CloudClient): Promise<string[]> => {
     const initial = new Set(stack.initially.map(({ id }) => id));
     const all = await listObjects(client, "application credential");

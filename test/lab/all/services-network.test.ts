@@ -102,7 +102,7 @@ describe("services that get a network of their own while the cluster lives, on t
     await assert.rejects(stack.up({ ...single, loadBalancer: { network } }), /10\.2\.0\.0\/24/);
   });
 
-  // The Service is still there: its load balancer goes before the network that its address is in.
+  // The Service still exists: its load balancer must be deleted before the network of its address.
   it("goes away and leaves nothing", async () => {
     await stack.destroyAndLookAround();
   });

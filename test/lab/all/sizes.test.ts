@@ -11,7 +11,7 @@ const minutes = 60_000;
 describe("load balancers of a size and in a zone that Octavia offers, on the lab", function () {
   this.timeout(10 * minutes);
   const stack = new Stack("sized");
-  // A zone's name is taken for good, also when it is gone.
+  // Octavia never frees the name of an availability zone, even after its deletion.
   const suffix = randomBytes(4).toString("hex");
   let offer: OctaviaOffer;
   let zone = "";
@@ -21,7 +21,10 @@ describe("load balancers of a size and in a zone that Octavia offers, on the lab
     endpoint: { kind: "load-balancer", flavorId, zone },
     loadBalancer: { flavorId: small, availabilityZone: zone },
   });
-  /** ID, flavor and zone of the API's load balancer, and the same of those of Services by their namespace and name. */
+  /**
+   * Returns ID, flavor and zone of the API's load balancer, and of those of Services by namespace
+   * and name.
+   */
   const seen = async () => {
     const all = await balancersOf(stack.cluster.cloud);
     const named = all.map(({ id, name, flavor_id: flavor, availability_zone: place }) => ({

@@ -17,7 +17,7 @@ metadata: {name: ${name}, namespace: default}
 spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, ${more}}
 `;
 
-/** Says what it finds on the volume that was made out of a snapshot. */
+/** Pod that prints the content of the volume that was created from a snapshot. */
 const reader = (image: string): string => `
 apiVersion: v1
 kind: Pod
@@ -37,7 +37,7 @@ spec:
 describe("volumes, their snapshots, and what nodes use, on the lab", function () {
   this.timeout(15 * minutes);
   const stack = new Stack("store");
-  // Both workers are in one zone: a volume is where its pods are.
+  // Both workers are in one zone, because pods can only use volumes of their zone.
   const changed = {
     zones: ["zone-a"],
     storageClasses: [
@@ -58,7 +58,7 @@ describe("volumes, their snapshots, and what nodes use, on the lab", function ()
     const answer = await stack.cluster.cloud.request("volumev3", "GET", path);
     return Object.values(answer as Record<string, Record<string, unknown>[]>)[0] ?? [];
   };
-  /** The cloud, as the cluster's controllers work with it. */
+  /** Returns a client with the credential of the cluster's controllers. */
   const asControllers = async (): Promise<CloudClient> => {
     const conf = await jsonPath("-n kube-system secret cloud-config", "{.data.cloud\\.conf}");
     const text = Buffer.from(conf, "base64").toString();

@@ -19,7 +19,7 @@ import { Stack } from "../support/stack.js";
 
 const minutes = 60_000;
 
-/** A stack whose cloud is the lab over TLS. */
+/** Stack that uses the lab's cloud over TLS. */
 class TlsStack extends Stack {
   protected override make(): Promise<LabCluster> {
     return labCluster(this.name, undefined, undefined, ({ tlsCloud }) => tlsCloud);
@@ -53,7 +53,7 @@ describe("a cloud behind TLS with an authority of its own, on the lab", function
       const origin = `https://${address()}:${String(tlsPort(port))}`;
       const { body } = await exchange(`${origin}/`, { ca });
       assert.ok(!body.includes(`http://${address()}`), `${origin}: ${body}`);
-      // Placement answers with paths.
+      // Placement returns paths without origin.
       if (port !== ports.placement) assert.ok(body.includes(`${origin}/`), `${origin}: ${body}`);
     }
   });
@@ -90,7 +90,7 @@ describe("a cloud behind TLS with an authority of its own, on the lab", function
   });
 
   it("was asked for all of it over TLS", async () => {
-    // Only what goes through TLS is in the log of nginx: the package repository writes none.
+    // The log of nginx contains only TLS requests; the package repository does not log.
     const log = (await inCloud("cat /var/log/nginx/access.log")).split("\n");
     for (const [what, request, who] of [
       ["machines", /"POST \/v2\.1\/[^" ]*servers /, /./],

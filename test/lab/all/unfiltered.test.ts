@@ -49,7 +49,7 @@ describe("machines whose ports are not filtered, reached in an admin network, in
     access: "admin",
     podNetwork: { kind: "flannel", backend: "host-gw" },
     ...{ loadBalancer: { enabled: false }, samples: false },
-    // No zone keeps the machines apart: the server group has to.
+    // Without zones, only the server group keeps the machines on separate hosts.
     zones: [],
     workers: {
       general: {

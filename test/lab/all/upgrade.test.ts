@@ -15,11 +15,11 @@ import { Stack } from "../support/stack.js";
 
 const minutes = 60_000;
 
-/** The newest minor, and the one before it. */
+/** Newest minor version, and the one before it. */
 const [newest, former] = supportedMinors.map((minor) => kubernetesMinors[minor]);
 assert.ok(newest && former && newest.version === defaultKubernetesVersion);
 
-/** One of the two web servers has to be there all the time. */
+/** Budget that always keeps one of the two web servers running. */
 const budget = `
 apiVersion: policy/v1
 kind: PodDisruptionBudget
@@ -62,7 +62,7 @@ describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.vers
     [...new Set((await ask(line)).split(/\s+/))].sort();
   const kubelets = (): Promise<string[]> =>
     words("get nodes -o jsonpath='{.items[*].status.nodeInfo.kubeletVersion}'");
-  /** Tags of the images that containers of that name have. */
+  /** Returns the image tags of the containers with this name. */
   const tags = async (container: string): Promise<string[]> => {
     const images = await words(
       `-n kube-system get pods -o jsonpath='{.items[*].spec.containers[?(@.name=="${container}")].image}'`,
@@ -71,7 +71,7 @@ describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.vers
   };
 
   before(async () => {
-    // The repository has both.
+    // The repository has packages of both versions.
     await labUp({ kubernetes: former.version, progress: silent });
     await stack.open();
   });

@@ -17,7 +17,7 @@ describe("a cluster whose controllers sign in as a user of the cloud, on the lab
   const other = randomUUID();
   let user: LabUser;
 
-  /** A small cluster, of which the samples have a load balancer and a volume. */
+  /** Small cluster; its samples have a load balancer and a volume. */
   const changed = async (password: string) => ({
     ...{ topology: "single", workers: {} },
     credential: { username: user.name, password: await encrypted(stack.cluster, password) },
@@ -34,7 +34,7 @@ describe("a cluster whose controllers sign in as a user of the cloud, on the lab
     undo.push(() => stack.cluster.close());
     user = await newUser(stack.cluster.cloud, "service", ["member", "load-balancer_member"]);
     undo.push(() => user.remove());
-    // With it the stack comes to be, and the salt of its secrets.
+    // The preview creates the stack, and with it the salt of its secrets.
     await stack.cluster.service.preview(stack.name, { settings: stack.cluster.settings() });
   });
   after(async () => {

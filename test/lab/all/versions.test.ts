@@ -9,7 +9,7 @@ import { Stack } from "../support/stack.js";
 
 const minutes = 60_000;
 
-// Every other test is about the default.
+// All other tests use the default version.
 for (const version of supportedKubernetesVersions.filter((one) => one !== defaultKubernetesVersion))
   describe(`Kubernetes ${version}, on the lab`, function () {
     this.timeout(25 * minutes);

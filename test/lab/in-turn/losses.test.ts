@@ -23,10 +23,10 @@ import { certificateFor } from "../support/stolen-token.js";
 import { unmarkedSince } from "../support/unmarked.js";
 
 const minutes = 60_000;
-/** A boolean for every reader of YAML 1.1. */
+/** Stack name that is a boolean in YAML 1.1. */
 const stack = "off";
 
-/** One of the two web servers has to be there all the time. */
+/** Budget that always keeps one of the two web servers running. */
 const budget = `
 apiVersion: policy/v1
 kind: PodDisruptionBudget
@@ -69,7 +69,7 @@ describe("a cluster called off, and what would lose it", function () {
   it("comes up under its name, as kubeadm, cloud-init and kubectl read it", async () => {
     await up();
     assert.deepEqual((await readyNodes()).sort(), all);
-    // A third pod is there while kubeadm's Deployment is rolled out to spread over the nodes.
+    // A third pod exists while kubeadm's Deployment is rolled out across the nodes.
     await until(async () => {
       const pods = "-n kube-system get pods -l k8s-app=kube-dns --no-headers -o wide";
       const running = (await kubectl(pods)).trim().split("\n");
@@ -156,7 +156,7 @@ describe("a cluster called off, and what would lose it", function () {
 
   it("ends within a minute when a machine stops while a script runs on it, and goes on afterwards", async () => {
     const id = serverOf("general-0");
-    // The script waits for this lock, as it would for another run of itself.
+    // The script waits for this lock, which another run of it would also hold.
     await inServer(id, "systemd-run --quiet --unit hold flock /run/stackadm/lock sleep 300");
     const settings = cluster.settings({ kubernetes: { ignorePreflightErrors: everything } });
     const running = cluster.service.up(stack, { settings, ...cluster.recording() }).then(
@@ -206,7 +206,7 @@ describe("a cluster called off, and what would lose it", function () {
     const second = order.findIndex((line) => /general-1-server$/.test(line));
     assert.ok(joined >= 0 && second > joined, order.join("\n"));
     assert.ok(answered > 100);
-    // Both workers at once took it away for two minutes.
+    // Changing both workers at once interrupted the service for two minutes.
     assert.ok(longestGap < 15_000, `no answer for ${longestGap.toString()} ms`);
   });
 
@@ -234,7 +234,7 @@ describe("a cluster called off, and what would lose it", function () {
   });
 });
 
-/** The lab's own list, in another order: a changed join, which changes nothing on the machines. */
+/** The lab's own list in another order: the join script's input changes, the machines do not. */
 const everything = [
   "SystemVerification",
   "Swap",

@@ -16,7 +16,7 @@ describe("a cluster of a single machine, on the lab", function () {
     await stack.cluster.close();
   });
 
-  // What `up` proves: the load balancers answer, and the volume gives back what was written.
+  // `up` verifies this: the load balancers answer, and the volume returns what was written.
   it("does everything: pods run on it, and load balancers lead to it", async () => {
     await stack.up(changed);
     await stack.prove(1);

@@ -4,7 +4,10 @@ import { adminCloudName } from "../../../lab/facts.js";
 import { labUp } from "../../../lab/lab.js";
 import { labSettings } from "../../../lab/settings.js";
 
-/** The lab's cloud as its administrator sees it, in a project of their own: for what a cloud's operator makes for others. */
+/**
+ * Returns a client of the lab's cloud as administrator, in a separate project. Creates objects that
+ * only cloud operators can create.
+ */
 export async function administrator(): Promise<CloudClient> {
   const { adminCloudsFile } = await labUp({ progress: silent });
   const env = { OS_CLIENT_CONFIG_FILE: adminCloudsFile, OS_CLOUD: adminCloudName(labSettings()) };

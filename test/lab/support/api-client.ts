@@ -2,29 +2,32 @@ import { readKubeAccess } from "../../../automation/verify/kubernetes-api.js";
 import { exchange, type HttpAnswer } from "../../../cloud/http.js";
 
 export interface ApiUse {
-  /** Milliseconds between two turns that were answered, at the worst. */
+  /** Longest time in milliseconds between two successful turns. */
   readonly longestGap: number;
   readonly answered: number;
-  /** Turns that were refused, lost what they wrote, or had no answer in time. */
+  /** Number of turns that were refused, lost their write, or timed out. */
   readonly failed: number;
-  /** All of it, for people. */
+  /** All figures as text. */
   readonly said: string;
 }
 
 export interface UseOptions {
-  /** Milliseconds from one turn to the next, however long they take. Default: 100. */
+  /** Milliseconds from the start of one turn to the next. @default 100 */
   readonly every?: number;
-  /** How many turns may be without an answer; one more counts as failed. Default: what begins while one request may take. */
+  /**
+   * Maximum number of turns without an answer; further ones count as failed.
+   * @default number of turns that start within the timeout of a request
+   */
   readonly most?: number;
 }
 
 const path = "/api/v1/namespaces/default/configmaps";
-/** Milliseconds without a byte after which a request is given up. */
+/** Milliseconds without data after which a request is aborted. */
 const timeout = 5_000;
 
 /**
- * Writes through a cluster's API and reads what it wrote every 100 ms, from now until the end is asked for. The end says how it
- * went, also where all is well.
+ * Writes through a cluster's API and reads the value back every 100 ms until `end` is called, which
+ * returns and prints the figures.
  */
 export function useApi(
   kubeconfig: string,
@@ -39,7 +42,7 @@ export function useApi(
   const turn = async (name: string, number: number): Promise<boolean> => {
     const object = objectOf(name, number);
     const put = await send("PUT", `${path}/${name}`, object);
-    // The first write makes what the others replace.
+    // The first write creates the object, later writes replace it.
     const { status } = put.status === 404 ? await send("POST", path, object) : put;
     const read = await send("GET", `${path}/${name}`);
     const kept = read.status === 200 && read.body.includes(`"number":"${String(number)}"`);
@@ -54,7 +57,10 @@ export function useApi(
     const now = Date.now();
     [longestGap, last, answered] = [Math.max(longestGap, now - last), now, answered + 1];
   };
-  /** By the object that each has for itself: what another turn writes meanwhile is no loss. */
+  /**
+   * Running turns by the name of their object. Each turn has a separate object, so that concurrent
+   * writes do not count as losses.
+   */
   const waiting = new Map<string, Promise<void>>();
   const begin = (): void => {
     const number = begun++;

@@ -2,12 +2,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { exchange } from "../../../cloud/http.js";
 
 export interface Availability {
-  /** Milliseconds between two answers, at the worst. */
+  /** Longest time in milliseconds between two answers. */
   readonly longestGap: number;
   readonly answered: number;
 }
 
-/** Asks a service five times a second, from now until the end is asked for. */
+/** Requests a service five times a second until `end` is called. */
 export function watchService(url: string): { end(): Promise<Availability> } {
   let [longestGap, answered, last, running] = [0, 0, Date.now(), true];
   const loop = async (): Promise<void> => {

@@ -1,13 +1,16 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** A balancer of somebody's own. */
+/** Load balancer of the user, outside of Octavia. */
 export interface OwnBalancer {
-  /** Who connected. */
+  /** Addresses of the clients that connected. */
   readonly clients: ReadonlySet<string>;
   close(): Promise<void>;
 }
 
-/** Passes connections on to the same port of the machine that is behind it by then, if there is one. */
+/**
+ * Forwards connections to the same port of the machine that `behind` returns at that moment, if
+ * any.
+ */
 export async function startBalancer(
   host: string,
   port: number,

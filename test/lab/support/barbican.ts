@@ -4,7 +4,7 @@ import type { ServerTls } from "../../../lab/certificates.js";
 
 type Refs = Readonly<Record<string, string>>;
 
-/** The project's secrets in Barbican, and the containers that name them. */
+/** Secrets and containers that a test creates in Barbican. */
 export class Barbican {
   readonly #made: string[] = [];
 
@@ -17,7 +17,7 @@ export class Barbican {
     return ref;
   }
 
-  /** Stores certificate and key as two secrets in a container of the kind `certificate`; returns its address. */
+  /** Stores certificate and key as two secrets in a `certificate` container; returns its URL. */
   async container(name: string, { certificate, privateKey }: ServerTls): Promise<string> {
     const secret = (payload: string, kind: string): Promise<string> =>
       this.#store("secrets", {
@@ -34,9 +34,9 @@ export class Barbican {
     });
   }
 
-  /** Stores both as one secret, a PKCS #12 file; returns its address. */
+  /** Stores both as one secret, a PKCS #12 file; returns its URL. */
   async bundle(name: string, { certificate, privateKey }: ServerTls): Promise<string> {
-    // It looks for each of the two from the beginning, which a pipe has once.
+    // openssl reads its input twice, for certificate and key, which a pipe does not allow.
     const line =
       'file=$(mktemp) && trap \'rm -f "$file"\' EXIT && cat >"$file" && openssl pkcs12 -export -passout pass: -in "$file" | openssl base64 -A';
     const { stdout } = await run("sh", ["-c", line], { input: certificate + privateKey });
@@ -46,7 +46,7 @@ export class Barbican {
     });
   }
 
-  /** Deletes all that was stored, containers before what is in them. */
+  /** Deletes all that was stored; containers before their secrets. */
   async remove(): Promise<void> {
     for (const path of this.#made.splice(0))
       await this.cloud.request("key-manager", "DELETE", path);

@@ -11,20 +11,23 @@ import type { LabCluster } from "./lab-cluster.js";
 
 export interface BehindProxy {
   readonly proxy: FaultyProxy;
-  /** The service as the program uses it, its calls to the cloud through the proxy. */
+  /** Service whose calls to the cloud pass through the proxy. */
   readonly service: ClusterService;
-  /** The environment in which the cloud is reached through it. */
+  /** Environment in which the cloud's address is the proxy. */
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Has all that concerns a cluster reach the lab's cloud through a proxy: who works on it, and the cluster's own controllers. */
+/**
+ * Starts a proxy between a cluster and the lab's cloud, for the user and for the cluster's own
+ * controllers.
+ */
 export async function behindProxy(
   { environment, stackFile }: Pick<LabCluster, "environment" | "stackFile">,
   options: Pick<ProxyOptions, "delay"> = {},
 ): Promise<BehindProxy> {
   const settings = labSettings();
   const proxy = await FaultyProxy.start({
-    // The cluster's controllers reach the cloud the same way.
+    // Address that the cluster's controllers can reach too.
     address: settings.management.host,
     upstreams: apis.map((port) => apiUrl(settings, { transport: "http", port })),
     ...options,

@@ -2,18 +2,18 @@ import { run } from "../../../base/run.js";
 import type { CloudClient } from "../../../cloud/client.js";
 import { NeutronObjects } from "./neutron.js";
 
-/** A network with a way out that stands beside a cluster. */
+/** Network with a router, next to a cluster. */
 export interface NetworkBeside {
   readonly name: string;
   readonly range: string;
   /** Address of its router in the external network. */
   readonly gateway: string;
-  /** What Neutron says of it, without what every use of it changes. */
+  /** Returns Neutron's view of the network, without fields that change with every use. */
   state(): Promise<unknown>;
   remove(): Promise<void>;
 }
 
-/** A port that comes or goes counts as a change. */
+/** Fields to ignore. Ports are not ignored: an added or deleted port is a change. */
 const changing = /^(revision_number|updated_at)$/;
 
 interface Router {
@@ -23,7 +23,10 @@ interface Router {
   };
 }
 
-/** Makes a network, a subnet and a router, all of one name; all projects may use the network where it is shared. */
+/**
+ * Creates a network, a subnet and a router of the same name; a `shared` network is open to all
+ * projects.
+ */
 export async function networkBeside(
   cloud: CloudClient,
   name: string,
@@ -54,7 +57,10 @@ export async function networkBeside(
   };
 }
 
-/** Lets this machine reach the network's own addresses, as an operator does; answers what takes that back. */
+/**
+ * Adds a route from this machine to the network's own addresses, and returns a function that
+ * removes it.
+ */
 export async function routeTo({
   range,
   gateway,

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
-/** Types of messages, and the length of what is before each (RFC 4271, 4.1). */
+/** Message types, and the length of the header (RFC 4271, 4.1). */
 const type = { open: 1, update: 2, keepalive: 4 } as const;
 const header = 19;
 
@@ -11,14 +11,14 @@ const message = (kind: number, content: Buffer = Buffer.alloc(0)): Buffer => {
   return Buffer.concat([start, content]);
 };
 
-/** Version 4, and IPv4's unicast addresses as the one thing that it speaks of. */
+/** Returns an OPEN message: version 4, with IPv4 unicast as the only address family. */
 const open = (asn: number): Buffer => {
   const capability = Buffer.from([2, 6, 1, 4, 0, 1, 0, 1]);
   const fixed = Buffer.from([4, asn >> 8, asn & 255, 0, 90, 192, 0, 2, 1, capability.length]);
   return message(type.open, Buffer.concat([fixed, capability]));
 };
 
-/** Ranges as they stand in an UPDATE: bits, then as many bytes as these need. */
+/** Parses the ranges of an UPDATE: a prefix length in bits, then as many bytes as it needs. */
 export function rangesOf(field: Buffer): string[] {
   const found: string[] = [];
   for (let at = 0; at < field.length;) {
@@ -31,7 +31,7 @@ export function rangesOf(field: Buffer): string[] {
   return found;
 }
 
-/** What an UPDATE takes back and tells (RFC 4271, 4.3). */
+/** Returns the withdrawn and the announced ranges of an UPDATE (RFC 4271, 4.3). */
 export function updateOf(content: Buffer): { withdrawn: string[]; told: string[] } {
   const attributes = 2 + content.readUInt16BE(0);
   const told = attributes + 2 + content.readUInt16BE(attributes);
@@ -41,7 +41,10 @@ export function updateOf(content: Buffer): { withdrawn: string[]; told: string[]
   };
 }
 
-/** A router outside of a cluster: takes BGP of everybody, tells nothing, and knows what it was told. */
+/**
+ * Router outside of a cluster: accepts BGP sessions from all peers, announces nothing, and records
+ * announcements.
+ */
 export class BgpPeer {
   readonly #server: Server;
   readonly #sessions = new Map<Socket, Set<string>>();
@@ -52,7 +55,7 @@ export class BgpPeer {
     });
   }
 
-  /** Answers the port: any that is free, where it is 0. */
+  /** Listens on a port (0: any free port) and returns it. */
   async listen(port: number, host: string): Promise<number> {
     await new Promise<void>((done, failed) => {
       this.#server.once("error", failed).listen(port, host, done);
@@ -60,7 +63,7 @@ export class BgpPeer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Ranges, and in how many of the sessions that are open each was told. */
+  /** Returns the announced ranges, each with the number of open sessions that announced it. */
   told(): ReadonlyMap<string, number> {
     const all = [...this.#sessions.values()].flatMap((ranges) => [...ranges]);
     return new Map(all.map((range) => [range, all.filter((one) => one === range).length]));
@@ -84,7 +87,7 @@ export class BgpPeer {
         const [kind, content] = [waiting.readUInt8(18), waiting.subarray(header, end)];
         waiting = waiting.subarray(end);
         if (kind === type.open) socket.write(Buffer.concat([open(asn), message(type.keepalive)]));
-        // As often as the other side, so that neither takes the session for dead.
+        // Answers each keepalive, so that neither side drops the session.
         if (kind === type.keepalive) socket.write(message(type.keepalive));
         if (kind !== type.update) continue;
         const update = updateOf(content);

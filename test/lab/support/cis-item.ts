@@ -1,4 +1,4 @@
-/** What an item of the table (cis.ts) is made of. */
+/** Types and builders of the items of the CIS table (cis.ts). */
 import { parseDocument } from "yaml";
 
 export type Role = "control-plane" | "worker";
@@ -7,9 +7,9 @@ export interface Item {
   readonly number: string;
   readonly title: string;
   readonly roles: readonly Role[];
-  /** Words of bash, with the functions of `preamble`. */
+  /** Bash command; may use the functions of `preamble`. */
   readonly question: string;
-  /** Of what was answered, which is never empty. */
+  /** Judges the answer, which is never empty. */
   readonly passes: (answer: string) => boolean;
 }
 
@@ -35,7 +35,7 @@ export const every: readonly Role[] = ["control-plane", "worker"];
 
 export const linesOf = (answer: string): string[] => answer.trim().split("\n");
 
-/** Two items of one file, or of several. */
+/** Returns the two items, mode and owner, of one or several files. */
 export function files(
   [modeNumber, ownerNumber]: readonly [mode: string | undefined, owner: string],
   title: string,
@@ -85,13 +85,13 @@ export const atLeast =
   (value) =>
     Number(value) >= least;
 
-/** Of flags, a line each: the value of one; the last one counts. */
+/** Returns the value of a flag; `answer` has one flag per line, and the last one counts. */
 const flagIn = (answer: string, name: string): Value =>
   linesOf(answer)
     .findLast((line) => line === `--${name}` || line.startsWith(`--${name}=`))
     ?.replace(/^[^=]*=?/, "");
 
-/** `names`: flags, of which each has to be good. */
+/** Returns a builder of items of a process; each of the flags in `names` must be good. */
 export const ofProcess =
   (process: string) =>
   (number: string, title: string, names: string, good: Good): Item => ({
@@ -99,10 +99,13 @@ export const ofProcess =
     passes: (answer) => names.split(" ").every((name) => good(flagIn(answer, name))),
   });
 
-/** What kubelet was started with, and its file. */
+/** Prints kubelet's command line flags and its configuration file. */
 const kubeletQuestion = "flags kubelet; echo ---; cat /var/lib/kubelet/config.yaml";
 
-/** `setting`: kubelet's flag, which counts where it is given, and the field of its file. */
+/**
+ * Returns an item of kubelet. `setting` is its flag, which takes precedence, and the field in its
+ * configuration file.
+ */
 export function kubelet(number: string, title: string, setting: string, good: Good): Item {
   const [flag = "", field = ""] = setting.split(" ");
   const inFile = (text: string): Value => {

@@ -1,6 +1,7 @@
 /**
- * The items of the CIS Kubernetes Benchmark 1.12 that are scored: the control plane's files (1.1), its components (1.2 to 1.4), etcd
- * (2), the nodes' files (4.1), kubelet (4.2) and kube-proxy (4.3). Its sections 3 and 5 have none. Titles are ours.
+ * Scored items of the CIS Kubernetes Benchmark 1.12: the control plane's files (1.1) and components
+ * (1.2 to 1.4), etcd (2), the nodes' files (4.1), kubelet (4.2) and kube-proxy (4.3). Sections 3
+ * and 5 have no scored items. Titles are ours.
  */
 import {
   absent,
@@ -23,7 +24,10 @@ import { inServer } from "./machines.js";
 
 export type Failure = Pick<Item, "number" | "title">;
 
-/** Those that fail by default, and why (docs/decisions/0021-hardening.md). Hardened, none does. */
+/**
+ * Items that fail by default, with the reason (docs/decisions/0021-hardening.md). A hardened
+ * cluster fails none.
+ */
 export const byDefault: Readonly<Record<string, string>> = {
   "1.2.5": "a machine whose certificate is not approved in time is out of reach of exec and logs",
   "1.2.30": "clients that read their token once would lose the API after an hour",
@@ -212,12 +216,12 @@ export const items: readonly Item[] = [
   },
 ];
 
-/** What machines of a role are asked, each once. */
+/** Returns the questions to machines of a role, each once. */
 const questionsTo = (role: Role): string[] => [
   ...new Set(items.filter(({ roles }) => roles.includes(role)).map(({ question }) => question)),
 ];
 
-/** One script for bash on a machine of a role, which answers with a line of base64 for each question. */
+/** Returns a bash script for a machine of a role; it prints one line of base64 per question. */
 export const scriptFor = (role: Role): string =>
   [
     preamble,
@@ -226,7 +230,10 @@ export const scriptFor = (role: Role): string =>
     ),
   ].join("\n");
 
-/** The items that a machine fails, of what its script answered. Where nothing was answered, nothing was read. */
+/**
+ * Returns the items that a machine fails, from its script's output. An item without an answer
+ * fails.
+ */
 export function failuresIn(role: Role, answers: string): Failure[] {
   const lines = answers.split("\n").map((line) => Buffer.from(line, "base64").toString().trim());
   const read = new Map(questionsTo(role).map((question, index) => [question, lines[index] ?? ""]));
@@ -238,7 +245,7 @@ export function failuresIn(role: Role, answers: string): Failure[] {
     .map(({ number, title }) => ({ number, title }));
 }
 
-/** The items that machines fail. */
+/** Returns the items that the machines fail. */
 export async function failuresOf(
   nodes: readonly { readonly name: string; readonly role: string; readonly serverId: string }[],
 ): Promise<readonly (Failure & { readonly machine: string })[]> {

@@ -9,14 +9,17 @@ export interface Said {
   readonly text: string;
 }
 
-/** The command line as a person runs it on a stack of a lab cluster: the stack file lies in the package meanwhile. */
+/**
+ * Runs the command line on the stack of a lab cluster, as a user does. The stack file is in the
+ * package meanwhile.
+ */
 export async function stackadm(
   cluster: LabCluster,
   args: readonly string[],
   options: {
     readonly changes?: Readonly<Record<string, unknown>>;
     readonly env?: NodeJS.ProcessEnv;
-    /** Hears each part of what is said when it is said. */
+    /** Receives each part of the output as soon as it is printed. */
     readonly onText?: (part: string) => void;
   } = {},
 ): Promise<Said> {

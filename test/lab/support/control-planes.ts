@@ -11,7 +11,7 @@ import { Stack } from "./stack.js";
 const zones = ["zone-a", "zone-b", "zone-c"];
 const placed = z.object({ server: z.looseObject({ "OS-EXT-AZ:availability_zone": z.string() }) });
 
-/** The tests of three control planes, whatever leads to them. */
+/** Tests three control planes behind an endpoint of this kind. */
 export function testControlPlanes(kind: EndpointSpec["kind"]): void {
   const stack = new Stack("ha");
   const changed = {
@@ -30,7 +30,7 @@ export function testControlPlanes(kind: EndpointSpec["kind"]): void {
       [action]: null,
     });
 
-  /** Where Nova has them, by their position. */
+  /** Returns the availability zones of the control planes in Nova, by position. */
   const zonesOf = (): Promise<string[]> =>
     Promise.all(
       [0, 1, 2].map(async (position) => {
@@ -74,7 +74,7 @@ export function testControlPlanes(kind: EndpointSpec["kind"]): void {
     const { longestGap, answered, said } = await use.end();
     assert.ok(answered > 50 && longestGap < 30_000, said);
     await until(async () => {
-      // Until the server runs there is nothing to look into.
+      // The command fails until the server runs.
       const ready = inServer(serverId, "curl -sk https://localhost:6443/readyz").catch(() => "");
       return (await ready).trim() === "ok";
     });

@@ -11,10 +11,10 @@ import { prepareWorkspace } from "../../../automation/cluster/workspace.js";
 import { run } from "../../../base/run.js";
 import type { LabCluster } from "./lab-cluster.js";
 
-/** A server of the test on an address that the lab's machines reach. */
+/** Server of a test on an address that the lab's machines reach. */
 export interface Beside {
   readonly port: number;
-  /** What was asked for, by whom. */
+  /** Requests with the credentials of their sender. */
   readonly asked: { readonly target: string; readonly signedIn: string }[];
   close(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export interface Beside {
 const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
 
-/** Passes a request on, without what its sender signed in with. */
+/** Forwards a request without the sender's credentials. */
 export function forward(from: IncomingMessage, to: URL, answer: ServerResponse): void {
   const headers = { ...from.headers };
   for (const own of ["proxy-authorization", "authorization"]) Reflect.deleteProperty(headers, own);
@@ -44,7 +44,7 @@ function tunnel(target: string, socket: Duplex): void {
   socket.on("error", () => out.destroy());
 }
 
-/** Has a server of the test listen on a free port. */
+/** Starts a server of a test on a free port. */
 export async function listen(
   server: Server,
   host: string,
@@ -66,7 +66,7 @@ export async function listen(
   };
 }
 
-/** A proxy that lets everybody through and notes with what they sign in. */
+/** Starts a proxy that accepts all clients and records their credentials. */
 export function startProxy(host: string): Promise<Beside> {
   const asked: Beside["asked"] = [];
   const note = (target: string, { headers }: IncomingMessage): void => {
@@ -84,7 +84,10 @@ export function startProxy(host: string): Promise<Beside> {
   return listen(server, host, asked);
 }
 
-/** A registry with TLS of an authority of its own, which lets in only who signs in; behind it is the lab's. */
+/**
+ * Starts a TLS registry with its own CA, which requires credentials and forwards to the lab's
+ * registry.
+ */
 export async function startRegistry(
   host: string,
   behind: string,
@@ -109,7 +112,7 @@ export async function startRegistry(
   return { ...(await listen(server, host, asked)), ca: ca ?? "" };
 }
 
-/** What was asked of `target` by somebody who signed in so. */
+/** Returns whether `target` was requested with these credentials. */
 export const signedIn = (
   { asked }: Beside,
   target: string,
@@ -117,7 +120,10 @@ export const signedIn = (
   password: string,
 ): boolean => asked.some((one) => one.target === target && one.signedIn === basic(user, password));
 
-/** What stands for a secret in the stack's settings. The stack has to exist: the salt of its secrets is made with it. */
+/**
+ * Returns the encrypted form of a secret for the stack's settings. The stack must exist, because it
+ * holds the salt of its secrets.
+ */
 export async function encrypted(cluster: LabCluster, text: string): Promise<unknown> {
   const { env, backend } = cluster.environment;
   const { directory } = prepareWorkspace({
@@ -134,7 +140,7 @@ export async function encrypted(cluster: LabCluster, text: string): Promise<unkn
   return settings.config["lab:canary"];
 }
 
-/** The stack's state as it lies there: what is secret in it is encrypted. */
+/** Returns the stack's state as it is stored, with encrypted secrets. */
 export async function stateAsItIs(cluster: LabCluster): Promise<string> {
   const { env, backend } = cluster.environment;
   const { directory } = prepareWorkspace({

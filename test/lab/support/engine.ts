@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Process ids of the Pulumi engines that work on a stack. */
+/** Returns the process IDs of Pulumi engines that work on a stack. */
 export function enginesOf(stack: string): number[] {
   return readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry))
@@ -8,7 +8,7 @@ export function enginesOf(stack: string): number[] {
     .map(Number);
 }
 
-/** Process ids of the workers that this process has begun, each for one operation. */
+/** Returns the process IDs of the workers that this process has started, one per operation. */
 export function workersOf(parent = process.pid): number[] {
   return readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry))
@@ -22,7 +22,7 @@ function parentOf(pid: string): number | undefined {
   try {
     return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
   } catch {
-    return undefined; // ended meanwhile
+    return undefined; // the process has ended
   }
 }
 
@@ -37,6 +37,6 @@ function commandLine(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
   } catch {
-    return []; // ended meanwhile
+    return []; // the process has ended
   }
 }

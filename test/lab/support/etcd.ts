@@ -19,7 +19,7 @@ export const etcdctl = (serverId: string, line: string): Promise<string> =>
     `crictl exec $(crictl ps -q --name '^etcd$') etcdctl --endpoints https://127.0.0.1:2379 ${flags} ${line}`,
   );
 
-/** The members of etcd as one of them knows them. */
+/** Returns the members of etcd as the member on this server knows them. */
 export async function etcdMembers(serverId: string): Promise<EtcdMember[]> {
   const lines = (await etcdctl(serverId, "member list")).trim().split("\n");
   return lines.map((line) => {

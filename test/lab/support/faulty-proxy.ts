@@ -7,26 +7,29 @@ import { text } from "node:stream/consumers";
 import type { Call, CallFault } from "./seed.js";
 
 export interface ProxyOptions {
-  /** Origins of the APIs behind it, like `http://172.29.0.2:5000`. */
+  /** Origins of the APIs behind the proxy, for example `http://172.29.0.2:5000`. */
   readonly upstreams: readonly string[];
-  /** Address of this machine that clients reach; calls from itself are the program's. */
+  /** Address of this machine that clients reach. Calls that come from it count as the program's. */
   readonly address: string;
-  /** Milliseconds by which a call is passed on later, by its method and its path without a query. @default none */
+  /**
+   * Returns the milliseconds by which a call is delayed, by method and path without query.
+   * @default no delay
+   */
   readonly delay?: (method: string, path: string) => number;
 }
 
-/** Where tokens and the catalogue with the addresses of all services come from. */
+/** Path of tokens; their answers contain the catalog with the addresses of all services. */
 const signIn = /\/v3\/auth\//;
 const writing = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
-/** A call as the proxy saw it. */
+/** Call that the proxy received. */
 export interface SeenCall {
   readonly method: string;
-  /** With its query. */
+  /** URL with query. */
   readonly url: string;
-  /** Origin of the API behind. */
+  /** Origin of the API that received the call. */
   readonly upstream: string;
-  /** Whether somebody on this machine made it; otherwise it is the cluster's own. */
+  /** True for calls from this machine; calls of the cluster come from other addresses. */
   readonly own: boolean;
 }
 
@@ -36,13 +39,14 @@ interface Door {
 }
 
 /**
- * Stands before the APIs of a cloud in plain HTTP, one port for each, and lets calls fail. The Host header stays the client's, so
- * the addresses that a service puts into its answers lead through the proxy; in the catalogue they are rewritten.
+ * Plain HTTP proxy for the APIs of a cloud, one port per API, which can make calls fail. It keeps
+ * the client's Host header, so that addresses in answers point to the proxy, and rewrites the
+ * catalog.
  */
 export class FaultyProxy {
-  /** What failed, as `POST /v2.0/ports: 503`. */
+  /** Failed calls, for example `POST /v2.0/ports: 503`. */
   readonly failed: string[] = [];
-  /** Every call, the oldest first. */
+  /** All calls, oldest first. */
   readonly seen: SeenCall[] = [];
   #doors: readonly Door[] = [];
   #decide: (call: Call) => CallFault | undefined = () => undefined;
@@ -60,7 +64,10 @@ export class FaultyProxy {
     return proxy;
   }
 
-  /** A text in which the addresses of the APIs are the proxy's: an entry of clouds.yaml, a catalogue. */
+  /**
+   * Replaces the addresses of the APIs by those of the proxy, in an entry of clouds.yaml or a
+   * catalog.
+   */
   rewrite(written: string): string {
     return this.#doors.reduce((now, { upstream, server }) => {
       const whole = new RegExp(`${upstream.replaceAll(".", "\\.")}(?!\\d)`, "g");
@@ -68,12 +75,12 @@ export class FaultyProxy {
     }, written);
   }
 
-  /** From now on calls fail as it is decided; they are counted from here. */
+  /** Makes calls fail as `decide` says, and restarts their count. */
   fail(decide: (call: Call) => CallFault | undefined): void {
     [this.#decide, this.#calls, this.#writes] = [decide, 0, 0];
   }
 
-  /** From now on none fails. */
+  /** Ends the failures. */
   calm(): void {
     this.#decide = () => undefined;
   }
@@ -92,11 +99,11 @@ export class FaultyProxy {
   async #open(upstream: string): Promise<Door> {
     const server = createServer((asked, answer) => {
       this.#take(upstream, asked, answer).catch(() => {
-        // The API behind gave no answer, so there is none.
+        // The API gave no answer, so close the connection without one.
         asked.socket.destroy();
       });
     });
-    // A connection that is closed while a client takes it up again would be a fault that nobody drew.
+    // An idle connection that closes while a client reuses it would be an unintended fault.
     server.keepAliveTimeout = 0;
     server.listen(0, this.address);
     await once(server, "listening");
@@ -147,7 +154,10 @@ interface Answered {
   readonly body: Buffer;
 }
 
-/** Asks the API behind, on a connection of its own: an idle one may be closed by the other side just then. */
+/**
+ * Forwards a call to the API on a separate connection, because the API may close an idle one at
+ * that moment.
+ */
 async function passOn(upstream: string, asked: IncomingMessage): Promise<Answered> {
   const { method, headers, url } = asked;
   const passed = request(new URL(url ?? "/", upstream), {
@@ -165,7 +175,7 @@ async function passOn(upstream: string, asked: IncomingMessage): Promise<Answere
   };
 }
 
-/** What says how an answer is carried, which is not the same before the proxy and behind. */
+/** Headers about the transfer, which differ on both sides of the proxy. */
 const carriage = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
 function withLength(
@@ -174,7 +184,7 @@ function withLength(
   method: string | undefined,
 ): IncomingMessage["headers"] {
   const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !carriage.has(name)));
-  // Of what HEAD asks about, only the length comes.
+  // The answer to HEAD keeps its length, but has no body.
   if (method === "HEAD" || body.length === 0) return kept;
   return { ...kept, "content-length": String(body.length) };
 }

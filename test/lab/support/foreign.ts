@@ -4,11 +4,11 @@ interface Named {
   readonly id: string;
 }
 
-/** Objects of somebody else in the same project, which no cluster operation may touch. */
+/** Objects of another owner in the same project, which no cluster operation may change. */
 export interface ForeignObjects {
-  /** What they looked like when they were made. */
+  /** Objects after their creation. */
   readonly initial: unknown;
-  /** What they look like now; throws when one is gone. */
+  /** Returns the objects now; throws if one is missing. */
   state(): Promise<unknown>;
   remove(): Promise<void>;
 }
@@ -40,7 +40,10 @@ async function idOf(
   return found.id;
 }
 
-/** A network with a subnet, a security group, and a server on them, named so that a careless sweep would take them. */
+/**
+ * Creates a network with a subnet, a security group, and a server, with names that a careless sweep
+ * would match.
+ */
 export async function foreignObjects(
   cloud: CloudClient,
   prefix = "life-general-foreign",
@@ -94,7 +97,7 @@ async function serverOf(cloud: CloudClient, id: string): Promise<Server> {
   return answer.server;
 }
 
-/** Asks twice a second until it is so, for two minutes at most. */
+/** Checks a condition twice a second until it is true. @default two minutes at most */
 export async function until(condition: () => Promise<boolean>, seconds = 120): Promise<void> {
   const end = Date.now() + seconds * 1000;
   while (!(await condition())) {

@@ -2,7 +2,7 @@ import { faultFolder } from "../../../lab/front/faults.js";
 import { frontLog } from "../../../lab/front/nginx.js";
 import { inCloud } from "./machines.js";
 
-/** Has the front do something wrong while `work` runs: `file` is one of lab/front/faults.ts. */
+/** Enables a fault of the front (a file of lab/front/faults.ts) while `work` runs. */
 export async function withFault<T>(file: string, work: () => Promise<T>): Promise<T> {
   await inCloud(`mkdir -p ${faultFolder} && touch ${file}`);
   try {
@@ -12,5 +12,7 @@ export async function withFault<T>(file: string, work: () => Promise<T>): Promis
   }
 }
 
-/** Everything that the front was asked for since the lab came up: host, request and status, a line each. */
+/**
+ * Returns all requests to the front since the lab started, one per line: host, request and status.
+ */
 export const askedOfFront = (): Promise<string> => inCloud(`cat ${frontLog}`);

@@ -1,23 +1,26 @@
 import type { CloudClient } from "../../../cloud/client.js";
 import { NeutronObjects } from "./neutron.js";
 
-/** What a project has before a cluster uses it: a network without a way out, a security group, floating IPs. */
+/**
+ * Existing objects that a cluster can use: a network without a router, a security group, and
+ * floating IPs.
+ */
 export interface GivenObjects {
   readonly name: string;
   readonly range: string;
   readonly floatingIp: string;
-  /** Another one, for a Service. */
+  /** Second floating IP, for a Service. */
   readonly serviceFloatingIp: string;
-  /** What Neutron says of them, without what every use of them changes. */
+  /** Returns Neutron's view of the objects, without fields that change with every use. */
   state(): Promise<unknown>;
   remove(): Promise<void>;
 }
 
-/** A floating IP that leads somewhere and back is the one that it was. */
+/** Fields to ignore. A floating IP that was associated in the meantime counts as unchanged. */
 const changing =
   /^(revision_number|updated_at|status|port_id|port_details|fixed_ip_address|router_id)$/;
 
-/** Makes them, all of one name. */
+/** Creates the objects, all with the same name. */
 export async function givenObjects(cloud: CloudClient, name: string): Promise<GivenObjects> {
   const range = "10.78.0.0/24";
   const neutron = new NeutronObjects(cloud);

@@ -9,7 +9,10 @@ async function output(command: string, ...args: string[]): Promise<string[]> {
   return lines((await run(command, args)).stdout);
 }
 
-/** Everything of the host that a lab could leave something in, in words that do not change by themselves. */
+/**
+ * Returns all state of the host that a lab could leave behind, without values that change by
+ * themselves.
+ */
 export async function hostTraces(): Promise<Record<string, string[]>> {
   const rules = (
     await Promise.all(
@@ -34,7 +37,7 @@ export async function hostTraces(): Promise<Record<string, string[]>> {
   };
 }
 
-/** Command lines of processes that are the lab's: they live in its container or serve it. */
+/** Returns the command lines of the lab's processes, inside and outside of its container. */
 export async function labProcesses(): Promise<string[]> {
   const all = await output("ps", "-eo", "args=", "ww");
   return all.filter((line) =>
@@ -42,7 +45,10 @@ export async function labProcesses(): Promise<string[]> {
   );
 }
 
-/** Kills a container's monitor, then its init and with it all that runs inside, as somebody does who ends processes from outside. */
+/**
+ * Kills a container's monitor and then its init process, which ends all processes inside. Simulates
+ * a kill from outside.
+ */
 export async function killContainer(name: string): Promise<void> {
   const [pids = ""] = await output(
     "podman",

@@ -6,7 +6,7 @@ import { exchange } from "../../../cloud/http.js";
 
 const headers = { "content-type": "application/json" };
 
-/** A token of the user that an environment names, as `openstack token issue` gets one. */
+/** Returns a token of the user of an environment, like `openstack token issue`. */
 export async function issueToken(env: NodeJS.ProcessEnv): Promise<string> {
   const { authUrl, credential, ca } = findCloud(undefined, env);
   const { headers: answered } = await exchange(
@@ -19,7 +19,7 @@ export async function issueToken(env: NodeJS.ProcessEnv): Promise<string> {
   return answered["x-subject-token"] ?? assert.fail(`${authUrl} gives no token`);
 }
 
-/** Asks a cluster's API with a token and nothing else. */
+/** Sends a request to a cluster's API with only a token. */
 export async function askWithToken(
   kubeconfig: string,
   token: string,
@@ -33,7 +33,7 @@ export async function askWithToken(
   return { status, answer: JSON.parse(text) as Record<string, unknown> };
 }
 
-/** Whom the API server takes the holder of a token for; `undefined`: for nobody. */
+/** Returns the user that the API server sees in a token; undefined if it rejects the token. */
 export async function whoIs(
   kubeconfig: string,
   token: string,

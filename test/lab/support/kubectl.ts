@@ -5,7 +5,7 @@ import { inServer } from "./machines.js";
 export const kubectlOn = (serverId: string, line: string): Promise<string> =>
   inServer(serverId, `export KUBECONFIG=/etc/kubernetes/admin.conf; kubectl ${line}`);
 
-/** The words of kubectl that apply a manifest. */
+/** Returns the arguments with which kubectl applies a manifest. */
 export const applied = (manifest: string): string => `apply -f - <<'END'\n${manifest}\nEND\n`;
 
 const retained = `
@@ -21,13 +21,13 @@ metadata: {name: kept, namespace: default}
 spec: {storageClassName: kept, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
 `;
 
-/** Makes a claim whose volume its owner wants to keep, and waits until it has one. */
+/** Creates a claim of the reclaim policy Retain, and waits until it is bound. */
 export async function claimToKeep(serverId: string): Promise<void> {
   await kubectlOn(serverId, applied(retained));
   await until(async () => (await kubectlOn(serverId, "get pvc kept")).includes("Bound"));
 }
 
-/** A claim whose volume is made before a pod asks for it, and its class. */
+/** Claim, with its storage class, whose volume is created before a pod uses it. */
 export const claimAtOnce = `
 apiVersion: storage.k8s.io/v1
 kind: StorageClass

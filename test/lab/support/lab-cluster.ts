@@ -21,33 +21,33 @@ import type { Fields } from "../../../components/spec/defaults.js";
 import { noteSetup } from "../../support/evidence.js";
 import { setupOf } from "./setup.js";
 
-/** A stack on the lab with a backend of its own, and what a test wants to know of its operations. */
+/** Stack on the lab with a separate backend, and records of its operations. */
 export interface LabCluster {
   readonly name: string;
   readonly service: ClusterService;
   readonly environment: OperationEnvironment;
   readonly cloud: CloudClient;
-  /** `Pulumi.<name>.yaml`, for plain pulumi. */
+  /** Path of `Pulumi.<name>.yaml`, for plain pulumi. */
   readonly stackFile: string;
-  /** The stack file's text: the cluster as it is described, with changes. */
+  /** Returns the stack file's text, with changes of the cluster. */
   settings(changes?: Readonly<Record<string, unknown>>): string;
-  /** Every event and line so far, for scans. */
+  /** All events and lines so far. */
   readonly seen: { readonly events: ClusterEvent[]; readonly lines: string[] };
-  /** Options that record into `seen`. */
+  /** Returns options that record into `seen`. */
   recording(): { onEvent: (event: ClusterEvent) => void; onNote: (line: string) => void };
   close(): Promise<void>;
 }
 
-/** By what a cluster is made: one of the lab's entries in clouds.yaml, and the defaults of the site. */
+/** Cloud of a cluster: one of the lab's entries in clouds.yaml, and a file of site defaults. */
 export interface LabAccess {
   readonly cloud: string;
   readonly siteFile: string;
 }
 
-/** Which of the lab's entries in clouds.yaml a cluster is made by; with the lab's own site where none is named. */
+/** Returns the cloud of a cluster. If only a name is returned, the lab's site file applies. */
 export type CloudOf = (facts: LabFacts) => string | LabAccess;
 
-/** The environment that selects the lab, whatever cloud the caller's environment names. */
+/** Returns an environment that selects the lab instead of the cloud of the caller's environment. */
 async function labEnvironment(cloudOf: CloudOf): Promise<NodeJS.ProcessEnv> {
   const facts = await labUp({ progress: silent });
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith("OS_"));
@@ -58,19 +58,22 @@ async function labEnvironment(cloudOf: CloudOf): Promise<NodeJS.ProcessEnv> {
   return { ...env, OS_CLIENT_CONFIG_FILE: facts.cloudsFile, STACKADM_SITE: siteFile };
 }
 
-/** What lies in the directory of a stack. */
+/** Content of a stack's directory. */
 export interface LabProject {
-  /** Writes all but the stack file. */
+  /** Writes all files except the stack file. */
   readonly prepare: (directory: string) => void | Promise<void>;
-  /** What the stack file configures. */
+  /** Returns the configuration in the stack file. */
   readonly config: (
     changes: Readonly<Record<string, unknown>>,
   ) => Readonly<Record<string, unknown>>;
-  /** The cluster's arguments as far as records name them, where a program of the stack's own has them. Default: `stackadm:cluster` of `config`. */
+  /**
+   * Arguments of the cluster for evidence records, if the stack has its own program.
+   * @default `stackadm:cluster` of `config`
+   */
   readonly described?: Readonly<Record<string, unknown>>;
 }
 
-/** A stack of the program: `described` is its cluster. */
+/** Returns a project of our program, with `described` as its cluster. */
 const ownProject = (described: Readonly<Record<string, unknown>>): LabProject => ({
   prepare: (directory) => {
     copyFileSync(join(packageRoot(), "Pulumi.yaml"), join(directory, "Pulumi.yaml"));
@@ -78,7 +81,10 @@ const ownProject = (described: Readonly<Record<string, unknown>>): LabProject =>
   config: (changes) => ({ "stackadm:cluster": { ...described, ...changes } }),
 });
 
-/** Prepares a cluster called `name`, of the dev stack's machines or as it is described; nothing is made yet. */
+/**
+ * Prepares a cluster called `name`, by default with the machines of the dev stack. Creates nothing
+ * in the cloud.
+ */
 export async function labCluster(
   name: string,
   described: Readonly<Record<string, unknown>> = devCluster(name),
@@ -127,7 +133,7 @@ export async function labCluster(
   };
 }
 
-/** The lab's own networks: from there the host reaches what is made. */
+/** Returns the lab's own networks, from which the host reaches the machines. */
 const networksOf = ({ management, external, services }: LabSettings): string[] =>
   [management, external, services].map(({ cidr }) => cidr);
 
@@ -142,7 +148,7 @@ const devCluster = (name: string): Record<string, unknown> => ({
   samples: true,
 });
 
-/** The URN rows that an operation showed: what is made, by name and type. */
+/** Returns the resources of an operation as `<type> <name>`, sorted. */
 export function rows(events: readonly ClusterEvent[]): string[] {
   const shown = events.flatMap((event) =>
     event.type === "started" || event.type === "finished"
@@ -152,14 +158,14 @@ export function rows(events: readonly ClusterEvent[]): string[] {
   return [...new Set(shown)].sort();
 }
 
-/** How many of each operation the engine counted, without the unchanged. */
+/** Returns the engine's count of each operation, except unchanged resources. */
 export function changes(events: readonly ClusterEvent[]): Record<string, number> {
   const summary = events.findLast((event) => event.type === "summary");
   const counted = Object.entries(summary?.type === "summary" ? summary.changes : {});
   return Object.fromEntries(counted.filter(([operation]) => operation !== "same"));
 }
 
-/** What a person reads of an operation: the running commands' lines and the engine's messages. */
+/** Returns the lines that a user reads: output of running commands, and messages of the engine. */
 export function linesOf(events: readonly ClusterEvent[]): string[] {
   return events.flatMap((event) =>
     event.type === "log" || event.type === "message" ? [event.text] : [],

@@ -2,7 +2,7 @@ import { labName } from "../../../base/paths.js";
 import { run } from "../../../base/run.js";
 import { labSettings } from "../../../lab/settings.js";
 
-/** Looks into the lab's servers from outside, without SSH: what a test counts must not be made by the test. */
+/** These functions enter servers without SSH, so that a test does not change what it counts. */
 
 const container = labName();
 
@@ -13,17 +13,17 @@ export async function inCloud(line: string, input?: string): Promise<string> {
   return stdout;
 }
 
-/** Runs a shell line as root, with `input` as what it reads; rejects when it fails. */
+/** Runs a shell line as root, with `input` as standard input; rejects if the line fails. */
 export type Shell = (line: string, input?: string) => Promise<string>;
 
 const shells = new Map<string, Shell>();
 
-/** Names the way into a server that is no container. */
+/** Registers a shell for a server that is not a container. */
 export const reachBy = (serverId: string, shell: Shell): void => {
   shells.set(serverId, shell);
 };
 
-/** Runs a shell line inside a server, with `input` as what it reads. */
+/** Runs a shell line inside a server, with `input` as standard input. */
 export async function inServer(serverId: string, line: string, input?: string): Promise<string> {
   const shell = shells.get(serverId);
   if (shell) return shell(line, input);
@@ -31,7 +31,7 @@ export async function inServer(serverId: string, line: string, input?: string): 
   return inCloud(`runc --root /run/lab-runc exec ${serverId} sh -c ${quoted}`, input);
 }
 
-/** How many SSH logins a server has seen since it booted. */
+/** Returns the number of SSH logins on a server since it booted. */
 export async function sshLogins(serverId: string): Promise<number> {
   const lines = await inServer(
     serverId,
@@ -40,7 +40,9 @@ export async function sshLogins(serverId: string): Promise<number> {
   return Number(lines.trim());
 }
 
-/** How many scripts ran on a server over SSH since it booted: sudo notes each. */
+/**
+ * Returns the number of scripts that ran on a server over SSH since it booted, by the log of sudo.
+ */
 export async function scriptRuns(serverId: string): Promise<number> {
   const lines = await inServer(
     serverId,
@@ -49,7 +51,10 @@ export async function scriptRuns(serverId: string): Promise<number> {
   return Number(lines.trim());
 }
 
-/** The writing requests that the cloud's APIs have answered so far; getting a token is none. */
+/**
+ * Returns the writing requests that the cloud's APIs have answered so far, except requests for
+ * tokens.
+ */
 export async function cloudWrites(): Promise<string[]> {
   const journal = await inCloud(
     "journalctl --no-pager -o cat -u 'os-*' | grep -E '\"(POST|PUT|PATCH|DELETE) ' || :",
@@ -57,7 +62,10 @@ export async function cloudWrites(): Promise<string[]> {
   return journal.split("\n").filter((line) => line !== "" && !line.includes("/v3/auth/tokens"));
 }
 
-/** The calls that somebody on this machine made to the cloud's APIs so far, of those that note them: signing in is none of these. */
+/**
+ * Returns the logged calls from this machine to the cloud's APIs so far. Authentication is not
+ * logged.
+ */
 export async function callsFromHere(): Promise<string[]> {
   const here = labSettings().management.host.replaceAll(".", "\\.");
   const journal = await inCloud(
@@ -66,17 +74,17 @@ export async function callsFromHere(): Promise<string[]> {
   return journal.split("\n").flatMap((line) => /"([A-Z]+ \S+)/.exec(line)?.[1] ?? []);
 }
 
-/** Every command line and environment that is visible on the servers right now. */
+/** Returns the command lines and environments of all processes on the servers. */
 export async function processLists(): Promise<string> {
   return inCloud("ps -eo args= axewww");
 }
 
-/** Asks the driver to fail each start of a server of that name until `clearFault`. */
+/** Makes the driver fail each start of a server with this name, until `clearFault`. */
 export async function injectFault(serverName: string, fault: "error" | "no-boot"): Promise<void> {
   await inCloud(`mkdir -p /srv/lab/faults && printf %s ${fault} > /srv/lab/faults/${serverName}`);
 }
 
-/** Servers of that name start well from now on. */
+/** Ends the fault of servers with this name. */
 export async function clearFault(serverName: string): Promise<void> {
   await inCloud(`rm -f /srv/lab/faults/${serverName}`);
 }

@@ -15,8 +15,8 @@ spec:
 const remove = "-n stackadm-samples delete networkpolicy web-from-nobody-else";
 
 /**
- * Applies a policy that lets only labelled pods connect to the sample's web pods, and looks on every node that it lets in whom it
- * names and nobody else. Takes the policy away again, after which all connect as before.
+ * Applies a policy that lets only labelled pods connect to the samples' web pods. Requires on every
+ * node that it admits only those, and that all pods connect again after its deletion.
  */
 export async function provePolicy(serverId: string): Promise<void> {
   const pods = await webPods(serverId);
@@ -33,7 +33,7 @@ export async function provePolicy(serverId: string): Promise<void> {
     await kubectlOn(serverId, `-n stackadm-samples label pod ${granted.name} access=granted`);
     await until(async () => !(await reaches(other, granted)));
     await until(() => reaches(granted, other));
-    // DNS and the API are not the policy's.
+    // The policy does not restrict DNS and the API.
     await connect(serverId, other, "kubernetes.default.svc.cluster.local:443");
   } finally {
     await kubectlOn(serverId, remove);

@@ -4,7 +4,7 @@ interface Named {
   readonly id: string;
 }
 
-/** Makes, shows and removes what a test has in Neutron beside a cluster. */
+/** Creates, reads and deletes Neutron objects of a test, next to a cluster. */
 export class NeutronObjects {
   constructor(private readonly cloud: CloudClient) {}
 
@@ -12,7 +12,7 @@ export class NeutronObjects {
     return (await this.cloud.request("network", method, path, body)) as Answer;
   }
 
-  /** `kind` is the key of the body, like `network`. */
+  /** Creates an object. `kind` is the key of the body, for example `network`. */
   async create<Made extends Named = Named>(
     path: string,
     kind: string,
@@ -24,13 +24,13 @@ export class NeutronObjects {
     return made;
   }
 
-  /** ID of the external network that the lab's clusters use. */
+  /** Returns the ID of the external network that the lab's clusters use. */
   async external(): Promise<string> {
     const { networks } = await this.ask<{ networks: Named[] }>("GET", "/networks?name=public");
     return networks[0]?.id ?? "";
   }
 
-  /** What Neutron says of objects, without the fields that every use of them changes. */
+  /** Returns Neutron's view of objects, without fields that change with every use. */
   async state(paths: readonly string[], changing: RegExp): Promise<unknown> {
     const now = await Promise.all(paths.map((path) => this.ask("GET", path)));
     return JSON.parse(
@@ -38,7 +38,7 @@ export class NeutronObjects {
     ) as unknown;
   }
 
-  /** The last one first. */
+  /** Deletes the objects in reverse order. */
   async remove(paths: readonly string[]): Promise<void> {
     for (const path of [...paths].reverse()) await this.ask("DELETE", path);
   }

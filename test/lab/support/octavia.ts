@@ -4,7 +4,10 @@ import { listAll } from "../../../cloud/listing.js";
 
 const made = z.object({ id: z.string() });
 
-/** What the lab's operator offers of Octavia to choose from. The lab's provider has nothing to choose: they differ by name alone. */
+/**
+ * Octavia flavors and zones that the lab's operator offers. They differ only by name, because the
+ * lab's provider has no options.
+ */
 export class OctaviaOffer {
   readonly #made: string[] = [];
 
@@ -13,20 +16,20 @@ export class OctaviaOffer {
   async #make(collection: string, kind: string, fields: object): Promise<string> {
     const path = `/lbaas/${collection}`;
     const answer = await this.operator.request("load-balancer", "POST", path, { [kind]: fields });
-    // A zone has no ID but its name.
+    // A zone has no ID, only a name.
     const { id } = made.catch({ id: "" }).parse((answer as Record<string, unknown>)[kind]);
     this.#made.unshift(`${path}/${id || (fields as { name: string }).name}`);
     return id;
   }
 
-  /** A flavor of that name; answers its ID. */
+  /** Creates a flavor; returns its ID. */
   async flavor(name: string): Promise<string> {
     const profile = { name, provider_name: "amphora", flavor_data: "{}" };
     const id = await this.#make("flavorprofiles", "flavorprofile", profile);
     return this.#make("flavors", "flavor", { name, flavor_profile_id: id, enabled: true });
   }
 
-  /** An availability zone of that name, which is all that it is known by. */
+  /** Creates an availability zone; returns its name, which identifies it. */
   async zone(name: string): Promise<string> {
     const profile = { name, provider_name: "amphora", availability_zone_data: "{}" };
     const kind = "availability_zone";
@@ -36,7 +39,7 @@ export class OctaviaOffer {
     return name;
   }
 
-  /** Takes all of it away, once nothing uses it. */
+  /** Deletes all flavors and zones. They must be unused. */
   async remove(): Promise<void> {
     for (const path of this.#made.splice(0))
       await this.operator.request("load-balancer", "DELETE", path);
@@ -53,6 +56,6 @@ const balancers = {
   }),
 };
 
-/** The load balancers of a project, with what was chosen for each. */
+/** Returns the load balancers of a project, with flavor and zone. */
 export const balancersOf = (cloud: CloudClient): Promise<z.output<typeof balancers.schema>[]> =>
   listAll(cloud, "load-balancer", "/lbaas/loadbalancers", balancers);

@@ -3,12 +3,12 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { newServerTls } from "../../../lab/certificates.js";
 
-/** A provider of OpenID Connect that knows everybody whom a test names. */
+/** OpenID Connect provider that issues tokens for any user of a test. */
 export interface OidcIssuer {
   readonly url: string;
-  /** Certificate of the authority that signed its own, in PEM. */
+  /** PEM certificate of the CA that signed its server certificate. */
   readonly ca: string;
-  /** A token for a client, good for an hour. */
+  /** Returns a token for a client, valid for one hour. */
   token(claims: Readonly<Record<string, unknown>>): string;
   close(): Promise<void>;
 }
@@ -16,7 +16,10 @@ export interface OidcIssuer {
 const kid = "test";
 const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url");
 
-/** Serves the metadata and the key that tokens are signed with (OpenID Connect Discovery 1.0), at an address that machines reach. */
+/**
+ * Serves the metadata and the signing key of tokens (OpenID Connect Discovery 1.0), at an address
+ * that machines reach.
+ */
 export async function startIssuer(host: string): Promise<OidcIssuer> {
   const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const tls = await newServerTls(host);

@@ -1,7 +1,7 @@
 import { imageId } from "../../../lab/cloud/offering.js";
 import { inCloud } from "./machines.js";
 
-/** Another image with the lab's machine in it, which Nova has never seen. */
+/** Second image with the content of the lab's image, which Nova has never used. */
 export interface OwnImage {
   readonly id: string;
   remove(): Promise<void>;

@@ -6,11 +6,14 @@ import { imageTable } from "../../../base/images.js";
 import { defaultKubernetesVersion } from "../../../base/versions.js";
 import { applied, kubectlOn } from "./kubectl.js";
 
-/** Objects as kubectl applies them. */
+/** Returns objects as a manifest for kubectl. */
 export const manifestOf = (objects: readonly object[]): string =>
   objects.map((one) => JSON.stringify(one)).join("\n---\n");
 
-/** Runs the samples' web pods, one on each of two machines, in a cluster that cannot have samples: it has no load balancers. */
+/**
+ * Runs the samples' web pods, one on each of two machines, in a cluster that has no load balancers
+ * and thus no samples.
+ */
 export async function runWebPods(serverId: string): Promise<void> {
   const { agnhost } = imageTable(defaultKubernetesVersion);
   const objects = [samplesNamespaceObject(), webDeployment(agnhost)];

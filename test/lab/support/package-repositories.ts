@@ -8,9 +8,11 @@ import { digestOf } from "../../../lab/kubernetes/digest.js";
 import { signingKey, type SigningKey } from "../../../lab/kubernetes/signing-key.js";
 import { forward, listen, type Beside } from "./downloads.js";
 
-/** Two apt repositories of the packages that the lab's has, as if they were two sites'. */
+/**
+ * Two apt repositories with the packages of the lab's repository, as if they belonged to two sites.
+ */
 export interface PackageRepositories extends Beside {
-  /** What `kubernetes.packages` says of them. */
+  /** Value of `kubernetes.packages` for these repositories. */
   readonly packages: {
     readonly url: string;
     readonly keyFingerprint: string;
@@ -20,16 +22,19 @@ export interface PackageRepositories extends Beside {
       readonly keyFingerprint: string;
     };
   };
-  /** Of containerd.io. */
+  /** Version of containerd.io. */
   readonly version: string;
 }
 
-/** In the second repository, of a package that the first has too: apt would prefer it. */
+/**
+ * Package of the first repository that the second one offers in a higher version, which apt would
+ * prefer.
+ */
 export const bait = { package: "cri-tools", version: "9:99" };
 
 const nameOf = (entry: string): string => /^Package: (.*)$/m.exec(entry)?.[1] ?? "";
 
-/** The signed index of a flat repository, by the names of its files. */
+/** Returns the signed index of a flat repository, by file name. */
 async function index(entries: readonly string[], key: SigningKey) {
   const packages = `${entries.join("\n\n")}\n`;
   const file = { name: "Packages", size: Buffer.byteLength(packages), sha256: digestOf(packages) };
@@ -40,8 +45,9 @@ async function index(entries: readonly string[], key: SigningKey) {
 }
 
 /**
- * One with all but containerd, and one with containerd.io, a bait, and a file of two keys of which one signs. `behind`: the lab's
- * repository, from which the packages themselves are passed on.
+ * Starts two repositories. The first has all packages except containerd; the second has
+ * containerd.io, the bait, and a file of two keys of which one signs. `behind` is the lab's
+ * repository, from which the packages themselves are forwarded.
  */
 export async function startPackages(host: string, behind: string): Promise<PackageRepositories> {
   const theirs = `http://${behind}/v${minorOf(defaultKubernetesVersion)}/deb/`;

@@ -9,7 +9,7 @@ export interface Pod {
   readonly node: string;
 }
 
-/** The sample's web pods, and where they are. */
+/** Returns the samples' web pods with address and node. */
 export async function webPods(serverId: string): Promise<Pod[]> {
   const lines = (await kubectlOn(serverId, list)).trim().split("\n");
   return lines.map((line) => {
@@ -18,13 +18,16 @@ export async function webPods(serverId: string): Promise<Pod[]> {
   });
 }
 
-/** Connects from a pod to `host:port`; rejects when that is not answered. */
+/** Connects from a pod to `host:port`; rejects if there is no answer. */
 export const connect = (serverId: string, from: Pod, target: string): Promise<string> =>
   kubectlOn(serverId, `${namespace} exec ${from.name} -- /agnhost connect ${target} --timeout=5s`);
 
 const workers = "get nodes -l '!node-role.kubernetes.io/control-plane' -o name";
 
-/** Pods on different nodes, where there are some: to be so is a wish of theirs, and both may have come when one node took pods. */
+/**
+ * Returns pods on different nodes, if there are several nodes. Recreates a pod if both are on one:
+ * the anti-affinity is soft, and both may have started when only one node was schedulable.
+ */
 async function apart(serverId: string): Promise<Pod[]> {
   const pods = await webPods(serverId);
   const [first] = pods;
@@ -36,9 +39,9 @@ async function apart(serverId: string): Promise<Pod[]> {
 }
 
 /**
- * Connects from each of the sample's web pods to those on other nodes, to a service by its name in the cluster's DNS, and to
- * places outside of the cluster (`host:port`). Returns how many connections led to another node. Rejects with what could not be
- * reached.
+ * Connects from each of the samples' web pods to those on other nodes, to a service by its DNS
+ * name, and to `outside` (`host:port`). Returns the number of connections to other nodes. Rejects
+ * with the targets that were not reached.
  */
 export async function connectPods(
   serverId: string,

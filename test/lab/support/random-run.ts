@@ -22,38 +22,41 @@ import { machinesAreBack, strike } from "./strikes.js";
 import { isServicePort, unmarkedSince } from "./unmarked.js";
 
 const minutes = 60_000;
-/** An `up` that is not over by then is stopped, and the run has failed. */
+/** Limit of an `up` in milliseconds; at the limit it is stopped, and the run fails. */
 const longest = 20 * minutes;
-/** How many `up`s may follow the one that was hit. */
+/** Maximum number of further `up`s after the one with the fault. */
 const mostFurther = 2;
 
-/** The stack of every run. */
+/** Name of the stack of every run. */
 export const stackName = "random";
 
-/** Without what is another for each cluster: identities, addresses, the numbers of claims. */
+/**
+ * Returns kind and name of an object, without parts that differ between clusters: identities,
+ * addresses, IDs of claims.
+ */
 const described = ({ kind, name }: CloudObject): string =>
   `${kind} ${/^kube_service_.*_([^_]+)$/.exec(name)?.[1] ?? /^[a-z]*/.exec(name)?.[0] ?? ""}`.trim();
 
-/** How a run went, for the figures. */
+/** Figures of a run. */
 export interface Figures {
-  /** `resource 12 of 90`. */
+  /** Moment of the fault, for example `12 of 90 of the machines`. */
   readonly moment: string;
-  /** Absent: nothing was there to be hit. */
+  /** Target of the fault. Absent if there was no target. */
   readonly hit?: string;
-  /** How each `up` ended, the one that was hit first: `well`, or the failure. */
+  /** Result of each `up`, beginning with the one with the fault: `well`, or the failure. */
   readonly ended: readonly string[];
   readonly seconds: number;
 }
 
-/** One cluster that meets the fault of a draw, from nothing to nothing. */
+/** Life of one cluster, from an empty project to an empty project, with the fault of a draw. */
 export class RandomRun {
   readonly #since = Date.now();
   readonly #ended: string[] = [];
   #moment = "";
   #hit: string | undefined;
-  /** Names of the resources that the engine has begun with and not ended. */
+  /** Names of resources whose operations the engine has started but not finished. */
   readonly #running = new Set<string>();
-  /** Of the cluster, as soon as the state has one. */
+  /** Identities of the cluster, as soon as the state has one. */
   #identities: ReadonlySet<string> = new Set();
 
   private constructor(
@@ -77,7 +80,7 @@ export class RandomRun {
     return { moment: this.#moment, ...hit, ended: this.#ended, seconds };
   }
 
-  /** The `up` that is hit. It may end well all the same. */
+  /** Runs the `up` during which the fault occurs. It may succeed anyway. */
   async beginWithFault(): Promise<void> {
     const { draw, cluster, behind } = this;
     const { counted } = faults[draw.fault];
@@ -102,18 +105,21 @@ export class RandomRun {
     this.#identities = await this.#identitiesNow();
   }
 
-  /** Further `up`s, until one ends well. */
+  /** Runs further `up`s until one succeeds. */
   async converge(): Promise<void> {
     for (let further = 1; further <= mostFurther; further += 1) {
       await this.#enginesEnd();
       if (this.draw.fault === "reboot") await machinesAreBack(this.cluster);
-      // What was deleted behind its back, `up` sees only when it looks.
+      // Only a refresh notices a deletion outside of the program.
       if (await this.#up({ refresh: this.draw.fault === "deleted" })) return;
     }
     assert.fail(`it did not converge in ${mostFurther} further ups`);
   }
 
-  /** One cluster, of one identity, which everything of it carries; nothing is there twice or left to do. */
+  /**
+   * Requires one cluster with one identity on all its objects, no duplicates, and an `up` without
+   * changes.
+   */
   async lookAround(): Promise<void> {
     const identities = await this.#identitiesNow();
     assert.equal(identities.size, 1, "one identity");
@@ -129,7 +135,7 @@ export class RandomRun {
       `router ${stackName}`,
       ...["control-plane-0", "general-0", "general-1"].map((one) => `server ${stackName}-${one}`),
     ]);
-    // What the state does not hold is the controllers', or there twice.
+    // Objects outside of the state belong to the controllers, or are duplicates.
     const besides = added.filter((one) => !owned.has(one.id) && !isServicePort(one));
     assert.deepEqual(besides.map(described).sort(), [
       "floating IP",
@@ -148,7 +154,7 @@ export class RandomRun {
     assert.deepEqual(compareInventories(this.initially, now), { added: [], removed: [] });
   }
 
-  /** What a run that failed leaves goes, or the next one would not fit. */
+  /** Deletes what a failed run has left, to make room for the next run. */
   async close(): Promise<void> {
     try {
       await this.#enginesEnd();
@@ -168,7 +174,7 @@ export class RandomRun {
     };
   }
 
-  /** How many resources there will be of those that are counted. */
+  /** Returns the expected number of the resources that the fault counts. */
   async #planned(): Promise<number> {
     const { counted } = faults[this.draw.fault];
     let count = 0;
@@ -179,7 +185,7 @@ export class RandomRun {
     return count;
   }
 
-  /** Whether it ended well, with a cluster that works. */
+  /** Runs `up`; returns whether it succeeded. */
   async #up(options: UpOptions): Promise<boolean> {
     this.#running.clear();
     const onEvent = (event: ClusterEvent): void => {
@@ -202,7 +208,7 @@ export class RandomRun {
     }
   }
 
-  /** Returns what `up` waited for, for people: resources, servers, pods that are not ready. */
+  /** Returns what `up` waited for, as text: resources, servers, and pods that are not ready. */
   async #unfinished(): Promise<string> {
     const servers = await listObjects(this.cluster.cloud, "server");
     const own = servers.filter(({ name }) => name.startsWith(`${stackName}-`));
@@ -217,7 +223,10 @@ export class RandomRun {
     ].join("\n");
   }
 
-  /** An engine whose worker process was killed goes on until its running steps end, and holds the stack meanwhile. */
+  /**
+   * Waits for engines to finish. An engine whose worker process was killed finishes its running
+   * steps, and locks the stack meanwhile.
+   */
   #enginesEnd(): Promise<void> {
     return until(() => Promise.resolve(enginesOf(stackName).length === 0), 600);
   }

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-/** Whether somebody takes a connection within three seconds. */
+/** Returns whether a TCP connection is accepted within three seconds. */
 export const answers = (host: string, port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ host, port, timeout: 3_000 });

@@ -9,7 +9,7 @@ interface CloudsFile {
   readonly clouds: Readonly<Record<string, { readonly auth: { readonly password: string } }>>;
 }
 
-/** A resource as the state has it, with its secrets in clear. */
+/** Resource of a state whose secrets are decrypted. */
 export interface OpenedResource {
   readonly type: string;
   readonly urn: string;
@@ -17,18 +17,18 @@ export interface OpenedResource {
   readonly outputs?: Readonly<Record<string, unknown>>;
 }
 
-/** What a secret looks like in a state that was exported in clear. */
+/** Secret in a state that was exported with decrypted secrets. */
 interface Opened {
   readonly plaintext?: string;
 }
 
-/** With what the operator is known to the lab's cloud. */
+/** Returns the password of the user in the lab's cloud. */
 export function operatorPassword(): string {
   const clouds = parse(readFileSync(stateDirectory("lab", "clouds.yaml"), "utf8")) as CloudsFile;
   return clouds.clouds["stackadm-lab"]?.auth.password ?? "";
 }
 
-/** Everything secret that the cluster knows, by a name for people. */
+/** Returns all secrets of the cluster, by a descriptive name. */
 export async function secretsOf(
   cluster: LabCluster,
   more: Readonly<Record<string, string>>,
@@ -44,7 +44,7 @@ export async function secretsOf(
   };
 }
 
-/** The stack's resources with the secrets in clear: only in this process. */
+/** Returns the stack's resources with decrypted secrets, which do not leave this process. */
 export async function openedState(cluster: LabCluster): Promise<OpenedResource[]> {
   const { env, backend } = cluster.environment;
   const workspace = prepareWorkspace({
@@ -63,11 +63,11 @@ export async function openedState(cluster: LabCluster): Promise<OpenedResource[]
   return resourcesIn(stdout);
 }
 
-/** The resources of a state that was exported. */
+/** Returns the resources of an exported state. */
 export const resourcesIn = (exported: string): OpenedResource[] =>
   (JSON.parse(exported) as { deployment: { resources: OpenedResource[] } }).deployment.resources;
 
-/** A secret of such a resource; what is none is as it is. */
+/** Returns the plain value of a decrypted secret; other values are returned unchanged. */
 export function revealed(value: unknown): unknown {
   const { plaintext } = (value ?? {}) as Opened;
   return plaintext === undefined ? value : JSON.parse(plaintext);
@@ -81,7 +81,7 @@ function secretsOfResource({ type, urn, outputs = {} }: OpenedResource): [string
   };
   if (type.includes("ApplicationCredential"))
     return [["the application credential's secret", reveal("secret")]];
-  // The other local command makes the identity, which is no secret.
+  // The other local command creates the identity, which is not a secret.
   if (type === "command:local:Command" && reveal("stdout") !== "")
     return [["the seed of the host keys", reveal("stdout")]];
   if (type !== "command:remote:Command") return [];

@@ -13,7 +13,10 @@ const ruleSchema = z.object({
   remote_ip_prefix: z.string().nullable(),
 });
 
-/** What a security group lets in over IPv4, a line each, sorted: "tcp 6443 from node". Groups of the cluster go without its name. */
+/**
+ * Returns what a security group admits over IPv4, as sorted lines: "tcp 6443 from node". The
+ * cluster's prefix is removed from group names.
+ */
 export async function openings(cloud: CloudClient, name: string): Promise<string[]> {
   const list = <T>(path: string, key: string, schema: z.ZodType<T>): Promise<T[]> =>
     listAll(cloud, "network", path, { key, schema });

@@ -4,20 +4,21 @@ import { parseUrn } from "../../../automation/cluster/urn.js";
 import { UserError } from "../../../base/user-error.js";
 
 /*
- * What a random run of the fault tests does, drawn from its seed. A moment is a part of what can be counted (resources that the engine
- * begins with, writing calls to the cloud) and no time on a clock, so that the same seed meets the same moment again.
+ * Draws the course of a random fault run from its seed. Moments are positions in a count (resources
+ * that the engine starts, writing calls to the cloud), not times, so that a seed reproduces the
+ * same moment.
  */
 
-/** Of which of the engine's resources a moment is counted. */
+/** Resources of the engine that a moment counts. */
 export type Counted = "all" | "of the machines" | "of the cloud";
 
 interface Fault {
-  /** For people: what happens. */
+  /** Description of the fault. */
   readonly says: string;
   readonly counted: Counted;
 }
 
-/** The faults in the order in which seeds that follow each other have them. */
+/** Faults in the order in which consecutive seeds use them. */
 export const faults = {
   engine: { says: "the engine is killed", counted: "all" },
   worker: { says: "the worker process is killed", counted: "all" },
@@ -33,29 +34,35 @@ export const faults = {
 } as const satisfies Readonly<Record<string, Fault>>;
 export type FaultName = keyof typeof faults;
 
-/** How one call to the cloud fails: an answer of this status, or none to a call that was carried out. */
+/** Failure of a call to the cloud: a status, or `lost`: the call is executed but gets no answer. */
 export type CallFault = 409 | 500 | 503 | "lost";
 
-/** A call to the cloud as far as draws depend on it. */
+/** Properties of a call to the cloud on which draws depend. */
 export interface Call {
-  /** How many there were, this one included. */
+  /** Number of this call, counted from 1. */
   readonly number: number;
-  /** How many writing ones of the program there were, this one included. Absent: it reads, or is a machine's. */
+  /**
+   * Number of this writing call of the program, counted from 1. Absent for reading calls and calls
+   * of machines.
+   */
   readonly write?: number;
   readonly method: string;
 }
 
-/** What one run does. */
+/** Course of one run. */
 export interface Draw {
   readonly seed: number;
   readonly fault: FaultName;
-  /** When: from 0, with the first of what is counted, to below 1, with the last. */
+  /** Moment, from 0 (the first counted resource or call) to below 1 (the last). */
   readonly at: number;
-  /** Which of several that may be hit, from 0 to below 1. */
+  /** Choice among several possible targets, from 0 to below 1. */
   readonly which: number;
 }
 
-/** From 0 to below 1, evenly, and the same again for the same words: no draw depends on how many there were before. */
+/**
+ * Returns a number from 0 to below 1, evenly distributed. The same arguments give the same number,
+ * independent of earlier draws.
+ */
 export function drawn(seed: number, ...what: readonly (string | number)[]): number {
   const digest = createHash("sha256")
     .update([seed, ...what].join(" "))
@@ -66,18 +73,18 @@ export function drawn(seed: number, ...what: readonly (string | number)[]): numb
 const pick = <Item>(items: readonly [Item, ...Item[]], part: number): Item =>
   items[Math.floor(part * items.length)] ?? items[0];
 
-/** Every fault comes in as many seeds that follow each other as there are faults. */
+/** Returns the draw of a seed. Consecutive seeds use all faults in order. */
 export function drawOf(seed: number): Draw {
   const names = Object.keys(faults) as FaultName[];
   const fault = names[seed % names.length] ?? "engine";
   return { seed, fault, at: drawn(seed, "at"), which: drawn(seed, "which") };
 }
 
-/** Which of `count` it is, from 1 on; with none: the first that comes. */
+/** Returns the position among `count`, from 1; for a count of 0 the first. */
 export const momentOf = ({ at }: Pick<Draw, "at">, count: number): number =>
   1 + Math.floor(at * count);
 
-/** Of 100 calls. */
+/** Number of failing calls per 100 calls. */
 const often = 5;
 
 const types: Readonly<Record<Counted, RegExp>> = {
@@ -86,18 +93,21 @@ const types: Readonly<Record<Counted, RegExp>> = {
   "of the cloud": /^openstack:/,
 };
 
-/** Whether the engine begins with one of those that are counted; providers are no work. */
+/** Returns whether the event starts a counted resource. Providers are not counted. */
 export const begins = (event: ClusterEvent, counted: Counted): boolean =>
   event.type === "started" && types[counted].test(parseUrn(event.change.urn).type);
 
-/** How each call to the cloud fails, if it does. `writes`: how many writing calls of the program are expected. */
+/**
+ * Returns a function that decides whether and how a call fails. `writes` is the expected number of
+ * writing calls of the program.
+ */
 export function failingCalls(draw: Draw, writes: number): (call: Call) => CallFault | undefined {
   const { seed, fault } = draw;
   if (fault === "many")
     return ({ number, write }) => {
       if (drawn(seed, "call", number) >= often / 100) return undefined;
       const ways: readonly [CallFault, ...CallFault[]] = [500, 503, "lost"];
-      // Nothing stands in the way of a question.
+      // Reading calls cannot conflict, thus 409 is only for writing ones.
       return pick(write === undefined ? ways : [409, ...ways], drawn(seed, "way", number));
     };
   const way = wayOf(fault);
@@ -105,7 +115,7 @@ export function failingCalls(draw: Draw, writes: number): (call: Call) => CallFa
   return ({ write }) => (way !== undefined && write === moment ? way : undefined);
 }
 
-/** How a single call fails; undefined for faults of another kind. */
+/** Returns how a single call fails; undefined for other faults. */
 function wayOf(fault: FaultName): CallFault | undefined {
   if (fault === "lost") return fault;
   const status = Number(fault);
@@ -126,13 +136,17 @@ function wholeNumber(env: NodeJS.ProcessEnv, name: string, least: number): numbe
   );
 }
 
-/** The seed of each run: those that follow the first, which is drawn by lot where the environment names none. Default: one run, three in CI. */
+/**
+ * Returns the seeds of the runs: consecutive, from the first one, which is random unless the
+ * environment names it.
+ * @default one run, three in CI
+ */
 export function seedsIn(env: NodeJS.ProcessEnv): number[] {
   const runs = wholeNumber(env, runsVariable, 1) ?? (env["CI"] === "true" ? 3 : 1);
   const first = wholeNumber(env, seedVariable, 0) ?? randomInt(1_000_000);
   return Array.from({ length: runs }, (_, index) => first + index);
 }
 
-/** The words that repeat one run. */
+/** Returns the command that repeats one run. */
 export const repeatedBy = (seed: number): string =>
   `${seedVariable}=${seed} npx mocha --exit test/lab/random.test.ts`;

@@ -20,7 +20,7 @@ const origins: Readonly<Record<Piece["origin"], PluginOrigin>> = {
   ...{ built: "built", "stand-in": "stand-in" },
 };
 
-/** Returns where each part of Pulumi comes from that a toolchain has. */
+/** Returns the origin of each part of Pulumi in a toolchain. */
 export function pluginsOf(toolchain: readonly Piece[]): Setup["plugins"] {
   const originOf = (name: string): PluginOrigin => {
     const piece = toolchain.find((one) => one.name === name);
@@ -31,7 +31,10 @@ export function pluginsOf(toolchain: readonly Piece[]): Setup["plugins"] {
   return Object.fromEntries(named) as Setup["plugins"];
 }
 
-/** Settings of a cluster that decide what its machines fetch, which parts of Kubernetes' own configuration they need, and who balances loads. */
+/**
+ * Settings that decide what machines download, which part of Kubernetes' configuration is not
+ * default, and which load balancer provider is used.
+ */
 const watched = [
   "kubernetes.packages",
   "kubernetes.registry",
@@ -51,7 +54,10 @@ const pathsOf = (fields: Fields): string[] =>
     isFields(value) ? pathsOf(value).map((inner) => `${key}.${inner}`) : [key],
   );
 
-/** Returns the settings that stand in place of defaults: all that the site sets, and those watched here that the cluster sets. */
+/**
+ * Returns the settings that replace defaults: all of the site, and those of the cluster that are in
+ * `watched`.
+ */
 export function overridesOf(site: Fields, cluster: Fields): string[] {
   const own = pathsOf(cluster).filter((path) =>
     watched.some((one) => `${path}.`.startsWith(`${one}.`)),
@@ -61,7 +67,10 @@ export function overridesOf(site: Fields, cluster: Fields): string[] {
 
 const listed = z.object({ images: z.array(z.object({ disk_format: z.string() })) });
 
-/** Returns the kind of machine that the lab makes of an image: Glance says which are disks with a kernel on them. */
+/**
+ * Returns the kind of machine that the lab creates from an image: Glance's disk format shows
+ * whether it contains a kernel.
+ */
 export async function machineOf(
   image: string,
   cloud: Pick<CloudClient, "request">,
@@ -74,7 +83,10 @@ export async function machineOf(
   return found === "qcow2" ? "kernel" : "container";
 }
 
-/** Returns the setup of a cluster on the lab, whose load balancers the lab's own driver makes, whatever it is called. */
+/**
+ * Returns the setup of a cluster on the lab. The lab's own driver provides the load balancers,
+ * independent of the provider's name.
+ */
 export async function setupOf(
   cluster: Fields,
   { env, toolchain }: Pick<OperationEnvironment, "env" | "toolchain">,

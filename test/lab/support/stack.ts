@@ -12,13 +12,13 @@ const lease = "-n kube-system get lease kube-controller-manager -o jsonpath={.sp
 
 export type Changes = Readonly<Record<string, unknown>>;
 
-/** A stack on the lab that is brought up with changes, and what is asked of its machines. */
+/** Stack on the lab, with operations and checks of its machines. */
 export class Stack {
   cluster!: LabCluster;
   initially: CloudObject[] = [];
   outputs!: ClusterOutputs;
 
-  /** `described`: its arguments; absent, the dev stack's machines. */
+  /** `described` contains the cluster's arguments. @default machines of the dev stack */
   constructor(
     readonly name: string,
     private readonly described?: Changes,
@@ -41,7 +41,7 @@ export class Stack {
     this.outputs = parseOutputs(await cluster.service.outputs(name));
   }
 
-  /** Brings it up once more, which must not change anything. */
+  /** Runs `up` again, which must not change anything. */
   async again(changed: Changes = {}): Promise<void> {
     await this.up(changed);
     assert.deepEqual(changes(this.cluster.seen.events), {});
@@ -55,7 +55,7 @@ export class Stack {
     return found.serverId;
   }
 
-  /** What its state holds, with the secrets in clear: only in this process. */
+  /** Returns the state's resources with decrypted secrets, which do not leave this process. */
   opened(): Promise<OpenedResource[]> {
     return openedState(this.cluster);
   }
@@ -64,7 +64,10 @@ export class Stack {
     return this.outputs.nodes.filter(({ role }) => role === "control-plane");
   }
 
-  /** Every control plane is a member of etcd that votes, and its own API server answers at its own address. */
+  /**
+   * Requires that every control plane is a voting member of etcd, and that its API server answers
+   * at its own address.
+   */
   async prove(count: number): Promise<void> {
     const names = this.controlPlanes.map(({ name }) => name).sort();
     assert.equal(names.length, count);
@@ -81,20 +84,23 @@ export class Stack {
       assert.equal(problem, undefined);
       return verification.machines.filter(({ name }) => name === "etcd member");
     };
-    // kubelet says so some seconds after etcd answers.
+    // kubelet reports this some seconds after etcd answers.
     await until(async () => (await members()).every(({ ok }) => ok)).catch(() => undefined);
     const found = await members();
     const well = found.filter(({ ok }) => ok).map(({ where }) => where);
     assert.deepEqual(well.sort(), names, JSON.stringify(found));
   }
 
-  /** Which control plane leads, as another one than `except` sees it: the holder of the controller managers' lease. */
+  /**
+   * Returns the leading control plane, which holds the lease of the controller manager. Queries a
+   * control plane other than `except`.
+   */
   async leader(except = ""): Promise<string> {
     const asked = this.controlPlanes.find(({ name }) => name !== except);
     return (await kubectlOn(asked?.serverId ?? "", lease)).split("_")[0] ?? "";
   }
 
-  /** Deletes a machine's server behind the program's back; returns its ID. */
+  /** Deletes a machine's server outside of the program; returns its ID. */
   async lose(machine: string): Promise<string> {
     const lost = this.serverOf(machine);
     const { cloud } = this.cluster;

@@ -3,13 +3,16 @@ import { kubectlOn } from "./kubectl.js";
 import { inServer } from "./machines.js";
 
 export interface StolenToken {
-  /** ID of the server of the control plane that gives the token. */
+  /** ID of the server of the control plane that issues the token. */
   readonly controlPlane: string;
-  /** The machine that it is given to: one that does not exist, so that nobody else joins under its name. */
+  /**
+   * Machine for which the token is issued. It does not exist, so that no real machine joins under
+   * its name.
+   */
   readonly machine: string;
 }
 
-/** Asks for the certificate of `node` with a token that was given to a machine, and answers what became of that. */
+/** Requests the certificate of `node` with the token of another machine; returns the result. */
 export async function certificateFor(
   { controlPlane, machine }: StolenToken,
   node: string,
@@ -29,7 +32,7 @@ spec:
   signerName: kubernetes.io/kube-apiserver-client-kubelet
   usages: [client auth, digital signature]
 `;
-  // Not with the administrator's kubeconfig, whose certificate would count before the token.
+  // Without the administrator's kubeconfig, whose certificate would take precedence over the token.
   const server =
     "kubectl --kubeconfig=/etc/kubernetes/admin.conf config view -o 'jsonpath={.clusters[0].cluster.server}'";
   const api = `--kubeconfig=/dev/null --server="$(${server})"`;

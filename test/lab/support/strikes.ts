@@ -6,16 +6,21 @@ import type { LabCluster } from "./lab-cluster.js";
 import { inServer } from "./machines.js";
 import type { Draw, FaultName } from "./seed.js";
 
-/** Whom a fault hits. */
+/** Cluster that a fault hits, and the draw of the run. */
 export interface Target {
   readonly cluster: LabCluster;
   readonly draw: Draw;
 }
 
-/** Hits it now; answers what was hit, undefined when there is nothing yet. */
+/**
+ * Executes the fault; returns a description of the target, or undefined if there is no target yet.
+ */
 type Strike = (target: Target) => Promise<string | undefined>;
 
-/** The machines of a role that run, by their names: somebody else's may begin alike. */
+/**
+ * Returns the running machines of a role. The name must match completely, because foreign servers
+ * may have the same prefix.
+ */
 async function machines({ name, cloud }: LabCluster, role: string): Promise<CloudObject[]> {
   const own = new RegExp(`^${name}-(${role})-\\d+$`);
   const servers = await listObjects(cloud, "server");
@@ -24,7 +29,7 @@ async function machines({ name, cloud }: LabCluster, role: string): Promise<Clou
     .sort((one, other) => one.name.localeCompare(other.name));
 }
 
-/** They all, beginning with the one that was drawn. */
+/** Returns all items, rotated so that the drawn one is first. */
 function beginningWith<Item>(items: readonly Item[], { which }: Draw): Item[] {
   const first = Math.floor(which * items.length);
   return [...items.slice(first), ...items.slice(0, first)];
@@ -38,7 +43,7 @@ function kill(what: string, pids: readonly number[]): Promise<string | undefined
 const controllerPods =
   "-n kube-system delete pod -l app.kubernetes.io/name=openstack-cloud-controller-manager --force --grace-period=0";
 
-/** What hits processes and machines; calls to the cloud fail in the proxy. */
+/** Faults of processes and machines. The proxy makes calls to the cloud fail. */
 const strikes: Readonly<Partial<Record<FaultName, Strike>>> = {
   engine: ({ cluster }) => kill("engine", enginesOf(cluster.name)),
   worker: () => kill("worker process", workersOf()),
@@ -70,25 +75,28 @@ const strikes: Readonly<Partial<Record<FaultName, Strike>>> = {
   },
 };
 
-/** Hits what the fault is about as soon as it is there, unless all is over before; answers what was hit. */
+/**
+ * Executes the fault as soon as its target exists, or gives up when `over` is aborted; returns the
+ * target.
+ */
 export async function strike(target: Target, over: AbortSignal): Promise<string | undefined> {
   const act = strikes[target.draw.fault];
   if (!act) return undefined;
   let hit: string | undefined;
   await until(async () => {
-    // A machine that boots answers nobody yet.
+    // A booting machine does not answer yet.
     hit = await act(target).catch(() => undefined);
     return hit !== undefined || over.aborted;
   }, 3600);
   return hit;
 }
 
-/** Waits until a control plane that was reset is back, as somebody would who reset it; one that never had an API has nothing to wait for. */
+/** Waits until a control plane that was reset is ready. Does not wait if it never had an API. */
 export async function machinesAreBack(cluster: LabCluster): Promise<void> {
   const ready = "test ! -e /etc/kubernetes/admin.conf || curl -sk https://localhost:6443/readyz";
   await until(async () => {
     const [server] = await machines(cluster, "control-plane");
     if (!server) return false;
     return /^(ok)?\s*$/.test(await inServer(server.id, ready).catch(() => "not yet"));
-  }, 180).catch(() => undefined); // What does not come back by itself, `up` is to repair.
+  }, 180).catch(() => undefined); // `up` has to repair a control plane that does not recover.
 }

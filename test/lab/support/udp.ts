@@ -1,6 +1,6 @@
 import { createSocket } from "node:dgram";
 
-/** What comes back for a datagram: the answer, `refused` where the other side says that nobody is there, or `silence`. */
+/** Sends a datagram; returns the answer, `refused` if the port is closed, or `silence`. */
 export const askUdp = (host: string, port: number, text: string): Promise<string> =>
   new Promise((resolve) => {
     const socket = createSocket("udp4");

@@ -2,11 +2,14 @@ import type { CloudClient } from "../../../cloud/client.js";
 import { compareInventories, takeInventory, type CloudObject } from "../../../cloud/inventory.js";
 import { findOrphans } from "../../../cloud/orphans.js";
 
-/** Whether it is one of Neutron's and Octavia's own ports, which come and go with what they belong to. */
+/** Returns whether an object is a port that Neutron or Octavia manages for another object. */
 export const isServicePort = ({ kind, owner }: CloudObject): boolean =>
   kind === "port" && owner !== "" && !owner.startsWith("compute:");
 
-/** What came into the project since then and carries none of these identities, as `<kind> <name>`. */
+/**
+ * Returns the objects that were added to the project without one of these identities, as `<kind>
+ * <name>`.
+ */
 export async function unmarkedSince(
   before: readonly CloudObject[],
   cloud: CloudClient,

@@ -6,18 +6,18 @@ import { administrator } from "./administrator.js";
 const made = z.object({ user: z.object({ id: z.string() }) });
 const known = z.object({ roles: z.array(z.object({ id: z.string(), name: z.string() })) });
 
-/** A user of the lab's Keystone, in its domain `Default`. */
+/** User in the domain `Default` of the lab's Keystone. */
 export interface LabUser {
   readonly name: string;
   readonly password: string;
-  /** Gives the user another password. */
+  /** Changes the user's password. */
   readonly change: (password: string) => Promise<void>;
   readonly isThere: () => Promise<boolean>;
-  /** Their application credentials go with them. */
+  /** Deletes the user. Keystone deletes their application credentials with them. */
   readonly remove: () => Promise<void>;
 }
 
-/** A user with these roles in the project of the client. */
+/** Creates a user with these roles in the client's project. */
 export async function newUser(
   { projectId }: CloudClient,
   name: string,
