@@ -24,7 +24,7 @@ describe("access rules of an application credential", function () {
   const users = `/identity/v3/users/${fakeUser}`;
   let cloud: FakeCloud;
   let project: Project;
-  /** As Keystone keeps them: each with an ID, in an order of its own. */
+  /** Access rules as Keystone stores them: each with an ID, in another order. */
   let kept: KeptRule[] = [];
 
   before(async () => {

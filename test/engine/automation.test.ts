@@ -77,7 +77,7 @@ describe("the Automation API, with an inline program", function () {
     const step = steps.find(({ type }) => type === "command:remote:Command");
     assert.deepEqual([step?.op, step?.diffs], ["update", ["stdin"]]);
     const told = events.flatMap(({ diagnosticEvent: told }) => (told ? [told] : []));
-    // Debug diagnostics have the SDK's values in clear; what a command prints is shown unless it is told not to.
+    // Debug diagnostics of the SDK and output of commands may contain the value in clear text.
     const quiet = events.filter(
       ({ diagnosticEvent: said }) => said?.prefix !== "debug: " && said?.ephemeral !== true,
     );

@@ -41,7 +41,7 @@ describe("the file in which the engine keeps a stack", function () {
     assert.equal(readCheckpoint(place), undefined);
     await createClusterService(service).up("dev", { preflight: false, verify: false });
     const made = await same();
-    // A hook asks for the newer format.
+    // A resource hook requires the newer format.
     for (const part of [/"ciphertext"/, /"version": 4/, /"features"/]) assert.match(made, part);
     const kept = JSON.parse(readFileSync(checkpoint, "utf8")) as {
       checkpoint: { latest: { resources: object[] } };

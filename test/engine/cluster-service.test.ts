@@ -14,7 +14,10 @@ import { until } from "./support/until.js";
 
 const modules = resolve(__dirname, "..", "..", "node_modules");
 
-/** A cluster as far as the service knows it: an identity. One resource takes as long as SECONDS says; an output is secret. */
+/**
+ * Program with a minimal cluster: an identity, a resource whose creation takes SECONDS, and a
+ * secret output.
+ */
 const program = `
 const pulumi = require(${JSON.stringify(join(modules, "@pulumi/pulumi"))});
 const command = require(${JSON.stringify(join(modules, "@pulumi/command"))});
@@ -40,7 +43,7 @@ describe("the cluster service on a real engine", function () {
   };
   const service = (): ClusterService => createClusterService(project.service);
 
-  /** The settings are no cluster's, and so are the outputs. */
+  /** Skips preflight and verification, because neither settings nor outputs describe a cluster. */
   const bare = { preflight: false, verify: false };
 
   beforeEach(async () => {
@@ -70,7 +73,10 @@ describe("the cluster service on a real engine", function () {
     assert.equal(error.code, code, error.message);
     return error;
   };
-  /** Resolves when the resource is being made. */
+  /**
+   * Returns a listener, and a promise that resolves when the creation of the resource `slow`
+   * starts.
+   */
   const begun = (): { onEvent: (event: ClusterEvent) => void; promise: Promise<void> } => {
     let onEvent: (event: ClusterEvent) => void = () => undefined;
     const promise = new Promise<void>((ready) => {
@@ -80,13 +86,13 @@ describe("the cluster service on a real engine", function () {
     });
     return { onEvent, promise };
   };
-  /** Lets a test look at the failure later than it happens. */
+  /** Prevents an unhandled rejection, so that the test can inspect the failure later. */
   const handled = <T>(work: Promise<T>): Promise<T> => {
     work.catch(() => undefined);
     return work;
   };
   const checkpointFile = () => project.checkpoint;
-  /** Names of what the engine is at, by its checkpoint. */
+  /** Returns the names of the pending operations in the checkpoint. */
   const pending = (): string => {
     const text = existsSync(checkpointFile()) ? readFileSync(checkpointFile(), "utf8") : "";
     const [, operations = ""] = text.split('"pending_operations":');
@@ -143,7 +149,7 @@ describe("the cluster service on a real engine", function () {
       [["late"], ["data"]],
     );
     assert.equal(await clusters.state("dev"), undefined);
-    // The other cluster of that name has its state elsewhere.
+    // The other cluster of that name has its state in another backend.
     const { message } = await expectCode(clusters.destroy("dev"), "STACK_NOT_FOUND");
     assert.match(message, /identity ba9876543210: 1 objects/);
     const deletions = cloud.seen.filter(({ method }) => method === "DELETE");
@@ -213,13 +219,15 @@ describe("the cluster service on a real engine", function () {
     const { onEvent, promise } = begun();
     const running = handled(clusters.up("dev", { ...bare, onEvent }));
     await Promise.race([promise, running]);
-    // Told before it is written: what is not written down, nobody could repair.
+    // The engine emits the event before it writes the pending operation, without which no repair is
+    // possible.
     await until("the engine noted what it makes, and only that", () => pending() === "slow");
     const engines = project.engines();
     assert.ok(engines.length > 0, "no engine found");
     for (const pid of engines) process.kill(pid, "SIGKILL");
     await expectCode(running, "ENGINE_KILLED");
-    // What it leaves when it is killed as it writes: a checkpoint that nobody can read, because its attributes are empty.
+    // An engine that is killed while it writes leaves an unreadable checkpoint with empty
+    // attributes.
     writeFileSync(`${checkpointFile()}.attrs`, "");
     behave(0);
     const notes: string[] = [];

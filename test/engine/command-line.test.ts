@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { Project, succeeded } from "./support/project.js";
 import { SshServer, keyPair } from "./support/ssh-server.js";
 
-/** The machine's address is known only after the first command, the cluster's kubeconfig only after the second. */
+/**
+ * Program whose machine address is known only after the first command, and whose kubeconfig only
+ * after the second.
+ */
 const program = `
 import * as pulumi from "@pulumi/pulumi";
 import * as command from "@pulumi/command";

@@ -13,7 +13,7 @@ import { graph } from "../support/graph.js";
 import type { Row } from "../support/graph.js";
 import { smallest } from "../support/spec.js";
 
-/** A type as the schema writes it: a name, a list of one type, or an object by property. */
+/** Type of the schema: a name, a list of one type, or an object by property. */
 type Type = string | readonly [Type] | Readonly<{ [property: string]: Type }>;
 interface Schema {
   readonly resources: Readonly<Record<string, { readonly inputs: Readonly<Record<string, Type>> }>>;
@@ -30,18 +30,18 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The value inside a secret. */
+/** Returns the value inside a secret. */
 function plain(value: unknown): unknown {
   return isObject(value) && secretMark in value ? plain(value["value"]) : value;
 }
 
-/** Names that `value` has and `names` has not. */
+/** Returns the keys of `value` that are not in `names`. */
 function strange(value: unknown, names: readonly string[]): string[] {
   const inner = plain(value);
   return isObject(inner) ? Object.keys(inner).filter((name) => !names.includes(name)) : [];
 }
 
-/** What in an input does not fit its declared type, as sentences. */
+/** Returns sentences about the parts of an input that do not match its declared type. */
 function misfits(path: string, value: unknown, type: Type): string[] {
   const given = plain(value);
   if (given === undefined || given === null) return [];

@@ -5,7 +5,7 @@ import { recordedStates, type RecordedCluster } from "../support/recorded-cluste
 import type { Project } from "./support/project.js";
 import { holding, previewOf } from "./support/recorded.js";
 
-/** A cluster with whatever the last release was recorded with, and three control planes. */
+/** Returns the cluster of the last recorded release, with three control planes. */
 const clusterOf = (
   endpoint: RecordedCluster["args"]["endpoint"],
   generation?: number,

@@ -5,8 +5,9 @@ import { succeeded, type Run } from "./support/project.js";
 import { Roll } from "./support/roll.js";
 
 /**
- * Control planes with the options that kubeadm/control-plane.ts and kubeadm/node-group.ts give them, a worker that the first
- * lets go, and what hangs on the first: the provider of the cluster's objects, and one of them.
+ * Program with control planes that have the options of kubeadm/control-plane.ts and
+ * kubeadm/node-group.ts, a worker that the first one drains and removes, and dependents of the
+ * first one: the Kubernetes provider and an object.
  */
 const program = `
 import * as kubernetes from "@pulumi/kubernetes";
@@ -57,9 +58,9 @@ new command.local.Command("object", {
 interface Wanted {
   readonly generation: number;
   readonly count: number;
-  /** Generation of the worker. Default: 0. */
+  /** Generation of the worker. @default 0 */
   readonly worker?: number;
-  /** What Nova would say; nothing: nobody waits. */
+  /** Generation of each server that Nova reports. If absent, no replacement waits. */
   readonly existing?: Readonly<Record<string, string>>;
 }
 
@@ -80,7 +81,10 @@ describe("control planes that are replaced one at a time", function () {
   });
   after(() => roll.remove());
 
-  /** Its script runs as on a machine that lives: it joins the others, also the one that the cluster began on. */
+  /**
+   * Returns the steps of a replacement. The script runs as an update (`joined`), because the new
+   * machine joins the others, even in place of the first.
+   */
   const replaced = (name: string): string[] =>
     ["leave", "gone", "made", "joined"].map((what) => `${what}-${name}`);
   const three = { c0: "0", c1: "0", c2: "0", w: "0" };

@@ -5,7 +5,7 @@ import { Project, succeeded } from "./support/project.js";
 import { SshServer, keyPair } from "./support/ssh-server.js";
 import { until } from "./support/until.js";
 
-/** A step that can be run again: it goes on where it was, and its effect happens once. */
+/** Script that can run again: it continues after an interruption and takes effect only once. */
 const script = `
 cd "$1" || exit 1
 echo run >> runs
@@ -59,7 +59,7 @@ describe("the engine killed in the middle of a remote command", function () {
     child.kill("SIGKILL");
     await ended;
     await until("the plugin is gone", () => server.open === 0);
-    // Let the half-done run on the machine end as well: it is the machine's, not the engine's.
+    // The killed engine does not stop the script on the machine: let the script finish.
     writeFileSync(file("go"), "");
     await until("the script has ended", () => existsSync(file("effect")));
   });

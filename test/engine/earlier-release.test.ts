@@ -26,7 +26,7 @@ for (const { release, state, args, cloud } of recordedStates()) {
     it("is kept: nothing is replaced or deleted, and no frozen value stops it", async () => {
       const { steps, changeSummary } = await previewOf(project, { args, cloud });
       const lost = steps.filter(({ op }) => !["same", "create", "update"].includes(op));
-      // A component is nothing outside of the state: it may come and go.
+      // Components exist only in the state, so that they may be added or deleted.
       const [components, others] = [
         lost.filter(isComponent),
         lost.filter((one) => !isComponent(one)),

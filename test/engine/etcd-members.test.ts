@@ -3,8 +3,8 @@ import { succeeded, type Run } from "./support/project.js";
 import { Roll } from "./support/roll.js";
 
 /**
- * Machines of etcd with the options that etcd/etcd.ts gives them, a control plane that they are reached through and that begins
- * when all of them are members, and a worker.
+ * Program with etcd machines that have the options of etcd/etcd.ts, a control plane through which
+ * they are reached and which is initialized after them, and a worker.
  */
 const program = `
 const { generation, worker = 0 } = wanted;
@@ -43,9 +43,9 @@ order.done("w", on("w-join", late, {
 
 interface Wanted {
   readonly generation: number;
-  /** Generation of the worker. Default: 0. */
+  /** Generation of the worker. @default 0 */
   readonly worker?: number;
-  /** What Nova would say; nothing: nobody waits. */
+  /** Generation of each server that Nova reports. If absent, no replacement waits. */
   readonly existing?: Readonly<Record<string, string>>;
 }
 

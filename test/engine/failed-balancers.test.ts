@@ -12,8 +12,8 @@ import { keyPair, SshServer } from "./support/ssh-server.js";
 const modules = resolve(__dirname, "..", "..", "node_modules");
 const tags = ["stackadm-cluster=dev", "stackadm-identity=0123456789ab"];
 /**
- * A load balancer of a cluster with all that is in it, and what comes after that; a machine, from which another one is let go and the
- * cluster is taken down.
+ * Program with a cluster's load balancer, its parts, and resources that depend on them; and with a
+ * machine that runs the scripts of a leaving machine and of the teardown.
  */
 const program = `
 const pulumi = require(${JSON.stringify(join(modules, "@pulumi/pulumi"))});
@@ -42,7 +42,10 @@ module.exports = async () => {
 
 type Made = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** Octavia as far as OpenStack's provider asks it: what is in a load balancer in ERROR can be neither changed nor deleted. */
+/**
+ * Fake Octavia for the OpenStack provider. Like the real one, it refuses to change or delete parts
+ * of a load balancer in ERROR.
+ */
 class Octavia {
   status = "ACTIVE";
   made = new Map<string, Made>();
@@ -65,7 +68,7 @@ class Octavia {
     return this.made.has(id) ? undefined : { status: 404, body: {} };
   }
 
-  /** What is asked of one collection, and of each thing in it. */
+  /** Answers the requests for a collection and its objects. */
   private collect(
     collection: string,
     key: string,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { succeeded } from "./support/project.js";
 import { Roll } from "./support/roll.js";
 
-/** As volumes and servers are made: what is frozen of them is ignored. */
+/** Program with the options of volumes and servers: changes of frozen inputs are ignored. */
 const program = `
 new command.local.Command("disk", { create: note("made-" + wanted.size), addPreviousOutputInEnv: false }, {
   replacementTrigger: wanted.generation, ignoreChanges: ["create"],

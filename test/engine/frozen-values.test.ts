@@ -6,8 +6,8 @@ import { Project, succeeded } from "./support/project.js";
 const components = resolve(__dirname, "../../components");
 
 /**
- * A cluster as far as it matters here: values that it keeps, and below another component something that changes, which
- * appends a line to a file whenever it is made, changed or taken away.
+ * Program with a minimal cluster: frozen values, and in another component a resource that appends a
+ * line to a file on each create and delete.
  */
 const program = `
 import * as command from "@pulumi/command";
@@ -43,7 +43,7 @@ new Outer("dev");
 interface Wanted {
   readonly word: string;
   readonly values?: Readonly<Record<string, string>>;
-  /** Whether there is a provider for objects of the cluster. Default: no. */
+  /** Whether the program has a Kubernetes provider. @default false */
   readonly lives?: boolean;
 }
 
@@ -64,7 +64,7 @@ describe("frozen values of a living cluster", function () {
   const want = (wanted: Wanted): void => {
     project.environment["WANTED"] = JSON.stringify(wanted);
   };
-  /** What happened since the last look. */
+  /** Returns the lines since the last call, and deletes the file. */
   const happened = (): string[] => {
     const text = existsSync(log) ? readFileSync(log, "utf8") : "";
     rmSync(log, { force: true });

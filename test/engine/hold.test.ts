@@ -37,7 +37,7 @@ describe("an engine that only holds a stack", function () {
       { type: "creating", resource: half },
       { type: "updating", resource },
     ];
-    // An import forgets what is pending.
+    // Edits the checkpoint file, because an import drops pending operations.
     const kept = JSON.parse(readFileSync(checkpoint, "utf8")) as { checkpoint: { latest: object } };
     Object.assign(kept.checkpoint.latest, { pending_operations: pending });
     writeFileSync(checkpoint, JSON.stringify(kept));

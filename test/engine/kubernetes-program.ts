@@ -8,22 +8,25 @@ import type { PulumiFn, Stack } from "@pulumi/pulumi/automation/index.js";
 
 const root = resolve(__dirname, "../..");
 
-/** The one program of the engine's tests; plain values, so that another process can be given them. */
+/**
+ * Options of the program of the Kubernetes tests. They are plain values, because another process
+ * receives them too.
+ */
 export interface ProgramOptions {
   readonly kubeconfig: string;
-  /** Of the secret `password`. */
+  /** Value in the secret `password`. */
   readonly password: string;
   readonly data?: string;
   readonly name?: string;
   readonly replicas?: number;
-  /** Of the Deployment's creation. */
+  /** Timeout of the Deployment's creation. */
   readonly timeout?: string;
-  /** The kubeconfig is known only after another resource has been made. */
+  /** If true, the kubeconfig is unknown until another resource exists. */
   readonly unknown?: boolean;
   readonly upsert?: boolean;
 }
 
-/** A kubeconfig with a comment that an object of the cluster gives. */
+/** Returns the kubeconfig as an output that depends on an object of the cluster. */
 function late(text: string): pulumi.Output<string> {
   const first = new kubernetes.Provider("first", { kubeconfig: text, clusterIdentifier: "fake" });
   const metadata = { name: "first", namespace: "default" };
@@ -81,7 +84,7 @@ export const programOf =
     return Promise.resolve({ uid: web.metadata.uid });
   };
 
-/** The stand-in as the executable that the engine looks for. */
+/** Writes the executable by which the engine finds the stand-in plugin. */
 export function writePlugin(directory: string): void {
   const plugin = join(directory, "pulumi-resource-kubernetes");
   const loader = pathToFileURL(require.resolve("tsx")).href;
@@ -91,7 +94,7 @@ export function writePlugin(directory: string): void {
   chmodSync(plugin, 0o755);
 }
 
-/** A stack whose state, home and plugin are in a directory of its own. */
+/** Opens a stack whose state, home and plugin are in `directory`. */
 export const openStack = (directory: string, options: ProgramOptions): Promise<Stack> =>
   LocalWorkspace.createOrSelectStack(
     { stackName: "test", projectName: "stand-in", program: programOf(options) },
@@ -109,7 +112,10 @@ export const openStack = (directory: string, options: ProgramOptions): Promise<S
     },
   );
 
-/** Run as a program of its own: one `up`, for a test that kills it. Arguments: directory, options as JSON. */
+/**
+ * Runs one `up` as a separate process that a test can kill. Arguments: directory, and options as
+ * JSON.
+ */
 async function main(directory: string, options: string): Promise<void> {
   const stack = await openStack(directory, JSON.parse(options) as ProgramOptions);
   await stack.up();

@@ -1,7 +1,10 @@
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 
-/** The directory of the Pulumi CLI: of the file STACKADM_PULUMI, STACKADM_TOOLCHAIN_BIN, or found on PATH. */
+/**
+ * Returns the directory of the Pulumi CLI: from STACKADM_PULUMI (a file), STACKADM_TOOLCHAIN_BIN,
+ * or PATH.
+ */
 export function pulumiDirectory(environment: NodeJS.ProcessEnv): string {
   const named = environment["STACKADM_PULUMI"];
   const places = named
@@ -15,7 +18,7 @@ export function pulumiDirectory(environment: NodeJS.ProcessEnv): string {
   return found;
 }
 
-/** Processes that `pid` has started, they themselves, and so on. */
+/** Returns all descendants of a process: its children, their children, and so on. */
 export function descendants(pid: number): { pid: number; name: string }[] {
   const tasks = readdirSync(`/proc/${pid}/task`);
   const ids = tasks.flatMap((task) =>

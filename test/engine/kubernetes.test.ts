@@ -14,20 +14,22 @@ import type { ProgramOptions } from "./kubernetes-program.js";
 import { descendants, isAlive, pulumiDirectory } from "./kubernetes-support.js";
 
 /*
- * The real engine drives the stand-in as a plugin, inline programs against a fake API server. The fake knows the
- * protocol, not every rule of Kubernetes; programs like this one were run on a real kube-apiserver by hand.
+ * Tests the stand-in as a plugin of the real engine, with inline programs and a fake API server.
+ * The fake implements the protocol, but not all rules of Kubernetes; similar programs were tested
+ * by hand with a real kube-apiserver.
  */
 const password = "canary-7f3a";
 
 describe("the kubernetes stand-in under the real engine", function () {
-  // Each operation starts the CLI and the plugin anew: seconds on a free machine, a minute on a busy one.
+  // Each operation starts the CLI and the plugin: seconds on an idle machine, a minute on a busy
+  // one.
   this.timeout(300_000);
   let directory: string;
   let api: FakeApiServer;
   const path = process.env["PATH"] ?? "";
 
   before(() => {
-    // The Automation API looks for the CLI on the PATH of this process.
+    // The Automation API finds the CLI on the PATH of this process.
     process.env["PATH"] = [pulumiDirectory(process.env), path].join(delimiter);
   });
   after(() => {
@@ -64,7 +66,7 @@ describe("the kubernetes stand-in under the real engine", function () {
     const encoded = Buffer.from(password).toString("base64");
     assert.equal(textAt(api.find("Secret", "password", "demo"), "data", "p"), encoded);
     assert.equal(first.outputs["uid"]?.value, uidOf("Deployment", "web"));
-    // As it lies on disk: exportStack would decrypt it.
+    // Reads the file, because exportStack would decrypt it.
     const state = readFileSync(join(directory, ".pulumi/stacks/stand-in/test.json"), "utf8");
     assert.match(state, /kubernetes:core\/v1:Secret/);
     for (const hidden of [password, encoded, api.token]) {
@@ -150,14 +152,15 @@ describe("the kubernetes stand-in under the real engine", function () {
     for (const plugin of plugins) while (isAlive(plugin.pid)) await delay(50);
     child.kill("SIGKILL");
     api.idle.clear();
-    // The kill may have met the engine writing; the service reads a state the same way.
+    // The engine may have been killed while it wrote. The service uses the same function before it
+    // reads a state.
     const backend = pathToFileURL(directory).href;
     dropEmptyAttributes({ backend, project: "stand-in", stack: "test" });
     const stack = await stackOf({ timeout: "1m", upsert: true });
     await stack.cancel();
     const again = await stack.up();
     assert.equal(again.summary.result, "succeeded");
-    // Without upsertExistingObjects the objects whose creation nobody heard of would "already exist".
+    // Without upsertExistingObjects, objects whose creation was not recorded would "already exist".
     assert.equal(uidOf("Deployment", "web"), uid);
   });
 });

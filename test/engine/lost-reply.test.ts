@@ -10,7 +10,7 @@ import { ServiceProject } from "./support/service-project.js";
 
 const modules = resolve(__dirname, "..", "..", "node_modules");
 const description = "Part of cluster dev-0123456789ab";
-/** A cluster that makes this after its identity. */
+/** Returns a program with a cluster that creates `made` after its identity. */
 const programOf = (made: string): string => `
 const pulumi = require(${JSON.stringify(join(modules, "@pulumi/pulumi"))});
 const command = require(${JSON.stringify(join(modules, "@pulumi/command"))});
@@ -49,7 +49,7 @@ describe("a create whose reply is lost", function () {
   let cloud: FakeCloud;
   let service: ClusterService;
   let networks: Network[];
-  /** What becomes of the next create. */
+  /** Result of the next create request. */
   let next: "answered" | "lost" | "refused";
 
   const answerNetworks = (): void => {
@@ -152,7 +152,10 @@ describe("a floating IP whose making does not come to its end", function () {
     description: "Kubernetes API. Part of cluster dev-ba9876543210",
   };
   let addresses: Address[];
-  /** What becomes of the next one: `unheard` is made, and then nobody may look whether it is ready. */
+  /**
+   * Result of the next request. `unheard`: the address is created, but all later reads of its
+   * status fail.
+   */
   let next: "answered" | "lost" | "unheard";
   let made: number;
 

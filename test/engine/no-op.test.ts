@@ -7,7 +7,10 @@ import { startLiving, type Living } from "../../bench/support/cluster.js";
 import { Installation, type Ran } from "../../bench/support/installation.js";
 import { figuresOf } from "../../bench/support/phases.js";
 
-/** The command line as it is installed, with a cluster that is as it is to be; nothing here is timed. */
+/**
+ * Uses the installed command line and an unchanged cluster. Measures no times except a wide bound
+ * of CPU time.
+ */
 describe("an up that has nothing to do", function () {
   this.timeout(240_000);
   let scratch: string;
@@ -47,7 +50,7 @@ describe("an up that has nothing to do", function () {
     assert.equal(unknown.filter((call) => call.startsWith("POST")).length, 1, "signs in once");
     assert.equal(unknown.filter((call) => call === "GET /image/v2/images").length, 0);
     assert.ok(unknown.length > 10);
-    // What it was given is what it would have found: nothing is another.
+    // The given facts equal those that it would have looked up, so that nothing changes.
     assert.equal((await run())[1].length, 2);
   });
 
@@ -66,14 +69,15 @@ describe("an up that has nothing to do", function () {
     const called = ran.processes.flatMap(
       ({ what }) => /\/pulumi (stack \w+|\w+)/.exec(what)?.[1] ?? [],
     );
-    // A process that starts another is a second one of its name for a moment.
+    // After a fork, both processes have the same name for a moment.
     assert.deepEqual([...new Set(called)].sort(), ["stack output", "up"]);
   });
 
   it("takes some seconds of CPU time", () => {
     const figures = figuresOf(ran, asked.length);
     const all = figures["CPU of all"] ?? 0;
-    // 6.5 s on two cores. Somewhere else it may be another, and twice as much would be something new.
+    // Measured: 6.5 s on two cores. Other machines differ, and a regression would at least double
+    // it.
     assert.ok(all > 1_000 && all < 20_000, JSON.stringify(figures));
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { succeeded, type Run } from "./support/project.js";
 import { Roll } from "./support/roll.js";
 
-/** Machines with the options that the pools of workers give them, and the pools' own turns. */
+/** Program with machines that have the options of worker pools, and the order of pools. */
 const program = `
 const { generation, count } = wanted;
 const controlPlane = server("cp");
@@ -28,7 +28,7 @@ for (let position = 0; position < count; position++) {
 interface Wanted {
   readonly generation: number;
   readonly count: number;
-  /** What Nova would say; nothing: nobody waits. */
+  /** Generation of each server that Nova reports. If absent, no replacement waits. */
   readonly existing?: Readonly<Record<string, string>>;
 }
 

@@ -22,7 +22,7 @@ interface Schema {
 const fixture = join(__dirname, "..", "fixtures", "openstack-schema-3.15.2.json");
 const official = JSON.parse(readFileSync(fixture, "utf8")) as Schema;
 
-/** Named object types inline, as the bridge describes them. */
+/** Replaces the names of object types by the types themselves, as the bridge describes them. */
 function inline(type: Type): Type {
   if (Array.isArray(type)) return type.map(inline);
   if (typeof type === "object") return inlineAll(type);

@@ -15,7 +15,7 @@ import {
 import { ServiceProject } from "./support/service-project.js";
 
 const modules = resolve(__dirname, "..", "..", "node_modules");
-/** A cluster as far as it matters here: the credential of its controllers. */
+/** Program with a minimal cluster: the credential of its controllers. */
 const program = `
 const pulumi = require(${JSON.stringify(join(modules, "@pulumi/pulumi"))});
 const openstack = require(${JSON.stringify(join(modules, "@pulumi/openstack"))});
@@ -55,7 +55,10 @@ describe("a cluster's credential that another user made", function () {
   const mayNot = { status: 403, body: { error: { message: "You are not authorized" } } };
   const asks = ({ headers }: SeenRequest, user: string): boolean =>
     headers["x-auth-token"] === tokenOf(user);
-  /** Keystone's policy: whatever user the path names, that of the credential counts. */
+  /**
+   * Answers like Keystone's policy: only the credential's own user may read or delete it, whichever
+   * user the path names.
+   */
   let answer = (credential: Credential): void => {
     for (const user of [fakeUser, second]) {
       const path = `/identity/v3/users/${user}/application_credentials/${credential.id}`;

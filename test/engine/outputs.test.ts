@@ -5,7 +5,7 @@ import { readStackOutputs } from "../../automation/cluster/state.js";
 import { ServiceProject } from "./support/service-project.js";
 
 const modules = resolve(__dirname, "..", "..", "node_modules");
-/** Outputs of every kind that the package's own program has. */
+/** Program with one output of each kind that the package's own program has. */
 const program = `
 const pulumi = require(${JSON.stringify(resolve(modules, "@pulumi/pulumi"))});
 const command = require(${JSON.stringify(resolve(modules, "@pulumi/command"))});

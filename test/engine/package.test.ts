@@ -46,7 +46,10 @@ export const endpoint: pulumi.Output<string> = new Cluster("dev", { ...args, clo
 export const never = (): Cluster => new Cluster("wrong", wrong);
 `;
 
-/** What programs and commands read beside the compiled files; the drivers' own tests are none of it. */
+/**
+ * Returns the files that programs and commands read besides the compiled ones, without the tests of
+ * drivers.
+ */
 function assets(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -61,7 +64,7 @@ interface Resource {
   readonly inputs: Readonly<Record<string, unknown>>;
 }
 
-/** Which scripts a resource must hold, word by word. */
+/** Scripts that the input of each resource must contain literally. */
 const scripts: Readonly<Record<string, readonly string[]>> = {
   "dev-control-plane-0-prepare": ["support/common", "support/apt", "machine/prepare"],
   "dev-control-plane-0-init": ["support/common", "machine/peers", "kubeadm/control-plane"],
@@ -77,10 +80,13 @@ describe("the package, packed and installed", function () {
   const installed = join(directory, "node_modules", "stackadm");
   const options = { cwd: directory, env: { ...process.env, NODE_OPTIONS: "" } };
 
-  /** In an empty directory, as a user does; what was downloaded once is not downloaded again. */
+  /**
+   * Installs the package into an empty directory, as a user does; uses npm's cache for packages
+   * that it contains.
+   */
   async function install(tarball: string): Promise<void> {
     const types = `@types/node@${manifest.devDependencies["@types/node"] ?? ""}`;
-    // Not into a directory above, where somebody may have left a manifest.
+    // --prefix prevents an installation into a parent directory that has a manifest.
     const words = ["--prefix", directory, "--no-audit", "--no-fund", "--prefer-offline"];
     await run("npm", ["install", ...words, tarball, types], options);
   }

@@ -16,7 +16,10 @@ import { importOf, machineProgram } from "./support/machine-program.js";
 import { Project, succeeded } from "./support/project.js";
 import { ServiceProject } from "./support/service-project.js";
 
-/** Asks Nova for its machines before, and may be told that a script came to its end on each. */
+/**
+ * Program that queries Nova for its machines before it starts, and optionally records that the
+ * scripts of all machines have finished.
+ */
 const program = machineProgram({
   networkId: "network",
   imports: [
@@ -36,7 +39,7 @@ describe("a server in a power state that nobody can ask for", function () {
   let cloud: FakeCloud;
   let nova: FakeNova;
   let project: Project;
-  /** How often the cloud had been asked when the test began. */
+  /** Number of requests to the cloud when the test began. */
   let asked: number;
 
   before(async () => {
@@ -64,7 +67,7 @@ describe("a server in a power state that nobody can ask for", function () {
     (await project.resources()).find(({ type }) => type.endsWith(":Instance"))?.inputs?.[
       "powerState"
     ];
-  /** It is as it is to be, for a preview and an `up`. */
+  /** Requires that a preview and an `up` change nothing. */
   const leaves = async (...more: string[]): Promise<void> => {
     const preview = ["preview", "--non-interactive", "--expect-no-changes"];
     succeeded(await project.run(...preview, ...more));
@@ -106,7 +109,7 @@ describe("a server in a power state that nobody can ask for", function () {
   });
 });
 
-/** The same for the command line, in what needs no more than a server. */
+/** Program for the command line: only a server. */
 const bareProgram = `
 const pulumi = require(${JSON.stringify(join(packageRoot(), "node_modules/@pulumi/pulumi"))});
 const openstack = require(${JSON.stringify(join(packageRoot(), "node_modules/@pulumi/openstack"))});

@@ -5,7 +5,10 @@ import { Project, succeeded } from "./support/project.js";
 
 const script = resolve(__dirname, "../../components/support/remote-script.ts");
 
-/** A cluster as far as it matters here: its identity, and something that carries it and says when it goes. */
+/**
+ * Program with a minimal cluster: its identity, and a resource that uses it and logs its own
+ * deletion.
+ */
 const program = `
 import * as command from "@pulumi/command";
 import { RandomIdentity } from ${JSON.stringify(script)};

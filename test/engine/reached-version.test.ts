@@ -6,8 +6,8 @@ import { Project, succeeded } from "./support/project.js";
 const components = resolve(__dirname, "../../components");
 
 /**
- * A cluster as far as it matters here: one machine's script, which fails where a file says so, and what the cluster came up with. What the
- * state said before each run goes into a file.
+ * Program with a minimal cluster: a machine's script, which fails if a file exists, and the version
+ * that the cluster has reached. Before each run it logs that version from the state.
  */
 const program = `
 import { appendFileSync } from "node:fs";
@@ -44,7 +44,7 @@ describe("the version that a cluster came up with", function () {
     project.remove();
   });
 
-  /** What the state said at the beginning of the last run. */
+  /** Returns the version that the state had at the start of the last run. */
   const said = (): string => {
     const text = existsSync(log) ? readFileSync(log, "utf8") : "";
     rmSync(log, { force: true });

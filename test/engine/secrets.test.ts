@@ -9,7 +9,10 @@ const canaries = {
   file: "canary-of-file",
 } as const;
 
-/** The shape that the project's own remote scripts have: secrets by standard input, nothing logged but progress. */
+/**
+ * Program with the structure of the project's own remote scripts: secrets on standard input, and
+ * only progress in the log.
+ */
 const program = `
 const pulumi = require("@pulumi/pulumi");
 const command = require("@pulumi/command");
@@ -42,7 +45,7 @@ describe("secrets of commands", function () {
   let project: Project;
   let server: SshServer;
   const key = keyPair();
-  /** Lines of the private key: any of them in clear would be a leak. */
+  /** Lines of the private key; any of them in clear text is a leak. */
   const keyLines = key.private
     .split("\n")
     .filter((line) => line.length > 20 && !line.startsWith("-"));
@@ -80,7 +83,8 @@ describe("secrets of commands", function () {
     succeeded(await project.destroy());
     project.environment["FAIL"] = "yes";
     try {
-      // The script prints a secret here; what a command prints is in its error, so scripts must not fail after that.
+      // Removes a line that prints a secret: errors contain the output of a command, so that a
+      // script must not fail after printing one.
       project.write("index.js", program.replace("printf canary-; printf of-; echo output", "true"));
       const failed = await project.up();
       assert.notEqual(failed.code, 0);

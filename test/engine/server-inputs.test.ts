@@ -29,7 +29,10 @@ describe("a server that was made", function () {
   const inputs = async (): Promise<unknown> =>
     (await project.resources()).find(({ type }) => type.endsWith(":Instance"))?.inputs;
 
-  /** The engine writes the whole state for each resource whose inputs are others, even where nothing is done with it. */
+  /**
+   * The engine rewrites the whole state for each resource with changed inputs, even without an
+   * operation.
+   */
   it("has the same inputs after a run that has nothing to do, also those that are defaults", async () => {
     succeeded(await project.up());
     const made = await inputs();

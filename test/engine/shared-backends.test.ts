@@ -13,7 +13,7 @@ import { ServiceProject } from "./support/service-project.js";
 import { until } from "./support/until.js";
 
 const modules = resolve(__dirname, "..", "..", "node_modules", "@pulumi");
-/** A cluster of one resource, which takes as long as the file says. */
+/** Program with a cluster of one resource, whose creation takes as long as a file says. */
 const program = `
 const pulumi = require(${JSON.stringify(join(modules, "pulumi"))});
 const command = require(${JSON.stringify(join(modules, "command"))});
@@ -25,12 +25,15 @@ module.exports = async () => {
 `;
 
 interface Backend {
-  /** With what an engine has its stacks there. */
+  /** Environment variables with which an engine stores its stacks in this backend. */
   readonly environment: Record<string, string>;
   stop(): void | Promise<void>;
 }
 
-/** Locks that are no files are the engine's alone: nobody else knows where they are, nor whose. */
+/**
+ * Tests a backend whose locks are not files. Only the engine knows where they are and which process
+ * holds them.
+ */
 function testBackend(name: string, start: () => Promise<Backend>): void {
   let backend: Backend;
   let project: ServiceProject;
@@ -39,9 +42,9 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
   const take = (seconds: number): void => {
     writeFileSync(join(project.directory, "seconds"), String(seconds));
   };
-  /** Where what is noted of the stack lies. */
+  /** Returns the directory of the service's records of the stack. */
   const directoryOf = (): string => new Run(project.service, "dev").access.workspace.directory;
-  /** Of which types the engine noted that it makes something. Before ours it is the default provider's. */
+  /** Returns the types of the pending operations. The first is the default provider's. */
   const pending = async (): Promise<readonly string[]> =>
     ((await service.state("dev"))?.deployment.pending_operations ?? []).map(
       ({ resource }) => resource.type,
@@ -50,7 +53,8 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
     backend = await start();
     project = new ServiceProject(name, program, backend.environment);
     service = createClusterService(project.service);
-    // Two engines that look into a new database at once both make its table, and one of them fails.
+    // Two engines that open a new database at the same time both create its table, and one fails:
+    // create it now.
     assert.equal(await service.state("dev"), undefined);
   });
   after(async () => {
@@ -58,7 +62,7 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
     await backend.stop();
   });
 
-  /** An `up` whose engines are killed while it makes something: the numbers of these. */
+  /** Kills the engines of an `up` during a create; returns their process IDs. */
   const kill = async (): Promise<number[]> => {
     take(60);
     const killed = assert.rejects(service.up("dev", bare), { code: "ENGINE_KILLED" });
@@ -92,7 +96,7 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
 
   it("is held by an engine that was killed elsewhere, until somebody who knows removes its lock", async () => {
     await kill();
-    // Nobody here noted which process it was.
+    // Deletes the record of the engine's process.
     rmSync(join(directoryOf(), "engines"), { recursive: true });
     const holders = await service.locks("dev");
     assert.match(holders.join("\n"), /^process \d+ of \S+ on \S+, since \S+$/);

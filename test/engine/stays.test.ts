@@ -10,7 +10,10 @@ import { emptyProject, startFakeCloud, type FakeCloud } from "../support/fake-op
 import { ServiceProject } from "./support/service-project.js";
 
 const modules = resolve(__dirname, "..", "..", "node_modules");
-/** A cluster as far as it matters here: its identity, what is to stay, and what may be in somebody's use. */
+/**
+ * Program with a minimal cluster: its identity, a retained resource, and a network whose deletion
+ * fails while a file exists.
+ */
 const program = `
 const pulumi = require(${JSON.stringify(join(modules, "@pulumi/pulumi"))});
 const command = require(${JSON.stringify(join(modules, "@pulumi/command"))});

@@ -28,7 +28,7 @@ describe("an object that could not be read after it was made, of a kind that nob
   let cloud: FakeCloud;
   let service: ClusterService;
   let made: string[];
-  /** Whether the cloud shows what it has made. */
+  /** Whether the cloud returns objects that it has created. */
   let shows: boolean;
 
   before(async () => {

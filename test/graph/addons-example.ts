@@ -1,4 +1,4 @@
-/** The add-ons of one example cluster, built without an engine. */
+/** Builds the add-ons of an example cluster without an engine. */
 import assert from "node:assert/strict";
 import * as pulumi from "@pulumi/pulumi";
 import { Addons } from "../../components/addons/addons.js";
@@ -10,14 +10,17 @@ import type { Fields, GraphOptions, Row } from "../support/graph.js";
 
 export const canary = "canary-credential-secret";
 
-/** Values that a cloud would give: known in an update, unknown in a first preview. */
+/**
+ * Returns a function that makes an output of a cloud value: known in an update, unknown in a first
+ * preview.
+ */
 const given = (preview: boolean) => {
   const output = <T>(known: T): pulumi.Output<T> =>
     new Source(`${typeof known}-${String(known)}`, known, preview).value as pulumi.Output<T>;
   return output;
 };
 
-/** Stands for whatever in the graph publishes a value that is unknown in a preview. */
+/** Resource whose output is unknown in a preview. */
 class Source extends pulumi.CustomResource {
   declare readonly value: pulumi.Output<unknown>;
   constructor(name: string, known: unknown, preview: boolean) {
@@ -129,7 +132,7 @@ export const sampleNames = [
   "addons-samples-writer",
 ];
 
-/** A cloud whose values are all known from the start. */
+/** Cloud whose values are all known from the start. */
 export const knownCloud = {
   authUrl: "https://identity.example/v3",
   region: "example",
@@ -140,14 +143,14 @@ export const knownCloud = {
   loadBalancerProvider: "amphora",
 };
 
-/** Whether `from` is `to` or depends on it through others. */
+/** Returns whether `from` is `to` or depends on it, directly or indirectly. */
 export function reaches(rows: readonly Row[], from: string, to: string): boolean {
   const row = rows.find(({ urn }) => urn === from);
   return from === to || (row?.dependencies ?? []).some((urn) => reaches(rows, urn, to));
 }
 
 /**
- * What the engine deletes after it.
+ * Returns the URNs of resources that the engine deletes after this one.
  * Source: pulumi, pkg/resource/graph/dependency_graph.go, DependenciesOf.
  */
 const neededBy = (row: Row): readonly string[] =>
@@ -155,11 +158,14 @@ const neededBy = (row: Row): readonly string[] =>
     ...row.dependencies,
     ...Object.values(row.propertyDependencies).flat(),
     ...[row.parent, row.deletedWith, ...row.replaceWith],
-    // A reference is the URN, two colons and the ID.
+    // A provider reference is the URN, two colons and the ID.
     row.provider.slice(0, Math.max(0, row.provider.lastIndexOf("::"))),
   ].filter((urn) => urn !== "");
 
-/** How far each is from the beginning, by URN: what is equally far, the engine deletes in one round. */
+/**
+ * Returns the deletion round of each URN: its distance from resources without dependencies. The
+ * engine deletes resources of the same distance together.
+ */
 export function roundsOf(rows: readonly Row[]): ReadonlyMap<string, number> {
   const byUrn = new Map(rows.map((row) => [row.urn, row]));
   const rounds = new Map<string, number>();

@@ -18,7 +18,10 @@ import {
   sampleNames,
 } from "./addons-example.js";
 
-/** What the teardown is told to outlive, and everything that the sample's volume waits for, by name. */
+/**
+ * Returns the names of the resources that the teardown must outlive, and those on which the
+ * samples' claim depends.
+ */
 async function keptBy(end?: () => Marker): Promise<Record<"names" | "claim", readonly string[]>> {
   let told: readonly pulumi.Resource[] = [];
   const rows = await graph(() => {
@@ -223,7 +226,8 @@ describe("graph: the end of a cluster's workloads", () => {
         assert.equal(roundIn(rows, urn), roundIn(rows, teardown), name);
       const claim = named(rows, "dev-addons-samples-claim").urn;
       assert.ok(roundIn(rows, claim) > roundIn(rows, teardown));
-      // What holds it there; without, load balancers would go before the teardown.
+      // The DaemonSets cause this order. Without them, load balancers would be deleted before the
+      // teardown runs.
       const nearer = rows.map((row) =>
         row.urn === teardown
           ? { ...row, dependencies: row.dependencies.filter((one) => !/-daemon-set$/.test(one)) }

@@ -12,7 +12,7 @@ const ofLab: Partial<ClusterArgs> = {
   samples: true,
 };
 
-/** What is done, in its order. */
+/** Runs the calls and returns a log of them, in order. */
 async function rehearse(
   over: Partial<ClusterArgs> = {},
   change: (hands: Hands, done: readonly string[]) => Partial<Hands> = () => ({}),
@@ -64,7 +64,7 @@ describe("the program by bare calls", () => {
       },
       put: async (object) => {
         await hands.put(object);
-        // The last of the objects that there are.
+        // The Service is the last object.
         if (object["kind"] === "Service") over();
       },
     }));

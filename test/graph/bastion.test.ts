@@ -153,7 +153,10 @@ describe("a bastion", () => {
   });
 
   describe("whose address has the name that an earlier release gave it", () => {
-    /** The aliases of the bastion's address over a state in which the floating IP of that name leads to `fixedIp`. */
+    /**
+     * Returns the aliases of the bastion's address, for a state in which the floating IP of the
+     * former name points to `fixedIp`.
+     */
     const aliases = async (fixedIp: string | undefined): Promise<readonly string[]> => {
       const state = {
         "urn::dev-access-floating-ip": { type: "x", outputs: { fixedIp } },

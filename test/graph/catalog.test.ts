@@ -127,7 +127,8 @@ describe("the catalog", () => {
       await look({ ...balancer, ...state(its) }, wanted);
     for (const other of [
       on("web"),
-      // A cluster of the same name, whose state is elsewhere; and one whose state is not at hand.
+      // A cluster of the same name with its state in another backend, and one whose state is not
+      // available.
       {
         ...on("dev-control-plane-0", "stackadm-cluster=dev", `stackadm-identity=${another}`),
         ...held,

@@ -22,7 +22,7 @@ const ofType = (rows: readonly Row[], type: string): readonly Row[] =>
   rows.filter((row) => row.type.includes(type));
 const instance = "openstack:compute/instance:Instance";
 
-/** One line per registration, without what is random. */
+/** Returns one line per registration, without random values. */
 const line = (row: Row): string => {
   const options = [
     row.dependencies.length > 0 && `after: ${row.dependencies.map(short).join(", ")}`,
@@ -114,7 +114,7 @@ describe("the graph", () => {
           ...["metadata", "powerState", "schedulerHints", "tags", "userData"],
         ]);
         assert.equal(row.inputs["configDrive"], true);
-        // Not by default: it is ignored, and would be no default of the next run.
+        // Explicit: it is in ignoreChanges, and a default would not count as one later.
         assert.equal(row.inputs["powerState"], "active");
       }
     });
@@ -165,7 +165,7 @@ describe("the graph", () => {
 
     it("run again on a machine that has a new server, and on no other", async () => {
       const first = "dev-workers-general-0";
-      // A refresh found the server gone: another one has another ID.
+      // After a refresh found the server deleted, its replacement has another ID.
       const ids = (name: string): string => `${name}-${name === `${first}-server` ? "new" : "id"}`;
       const after = await graph(() => new Cluster("dev", args), { ...cloudAnswers, ids });
       const changed = scripts().filter(({ name }) => stdin(after, name) !== stdin(rows, name));

@@ -12,7 +12,7 @@ import { value } from "../support/value.js";
 const ipv6 = { nodes: "fd00:10::/64" };
 const port = "openstack:networking/port:Port";
 const six = "fd00:10::f816:3eff:fe00:1";
-/** Neutron says of a port's addresses what it likes first. */
+/** Neutron returns a port's addresses in any order: here IPv6 first. */
 const answers: GraphOptions = {
   ...cloudAnswers,
   outputs: {

@@ -14,7 +14,7 @@ interface Resource {
 
 const instance = "openstack:compute/instance:Instance";
 
-/* What the engine makes of it is in test/engine/earlier-release.test.ts. */
+/* test/engine/earlier-release.test.ts covers what the engine does with these resources. */
 for (const { release, state, args, cloud } of recordedStates()) {
   describe(`the graph over a state of the release ${release}`, () => {
     const { deployment } = JSON.parse(state) as { deployment: { resources: Resource[] } };

@@ -49,7 +49,7 @@ describe("an endpoint", () => {
           ]),
           [["dev-endpoint-floating-ip-association", "203.0.113.9", 2, true]],
         );
-        // The provider takes it from whatever port it is on by then.
+        // The provider would disassociate it from its port, whichever that is by then.
         assert.equal(made[0]?.retainOnDelete, true);
         assert.ok(made[0].dependencies.some((one) => one.endsWith("router-interface")));
         assert.equal(await value(endpoint.outside), "203.0.113.9");
@@ -63,7 +63,7 @@ describe("an endpoint", () => {
         allowedCidrs,
         network: { nodes },
       });
-      // OVN makes the port of its load balancer itself.
+      // OVN creates the port of its load balancer itself.
       const own = ports - ("provider" in kind && kind.provider === ovn.provider ? 1 : 0);
       assert.deepEqual(
         [count(":FloatingIp"), count(":LoadBalancer"), count(":Port")],
@@ -82,13 +82,14 @@ describe("an endpoint", () => {
       assert.equal(component?.type, "stackadm:endpoint:Endpoint");
       assert.equal(component.name, "dev-endpoint");
       const [alias = "", ...more] = component.aliases;
-      // The mocks' URNs begin with the stack, which the engine's do not.
+      // URNs of the mocks contain the stack's type, those of the engine do not.
       assert.equal(
         alias.replace("pulumi:pulumi:Stack$", ""),
         "urn:pulumi:test::stackadm::stackadm:index:Cluster$stackadm:kubeadm:ControlPlane$stackadm:network:Endpoint::dev-control-plane-endpoint",
       );
       assert.deepEqual(more, []);
-      // The engine gives children their parent's alias, with the parent's name in front: the floating IP is the same one.
+      // The engine derives aliases of children from their parent's alias, with the parent's name as
+      // prefix: the floating IP is kept.
       assert.equal(named((await build(kind)).rows, "floating-ip").name, "dev-endpoint-floating-ip");
     }
   });

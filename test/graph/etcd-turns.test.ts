@@ -26,7 +26,10 @@ describe("machines of etcd whose generation was raised", () => {
     await cloud.close();
   });
 
-  /** Registers the cluster where these servers exist, and notes in which order the engine gets to see servers and scripts. */
+  /**
+   * Registers the cluster while these servers exist, and records the order in which the engine
+   * receives servers and scripts.
+   */
   const build = async (
     existing: Readonly<Record<string, string>>,
     { generation = 1, over = {} }: { generation?: number; over?: Partial<ClusterArgs> } = {},

@@ -208,7 +208,7 @@ describe("the frozen values of a cluster", () => {
   it("are in the state in clear, by path, and compared before an update of them", () => {
     const { type, inputs, hooks, replaceOnChanges } = named(rows, "dev-frozen");
     assert.equal(type, "command:local:Command");
-    // Without a command nothing runs; only `triggers` would replace.
+    // Without `create` nothing runs, and only `triggers` would replace the resource.
     assert.deepEqual(Object.keys(inputs), ["environment"]);
     assert.deepEqual(replaceOnChanges, ["triggers[*]"]);
     assert.deepEqual(hooks, ["check-dev-frozen"]);

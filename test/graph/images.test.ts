@@ -14,7 +14,7 @@ const build = (images?: OwnImages, over: Partial<ClusterArgs> = {}): Promise<rea
   clusterRows({ ...args, ...over, ...(images && { kubernetes: { images } }) });
 const stdin = (rows: readonly Row[], name: string): string =>
   plain(rows.find((row) => row.name === name)?.inputs["stdin"]);
-/** Names of the rows of whose inputs something differs. */
+/** Returns the names of the rows whose inputs differ. */
 const changed = (before: readonly Row[], after: readonly Row[]): string[] => {
   const text = (row: Row | undefined): string => JSON.stringify(row?.inputs);
   assert.deepEqual(

@@ -113,7 +113,7 @@ describe("graph: an ingress controller on the machines of a pool", () => {
     assert.deepEqual(await allowed({}), [usual, usual]);
     const others = [...inside, "198.51.100.0/24", "203.0.113.2/32"];
     assert.deepEqual(await allowed({ serviceCidrs: ["198.51.100.0/24"] }), [others, others]);
-    // It knows no ranges.
+    // OVN does not support ranges.
     const ovn = await allowed({ loadBalancer: { provider: "ovn" } });
     assert.deepEqual(ovn, [undefined, undefined]);
   });
@@ -203,7 +203,7 @@ interface BalancedService {
   readonly spec: { readonly type?: string; readonly loadBalancerSourceRanges?: readonly string[] };
 }
 
-/** Traefik's and the samples'. */
+/** Returns the Services of Traefik and of the samples that have a load balancer. */
 async function balancedServices(
   over: Partial<ClusterArgs> = {},
 ): Promise<readonly BalancedService[]> {

@@ -11,7 +11,10 @@ import type { Row } from "../support/graph.js";
 import { programGraph } from "../support/program-graph.js";
 import { smallest } from "../support/spec.js";
 
-/** What the program registers, counted as the quotas are; with what Neutron and the cloud controller add to it. */
+/**
+ * Counts the registered resources by quota, including those that Neutron and the cloud controller
+ * add.
+ */
 function counted(rows: readonly Row[], spec: ClusterSpec) {
   const externalNetwork = spec.loadBalancer.network?.externalNetwork ?? spec.externalNetwork;
   const count = (type: string): number => rows.filter((row) => row.type === type).length;
@@ -25,12 +28,12 @@ function counted(rows: readonly Row[], spec: ClusterSpec) {
   );
   const dhcp = count("openstack:networking/subnet:Subnet");
   const claims = count("kubernetes:core/v1:PersistentVolumeClaim");
-  // Octavia makes the port of a load balancer that is given none.
+  // Octavia creates the port of a load balancer without a given port.
   const balancers = rows.filter(
     ({ type }) => type === "openstack:loadbalancer/loadBalancer:LoadBalancer",
   );
   const own = balancers.filter(({ inputs }) => inputs["vipSubnetId"] !== undefined).length;
-  // Neutron lets everything leave, in two rules of each new group.
+  // Neutron adds two rules that allow all egress to each new group.
   const leaving = rows.filter(
     ({ type, inputs }) =>
       type === "openstack:networking/secGroup:SecGroup" && inputs["deleteDefaultRules"] !== true,

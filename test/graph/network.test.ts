@@ -29,7 +29,7 @@ describe("the network of a cluster", () => {
       ["dev-network-services-subnet", "dev-network-services-network"],
       ["dev-network-subnet", "dev-network-network"],
     ]);
-    // Neutron refuses to delete a network over one.
+    // Neutron refuses to delete a network that still has a router interface.
     const interfaces = ofType(rows, ":RouterInterface");
     assert.deepEqual(
       interfaces.map(({ deletedWith }) => deletedWith),

@@ -13,7 +13,7 @@ describe("the state of the stack itself", () => {
     };
     const seen: (string | undefined)[] = [];
     const program = async (): Promise<void> => {
-      // At the same time, and one after another.
+      // Two concurrent calls, then a later one.
       const states = [...(await Promise.all([ownState(), ownState()])), await ownState()];
       seen.push(...states.map((state) => state?.map(({ name }) => name).join(" ")));
     };

@@ -9,7 +9,7 @@ import { object } from "../support/cloud-object.js";
 import { graph, type Fields, type GraphOptions, type Row } from "../support/graph.js";
 import { smallest } from "../support/spec.js";
 
-/** Clusters that have everything of which they can be the owners. */
+/** Clusters that have every object that a cluster can own. */
 const clusters: Readonly<Record<string, Partial<ClusterArgs>>> = {
   "with load balancers": {
     topology: "ha",
@@ -41,7 +41,10 @@ const lookups: GraphOptions["lookups"] = {
   "openstack:networking/getSubnet:getSubnet": ({ subnetId }) => subnets[String(subnetId)] ?? {},
 };
 
-/** An object as it is after the request that makes it: tags come by a second one, but for Octavia's. */
+/**
+ * Returns an object directly after its create request: a second request sets tags, except in
+ * Octavia.
+ */
 const inFirstMoment = (kind: CloudObject["kind"], { inputs }: Row): CloudObject =>
   object({
     ...inputs,

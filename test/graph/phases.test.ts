@@ -11,7 +11,7 @@ const args: ClusterArgs = { ...smallest, zones: ["zone-a", "zone-b"], samples: t
 const build = (name: string, over: Partial<ClusterArgs> = {}): Promise<readonly Row[]> =>
   graph(() => new Cluster(name, { ...args, ...over }), { ...cloudAnswers, stack: name });
 
-/** How many resources each phase has, whatever they are called. */
+/** Returns the number of resources in each phase. */
 const counts = (rows: readonly Row[]): Partial<Record<Phase, number>> => {
   const found: Partial<Record<Phase, number>> = {};
   for (const { urn, custom } of rows) {

@@ -62,7 +62,7 @@ describe("graph: pod networks", () => {
       const first = await checksum(1500);
       assert.match(String(first), /^[0-9a-f]{64}$/);
       assert.equal(await checksum(1500), first);
-      // Without a tunnel flannel takes the MTU of the machine's interface.
+      // Without a tunnel, flannel uses the MTU of the machine's interface.
       const follows = title !== "flannel host-gw";
       assert.equal((await checksum(1450)) !== first, follows);
     });
@@ -165,7 +165,7 @@ describe("graph: a cluster with another pod network", () => {
     const cni = text(routed, "dev-addons-network-kube-router-cni", "cni.conflist");
     const { plugins } = cni as { plugins: readonly { mtu?: number }[] };
     const net = text(wrapped, "dev-addons-network-flannel-configuration", "net-conf.json");
-    // flanneld takes off the bytes itself.
+    // flanneld subtracts the tunnel's overhead itself.
     const { Backend } = net as { Backend: { MTU: number } };
     assert.ok(plugins[0]?.mtu);
     assert.equal(Backend.MTU, plugins[0].mtu);

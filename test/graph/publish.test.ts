@@ -57,13 +57,13 @@ describe("a cluster to build on", () => {
   });
 
   describe("of which a program may change", () => {
-    /** Why these are none is said where the kinds are. */
+    /** The definition of the kinds states why these types are not in it. */
     const notTransformed = [
       "command:local:Command",
       "command:remote:Command",
       "pulumi:providers:kubernetes",
     ];
-    /** With what no example has. */
+    /** Arguments with resources that no example has. */
     const more: ClusterArgs = {
       ...args,
       metricsServer: true,

@@ -27,7 +27,7 @@ describe("machines of a role that is added to the table", () => {
     Reflect.deleteProperty(table, invented);
   });
 
-  /** What a pool of such machines registers, and the control plane that lets them in. */
+  /** Returns the resources of a pool of such machines, and of the control plane that they join. */
   const rowsOf = (row: RoleRow): Promise<readonly Row[]> => {
     table[invented] = row;
     const plan = planCluster(spec);

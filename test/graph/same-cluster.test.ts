@@ -8,7 +8,7 @@ import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Fields } from "../support/graph.js";
 import { smallest } from "../support/spec.js";
 
-/** What the engine says of the state, by the resource's name. */
+/** Type of each resource in the state, by the resource's name. */
 type State = Readonly<Record<string, string>> | undefined;
 
 const cluster = "stackadm:index:Cluster";

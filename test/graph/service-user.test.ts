@@ -31,7 +31,9 @@ const application = { id: "5d6a", secret: "CANARY" };
 
 const facts = { scope: { projectId: "p", roles: both } } as unknown as CloudFacts;
 
-/** As whom somebody signed in, when a user was asked for. */
+/**
+ * Returns the credentials with which the program authenticated, for a cluster that requires a user.
+ */
 const required = async (
   signIn: () => Promise<Signed>,
   credential: object = supplied,

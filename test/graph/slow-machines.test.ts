@@ -14,7 +14,7 @@ interface Container {
   readonly readinessProbe?: unknown;
 }
 
-/** Returns the containers of DaemonSets and Deployments by the names of both. */
+/** Returns the containers of DaemonSets and Deployments, by the names of both. */
 const containersOf = (rows: readonly Row[]): Map<string, Container> =>
   new Map(
     rows

@@ -10,11 +10,11 @@ const instance = "openstack:compute/instance:Instance";
 
 interface Built {
   readonly rows: readonly Row[];
-  /** How many servers of a group Nova had to place at once, at most. */
+  /** Maximum number of servers of a group that Nova created at the same time, by group. */
   readonly atOnce: Readonly<Record<string, number>>;
 }
 
-/** Makes a cluster in a cloud in which a server takes some time. */
+/** Creates a cluster in a cloud in which the creation of a server takes some time. */
 async function build(over: Partial<ClusterArgs>): Promise<Built> {
   const now: Record<string, number> = {};
   const atOnce: Record<string, number> = {};

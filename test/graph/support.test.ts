@@ -21,7 +21,7 @@ import { plain } from "../support/secrets.js";
 import { specOf } from "../support/spec.js";
 import { secret, value } from "../support/value.js";
 
-/** How long dialling goes on: the plugin's waits grow from 0.1 s by half to 5 s. */
+/** Returns the total time of dialing: the plugin's pauses grow from 0.1 s by half to 5 s. */
 const seconds = (perDial: number): number => {
   let [total, wait] = [0, 0.1];
   for (let dial = 0; dial < dialBudget.dialErrorLimit; dial++) {
@@ -195,7 +195,7 @@ describe("the identity", () => {
     assert.equal(await value(identity), sampleIdentity);
     assert.equal(await secret(identity), false);
     const row = rows.find(({ type }) => type === "command:local:Command");
-    // Another wording in a later release must not make another identity.
+    // A changed command in a later release must not create another identity.
     assert.deepEqual(row?.ignoreChanges, ["create"]);
     const made = () => execFileSync("/bin/sh", ["-c", String(row.inputs["create"])]).toString();
     assert.match(made(), /^[0-9a-f]{12}$/);

@@ -68,7 +68,7 @@ describe("Terraform's account of what the program registers", () => {
       const scripts = made?.rows.filter(
         ({ type, inputs }) => type === "command:remote:Command" && "create" in inputs,
       );
-      // The objects, and what gives back what the cluster made.
+      // All scripts, plus the objects and the teardown.
       assert.equal(Object.keys(steps).length, (scripts?.length ?? 0) + 2);
     }
   });
@@ -125,7 +125,7 @@ describe("Terraform's account of what the program registers", () => {
     for (const [type, some] of Object.entries(before.resource))
       for (const [label, was] of Object.entries(some)) {
         const now = after.resource[type]?.[label];
-        // Provisioners run once, and no order is anything to do.
+        // Provisioners run once, and a changed order causes no action.
         const compared = (resource: Resource | undefined) => ({
           ...resource,
           ...{ provisioner: undefined, depends_on: undefined },
@@ -134,7 +134,7 @@ describe("Terraform's account of what the program registers", () => {
       }
     const count = ({ resource }: Main): number =>
       Object.values(resource).flatMap(Object.keys).length;
-    // Port, server, preparation, join.
+    // The added resources are port, server, preparation and join.
     assert.equal(count(after) - count(before), 4);
   });
 

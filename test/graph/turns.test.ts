@@ -17,11 +17,11 @@ const script = "command:remote:Command";
 const provider = "pulumi:providers:kubernetes";
 
 interface BuildOptions extends GraphOptions {
-  /** Where the provider's credential leads. */
+  /** ID of the project of the provider's credential. */
   readonly project?: string;
-  /** Nobody gives the program a way to ask. */
+  /** If true, the program has no client for the cloud. */
   readonly alone?: boolean;
-  /** Beside the pools. */
+  /** Arguments other than the pools. */
   readonly over?: Partial<ClusterArgs>;
 }
 
@@ -52,7 +52,9 @@ describe("machines whose generation was raised", () => {
       },
     });
   };
-  /** Registers the cluster and notes in which order the engine gets to see servers and joins. */
+  /**
+   * Registers the cluster, and records the order in which the engine receives servers and joins.
+   */
   const build = async (
     workers: ClusterArgs["workers"],
     { project = fakeProject, alone = false, over = {}, ...more }: BuildOptions = {},

@@ -42,7 +42,7 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
   const exists = (...names: readonly string[]): void => {
     exist(serversOf(identity, names));
   };
-  /** Registers the cluster, of which the state says that it came up with a version, and notes the order. */
+  /** Registers the cluster, with a reached version in the state, and records the order. */
   const build = async (
     reached: string | undefined,
     over: Partial<ClusterArgs> = {},

@@ -9,11 +9,11 @@ interface Server {
 const mac = "fa:16:3e:00:00:01";
 const address = "10.0.0.5";
 
-/** What Nova and Neutron say of one server with one port, as far as OpenStack's provider asks. */
+/** Fake Nova and Neutron with one server and one port, for the OpenStack provider. */
 export class FakeNova {
-  /** The server's, as Nova says it. */
+  /** Status of the server. */
   status = "ACTIVE";
-  /** IDs of all that were made, the present one last. */
+  /** IDs of all servers that were created, the current one last. */
   readonly made: string[] = [];
   private server?: Server;
 
@@ -22,7 +22,7 @@ export class FakeNova {
     this.answerServers();
   }
 
-  /** What was asked since that would change anything: `POST /compute/servers`. */
+  /** Returns the writing requests after request `since`, for example `POST /compute/servers`. */
   changes(since: number): string[] {
     return this.cloud.seen
       .slice(since)

@@ -1,22 +1,25 @@
 import { join } from "node:path";
 import { packageRoot } from "../../../base/paths.js";
 
-/** A line that imports names from a file of components/. */
+/** Returns an import of names from a file of components/. */
 export const importOf = (names: string, file: string): string =>
   `import { ${names} } from ${JSON.stringify(join(packageRoot(), "components", file))};`;
 
-/** What surrounds the machine. */
+/** Parts of a program around the machine. */
 export interface Around {
   readonly networkId: string;
   /** Lines before the program. @default none */
   readonly imports?: string;
-  /** Lines in it before the machine is made. @default none */
+  /** Lines of the program before the machine. @default none */
   readonly before?: string;
-  /** An expression: what is known of machines that failed. @default nothing */
+  /** Expression of the known failed machines. @default none */
   readonly failed?: string;
 }
 
-/** A program that makes a cluster as far as it matters to one machine, `dev-general-0`: that machine. Its output is the server's ID. */
+/**
+ * Returns a program with a cluster that has only the machine `dev-general-0`. Its output is the
+ * server's ID.
+ */
 export const machineProgram = ({
   networkId,
   imports = "",

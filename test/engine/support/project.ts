@@ -1,4 +1,4 @@
-/** A Pulumi project in a directory of its own, with its own state, driven by the real CLI. */
+/** Runs the real CLI on a Pulumi project in a separate directory, with a separate state. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import {
@@ -16,14 +16,14 @@ import { toolDirectory } from "./tools.js";
 
 export interface Run {
   readonly code: number;
-  /** Both streams as they came. */
+  /** Standard output and standard error, interleaved. */
   readonly output: string;
 }
 
 export interface ProjectOptions {
-  /** Text of the program. */
+  /** Source text of the program. */
   readonly program: string;
-  /** Default: index.js. */
+  /** File name of the program. @default index.js */
   readonly file?: "index.js" | "index.ts";
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -42,7 +42,7 @@ const passphrase = "engine-tests";
 export class Project {
   readonly directory = mkdtempSync(join(tmpdir(), "stackadm-engine-"));
   readonly environment: NodeJS.ProcessEnv;
-  /** Running CLI processes, with everything they started. */
+  /** Running CLI processes, each with its process group. */
   private readonly running = new Set<ChildProcess>();
 
   private constructor(options: ProjectOptions) {
@@ -54,7 +54,7 @@ export class Project {
       PULUMI_BACKEND_URL: `file://${join(this.directory, "state")}`,
       PULUMI_CONFIG_PASSPHRASE: passphrase,
       PULUMI_SKIP_UPDATE_CHECK: "true",
-      // Makes the flag --event-log known.
+      // Enables the flag --event-log.
       PULUMI_DEBUG_COMMANDS: "true",
       PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
       SSH_AUTH_SOCK: "",
@@ -90,7 +90,7 @@ export class Project {
     writeFileSync(join(this.directory, file), text);
   }
 
-  /** Starts `pulumi` in a process group of its own. */
+  /** Starts `pulumi` in a separate process group. */
   start(args: readonly string[]): { child: ChildProcess; ended: Promise<Run> } {
     const child = spawn("pulumi", args, {
       cwd: this.directory,
@@ -140,8 +140,9 @@ export class Project {
   }
 
   /**
-   * The engine's events of the runs so far, a line each, without debug diagnostics: the Node SDK writes every value it
-   * sends and gets into those in clear, secrets too. Nobody sees them without --debug; whoever keeps events must drop them.
+   * Returns the engine's events so far, one per line, without debug diagnostics: these contain all
+   * values of the Node SDK in clear text, secrets too. They are only shown with --debug; code that
+   * stores events must drop them.
    */
   events(): string {
     if (!existsSync(this.eventLog)) return "";
@@ -155,7 +156,7 @@ export class Project {
     return output;
   }
 
-  /** The resources of the state, without the stack and the default providers. */
+  /** Returns the resources of the state, without the stack and the default providers. */
   async resources(): Promise<StateResource[]> {
     const state = JSON.parse(await this.export()) as {
       deployment: { resources?: StateResource[] };
@@ -164,7 +165,7 @@ export class Project {
     return (state.deployment.resources ?? []).filter(({ type }) => !hidden.includes(type));
   }
 
-  /** Ends what runs and removes the directory. */
+  /** Kills running processes and deletes the directory. */
   remove(): void {
     for (const child of this.running) {
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
@@ -173,7 +174,7 @@ export class Project {
   }
 }
 
-/** Throws the CLI's output when a run did not end well. */
+/** Returns the CLI's output; throws it if the run failed. */
 export function succeeded({ code, output }: Run): string {
   if (code !== 0) throw new Error(`pulumi ended with code ${code}:\n${output}`);
   return output;

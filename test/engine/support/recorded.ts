@@ -25,7 +25,7 @@ export interface State {
   readonly deployment: { readonly resources: readonly { readonly urn: string }[] };
 }
 
-/** What was recorded in another project, with this one's way to keep secrets. */
+/** Converts a state recorded in another project to this project, with this project's encryption. */
 function ofProject(state: string, { directory }: Project): State {
   const text = state
     .replaceAll("::stackadm::", "::engine::")
@@ -38,7 +38,7 @@ function ofProject(state: string, { directory }: Project): State {
   return { ...rest, deployment: { ...deployment, ...keeper } };
 }
 
-/** A project that holds a recorded cluster. */
+/** Returns a project whose stack contains a recorded cluster. */
 export async function holding(
   recorded: string,
   cloud: FakeCloud,
@@ -51,7 +51,7 @@ export async function holding(
   return { project, held };
 }
 
-/** What a preview of the cluster with these arguments shows. */
+/** Returns the preview of the cluster with these arguments. */
 export async function previewOf(
   project: Project,
   { args, cloud }: RecordedCluster,

@@ -6,8 +6,9 @@ import { SshServer, keyPair } from "./ssh-server.js";
 const turns = resolve(__dirname, "../../../components/machine/turns.ts");
 
 /**
- * How a program of a roll begins: a server is a local command that has another ID whenever it is made; everything that happens
- * appends a line to a file, and fails where a file says so. `wanted` is what `up` was given; `order` waits as Nova's answer says.
+ * Start of a program that replaces machines. A server is a local command with a new ID per create.
+ * Each step appends a line to a file, and fails if another file exists. `wanted` is the argument of
+ * `up`; `order` waits according to Nova's answer.
  */
 const beginning = `
 import * as pulumi from "@pulumi/pulumi";
@@ -34,7 +35,9 @@ const order = new Turns(
 );
 `;
 
-/** A project whose program replaces machines in turns, and the SSH server that is all of them. */
+/**
+ * Project whose program replaces machines in order, and the SSH server that stands for all of them.
+ */
 export class Roll<Wanted extends object> {
   readonly #log: string;
   readonly #fails: string;
@@ -48,7 +51,7 @@ export class Roll<Wanted extends object> {
     Object.assign(project.environment, { LOG: this.#log, FAILS: this.#fails });
   }
 
-  /** `program` goes on after `beginning`. */
+  /** Creates a project. Its program is `beginning` followed by `program`. */
   static async create<Wanted extends object>(program: string): Promise<Roll<Wanted>> {
     const key = keyPair();
     const ssh = await SshServer.start({ authorizedKeys: [key.public] });
@@ -69,14 +72,14 @@ export class Roll<Wanted extends object> {
     return this.project.up(...more);
   }
 
-  /** What happened since the last look, without the IDs. */
+  /** Returns the steps since the last call, without IDs. */
   happened(): string[] {
     const lines = existsSync(this.#log) ? readFileSync(this.#log, "utf8").trim().split("\n") : [];
     rmSync(this.#log, { force: true });
     return lines.map((line) => line.split(" ")[0] ?? "");
   }
 
-  /** From now on that fails; comes back with what ends it. */
+  /** Makes a step fail, and returns a function that ends this. */
   failing(what: string): () => void {
     const file = `${this.#fails}-${what}`;
     writeFileSync(file, "");

@@ -9,7 +9,7 @@ import { makeWithGo } from "../../../toolchain/make.js";
 const module = "github.com/johannesboyne/gofakes3";
 const bucket = "stacks";
 
-/** An object store that speaks S3, with one bucket and everything in memory. Built on first use. */
+/** S3 object store with one bucket, in memory. Compiled at the first use. */
 export class S3Server {
   private constructor(
     private readonly server: ChildProcess,
@@ -43,7 +43,7 @@ export class S3Server {
     });
   }
 
-  /** With what an engine has its stacks there. */
+  /** Environment variables with which an engine stores its stacks in this server. */
   get environment(): Record<string, string> {
     const query = `endpoint=http://127.0.0.1:${String(this.port)}&s3ForcePathStyle=true`;
     return {

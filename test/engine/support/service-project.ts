@@ -5,16 +5,22 @@ import { pathToFileURL } from "node:url";
 import type { ClusterServiceOptions } from "../../../automation/cluster/options.js";
 import { toolDirectory } from "./tools.js";
 
-/** A program with a stack `dev`, a backend of its own and a real engine, for a cluster service. */
+/** Project with a stack `dev`, a separate backend and a real engine, for a cluster service. */
 export class ServiceProject {
   readonly directory: string;
-  /** What the service is made of. Its backend is a directory, where the environment names no other. */
+  /**
+   * Options of the service. The backend is a directory, unless the environment names another one.
+   */
   readonly service: ClusterServiceOptions & { readonly projectDirectory: string };
-  /** The engine's record of the stack, in a directory. */
+  /** Path of the stack's checkpoint, if the backend is a directory. */
   readonly checkpoint: string;
   private readonly stateHome = process.env["XDG_STATE_HOME"];
 
-  /** @param name the project's; @param program text of its module; @param environment what it has besides */
+  /**
+   * @param name name of the project
+   * @param program source text of its module
+   * @param environment further environment variables
+   */
   constructor(name: string, program: string, environment: NodeJS.ProcessEnv = {}) {
     const directory = mkdtempSync(join(tmpdir(), `stackadm-${name}-`));
     mkdirSync(join(directory, "backend"));
@@ -40,7 +46,7 @@ export class ServiceProject {
     this.service = { env, backend, projectDirectory: directory, program: file };
   }
 
-  /** Process ids of the engines that work on its backend. */
+  /** Returns the process IDs of the engines that work on this backend. */
   engines(): number[] {
     const ours = (pid: string): boolean => {
       try {
@@ -49,7 +55,7 @@ export class ServiceProject {
           readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "pulumi"
         );
       } catch {
-        return false; // it ended while we looked
+        return false; // the process has ended
       }
     };
     return readdirSync("/proc")

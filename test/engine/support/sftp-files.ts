@@ -1,4 +1,4 @@
-/** The part of SFTP that copying files to a machine needs, over a directory that stands for the machine's root. */
+/** Minimal SFTP server that copies files into a directory, which stands for the machine's root. */
 import { closeSync, mkdirSync, openSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { SFTPWrapper } from "ssh2";

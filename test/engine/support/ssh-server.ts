@@ -1,4 +1,7 @@
-/** A real SSH server on loopback for tests: runs commands in a shell, takes files by SFTP, forwards connections. */
+/**
+ * Real SSH server on the loopback interface: runs commands in a shell, receives files by SFTP, and
+ * forwards connections.
+ */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,22 +13,22 @@ import type { AuthContext, Connection, ServerChannel, Session } from "ssh2";
 import { serveFiles } from "./sftp-files.js";
 
 export interface SshServerOptions {
-  /** Default: any free port. */
+  /** Port. @default any free port */
   readonly port?: number;
-  /** Default: 127.0.0.1. */
+  /** Address. @default 127.0.0.1 */
   readonly host?: string;
-  /** Public keys that may log in, each one line. Default: none. */
+  /** Public keys that may log in, one line each. @default none */
   readonly authorizedKeys?: readonly string[];
   readonly password?: string;
-  /** Variables the server takes (`AcceptEnv`). Default: none, as a stock sshd. */
+  /** Environment variables that the server accepts (`AcceptEnv`). @default none, like sshd */
   readonly acceptEnvironment?: readonly string[];
-  /** Environment of the commands. Default: this process's. */
+  /** Environment of the commands. @default environment of this process */
   readonly environment?: NodeJS.ProcessEnv;
-  /** Private host key; default: a new ed25519 key. */
+  /** Private host keys. @default a new ed25519 key */
   readonly hostKeys?: readonly string[];
-  /** This many connections are closed right after they were accepted. */
+  /** Number of connections that are closed directly after they were accepted. */
   readonly dropFirst?: number;
-  /** Ports that others stand for when a connection is forwarded. */
+  /** Ports to which connections to other ports are forwarded. */
   readonly ports?: Readonly<Record<number, number>>;
 }
 
@@ -34,9 +37,9 @@ export interface KeyPair {
   readonly public: string;
 }
 
-/** A new ed25519 key pair. */
+/** Returns a new ed25519 key pair. */
 export function keyPair(): KeyPair {
-  // One key in some hundred that ssh2 makes cannot be read by ssh2 (a leading zero octet is lost).
+  // ssh2 cannot read one of some hundred keys that it generates: it drops a leading zero byte.
   for (;;) {
     const { private: secret, public: open } = utils.generateKeyPairSync("ed25519");
     const readable = [secret, open].every((key) => !(utils.parseKey(key) instanceof Error));
@@ -45,13 +48,13 @@ export function keyPair(): KeyPair {
 }
 
 export class SshServer {
-  /** Commands that were asked for, in order. */
+  /** Commands that clients ran, in order. */
   readonly commands: string[] = [];
-  /** Logins that succeeded. */
+  /** Number of successful logins. */
   logins = 0;
-  /** Connections that were accepted, with those that were dropped. */
+  /** Number of accepted connections, dropped ones included. */
   connections = 0;
-  /** Directory that SFTP shows as `/`. */
+  /** Directory that SFTP clients see as `/`. */
   readonly files = mkdtempSync(join(tmpdir(), "stackadm-sftp-"));
   private readonly children = new Set<ChildProcess>();
   private readonly clients = new Set<Connection>();
@@ -81,12 +84,12 @@ export class SshServer {
     return typeof address === "object" && address !== null && "port" in address ? address.port : 0;
   }
 
-  /** Connections that are open now. */
+  /** Number of open connections. */
   get open(): number {
     return this.clients.size;
   }
 
-  /** Ends the connections that are open now, as a network failure would. */
+  /** Closes all open connections, like a network failure. */
   disconnectAll(): void {
     for (const client of this.clients) client.end();
   }
@@ -127,7 +130,7 @@ export class SshServer {
           const channel = acceptChannel();
           target.on("error", () => channel.end());
           channel.on("error", () => target.destroy());
-          // As OpenSSH: when one side ends, the channel stays open for the other one.
+          // Like OpenSSH: after one side has ended, the channel stays open for the other direction.
           channel.pipe(target).pipe(channel, { end: false });
           target.once("end", () => {
             channel.eof();
@@ -161,7 +164,7 @@ export class SshServer {
         environment[key] = val;
         accept();
       } else {
-        // Undefined when the client does not want an answer.
+        // ssh2 passes undefined if the client requests no reply.
         (reject as (() => void) | undefined)?.();
       }
     });

@@ -1,4 +1,4 @@
-/** Finds the tools of the engine tier; a missing one is an error with its name. */
+/** Finds the tools of the engine tests; throws an error with the name of a missing one. */
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 
@@ -9,7 +9,7 @@ const names = [
   "pulumi-resource-kubernetes",
 ] as const;
 
-/** The directory with the tools: `STACKADM_TOOLCHAIN_BIN`, or that of `pulumi` on PATH. */
+/** Returns the directory of the tools: `STACKADM_TOOLCHAIN_BIN`, or that of `pulumi` on PATH. */
 export function toolDirectory(): string {
   const path = (process.env["PATH"] ?? "").split(delimiter);
   const directory =

@@ -1,4 +1,4 @@
-/** Waits for something that another process does: asked every 20 ms, for so long and no longer. */
+/** Waits for an effect of another process: checks every 20 ms, and throws after `seconds`. */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
