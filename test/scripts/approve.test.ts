@@ -51,7 +51,7 @@ describe("mint.sh, looking what is there before it gives a token", () => {
     assert.deepEqual([code, stdout], [1, ""]);
     assert.match(stderr, /dev-general-0 is a node already/);
     assert.ok(calls.every((call) => call.startsWith("kubectl get ")));
-    // Whoever lets a control plane in does so before it resets itself.
+    // A control plane's join deletes the node before the machine resets itself.
     const [, ...rest] = asked;
     const { calls: others } = machine.execute(mintScript, "certificates", ...rest, "token");
     assert.ok(begins(others, "kubectl delete node dev-general-0") >= 0);

@@ -23,7 +23,7 @@ describe("apt.sh", () => {
   });
 
   it("lets what was broken off come to its end first, without a question", () => {
-    // As apt does until then.
+    // apt refuses to work until the interrupted run is configured.
     machine.put("interrupted");
     machine.stub("dpkg", "rm -f $root/interrupted");
     machine.stub("apt-get", '[ ! -e $root/interrupted ] || { echo "E: interrupted"; exit 100; }');
@@ -60,7 +60,7 @@ describe("apt.sh", () => {
     it(`deletes lists that a machine which lost its power left half written: ${broken.split("\n").at(-1) ?? ""}`, () => {
       machine.put("var/lib/apt/lists/x_Packages.lz4", "half");
       machine.put("var/cache/apt/pkgcache.bin", "of it");
-      // As apt 2.6 does: its update fails over the list that it would replace.
+      // Like apt 2.6, whose update fails on the list that it would replace.
       machine.stub(
         "apt-get",
         `[ ! -e /var/lib/apt/lists/x_Packages.lz4 ] || { cat <<'SAID'\n${broken}\nSAID\nexit 100; }`,

@@ -11,7 +11,7 @@ const scripts = [
   "access/scripts/bastion.sh",
 ].map((path) => readFileSync(join(components, path), "utf8"));
 
-/** What `sshd -T` says of its settings, among them this one. */
+/** Runs the bastion's scripts, with `setting` among the settings that `sshd -T` prints. */
 const run = (setting: string): Outcome & { readonly periodic: string | undefined } => {
   const machine = new Sandbox({
     hostname: "echo dev-bastion-0",

@@ -8,7 +8,7 @@ import type { Role } from "../lab/support/cis-item.js";
 import { Sandbox } from "../support/sandbox.js";
 import { smallest } from "../support/spec.js";
 
-/** Of the flags that kubeadm gives by itself those that the table asks for. */
+/** Flags that kubeadm sets by itself, limited to those in the table. */
 const kubeadm: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "kube-apiserver": {
     "authorization-mode": "Node,RBAC",
@@ -47,7 +47,7 @@ const kubeadmKubelet = {
   rotateCertificates: true,
 };
 
-/** What a process of each name is started with, and kubelet's file, as the program renders them. */
+/** Returns the flags of each process and kubelet's file, as the program renders them. */
 function rendered(hardened: boolean) {
   const result = parseClusterSpec({ ...smallest, kubernetes: { hardened } });
   assert.ok("spec" in result);

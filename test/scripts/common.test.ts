@@ -55,7 +55,7 @@ describe("a step that fails", () => {
     const { code, stderr } = run(body);
     assert.notEqual(code, 0);
     assert.doesNotMatch(stderr, /CANARY/);
-    // A busy host may print the first sign of life late.
+    // On a busy host the first sign of life may be late.
     const lines = stderr
       .trimEnd()
       .split("\n")
@@ -131,7 +131,7 @@ describe("a file that a step writes", () => {
     const machine = new Sandbox({
       hostname: "echo machine",
       stat: 'exec /usr/bin/stat "$@"',
-      // That of uutils: for all to read until it has its mode.
+      // Like install of uutils, which creates the file world-readable before it sets the mode.
       install: 'mkdir -p "${5%/*}"; cat >"$5"; chmod "$3" "$5"',
     });
     try {

@@ -168,7 +168,7 @@ describe("Kubernetes' own configuration on a control plane", () => {
       const other = { KUBEADM_INIT: "" };
       assert.equal(restarts(run({ ...fields, ...other })), 0);
       assert.equal(kept(), fields.KUBE_PROXY_CONFIGURATION);
-      // As it is after a join.
+      // State after a join.
       machine.put("var/lib/stackadm/kept-proxy", "not finished");
       assert.equal(restarts(run(other)), 0);
       assert.equal(kept(), undefined);

@@ -11,7 +11,7 @@ const release = 'PRETTY_NAME="Debian GNU/Linux 12"\nID=debian\nVERSION_CODENAME=
 const keyring = "etc/apt/keyrings/stackadm-containerd.asc";
 const apart = "var/cache/stackadm/containerd";
 
-/** What the distribution has, when all lists are there, and what the repository apart has. */
+/** Versions of containerd in the distribution and in the separate repository. */
 interface Builds {
   readonly distribution?: string;
   readonly separate?: string;

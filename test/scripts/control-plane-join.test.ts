@@ -108,7 +108,7 @@ describe("control-plane.sh with peers", () => {
   });
 
   it("gives kubeadm longer than it waits itself, so that it says what is wrong", () => {
-    // Discovery, TLS bootstrap, kubelet's health, etcd's learner, calls of the API.
+    // kubeadm waits for: discovery, TLS bootstrap, kubelet's health, etcd's learner, API calls.
     const own = 5 * kubeadmSeconds;
     assert.ok(boundOf(run(peers, "update").calls, "join") >= own + pulls);
   });

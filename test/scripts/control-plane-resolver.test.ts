@@ -8,7 +8,10 @@ import type { Sandbox } from "../support/sandbox.js";
 
 describe("control-plane.sh on a machine with systemd-resolved", () => {
   let machine: Sandbox;
-  /** What kubeadm writes for this machine stands in what it uploads in the same run, and in no later one's. */
+  /**
+   * Stub of kubeadm: `init` uploads its settings with those of this machine; a later upload has
+   * only the document.
+   */
   const kubeadm = [
     'case "$*" in "init --config"*)',
     "  mkdir -p /etc/kubernetes/pki /var/lib/kubelet; echo CONF >/etc/kubernetes/admin.conf; echo CA >/etc/kubernetes/pki/ca.crt",

@@ -93,7 +93,7 @@ describe("control-plane.sh", () => {
   });
 
   it("gives kubeadm longer than it waits itself, so that it says what is wrong", () => {
-    // kubelet's health, that of the control plane's components, calls of the API.
+    // kubeadm waits for: kubelet's health, health of the control plane's components, API calls.
     assert.ok(boundOf(run().calls, "init") >= 3 * kubeadmSeconds + pulls);
   });
 
@@ -115,7 +115,7 @@ describe("control-plane.sh", () => {
   it("waits for an initialisation that still runs instead of starting another", () => {
     machine.stub(
       "systemctl",
-      // Active for two looks, done at the third.
+      // Reports "active" twice, then that the unit has finished.
       'case "$*" in *ActiveState*) echo x >>$root/looks; if [ $(wc -l <$root/looks) -lt 3 ]; then echo activating; else mkdir -p /etc/kubernetes/pki /var/lib/stackadm; echo CONF >/etc/kubernetes/admin.conf; echo CA >/etc/kubernetes/pki/ca.crt; touch /var/lib/stackadm/init.done; echo inactive; fi ;; esac',
     );
     machine.stub("wc", 'exec /usr/bin/wc "$@"');
@@ -155,7 +155,7 @@ describe("control-plane.sh", () => {
       `case "$*" in *"get configmap kubelet-config"*) echo "maxPods: 50" ;;
       *"get configmap kube-proxy"*) echo "mode: x" ;; *) ${machine.bodyOf("kubectl")} ;; esac`,
     );
-    // What was begun and refused goes to the cluster by the usual way.
+    // A configuration that was started and refused is applied like any other change.
     assert.notDeepEqual(phases(run({ ...configured, ...fields }, "update")), []);
   });
 

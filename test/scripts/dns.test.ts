@@ -4,7 +4,9 @@ import { converge, staticPods } from "../support/static-pods.js";
 
 const dns = "dns:\n  imageRepository: own.example/k8s\n  imageTag: v9\n";
 
-/** The cluster's CoreDNS is a file with its image; kubeadm lists the image of the document's tag. */
+/**
+ * Stub of kubectl: a file holds CoreDNS's image, and kubeadm lists the image of the document's tag.
+ */
 const kubectl = [
   'case "$*" in',
   "*readyz*) printf ok ;;",

@@ -29,14 +29,14 @@ const values = (registries: object = {}): Record<string, string> => ({
 const signedIn = signIns([{ host: "r.example", user: "me", password }]);
 const proxied = proxyFiles(specOf(), { http: url, https: url });
 
-/** Tells a download from the question what time it is. */
+/** Returns whether a call downloads something, instead of reading the time. */
 const downloads = (call: string): boolean => call.startsWith("curl ") && !call.includes(" --head ");
 
 describe("what prepare.sh does for what is fetched", () => {
   let prepared: Sandbox;
   let restore: () => void;
   let machine: Sandbox;
-  /** One that nothing was done to, instead of the prepared one. */
+  /** Replaces the prepared machine by a new one. */
   const fresh = (): void => {
     machine = new Sandbox(freshDebian);
   };

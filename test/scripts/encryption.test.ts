@@ -15,7 +15,7 @@ const [digest = "", encrypts = "", plain = ""] = ENCRYPTION.split(" ");
 const file = String(encryptionFlags(kubernetes)?.["encryption-provider-config"]).slice(1);
 const decoded = (data: string): string => Buffer.from(data, "base64").toString();
 
-/** Answers what the control planes say of themselves, a line each. */
+/** Sets the states that the control planes report, one per line. */
 const says = (machine: Sandbox, ...lines: readonly string[]): void => {
   machine.put("says", `${lines.join("\n")}\n`);
   machine.stub(
@@ -92,7 +92,7 @@ describe("encryption of Secrets on a control plane", () => {
     converge(machine, { ENCRYPTION });
     const unit = (end: string) => machine.file(`etc/systemd/system/stackadm-encrypt.${end}`) ?? "";
     assert.match(unit("service"), /^SuccessExitStatus=1$/m);
-    // systemd's own is a minute: two minutes would not do until what is written is encrypted.
+    // systemd's default is one minute, so that encryption could start two minutes late.
     assert.match(unit("timer"), /^AccuracySec=1$/m);
   });
 

@@ -9,7 +9,7 @@ const line = (position: number, learner = false): string => {
 };
 
 describe("leave.sh of etcd", () => {
-  /** What becomes of it with these members, of which some are not well. */
+  /** Runs leave.sh with these members; those in `ill` are unhealthy. */
   const leave = (members: readonly string[], ill: readonly string[] = []) => {
     const sick = ill.map((address) => `*"=https://${address}:2379"*"endpoint health"*) exit 1 ;;`);
     const machine = new Sandbox({

@@ -7,7 +7,7 @@ import { Sandbox } from "../support/sandbox.js";
 const cluster = "dev-etcd-1=https://10.0.0.7:2380,dev-etcd-0=https://10.0.0.5:2380";
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** kubeadm writes a static pod, and a container runs as long as there is one. */
+/** Stubs: kubeadm writes a static pod, and its container runs while the manifest exists. */
 const commands = {
   ...nodeCommands,
   kubeadm:
@@ -22,7 +22,7 @@ const commands = {
 
 describe("member.sh", () => {
   let machine: Sandbox;
-  /** As on a machine, with shorter bounds. */
+  /** Scripts with shorter waits. */
   const scripts = memberScripts.map((text) =>
     text.replace(
       "well_for=5 well_within=180 back_within=240",

@@ -17,7 +17,7 @@ const added =
   'Member a2 added\n\nETCD_NAME="x"\nETCD_INITIAL_CLUSTER="dev-etcd-0=https://10.0.0.5:2380,dev-etcd-1=https://10.0.0.6:2380"\nETCD_INITIAL_CLUSTER_STATE="existing"';
 const openssl = 'exec /usr/bin/openssl "$@"';
 
-/** An authority as kubeadm makes one. */
+/** Creates a CA like kubeadm's. */
 function authority(machine: Sandbox): void {
   machine.put("etc/kubernetes/pki/etcd/.made");
   const pki = join(machine.root, "etc/kubernetes/pki/etcd");
@@ -109,7 +109,7 @@ describe("client.sh", () => {
     machine = new Sandbox({
       ...nodeCommands,
       openssl,
-      // What sshd does on a member of etcd with the words that were asked.
+      // Executes the requested command, as sshd on a member of etcd would.
       ssh: `all="$*"; PATH=${signer.root}/bin BASH_ENV=${signer.root}/functions exec /bin/bash ${signer.root}/program ${controlPlane.join(" ")} "\${all#*@10.0.0.7 }"`,
     });
   });

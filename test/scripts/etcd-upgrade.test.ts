@@ -24,7 +24,10 @@ describe("the upgrade of a machine of etcd", () => {
         [];
       return word === undefined ? [] : [word];
     });
-  /** Another manifest is another container; one of a broken image never answers. */
+  /**
+   * Stub of crictl: a changed manifest has another container ID; a container with a broken image
+   * never answers.
+   */
   const crictl = (...more: readonly string[]): void => {
     const cases = [
       ...more,

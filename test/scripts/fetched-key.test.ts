@@ -13,7 +13,7 @@ const repository = (server: WebServer, minor: string): string => `${server.url()
 const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 const index = `Origin: here\nDate: Tue, 02 Jan 2024 00:00:00 UTC\nSHA256:\n ${empty} 0 Packages\n`;
 
-/** With the real curl, gpg and apt. */
+/** Uses the real curl, gpg and apt. */
 describe("what a machine downloads itself", () => {
   let key: ExpiringKey;
   let machine: Sandbox;
@@ -25,7 +25,7 @@ describe("what a machine downloads itself", () => {
     server = await WebServer.open();
     machine = new Sandbox(freshDebian);
     machine.stub("gpg", '/usr/bin/gpg "$@"');
-    // It waits between the tries otherwise.
+    // Without this, curl waits between its retries.
     machine.stub("curl", '/usr/bin/curl "$@" --retry 0');
   });
   afterEach(async () => {
@@ -163,7 +163,7 @@ describe("what a machine downloads itself", () => {
     });
   });
 
-  /** The list of packages is fetched by the real apt, which sees no file but those of the sandbox. */
+  /** Replaces the stub by the real apt, limited to files of the sandbox. */
   function realApt(): void {
     const body = machine.bodyOf("apt-get");
     const at = (name: string, path: string): string => `-o ${name}=${join(machine.root, path)}`;

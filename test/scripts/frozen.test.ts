@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Sandbox, type Outcome } from "../support/sandbox.js";
 
 const components = join(__dirname, "..", "..", "components");
-/** Nothing but the comparison. */
+/** Scripts that only compare the frozen values. */
 const scripts = [
   ...["support/scripts/common.sh", "kubeadm/scripts/frozen.sh"].map((path) =>
     readFileSync(join(components, path), "utf8"),

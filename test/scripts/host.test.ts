@@ -70,7 +70,7 @@ describe("a machine that reboots while it is prepared", () => {
   it("is prepared by the next run, whatever was just being done", () => {
     const whole = new Sandbox(freshDebian);
     const { calls, stdout } = run(whole);
-    // What brings or changes something, and may be cut off in the middle.
+    // Commands that change the machine, and may be interrupted.
     const steps = ["apt-get", "systemctl", "iptables", "apt-mark"];
     const moments = steps.filter((step) => calls.some((call) => call.startsWith(`${step} `)));
     assert.deepEqual(moments, steps);
@@ -79,7 +79,7 @@ describe("a machine that reboots while it is prepared", () => {
       const body = machine.bodyOf(moment);
       machine.stub(moment, "kill -9 $$");
       assert.notEqual(run(machine).code, 0, moment);
-      // /run is empty after a boot.
+      // /run is empty after a reboot.
       rmSync(join(machine.root, "run"), { recursive: true, force: true });
       machine.stub(moment, body);
       const again = run(machine);
@@ -95,7 +95,10 @@ describe("a machine that reboots while it is prepared", () => {
 
 describe("the clock of a machine", () => {
   const now = "Fri, 27 Nov 2026 18:00:00 GMT";
-  /** The server says 18:00:00; the machine is `off` seconds ahead of it, until its clock is set. */
+  /**
+   * Stubs the clocks: the server's time is 18:00:00, the machine's is `off` seconds ahead until it
+   * is set.
+   */
   const clock = (machine: Sandbox, off: number, set = "no", age = ""): void => {
     machine.stub(
       "curl",

@@ -6,7 +6,7 @@ import {
 } from "../support/control-plane.js";
 import type { Outcome, Sandbox } from "../support/sandbox.js";
 
-/** Makes what kubeadm makes before it waits for the API server, and gives up there. */
+/** Stub of kubeadm: creates the files that exist before it waits for the API server, then fails. */
 const givesUp =
   'case "$1" in init) mkdir -p /etc/kubernetes/pki; echo CONF >/etc/kubernetes/admin.conf; echo SUPER >/etc/kubernetes/super-admin.conf; echo CA >/etc/kubernetes/pki/ca.crt; echo "error: context deadline exceeded"; exit 1 ;; reset) rm -f /etc/kubernetes/*.conf ;; esac';
 

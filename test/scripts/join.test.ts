@@ -44,7 +44,7 @@ describe("join.sh", () => {
   });
 
   it("gives kubeadm longer than it waits itself, so that it says what is wrong", () => {
-    // Discovery, TLS bootstrap, kubelet's health, calls of the API.
+    // kubeadm waits for: discovery, TLS bootstrap, kubelet's health, API calls.
     assert.ok(boundOf(run().calls, "join") > 4 * kubeadmSeconds);
   });
 
@@ -112,7 +112,7 @@ describe("join.sh", () => {
       const joining = machine.bodyOf("kubeadm");
       machine.stub("kubeadm", "exit 1");
       assert.equal(join("maxPods: 1\n").code, 1);
-      // It came to its end after all, with what the cluster had then.
+      // The join has finished after all, with the cluster's configuration of that time.
       machine.put("var/lib/stackadm/join.done");
       machine.put("etc/kubernetes/pki/ca.crt", "CA\n");
       machine.put(file, "maxPods: 1\n");
@@ -168,7 +168,8 @@ describe("join.sh", () => {
       assert.equal(stdout, "");
       assert.match(stderr, /dev-general-0 joined, but did not become Ready within 180 s; kubectl/);
     }
-    // What prepare.sh began to pull: the first that is not here is the reason, mostly the pod network's.
+    // Images that prepare.sh started to pull: the first missing one is the reason, usually the pod
+    // network's.
     machine.put("run/stackadm/images", "r/present:1\n\nr.example/network:1\n");
     machine.stub(
       "crictl",
@@ -233,13 +234,14 @@ describe("join.sh", () => {
       machine.file("etc/hosts"),
       "127.0.0.1 localhost\n10.0.0.9 api.dev.internal # stackadm\n",
     );
-    // A container has the file as it was when it started.
+    // A running container keeps the file of its start.
     assert.equal(machine.file("stopped"), "-r timeout 60 crictl stop proxy of-one of-other \n");
   });
 
   it("finds its own lines after cloud-init has rewritten the file", () => {
     run();
-    // As cloud-init 22.4 to 26.1 writes each line: a tab between the names, none before a comment.
+    // cloud-init 22.4 to 26.1 writes lines in this form: a tab between names, no space before a
+    // comment.
     machine.put("etc/hosts", "127.0.0.1\tlocalhost\n10.0.0.7\tapi.dev.internal# stackadm\n");
     const { calls } = machine.run(joinScripts, { ...values, API_ADDRESSES: "10.0.0.9" });
     assert.equal(

@@ -13,13 +13,13 @@ const values = {
 
 describe("leave.sh", () => {
   let machine: Sandbox;
-  /** What the cluster says of the node, and what else kubectl does. */
+  /** Sets kubectl's answer about the node; `more` are further cases of kubectl. */
   const cluster = (node: string, ...more: readonly string[]): void => {
     const cases = ["*readyz*) printf ok ;;", `"get node "*) printf '${node}' ;;`, ...more];
     machine.stub("kubectl", `case "$*" in\n${cases.join("\n")}\nesac`);
   };
   const run = (scripts: readonly string[] = leaveScripts): Outcome => machine.run(scripts, values);
-  /** What was done, without the questions. */
+  /** Returns the calls that change the cluster. */
   const deeds = ({ calls }: Outcome): string[] =>
     calls.filter((call) => /^kubectl (label|drain|uncordon|delete)/.test(call));
   const left = ({ stdout }: Outcome): unknown => (JSON.parse(stdout) as { left: unknown }).left;

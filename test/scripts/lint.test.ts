@@ -25,15 +25,15 @@ const scripts = execFileSync("git", ["ls-files", "*.sh"], { cwd: root, encoding:
   .split("\n")
   .filter((file) => /^(components|automation)\//.test(file));
 
-/** Names that a script uses but never sets: its values. */
+/** Returns the variables that a script uses but never sets: its values. */
 const wanted = (file: string): string[] => {
   const text = readFileSync(join(root, file), "utf8");
   const used = [...text.matchAll(/\$\{?!?([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name ?? "");
   const set = [...text.matchAll(/(?:^|[\s;])(?:local |readonly |export )?([A-Z][A-Z0-9_]+)=/gm)];
   const own = [
     "SECONDS",
-    "ARGV", // perl's
-    "NF", // awk's
+    "ARGV", // variable of perl
+    "NF", // variable of awk
     "KUBECONFIG",
     "SERVER_ID",
     "SSH_ORIGINAL_COMMAND",
@@ -42,12 +42,15 @@ const wanted = (file: string): string[] => {
   return [...new Set(used.filter((name) => !own.includes(name)))].sort();
 };
 
-/** Bounds that do not follow the machine's speed: two measure it, and pods take their time to end whatever machine they are on. */
+/**
+ * Limits that are independent of the machine's speed: two measure it, and pods terminate in their
+ * own time.
+ */
 const fixedBounds = [
   'timeout 60 python3 -c "$loop_time"',
   'timeout 20 python3 -c "$sync_latency"',
   'timeout 660 kubectl drain "$1"',
-  // A control plane is asked again (peers.sh), a timer asks again (serving.sh).
+  // The control plane is asked again (peers.sh), or the timer runs again (serving.sh).
   "SECONDS + 180))",
   "SECONDS + 3600))",
 ];

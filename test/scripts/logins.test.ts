@@ -61,7 +61,7 @@ describe("the keys of operators on a machine", () => {
     publicKey = "ssh-ed25519 AAAAnew program";
     assert.equal(run().code, 0);
     const others = `ssh-ed25519 AAAAannabel annabel\n${ben}\n`;
-    // The program gets in by its present key, whoever forgot to let it in before.
+    // The program's current key is always accepted, even if no one listed it.
     assert.equal(machine.file(file), `${others}${marked(publicKey)}`);
     machine.put(file, `${anna}\r\n${others}`);
     run();

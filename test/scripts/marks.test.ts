@@ -9,7 +9,7 @@ const written = ({ calls }: Outcome): string[] =>
 
 describe("marks.sh", () => {
   let machine: Sandbox;
-  /** `nodes`: the name of each with what it was given. */
+  /** Runs the script. `nodes` contains the name and the recorded marks of each node. */
   const run = (rows: string, nodes: readonly string[], more = ""): Outcome => {
     machine.stub(
       "kubectl",

@@ -8,11 +8,11 @@ const common: Readonly<Record<string, string>> = {
   "systemd-run": "exit 0",
 };
 const serverId = "0b1c2d3e-0000-4000-8000-000000000001";
-/** What sshd adds to the asked words, from the machine's certificate. */
+/** Arguments that sshd adds to the requested command, from the machine's certificate. */
 const worker = ["token", "dev-general-0", serverId, "10.0.0.9"] as const;
 const controlPlane = ["certificates", "dev-control-plane-1", serverId, "10.0.0.6"] as const;
 
-/** Answers whose join a token was given for. */
+/** Returns a case of kubectl: the token was issued for this node. */
 const given = (node: string): string =>
   `*" secret bootstrap-token-abcdef "*) printf 'join of ${node}' ;;`;
 

@@ -71,7 +71,7 @@ describe("nodes.sh", () => {
       return machine.file("var/lib/stackadm/schedulable") !== undefined;
     };
     const taint = "node-role.kubernetes.io/control-plane";
-    // What it was before says nothing of that.
+    // The value from before the restore does not matter.
     assert.deepEqual(["", taint, `other ${taint}`, "other"].map(after), [true, false, false, true]);
   });
 

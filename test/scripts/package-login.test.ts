@@ -10,10 +10,10 @@ const fingerprint = "94D38D71174DE2B46EF4BB45EDCD78F39342DEBD";
 const key = readFileSync(join(__dirname, "../fixtures/keys/two-keys.asc"));
 const path = "/v1.36/deb/Release.key";
 const list = "etc/apt/sources.list.d/stackadm.list";
-/** As the address has it, and as the server has to get it. */
+/** Login in the URL, and decoded as the server must receive it. */
 const [written, login] = ["jane:p%40ss%22%5Cx", 'jane:p@ss"\\x'];
 
-/** With the real curl and gpg. */
+/** Uses the real curl and gpg. */
 describe("a user and a password in kubernetes.packages.url", () => {
   let machine: Sandbox;
   let repository: WebServer;

@@ -15,7 +15,9 @@ describe("prepare.sh", () => {
   afterEach(() => {
     if (machine !== prepared) machine.close();
   });
-  /** A machine as its first run leaves it, that run, and what puts it back where a test went on with it. */
+  /**
+   * Machine after its first run, the outcome of that run, and a function that restores this state.
+   */
   let prepared: Sandbox;
   let first: Outcome;
   let restore: () => void;
@@ -27,7 +29,7 @@ describe("prepare.sh", () => {
   after(() => {
     prepared.close();
   });
-  /** What follows is about the prepared machine. */
+  /** Switches to the prepared machine. */
   const afterFirst = (): void => {
     machine.close();
     machine = prepared;
@@ -153,7 +155,7 @@ describe("prepare.sh", () => {
   it("takes a prebaked image as it is, and holds its packages", () => {
     machine.put("installed");
     machine.put("opt/cni/bin/loopback");
-    // The loopback plugin is no program yet, so that the check is about more than its name.
+    // The loopback plugin is not executable yet: the check must test more than its name.
     assert.ok(run().calls.some((call) => call.startsWith("apt-get")));
     rmSync(join(machine.root, "held"));
     const { calls } = run();

@@ -7,7 +7,7 @@ const scripts = ["common.sh", "downloads.sh"].map((name) =>
   readFileSync(join(__dirname, "../../components/support/scripts", name), "utf8"),
 );
 
-/** The errors of crictl 1.36.0 and 1.30 with what containerd 2.4.2 says of a registry. */
+/** Errors of crictl 1.36.0 and 1.30, with the messages of containerd 2.4.2 about a registry. */
 const fatal = (image: string, said: string): string =>
   `time="2026-11-27T20:15:29Z" level=fatal msg="pulling image: failed to pull and unpack image \\"${image}\\": failed to resolve reference \\"${image}\\": ${said}"`;
 const older = (image: string, said: string): string =>

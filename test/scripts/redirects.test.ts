@@ -13,7 +13,7 @@ const keyring = "etc/apt/keyrings/stackadm.asc";
 const path = "/v1.36/deb/Release.key";
 const elsewhere = "/packages/core/Release.key";
 
-/** With the real curl and the real gpg. */
+/** Uses the real curl and gpg. */
 describe("the address of a key that leads elsewhere", () => {
   let machine: Sandbox;
   let plain: WebServer;

@@ -14,7 +14,7 @@ const leaves = [
 ].map((name) => `pki/${name}.crt`);
 const kubeconfigs = ["admin.conf", "controller-manager.conf", "scheduler.conf"];
 
-/** What openssl says of a certificate with so many days behind it and so many left. */
+/** Returns openssl's output for a certificate that is `past` days old and valid for `left` days. */
 const life = (past: number, left: number): string => {
   const at = (days: number) => new Date(Date.now() + days * day).toUTCString();
   return `notBefore=${at(-past)}\nnotAfter=${at(left)}\n`;
@@ -26,10 +26,11 @@ const stubs = {
   hostname: "echo machine",
   cp: 'exec /bin/cp "$@"',
   curl: "printf ok",
-  // A certificate here is what openssl says of it.
+  // The text of a certificate file is openssl's output about it.
   openssl: "cat",
   kubeadm: 'cp -a "$root/new/." /etc/kubernetes/',
-  // kubelet starts what was stopped again; what is broken comes up with its former certificates only.
+  // kubelet restarts a stopped container. A broken component only starts with its former
+  // certificates.
   crictl: [
     'name=$(echo "$*" | sed "s/.*\\^//; s/\\\\$.*//")',
     'case "$*" in',
@@ -47,7 +48,7 @@ const stubs = {
   ].join("\n"),
 };
 
-/** A control plane all of whose certificates have so many days left of a year. */
+/** Returns a control plane whose certificates are all valid for `left` more days of one year. */
 function controlPlane(left: number): Sandbox {
   const machine = new Sandbox(stubs);
   for (const [folder, certificate] of [
@@ -74,7 +75,7 @@ describe("renew.sh", () => {
   afterEach(() => {
     machine.close();
   });
-  /** As on a machine, with shorter bounds. */
+  /** Runs the script with shorter waits. */
   const run = (verb = "renew"): Outcome =>
     machine.execute(
       renewScript.replace("well_for=5 well_within=180", "well_for=0 well_within=1"),
@@ -153,7 +154,7 @@ describe("renew.sh", () => {
       );
       assert.equal(apiServer(), machine.file("former"));
       assert.equal(machine.file(`${former}/admin.conf`), undefined);
-      // Those that had started with the new ones start again.
+      // Components that had started with the new certificates restart.
       const again = stopped({ code, stderr, calls, stdout: "" }).map((id) => id.split("-1")[0]);
       const begun = components.slice(0, components.indexOf(name) + 1);
       assert.deepEqual([...new Set(again)], begun);

@@ -56,7 +56,7 @@ describe("restore.sh", () => {
         ...{ place: false, live: false, etcd: false, apiServer: false, majority: false },
         ...{ unpacked: "", peers: [] },
       };
-      // Programs that are there make no machine ready.
+      // Installed programs alone do not make a machine prepared.
       assert.deepEqual(look(), { prepared: false, ...empty });
       machine.put(guard);
       assert.deepEqual(look(), { prepared: true, ...empty });
@@ -75,13 +75,13 @@ describe("restore.sh", () => {
       said,
       /--initial-cluster dev-control-plane-0=https:\/\/10.0.0.10:2380 --initial-cluster-token TOKEN/,
     );
-    // The snapshot's own is 4711.
+    // The snapshot's own revision is 4711.
     assert.match(said, /--bump-revision 1799999999995289 --mark-compacted/);
     assert.equal(machine.file("var/lib/etcd/stackadm-next/member/db"), "NEW\n");
     assert.equal(machine.file("var/lib/etcd/member/db"), "OLD");
     assert.ok(!has("var/lib/etcd/stackadm-next.db"));
     assert.ok(has(`${manifests}/etcd.yaml`));
-    // What a run left that was killed is no view of this image.
+    // A killed run may have left a mount of this image: unmount it first.
     assert.deepEqual(
       calls.flatMap((call) => /images (?:un)?mount/.exec(call)?.[0] ?? []),
       ["images unmount", "images mount", "images unmount"],
@@ -111,7 +111,7 @@ describe("restore.sh", () => {
     machine.put("free", "200000000");
     machine.put("var/lib/etcd/stackadm-next/member/db", "of an earlier run");
     assert.match(reason(load().stderr), /has 190 MiB left, and 257 are needed beside the data/);
-    // It would count against itself.
+    // Data of an earlier run would take up the space that is checked.
     assert.ok(!has("var/lib/etcd/stackadm-next"));
     machine.put("free", "1000000000");
     const moved = does("load", "TOKEN", "dev-control-plane-0=https://10.0.0.99:2380", "8", "9");
@@ -155,13 +155,13 @@ describe("restore.sh", () => {
       assert.equal(machine.file("var/lib/etcd/member/db"), "OLD");
     };
     runs();
-    // By hand, without its manifest.
+    // The user runs etcd by hand, without its manifest.
     well("stop");
     machine.stub("crictl", "echo e7cd");
     runs();
   });
 
-  /** The data of before that are kept. */
+  /** Returns the previous data, which must be kept. */
   const kept = (): string => machine.execute(`cat /var/lib/etcd/member-before-*/db`).stdout;
 
   it("keeps the data of before once, however often it begins anew, and then what was in use since", () => {
@@ -177,7 +177,7 @@ describe("restore.sh", () => {
     machine.put("var/lib/etcd/member/db", "LATER");
     load("8", "D");
     well("stop");
-    // The names have seconds.
+    // The names contain seconds.
     machine.stub("date", 'case "$*" in *%s*) /bin/date +%s ;; *) echo later ;; esac');
     well("swap", "D");
     assert.equal(machine.file("var/lib/etcd/member-before-later/db"), "LATER");
@@ -222,7 +222,7 @@ describe("restore.sh", () => {
     const { code, stderr, calls } = does("stop");
     assert.equal(code, 1);
     assert.equal(reason(stderr), "kube-apiserver on dev-control-plane-0 does not stop");
-    // Not kubelet alone was asked to.
+    // The script also stops the container itself, not only through kubelet.
     assert.ok(calls.includes("crictl stop e7cd"));
     assert.equal(machine.file("var/lib/etcd/member/db"), "OLD");
   });

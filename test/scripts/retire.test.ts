@@ -6,7 +6,7 @@ const node = "dev-general-0";
 
 describe("stackadm-retire", () => {
   let machine: Sandbox;
-  /** What the node is, `MARK=UNSCHEDULABLE`, and what else kubectl does. */
+  /** Sets kubectl's answer about the node, `MARK=UNSCHEDULABLE`; `more` are further cases. */
   const cluster = (said: string, ...more: readonly string[]): void => {
     const cases = [
       ...more,
@@ -15,7 +15,7 @@ describe("stackadm-retire", () => {
     ];
     machine.stub("kubectl", `case "$*" in\n${cases.join("\n")}\nesac`);
   };
-  /** What else than this node there is. */
+  /** Sets the other nodes of the cluster. */
   const others = (...lines: readonly string[]): void => {
     machine.put("nodes", [`${node} True - ;gpu=a100:NoSchedule;`, ...lines, ""].join("\n"));
   };

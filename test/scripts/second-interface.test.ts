@@ -26,7 +26,7 @@ iface eth1 inet dhcp
 `;
 
 const restart = "systemctl restart systemd-networkd";
-/** What systemd says of systemd-networkd. */
+/** Returns a stub of systemctl with these states of systemd-networkd. */
 const states = (unit: string, now: string): string =>
   `case "$*" in is-enabled*) echo ${unit}; [ ${unit} = enabled ] ;; is-active*) [ ${now} = active ] ;; *ActiveState*) echo ${now} ;; esac`;
 
@@ -37,7 +37,7 @@ describe("second-interface.sh", () => {
     return machine.execute(script, ...args);
   };
   beforeEach(() => {
-    // In cloud-init's network stage there is no D-Bus yet.
+    // During cloud-init's network stage, D-Bus does not run yet.
     const networkctl = "echo 'Failed to connect system bus: No such file or directory' >&2; exit 1";
     machine = new Sandbox({ ip: `case "$*" in *link*) ${links} ;; esac`, networkctl });
     machine.stub("systemctl", states("enabled", "active"));
@@ -58,7 +58,8 @@ describe("second-interface.sh", () => {
         ...["From=10.9.0.5", "Gateway=10.9.0.1", "Destination=10.9.0.0/24", "MTUBytes=1442"],
       ])
         assert.ok(text.split("\n").includes(line), `${line} in ${text}`);
-      // Every route and rule is in that table: the main one has no default route of it.
+      // All routes and rules must be in this table, so that the main table gets no default route of
+      // this interface.
       const sections = text.split(/^\[/m).filter((one) => /^Rout/.test(one));
       assert.equal(sections.length, 3);
       for (const one of sections) assert.match(one, /^Table=1022$/m);
@@ -132,7 +133,7 @@ describe("second-interface.sh", () => {
         own,
         /^ {4}up ip route replace default via 10\.9\.0\.1 dev eth1 onlink table 1022$/m,
       );
-      // Without the table it would be the machine's way outside.
+      // In the main table, the route would become the machine's default route.
       for (const line of own.split("\n").filter((one) => / (route|rule) /.test(one)))
         assert.match(line, / table 1022( |$)/);
     });

@@ -11,11 +11,11 @@ const interfaces = "etc/systemd/network";
 const needrestart = "etc/needrestart/conf.d/50-stackadm.conf";
 const restart = "systemctl restart systemd-networkd";
 
-/** A machine whose interfaces systemd-networkd has. */
+/** Stub of systemctl on a machine where systemd-networkd manages the interfaces. */
 const withNetworkd =
   'case "$*" in *ActiveState*systemd-networkd*) echo active ;; *ActiveState*) echo inactive ;; esac';
 
-/** Interfaces with addresses: those of the networks, and one that the pod network has made. */
+/** Stub of ip: interfaces of the networks, and one of the pod network. */
 const ip = [
   'case "$*" in *scope*global*)',
   '  echo "2: ens3    inet 10.0.0.7/24 metric 100 brd 10.0.0.255 scope global dynamic ens3"',
@@ -24,7 +24,7 @@ const ip = [
   '  echo "9: kube-bridge    inet 10.244.1.1/24 scope global kube-bridge" ;;',
   "esac",
 ].join("\n");
-/** As networkctl of systemd 249 to 257 says it. */
+/** Output in the form of networkctl in systemd 249 to 257. */
 const networkctl = [
   'case "$*" in',
   "  *ens3) file=/run/systemd/network/10-netplan-ens3.network ;;",
@@ -110,7 +110,10 @@ describe("what a security update restarts on a machine", () => {
   });
 
   describe("needrestart", () => {
-    /** What needrestart reads of the file, by perl as it does: whether it would restart each. */
+    /**
+     * Returns the services that needrestart would restart; reads the file with perl, as needrestart
+     * does.
+     */
     const restarts = (...services: readonly string[]): string[] => {
       const reader = [
         "our %nrconf = (override_rc => { qr(^dbus) => 0 });",

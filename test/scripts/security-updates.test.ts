@@ -19,11 +19,11 @@ describe("the distribution's security updates", () => {
   let machine: Sandbox;
   const run = (wanted: boolean) =>
     machine.run(prepareScripts, workerValues({ securityUpdates: wanted }));
-  /** As cloud-init does at the first boot, and again where its state was cleaned. */
+  /** Writes the files like cloud-init at the first boot, and after its state was cleaned. */
   const boot = (): void => {
     for (const { path, content } of written) machine.put(path.slice(1), content);
   };
-  /** All that apt reads, in its order: the last one counts. */
+  /** Returns all settings in the order in which apt reads them; the last value counts. */
   const settings = (): string => {
     const at = join(machine.root, directory);
     return readdirSync(at)

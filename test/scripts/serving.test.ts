@@ -14,7 +14,7 @@ const openssl = (args: readonly string[]): string => {
   return done.stdout;
 };
 
-/** A request as kubelet makes it, with a key of its own. */
+/** Returns a certificate request like kubelet's, with a new key. */
 const request = (subject: string, ...names: readonly string[]): string =>
   openssl([
     ...["req", "-new", "-newkey", "ed25519", "-nodes", "-keyout", "/dev/null", "-subj", subject],
@@ -53,7 +53,9 @@ describe("serving.sh, approving the certificates that kubelets serve with", () =
     machine.close();
   });
 
-  /** What is done of requests, a line `NAME USER REQUEST` each. */
+  /**
+   * Returns the decisions about these requests. The stub lists one `NAME USER REQUEST` per line.
+   */
   const decided = (...requests: readonly (readonly [user: string, pem: string])[]) => {
     const lines = requests.map(([user, pem], index) =>
       [`csr-${String(index)}`, user, Buffer.from(pem).toString("base64")].join(" "),
@@ -138,7 +140,7 @@ describe("serving.sh, approving the certificates that kubelets serve with", () =
   });
 });
 
-/** Names of a certificate in DER, of fewer than 128 bytes. */
+/** Returns a DNS name of a certificate in DER; it must be shorter than 128 bytes. */
 const dns = (name: string): Buffer =>
   Buffer.concat([Buffer.from([0x82, name.length]), Buffer.from(name)]);
 const sequence = (parts: readonly Buffer[]): string => {
@@ -146,7 +148,7 @@ const sequence = (parts: readonly Buffer[]): string => {
   return Buffer.concat([Buffer.from([0x30, body.length]), body]).toString("hex");
 };
 
-/** With less patience. */
+/** Returns the scripts with shorter waits. */
 const impatient = (scripts: readonly string[]): readonly string[] =>
   scripts.map((text) => text.replace("poll 120 test -e", "poll 1 test -e"));
 

@@ -6,18 +6,23 @@ import { until } from "../engine/support/until.js";
 import { Sandbox, sandboxServer } from "../support/sandbox.js";
 
 const common = readFileSync(join(__dirname, "../../components/support/scripts/common.sh"), "utf8");
-/** The same with another time between two signs of life. */
+/** Returns common.sh with another interval of signs of life. */
 const every = (seconds: string): string => {
   const text = common.replace("read -r -t 5 ", `read -r -t ${seconds} `);
   assert.notEqual(text, common);
   return text;
 };
-/** So long that a loop which waits for its end instead of noticing the script's makes the test fail. */
+/**
+ * Interval that is longer than the test's limit: a loop that waits it out, instead of noticing the
+ * script's end, fails the test.
+ */
 const rarely = every("600");
 const waits =
   'work() { until [[ -e go ]]; do sleep 0.1; done; echo "{}" >&4; }\nrun_step wait work\n';
 
-/** What a script prints, as it comes, and its end: when nobody holds its output open any more. */
+/**
+ * Output of a script as it arrives, and its end: the moment when no process has its output open.
+ */
 class Session {
   stdout = "";
   stderr = "";
@@ -33,7 +38,7 @@ class Session {
     this.closed = new Promise((resolve) => child.once("close", resolve));
   }
 
-  /** Comes back when so many lines say that the script is alive. */
+  /** Waits until `count` lines state that the script is alive. */
   async alive(count: number): Promise<readonly string[]> {
     const lines = (): string[] => this.stderr.match(/^alive .*$/gm) ?? [];
     while (lines().length < count)
@@ -48,14 +53,14 @@ describe("a step on a machine", function () {
   this.timeout(30_000);
   let machine: Sandbox;
   const start = (...scripts: readonly string[]): Session => new Session(machine.start(scripts));
-  /** How many processes of this name the scripts have. */
+  /** Returns the number of the scripts' processes with this name. */
   const shells = (name: string): number =>
     readdirSync("/proc").filter((pid) => {
       try {
         const ours = readFileSync(`/proc/${pid}/environ`, "utf8").includes(machine.root);
         return ours && readFileSync(`/proc/${pid}/comm`, "utf8").trim() === name;
       } catch {
-        return false; // no process, or it ended while we looked
+        return false; // not a process, or already ended
       }
     }).length;
   beforeEach(() => {

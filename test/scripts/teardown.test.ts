@@ -75,7 +75,7 @@ describe("teardown.sh", () => {
       [services]:
         'echo x >>$root/looks; [ $(wc -l <$root/looks) -gt 22 ] || echo "service going shop web x,"',
     });
-    // Half a minute between two looks.
+    // 30 s pass between two checks.
     const { code, stderr } = run(
       teardownScripts.map((text) => text.replace(/^    sleep 0\.3$/m, "    sleep 30")),
     );
@@ -114,7 +114,7 @@ describe("teardown.sh", () => {
   });
 
   describe("of very many volumes", () => {
-    /** A slow driver, which lets 50 go at every other look. */
+    /** Slow driver: at every second check it deletes 50 volumes. */
     const many = [
       "gone=$(cat $root/gone 2>/dev/null || echo 0); asked=$(cat $root/asked 2>/dev/null || echo 0)",
       "looks=$(($(cat $root/looks 2>/dev/null || echo 0) + 1)); echo $looks >$root/looks",
@@ -143,7 +143,7 @@ describe("teardown.sh", () => {
           "n=$(cat $root/made 2>/dev/null || echo 1); [ $n != 0 ] || exit 0",
           "echo volume there - pvc-$n x,; echo claim there shop data pvc-$n gold x,",
         ].join("; "),
-        // What a StatefulSet does.
+        // Simulates a StatefulSet, which recreates its claims.
         '"delete PersistentVolumeClaim"*':
           "if [ -e $root/policy ]; then echo 0; else echo 2; fi >$root/made",
       });

@@ -19,7 +19,10 @@ const values = {
   RETIRE_SCRIPT: "#!/bin/bash\nkubectl stackadm-retire $*\n",
 };
 
-/** kubeadm writes the new API server's manifest, and the cluster's version where it is told to apply it. */
+/**
+ * Stub of kubeadm: writes the new manifest of the API server, and, for `upgrade apply`, the
+ * cluster's version.
+ */
 const upgrades = [
   '"upgrade apply"*) echo "$*" >$root/words; echo v1.36.3 >$root/cluster ;;',
   '"upgrade node"*) echo "$*" >$root/words ;;',

@@ -15,7 +15,7 @@ describe("the upgrade of a worker", () => {
   let machine: Sandbox;
   const run = (over: Partial<typeof values> = {}): Outcome =>
     machine.run(scripts, { ...values, ...over }, "update");
-  /** What changes something, in order. */
+  /** Returns the calls that change something, in order. */
   const deeds = ({ calls }: Outcome): string[] =>
     calls.flatMap((call) => {
       const [, word] =

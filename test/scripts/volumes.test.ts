@@ -9,7 +9,9 @@ import { smallest } from "../support/spec.js";
 const id = "5ee5a1c4-1111-4222-8333-444444444444";
 const runtime = volumeLine("runtime", id);
 
-/** The volume is a file `label`, the mounts are a file `mounts`; both outlive a run, as on a machine. */
+/**
+ * Stubs: file `label` is the volume, file `mounts` the mounts. Both survive a run, as on a machine.
+ */
 const disks = {
   udevadm: "exit 0",
   readlink: `case "$*" in */virtio-${id.slice(0, 20)}) echo /dev/vdb ;; *) exit 1 ;; esac`,

@@ -32,7 +32,7 @@ describe("`stackadm backup` and `stackadm restore`", function () {
     await cluster.close();
     await cloud.close();
   });
-  /** Nobody has a host key of theirs, so that nobody logs in anywhere. */
+  /** Machines without known host keys, so that nothing connects to them by SSH. */
   const nodes = [0, 1].map((at) => ({
     ...{ name: `dev-control-plane-${at}`, role: "control-plane", zone: "a" },
     ...{ address: `10.0.0.${10 + at}`, serverId: `id-${at}` },

@@ -173,7 +173,7 @@ describe("`stackadm destroy`", function () {
       let balancers = [
         { id: "lb", name: "kube_service_dev-0123456789ab_ns_web" },
         { id: "theirs", name: "kube_service_dev_ns_web", vip_network_id: "elsewhere" },
-        // Of a cluster whose owner put it into this network: its mark decides, not where it is.
+        // Load balancer of a cluster in another network: its mark decides, not its network.
         { id: "guest", name: "kube_service_b-ba9876543210_ns_web", vip_network_id: "n" },
       ];
       cloud.on("GET /load-balancer/lbaas/loadbalancers", () => ({
@@ -194,7 +194,7 @@ describe("`stackadm destroy`", function () {
       cloud.on("GET /network/floatingips", {
         body: { floatingips: [{ id: "f", floating_ip_address: "203.0.113.9", description }] },
       });
-      // What was only read is no proof of whose the load balancers in it are.
+      // A network that the program only reads does not prove ownership of its load balancers.
       const shared = { ...networkOf("elsewhere"), external: true };
       held("s1", network, provider(), service, shared);
       const { code, out, err } = await operator.run("destroy", "--yes", "--abandon");

@@ -19,7 +19,7 @@ describe("the entry of an installed package", function () {
     checkout.remove();
   });
 
-  // One of the two is enough: a package may carry the compiler's settings, and a folder of that name.
+  // A checkout has both files. A package may have one: the compiler's settings or a folder `tools`.
   for (const missing of ["tools/checkout.mjs", "tsconfig.build.json"])
     it(`only runs what is there, without ${missing}`, async () => {
       if (missing === "tsconfig.build.json") {

@@ -15,7 +15,7 @@ const auth = {
 const entry = (changes: object): string => stringify({ clouds: { ours: { auth, ...changes } } });
 const authOf = (changes: object): string => entry({ auth: { ...auth, ...changes } });
 
-/** A text of clouds.yaml, and what is said of it. The cloud that is named is `ours`. */
+/** Texts of clouds.yaml with their errors. The selected cloud is `ours`. */
 const files: readonly (readonly [what: string, text: string, said: RegExp])[] = [
   ["another cloud", stringify({ clouds: { theirs: {} } }), /no cloud 'ours' .*It holds: theirs/s],
   ["an empty file", "", /no cloud 'ours' .*It holds: none/s],
@@ -43,7 +43,7 @@ const files: readonly (readonly [what: string, text: string, said: RegExp])[] = 
   ["an unknown profile", entry({ profile: "nobodys" }), /there is no profile 'nobodys'/],
 ];
 
-/** Variables of an openrc file or of ours, and what is said of them. */
+/** Environment variables with their errors. */
 const variables: readonly (readonly [changes: Variables, said: RegExp])[] = [
   [{ OS_AUTH_URL: "cloud" }, /auth_url 'cloud' is not the address .*; write one like/],
   [{ OS_AUTH_URL: "ftp://cloud" }, /auth_url 'ftp:\/\/cloud' is not the address/],
@@ -65,7 +65,7 @@ const stacks = [
   ...["a b", "ä", "~", "dev\n", "dev\u0000", "C:\\dev", "DEV?", "$HOME", "`id`", "x".repeat(101)],
 ];
 
-/** What somebody types, and what is said of it. */
+/** Command lines with their errors. */
 const lines: readonly (readonly [args: readonly string[], said: RegExp])[] = [
   [["upp"], /unknown command 'upp'\n\(Did you mean up\?\)/],
   [["Up"], /unknown command 'Up'/],
@@ -95,7 +95,10 @@ describe("what is wrong where a command is called", function () {
     operator.remove();
     await cloud.close();
   });
-  /** Runs a command that is to be refused, in at most two lines besides the steps, before any call and any operation. */
+  /**
+   * Runs a command that must fail with this message: in at most two lines besides the steps, before
+   * any request and any operation.
+   */
   const refused = async (env: Variables, args: readonly string[], said: RegExp): Promise<void> => {
     const { code, out, err } = await operator.runWith(env, ...args);
     assert.deepEqual([code, out], [2, ""], err);

@@ -48,7 +48,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
     await cluster.close();
     await cloud.close();
   });
-  /** What a person reads, without what differs from run to run. */
+  /** Replaces the parts of the output that differ between runs. */
   const readable = (text: string): string =>
     text
       .replaceAll(operator.home, "HOME")
@@ -168,7 +168,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
     operator.engine.state({ resources: [] });
     operator.engine.runs({ up: { events: [sameOutputs, summary] } });
     assert.equal((await operator.run("up")).code, 0);
-    // The version is the toolchain's look, which the SDK is told.
+    // The toolchain queries the version, which it passes to the SDK.
     const there = ["stack export", "stack output", "up", "version"];
     assert.deepEqual(words(), there);
     operator.engine.forget();

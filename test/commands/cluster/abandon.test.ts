@@ -33,7 +33,7 @@ describe("abandoning a cluster", function () {
       provider: `${urn}::p`,
     }));
     embedder.engine.state({ resources: [...providers, ...objects] });
-    // What is left is looked at before the engine takes it away.
+    // The engine fails, so that the test sees the state before the engine deletes it.
     embedder.engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
     const notes: string[] = [];
     const onNote = (text: string): void => void notes.push(text);
@@ -104,11 +104,11 @@ describe("abandoning a cluster", function () {
     });
     const ours = { resources: [identity("0123456789ab")] };
     let balancers: { id: string; name: string }[];
-    /** Whether the stack was held when the load balancer went. */
+    /** Whether the stack was locked when the load balancer was deleted. */
     let held: boolean[];
     let meanwhile: () => void;
     beforeEach(() => {
-      // Where nobody but the engine knows of a lock.
+      // Backend in which only the engine sees locks.
       embedder.backend = "s3://bucket";
       balancers = [{ id: "lb", name: "kube_service_dev-0123456789ab_ns_web" }];
       held = [];

@@ -19,12 +19,12 @@ describe("a load balancer in ERROR through which the cluster's API is reached", 
   this.timeout(60_000);
   let embedder: Embedder;
   let notes: string[];
-  /** What the engine had done when it was deleted. */
+  /** Operations that the engine had run at the time of each deletion. */
   let deletions: (readonly string[])[];
   const onNote = (text: string): void => void notes.push(text);
   const left = (): Recorded[] => embedder.engine.stateNow()?.deployment["resources"] as Recorded[];
   let api: Server;
-  /** What it answers. */
+  /** Status code that the API returns. */
   let code: number;
   const object = "kubernetes:core/v1:Service";
   beforeEach(async () => {

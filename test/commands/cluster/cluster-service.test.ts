@@ -19,13 +19,13 @@ describe("the cluster service", function () {
   let engine: Engine;
   let cloud: FakeCloud;
   beforeEach(async () => {
-    // Settings of a program of its own, which describe no cluster.
+    // Settings of the user's own program, which describe no cluster.
     embedder = await Embedder.start("config: {}\n");
     ({ engine, cloud } = embedder);
   });
   afterEach(() => embedder.stop());
   const service = (): ClusterService => embedder.service();
-  /** Nothing but the engine: neither settings nor outputs are a cluster's. */
+  /** Skips preflight and verification, because neither settings nor outputs describe a cluster. */
   const bare = { preflight: false, verify: false };
 
   it("knows nothing of a stack that is not there: no state, no outputs, nothing to destroy", async () => {

@@ -24,7 +24,7 @@ describe("the plan of a destroy", function () {
   let engine: Engine;
   let api: Server;
   let answer: { status: number; body: string };
-  /** What else is served. */
+  /** Further objects that the API serves. */
   let others: Record<string, readonly object[]>;
   beforeEach(async () => {
     embedder = await Embedder.start();
@@ -53,7 +53,10 @@ describe("the plan of a destroy", function () {
   const fates = ({ volumes }: DestroyPlan): string[] =>
     volumes.map(({ id, claim, fate }) => `${id} ${claim} ${fate}`);
 
-  /** A cluster that lives: a server and a network of its state, a load balancer of its controllers, volumes. */
+  /**
+   * Sets up a running cluster: server and network in the state, a load balancer of its controllers,
+   * volumes.
+   */
   const live = async (): Promise<void> => {
     const cluster = await startFakeCluster();
     await cluster.close();
@@ -207,7 +210,10 @@ describe("the plan of a destroy", function () {
 
   describe("of several clusters", () => {
     const another = "ba9876543210";
-    /** A provider of the program's own comes first, then a second cluster, whose API is at this port. */
+    /**
+     * Adds a provider of the user's program in first place, and a second cluster with its API at
+     * this port.
+     */
     const more = async (port: number): Promise<void> => {
       await live();
       const [mark, provider, ...rest] = engine.stateNow()?.deployment["resources"] as {

@@ -65,7 +65,7 @@ describe("a program that embeds the cluster service", function () {
       ],
     });
   };
-  /** The cluster's kubeconfig, as an earlier run left it. */
+  /** Creates the cluster's kubeconfig as an earlier run would have left it. */
   const leftovers = (): string[] => {
     const files = [embedder.kubeconfig()];
     for (const file of files) {
@@ -239,7 +239,7 @@ describe("a program that embeds the cluster service", function () {
       });
       afterEach(() => api.close());
 
-      /** @param client more about the client that the kubeconfig names */
+      /** @param client further fields of the kubeconfig's user */
       function holdsProvider(client = ""): void {
         const url = `http://127.0.0.1:${String((api.address() as AddressInfo).port)}`;
         const kubeconfig = cluster.kubeconfig

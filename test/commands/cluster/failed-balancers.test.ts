@@ -18,13 +18,16 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
   this.timeout(60_000);
   let embedder: Embedder;
   let notes: string[];
-  /** Its status, as Octavia says it from one question to the next, the last for good; undefined: gone. */
+  /**
+   * Status at each request, the last one for all further requests; undefined if the load balancer
+   * is deleted.
+   */
   let statuses: (string | undefined)[];
   let tags: readonly string[];
-  /** What the program said of its address, and what else the state says of it. */
+  /** Inputs of its address, and further fields of its entry in the state. */
   let kept: object;
   let lasting: object;
-  /** What the engine had done when it was deleted. */
+  /** Operations that the engine had run at the time of each deletion. */
   let deletions: (readonly string[])[];
   const onNote = (text: string): void => void notes.push(text);
 
@@ -65,7 +68,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
   });
   afterEach(() => embedder.stop());
   const others = ["default", "i", "net", "theirs", "port"];
-  /** What is left is looked at before the engine takes it away. */
+  /** Makes the engine fail, so that the test sees the state before the engine deletes it. */
   const stopBefore = (): void => {
     embedder.engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
   };

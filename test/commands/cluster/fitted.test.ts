@@ -11,7 +11,7 @@ describe("a cluster that came up well and is as it was", function () {
     const resources = ids.map((id) => ({ urn: urnOf(instanceType, id), type: instanceType, id }));
     embedder.engine.state({ resources });
   };
-  /** How many questions an `up` puts to the cloud, beside signing in. */
+  /** Returns the number of requests of an `up` to the cloud, without authentication. */
   const questions = async (
     options: { refresh?: boolean; settings?: string } = {},
   ): Promise<number> => {

@@ -27,7 +27,7 @@ describe("the kubeconfig files of stacks that have the same name", function () {
     await cluster.close();
   });
   const read = (path: string): string => readFileSync(path, "utf8");
-  /** The cluster's kubeconfig, of another one with this port. */
+  /** Returns the kubeconfig with another port, as if it belonged to another cluster. */
   const ofAnother = (port: number): string =>
     cluster.kubeconfig.replace(/(server: \S+:)\d+/, `$1${String(port)}`);
   const holdCluster = (): void => {

@@ -16,7 +16,7 @@ describe("what the repair of an interrupted run takes for left behind", function
     ...{ custom: true, id: "made", outputs: { stdout: "0123456789ab" } },
   };
   beforeEach(async () => {
-    // Settings of a program of its own, which describe no cluster.
+    // Settings of the user's own program, which describe no cluster.
     embedder = await Embedder.start("config: {}\n");
     ({ engine, cloud } = embedder);
   });
@@ -27,7 +27,7 @@ describe("what the repair of an interrupted run takes for left behind", function
     const type = "openstack:blockstorage/volume:Volume";
     const inputs = { name: "dev-0-etcd" };
     const metadata = { "stackadm-cluster": "dev", "stackadm-identity": "0123456789ab" };
-    /** So many minutes from now. */
+    /** Returns the time in `minutes` minutes. */
     const inMinutes = (minutes: number): string =>
       new Date(Date.now() + minutes * 60_000).toISOString();
     const stack = {
@@ -37,7 +37,7 @@ describe("what the repair of an interrupted run takes for left behind", function
     let volumes: { id: string; name: string; metadata: object; created_at: string }[];
     let deleted: string[];
     let notes: string[];
-    /** One that is made now, and copies from half a minute before and after it. */
+    /** Creates a volume of this moment, and copies with dates half a minute before and after it. */
     const makeVolumes = (): void => {
       const made = { "half-made": 0, restored: -0.5, "restored later": 0.5 };
       volumes = Object.entries(made).map(([id, minutes]) => ({
@@ -61,7 +61,7 @@ describe("what the repair of an interrupted run takes for left behind", function
     const up = () => service().up("dev", listening);
     const unproven = (): string[] =>
       notes.flatMap((note) => /^The volume '.*' \((.*)\) looks like/.exec(note)?.[1] ?? []);
-    /** As a killed run leaves it. */
+    /** Sets the state that a killed run leaves. */
     const interruptedNow = (): void => {
       makeVolumes();
       const urn = urnOf(type, "dev-0-etcd");
@@ -111,7 +111,7 @@ describe("what the repair of an interrupted run takes for left behind", function
       servers = [];
       engine.state({ resources: [identity] });
     });
-    /** A state in which the server is in the making, and the server. */
+    /** Sets a state with a pending create of the server, and creates that server. */
     const inTheMaking = (): void => {
       const [created, urn] = [new Date().toISOString(), urnOf(instanceType, "dev-0")];
       const stack = { urn: urnOf("pulumi:pulumi:Stack", "it-dev"), type: "pulumi:pulumi:Stack" };

@@ -14,7 +14,7 @@ describe("the locks of stacks", function () {
   let embedder: Embedder;
   let engine: Engine;
   beforeEach(async () => {
-    // Settings of a program of its own, which describe no cluster.
+    // Settings of the user's own program, which describe no cluster.
     embedder = await Embedder.start("config: {}\n");
     ({ engine } = embedder);
   });
@@ -28,7 +28,7 @@ describe("the locks of stacks", function () {
     writeFileSync(join(folder, `${name}.json`), text);
   };
   const bare = { preflight: false, verify: false } as const;
-  /** An `up` whose engine is killed before it says anything: its number. */
+  /** Runs an `up` whose engine is killed at once; returns the engine's process ID. */
   const killed = async (): Promise<number> => {
     engine.state({});
     engine.runs({ up: { then: "die" } });
@@ -68,7 +68,7 @@ describe("the locks of stacks", function () {
       child.kill("SIGKILL");
       await once(child, "exit");
     };
-    /** An engine and its command line, both alive. */
+    /** Starts processes that stand for an engine and its command line. */
     const both = async (): Promise<readonly (ChildProcess & { readonly pid: number })[]> => {
       const [left, client] = [await start(), await start()];
       noteEngine(dirname(embedder.kubeconfig()), left.pid, client.pid);

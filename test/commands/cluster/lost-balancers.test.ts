@@ -13,7 +13,7 @@ describe("a destroy of a cluster that has lost a Service and not its load balanc
   let engine: Engine;
   let cluster: FakeCluster;
   let api: Server;
-  /** What the engine had done when each was deleted. */
+  /** Load balancers that were deleted, with the operations that the engine had run at that time. */
   let deletions: (readonly [string, readonly string[]])[];
   let notes: string[];
   let services: number;

@@ -8,7 +8,7 @@ const bare = { verify: false, kubeconfigFile: false } as const;
 describe("a server that a run which failed left without a record", function () {
   this.timeout(60_000);
   let embedder: Embedder;
-  /** What the engine had done when it was deleted. */
+  /** Operations that the engine had run at the time of each deletion. */
   let deletions: (readonly string[])[];
   const created = "2026-01-02T10:04:00Z";
   const manifest = { time: "2026-01-02T10:30:00Z" };
@@ -53,7 +53,7 @@ describe("a server that a run which failed left without a record", function () {
 
   it("stays where the state was brought back from before that run", async () => {
     const older = { time: "2026-01-02T09:00:00Z" };
-    // To read what could not be read would write it, and it would be older no more.
+    // Refreshing the unread resource would write the state, which would no longer be old.
     const unread = { ...ofPort, initErrors: ["500"] };
     embedder.engine.state({ manifest: older, resources: [ofIdentity, unread] });
     await fails(embedder.service().up("dev", bare), "PREFLIGHT_FAILED");

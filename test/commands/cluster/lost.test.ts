@@ -21,12 +21,12 @@ describe("what a run that failed left without a record", function () {
     ...{ custom: true, id },
   });
   const left = { id: "left", name: "dev", description, created_at: during };
-  /** What the engine had done when each of them was deleted. */
+  /** Objects that were deleted, with the operations that the engine had run at that time. */
   let deletions: (readonly [string, readonly string[]])[];
   let notes: string[];
   const onNote = (text: string): void => void notes.push(text);
 
-  /** The cloud lists it until it is deleted. */
+  /** Makes the cloud list the objects until they are deleted. */
   const offer = (collection: string, objects: readonly Fields[]): void => {
     const key = collection.replaceAll("-", "_");
     let listed = [...objects];

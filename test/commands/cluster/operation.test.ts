@@ -180,7 +180,10 @@ describe("one operation in a process of its own", function () {
   describe("with a script on a machine that falls silent", () => {
     const urn = urnOf(commandType, "dev-general-0-prepare");
     const id = "0b1c2d3e-0000-4000-8000-000000000001";
-    /** The shape of the real times, in a few seconds: `longest` is more than two looks, however late they come. */
+    /**
+     * Limits in the proportions of the real ones, within a few seconds. `longest` is more than two
+     * checks, even late ones.
+     */
     const silence = { silence: 100, again: 200, longest: 4_500, others: 60_000, gap: 2_000 };
     let cloud: FakeCloud;
     beforeEach(async () => {

@@ -31,7 +31,7 @@ describe("the credential of a cluster that another user made", function () {
   };
   const asked = (): number => cloud.seen.filter((one) => one.path === path).length;
   const listening = (): RunOptions => ({ onNote: (text) => void notes.push(text) });
-  /** Those of the state as it is now. */
+  /** Returns the IDs of retained resources in the current state. */
   const retained = (): string[] =>
     (engine.stateNow()?.deployment["resources"] as { id: string; retainOnDelete?: boolean }[])
       .filter(({ retainOnDelete }) => retainOnDelete === true)
@@ -41,7 +41,7 @@ describe("the credential of a cluster that another user made", function () {
   const imports = (): number =>
     engine.calls().filter((call) => call.startsWith("stack import")).length;
   beforeEach(async () => {
-    // Settings of a program of its own, which describe no cluster.
+    // Settings of the user's own program, which describe no cluster.
     embedder = await Embedder.start("config: {}\n");
     ({ engine, cloud } = embedder);
     notes = [];
@@ -89,7 +89,7 @@ describe("the credential of a cluster that another user made", function () {
 
   for (const abandon of [false, true])
     it(`stays where the cluster is ${abandon ? "abandoned" : "destroyed"}, and is named`, async () => {
-      // What is left is looked at before the engine takes it away.
+      // The engine fails, so that the test sees the state before the engine deletes it.
       engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
       await fails(embedder.service().destroy("dev", { abandon }), "FAILED");
       assert.deepEqual(retained(), ["theirs"]);

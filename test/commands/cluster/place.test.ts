@@ -18,7 +18,7 @@ describe("a stack whose cluster is in another project or region than one is sign
   const provider = {
     ...{ type: "pulumi:providers:openstack", custom: true, id: "provider" },
     urn: urnOf("pulumi:providers:openstack", "default_3_15_2"),
-    // As the engine writes them, and with what leads nowhere else.
+    // Inputs that the engine writes, and one that does not change the location.
     inputs: { __internal: {}, version: "3.15.2", insecure: "true" },
   };
   const network = (outputs: object) => ({

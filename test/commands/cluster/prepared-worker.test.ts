@@ -37,7 +37,7 @@ describe("a process that is made before its operation is known", function () {
     ...{ type: "start", operation: "up", stack: "dev", project: "it", program: file },
     workDirectory: join(engine.directory, "work"),
   });
-  /** Processes that were begun for operations, by number. */
+  /** Returns the process IDs of workers that this process has started. */
   const workers = (): number[] => {
     const words = ["--ppid", String(process.pid), "-o", "pid=,args="];
     const lines = execFileSync("ps", words, { encoding: "utf8" }).split("\n");

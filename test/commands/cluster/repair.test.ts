@@ -30,7 +30,7 @@ describe("the repair of an interrupted run", function () {
   const tags = ["stackadm-cluster=dev", "stackadm-identity=0123456789ab"];
   let networks: { id: string; name: string; tags: string[] }[];
   beforeEach(async () => {
-    // Settings of a program of its own, which describe no cluster.
+    // Settings of the user's own program, which describe no cluster.
     embedder = await Embedder.start("config: {}\n");
     ({ engine, cloud } = embedder);
     networks = [{ id: "half-made", name: "dev", tags }];
@@ -39,7 +39,7 @@ describe("the repair of an interrupted run", function () {
   });
   afterEach(() => embedder.stop());
   const service = (): ClusterService => embedder.service();
-  /** The cloud deletes the network; before it answers, this happens. */
+  /** Makes the cloud delete the network; `meanwhile` runs before the cloud answers. */
   const whileDeleting = (meanwhile: () => void): void => {
     cloud.on("DELETE /network/networks/half-made", () => {
       meanwhile();
@@ -68,7 +68,7 @@ describe("the repair of an interrupted run", function () {
     engine.state({ resources: [identity] });
     await service().up("dev", bare);
     assert.deepEqual(engine.operations(), ["up"]);
-    // Before it, and after it for the outputs.
+    // One export before the operation, and one after it for the outputs.
     assert.equal(engine.calls().filter((call) => call.startsWith("stack export")).length, 2);
   });
 
@@ -118,7 +118,7 @@ describe("the repair of an interrupted run", function () {
   it("ends, and keeps the record, when the engine that holds the lock dies", async () => {
     cloud.on("DELETE /network/networks/half-made", () => {
       process.kill(engine.heldBy() ?? NaN, "SIGKILL");
-      // It goes on for as long as the network is listed.
+      // Continues while the network is listed.
       return { status: 204 };
     });
     await fails(service().up("dev", bare), "ENGINE_KILLED");

@@ -18,7 +18,7 @@ describe("a cluster whose API does not answer while the engine is to read what i
   const service = urnOf("kubernetes:core/v1:Service", "web");
   const own = urnOf("kubernetes:core/v1:Namespace", "own");
 
-  /** Of a cluster whose API is there. */
+  /** Returns the kubeconfig of a cluster whose API is this server. */
   const kubeconfigOf = async (server: Server): Promise<string> => {
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
     const address = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;

@@ -13,7 +13,7 @@ describe("what the program has stay, when the engine has forgotten it", function
     ...{ urn: urnOf(type, name), type, custom: true, id: name },
     ...more,
   });
-  /** As an engine that came no further. */
+  /** Removes a resource from the state, as an interrupted engine would. */
   const forgets = (id: string): void => {
     const { resources } = embedder.engine.stateNow()?.deployment as { resources: { id: string }[] };
     embedder.engine.state({ resources: resources.filter((one) => one.id !== id) });

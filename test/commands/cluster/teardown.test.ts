@@ -10,7 +10,7 @@ import {
 } from "../../support/engine.js";
 import type { FakeCloud } from "../../support/fake-openstack.js";
 
-/** As Nova knows them: one of three control planes, and a worker. */
+/** Server IDs of a control plane and a worker. */
 const ids = {
   "dev-control-plane-0": "0b1c2d3e-0000-4000-8000-000000000000",
   "dev-general-0": "0b1c2d3e-0000-4000-8000-000000000001",

@@ -26,7 +26,7 @@ describe("the process of an operation that is killed", function () {
       };
       const options = { preflight: false, verify: false, onEvent };
       await fails(embedder.service().up("dev", options), "ENGINE_KILLED");
-      // One that was killed has its number until whoever adopted it has asked how it ended.
+      // A killed process keeps its PID until its adoptive parent has read its exit status.
       for (let tries = 0; tries < 500 && existsSync(`/proc/${engine()}`); tries += 1)
         await pause(10);
       assert.ok(!existsSync(`/proc/${engine()}`), "the engine is still there");

@@ -11,7 +11,7 @@ const text = "kind: ConfigMap # ä\n";
 const sha256 = digestOf(text);
 const other = digestOf("other");
 
-/** In a process of its own: the reader does not return before it has the file. */
+/** Server in a separate process, because the reader blocks this one until it has the file. */
 const serving = `
   const { createServer } = require("node:http");
   createServer((request, response) => {

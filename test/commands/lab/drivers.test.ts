@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 const drivers = join("lab", "drivers");
 
-/** Runs a command in lab/drivers; a program that is missing is an error that names it. */
+/** Runs a command in lab/drivers; throws an error that names a missing program. */
 function run(command: string, ...words: string[]): { status: number | null; output: string } {
   const done = spawnSync(command, words, { cwd: drivers, encoding: "utf8" });
   if (done.error) throw new Error(`${command} is needed: ${done.error.message}`);

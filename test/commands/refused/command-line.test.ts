@@ -9,9 +9,9 @@ import { equip } from "../../support/ready-cluster.js";
 
 interface Refused {
   readonly args: readonly string[];
-  /** `HOME` is the operator's home directory. */
+  /** Environment variables; `HOME` in a value becomes the operator's home directory. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Files in the home directory; a directory where it is null. */
+  /** Files in the home directory, by name; null creates a directory. */
   readonly files?: Readonly<Record<string, string | null>>;
 }
 
@@ -76,7 +76,7 @@ const rows: readonly Refused[] = [
   up({ PULUMI_CONFIG_PASSPHRASE_FILE: "HOME/directory" }, { directory: null }),
   up({ XDG_STATE_HOME: "HOME/file" }, { file: "" }),
   ...["s3://bucket", "postgres://me:SECRET@db.example/stacks"].map((PULUMI_BACKEND_URL) =>
-    // A machine that has none of its own yet.
+    // State directory of a machine that has no passphrase yet.
     up({ PULUMI_BACKEND_URL, XDG_STATE_HOME: "HOME/new" }),
   ),
   ...["0", "-1", "abc", "1e3", " 8"].map((parallel) => up({ PULUMI_PARALLEL: parallel })),
@@ -97,7 +97,7 @@ describe("what the command line refuses", function () {
   });
   after(() => cloud.close());
 
-  /** What is said of one row: its sentence, and what to do. */
+  /** Returns the error of a row: its sentence, and the hint. */
   const refusal = async ({ args, env = {}, files = {} }: Refused): Promise<string> => {
     const operator = new Operator(cloud.environment({ OS_PASSWORD: "SECRET" }));
     try {

@@ -16,7 +16,9 @@ import { dirname, join } from "node:path";
 import { agentKeys, ensureAgent, type Agent } from "../../../automation/setup/ssh-agent.js";
 import { until } from "../../engine/support/until.js";
 
-/** The processes in whose command line the socket is: the agent and what keeps it. */
+/**
+ * Returns the processes whose command line contains the socket's folder: the agent and its keeper.
+ */
 const processesAt = (socket: string): string[] =>
   readdirSync("/proc").filter((entry) => {
     try {
@@ -24,11 +26,11 @@ const processesAt = (socket: string): string[] =>
         /^\d+$/.test(entry) && readFileSync(`/proc/${entry}/cmdline`).includes(dirname(socket))
       );
     } catch {
-      return false; // ended while we looked
+      return false; // the process has ended
     }
   });
 
-/** The process group, which a Ctrl-C reaches as a whole. */
+/** Returns the process group, to which Ctrl-C sends its signal. */
 const groupOf = (pid: string | number): string | undefined =>
   readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[2];
 
@@ -85,7 +87,10 @@ describe("the login key's agent", () => {
   describe("in a command of its own", function () {
     this.timeout(60_000);
     const module = join(__dirname, "../../../automation/setup/ssh-agent.ts");
-    /** Starts Node, which asks for an agent and then does `then`; ends in its process and the agent's socket. */
+    /**
+     * Starts Node, which starts an agent and then runs `then`; returns the process and the agent's
+     * socket.
+     */
     const start = async (then: string): Promise<{ child: ChildProcess; socket: string }> => {
       const keyFile = join(directory, "ssh", "id_ed25519");
       const program = `
@@ -142,7 +147,7 @@ describe("the login key's agent", () => {
     mkdirSync(join(directory, "ssh"));
     writeFileSync(join(directory, "ssh", "id_ed25519"), "no key", { mode: 0o600 });
     const { TMPDIR } = process.env;
-    // A place of its own: other commands of this machine have agents too.
+    // Separate directory, because other commands on this machine have agents too.
     process.env["TMPDIR"] = directory;
     try {
       await assert.rejects(ensure(), /ssh-add/);

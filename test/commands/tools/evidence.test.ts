@@ -12,7 +12,9 @@ interface Listed {
   readonly fullTitle: string;
 }
 
-/** Tests that show no row of the page: the lab itself, and what is refused before anything is made. */
+/**
+ * Tests without a row on the page: the lab itself, and what is refused before anything is created.
+ */
 const withoutRow = ["all/mirror", "refusals", "teardown"].map((name) => `test/lab/${name}.test.ts`);
 
 describe("the rows of what runs", function () {

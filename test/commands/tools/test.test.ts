@@ -7,7 +7,10 @@ import { mark } from "../../../tools/line-reporter.js";
 import { chosen, runTests, tiers } from "../../../tools/test.js";
 import { ended, recordedSession, Repository } from "./support/repository.js";
 
-/** Stands for mocha: notes how it was called, and reports one test of each file that passes unless its name says otherwise. */
+/**
+ * Stub of mocha: records its call, and reports one passed test per file unless the name says
+ * otherwise.
+ */
 const mocha = `
 const { appendFileSync, readFileSync, writeFileSync } = require("node:fs");
 const args = process.argv.slice(2);
@@ -70,7 +73,7 @@ describe("`npm test`", function () {
   beforeEach(() => {
     repository = new Repository();
     repository.link("tsx");
-    // What tiers need is here: nothing is installed.
+    // Programs that the tiers need exist, so that nothing is installed.
     for (const name of ["python3", "ssh-agent", "qemu-system-x86_64", "qemu-img", "genisoimage"])
       repository.program(`bin/${name}`, "#!/bin/sh\n");
     process.env["PATH"] = repository.path;

@@ -21,7 +21,10 @@ const links = macs
   .join(" ");
 const addresses = `'2: ens3    inet 10.0.0.7/24 metric 100 brd 10.0.0.255 scope global dynamic ens3\\       valid_lft 43182sec' '3: ens4    inet 10.9.0.5/24 scope global noprefixroute ens4'`;
 
-/** A machine of Ubuntu after its first boot: netplan made files for systemd-networkd of what cloud-init wrote. */
+/**
+ * Returns an Ubuntu machine after its first boot: netplan has converted cloud-init's file for
+ * systemd-networkd.
+ */
 function bootedMachine(netplan: string): Sandbox {
   const machine = new Sandbox({
     ...freshDebian,
@@ -38,7 +41,10 @@ function bootedMachine(netplan: string): Sandbox {
   return machine;
 }
 
-/** The file by which systemd-networkd configures an interface, as systemd.network(5) says: the first by name that matches. */
+/**
+ * Returns the file by which systemd-networkd configures an interface: the first matching one by
+ * name (systemd.network(5)).
+ */
 function networkFile(machine: Sandbox, name: string, mac: string): string {
   const files = folders.flatMap((folder) => {
     const at = join(machine.root, folder);
@@ -82,7 +88,7 @@ describe("the network of an Ubuntu machine, as netplan makes it", () => {
       (name) => `/run/systemd/network/10-netplan-${name}.network`,
     );
     assert.deepEqual(before, [ens3, ens4]);
-    // What would be the machine's way outside, by a network that is not for that.
+    // Default route through a network that must not be used for it.
     assert.match(
       machine.file(ens4?.slice(1) ?? "") ?? "",
       /^Destination=0\.0\.0\.0\/0\nGateway=10\.9\.0\.1$/m,

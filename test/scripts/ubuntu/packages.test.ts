@@ -13,11 +13,11 @@ const docker = "9DC858229FC7DD38854AE2D88D81803C0EBFCD88";
 const upstream = "DE15B14486CD377B9E876E1A234654DA9A296436";
 const pools = "https://download.docker.com/linux/ubuntu";
 
-/** A fresh machine of a release; its repositories have containerd in these builds. */
+/** Returns a new machine of a release; its repositories have these versions of containerd. */
 function ubuntuMachine(release: UbuntuRelease, ...builds: readonly string[]): Sandbox {
   const machine = new Sandbox(freshDebian);
   machine.put("etc/os-release", osRelease(release));
-  // As apt-cache prints a build of Ubuntu's, once for each suite that has it.
+  // Like apt-cache, which prints an Ubuntu version once per suite.
   const suites = ["-updates/main", "-security/main"].map(
     (suite) => `http://archive.ubuntu.com/ubuntu ${release.codename}${suite} amd64 Packages`,
   );
@@ -80,7 +80,7 @@ describe("the packages of an Ubuntu machine", () => {
 });
 
 describe("what an Ubuntu machine does after each installation", () => {
-  /** Prints which of the services needrestart would restart: the first rule that it finds decides. */
+  /** Prints the services that needrestart would restart. The first rule that it finds decides. */
   const decision = `
     our (%nrconf, $LOGPREF) = (verbosity => 0);
     my $file = shift;
@@ -106,7 +106,7 @@ describe("what an Ubuntu machine does after each installation", () => {
     const packaged = readFileSync(join(needrestart, "etc/needrestart/needrestart.conf"), "utf8");
     const folder = "/etc/needrestart/conf.d";
     assert.ok(packaged.includes(`<${folder}/*.conf>`), "it reads what is in conf.d by itself");
-    // Ubuntu's server images restart without asking.
+    // Setting of Ubuntu's server images: restart without a question.
     machine.put("etc/needrestart/conf.d/40-image.conf", "$nrconf{restart} = 'a';\n");
     machine.put(
       "etc/needrestart/needrestart.conf",
@@ -142,7 +142,7 @@ describe("what an Ubuntu machine does after each installation", () => {
 describe("the security updates of an Ubuntu machine, as apt reads their settings", () => {
   let machine: Sandbox;
   const origins = ["${distro_id}:${distro_codename}", "${distro_id}:${distro_codename}-security"];
-  /** Settings that packages of the image bring. */
+  /** Settings of the packages in the image. */
   const images: Readonly<Record<string, string>> = {
     "20apt-esm-hook.conf": 'APT::Update::Post-Invoke-Stats { "true"; };\n',
     "20auto-upgrades":
@@ -159,7 +159,7 @@ describe("the security updates of an Ubuntu machine, as apt reads their settings
   afterEach(() => {
     machine.close();
   });
-  /** The settings as the apt of this machine has them of that folder, and of no other. */
+  /** Returns the settings that this machine's apt reads from that folder only. */
   const settings = (): readonly string[] => {
     const parts = join(machine.root, "etc/apt/apt.conf.d");
     const bare = join(machine.root, "apt.conf");

@@ -6,7 +6,10 @@ import { firstBootFiles } from "../../support/first-boot-files.js";
 import { Sandbox } from "../../support/sandbox.js";
 import { unpacked } from "../../support/unpacked.js";
 
-/** The user that sshd runs as where root runs the tests: for root it needs a user of its own, which only its installation makes. */
+/**
+ * User for sshd if root runs the tests: as root, sshd requires a user that only its package
+ * creates.
+ */
 const nobody = 65_534;
 
 describe("sshd on an Ubuntu machine, by what it says of its settings", () => {
@@ -24,11 +27,12 @@ describe("sshd on an Ubuntu machine, by what it says of its settings", () => {
       "etc/ssh/sshd_config",
       `Include ${join(machine.root, folder)}/*.conf\nKbdInteractiveAuthentication no\nX11Forwarding yes\nMaxSessions 10\n`,
     );
-    // The first value counts. What an image has of its own, and what cloud-init writes where passwords are asked for.
+    // The first value counts. One file is from the image; cloud-init writes the other if passwords
+    // are enabled.
     machine.put(`${folder}/60-cloudimg-settings.conf`, "PasswordAuthentication yes\n");
     machine.put(`${folder}/50-cloud-init.conf`, "PasswordAuthentication yes\n");
     execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", join(machine.root, "key")]);
-    // The folder of all packages may be closed to others.
+    // Other users may not be able to read the folder of all packages.
     copyFileSync(join(files, "usr/sbin/sshd"), join(machine.root, "sshd"));
     cpSync(join(files, "usr/lib/x86_64-linux-gnu"), join(machine.root, "lib"), {
       recursive: true,

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Records its arguments and lists two rules, as ebtables-nft prints them. */
+/** Stub of ebtables-nft: records its arguments and lists two rules. */
 const stub = `#!/bin/sh
 echo "$*" >>"$RECORD"
 case " $* " in *" -L "*)
@@ -28,7 +28,7 @@ describe("lab/cloud/ebtables.sh", () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Runs the wrapper; gives what reached the real command, one line per call. */
+  /** Runs the wrapper; returns the arguments of each call of the real command. */
   function called(...words: string[]): string[] {
     const record = join(folder, "record");
     const result = spawnSync("lab/cloud/ebtables.sh", words, {

@@ -282,7 +282,7 @@ describe("lab/cloud/golden: when it fails", () => {
   it("leaves nothing running or half made when the network cannot be set up", async () => {
     host.stub("ip", 'case "$*" in *"addr add"*) echo "no such device" >&2; exit 1 ;; esac');
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout");
-    await new Promise(setImmediate); // mocha sets its own timer now
+    await new Promise(setImmediate); // let mocha start its own timer first
     const before = timers().length;
     await assert.rejects(ensure(), /no such device/);
     assert.equal(timers().length, before, "a timer would keep this process alive");

@@ -60,7 +60,7 @@ describe("lab/cloud/first-boot.sh", () => {
     ...["octavia-db-manage", "cinder-manage", "neutron-db-manage", "nova-manage", "systemctl"],
     "barbican-db-manage",
   ];
-  /** Where Octavia's package says which driver has which name. */
+  /** File in which Octavia's package registers drivers by name. */
   const registered = "usr/lib/python3/dist-packages/octavia-11.0.0.egg-info/entry_points.txt";
   const drivers = (amphora: string): string =>
     `[octavia.amphora.drivers]\namphora = untouched\n\n[octavia.api.drivers]\namphora = ${amphora}\namphorav1 = one\n\n[others]\namphora = untouched\n`;
@@ -161,7 +161,7 @@ describe("lab/cloud/first-boot.sh", () => {
   });
 });
 
-/** Puts the offering into a cloud that takes every call, and prints the calls as JSON. */
+/** Applies the offering to a fake cloud that accepts every call, and prints the calls as JSON. */
 const recorder = `
 import json, sys, types
 calls = []

@@ -28,7 +28,7 @@ describe("lab/cloud/start and lab/status", () => {
       progress: silent,
       ...(signal && { signal }),
     });
-  /** What the container says of its units. */
+  /** Returns a command that prints the state of each unit in the container. */
   const units = (state: (name: string) => string) =>
     `printf '${services(host.settings).map(unitName).map(state).join("\\n")}\\n'`;
 
@@ -124,7 +124,8 @@ describe("lab/cloud/start and lab/status", () => {
   it("takes away what it left in the store of another cache folder, and that store's file stays", async () => {
     await start();
     const { store, storeFile } = host.paths;
-    // Only a real mount point is one: /proc stands for a store that is mounted, and umount is a stub.
+    // Only a real mount point is accepted: /proc stands for the mounted store, and umount is a
+    // stub.
     host.put("mounted", JSON.stringify({ store: "/proc", storeFile }));
     assert.ok((await remains(host.settings, host.paths)).includes("mount /proc"));
     host.calls();

@@ -17,7 +17,7 @@ describe("lab/cloud/readiness of a cloud that starts", () => {
     host.close();
   });
 
-  /** Waits; `then` is called with what it waits for, and mends or stops it. */
+  /** Starts the wait. `then` receives what is missing, and may fix or stop it. */
   const wait = (then: (missing: string, stop: AbortController) => void = () => undefined) => {
     const stop = new AbortController();
     const update = (missing: string) => {
@@ -30,7 +30,7 @@ describe("lab/cloud/readiness of a cloud that starts", () => {
       signal: stop.signal,
     });
   };
-  /** What the first look finds missing. */
+  /** Returns what the first check reports as missing. */
   const firstLook = async (): Promise<string> => {
     let found = "";
     const waiting = wait((missing, stop) => {

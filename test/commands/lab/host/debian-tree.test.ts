@@ -5,7 +5,7 @@ import { silent } from "../../../../base/progress.js";
 import { debianTree } from "../../../../lab/host/debian-tree.js";
 import { StubHost } from "../../../support/stub-host.js";
 
-/** Runs what it contains, without namespaces. */
+/** Stub of setpriv: runs the inner command without namespaces. */
 const setpriv = 'while [ "$1" != --mount-proc ]; do shift; done; shift; exec "$@"';
 
 describe("lab/host/debian-tree at work", () => {

@@ -22,7 +22,9 @@ import { release } from "../../../../lab/kubernetes/versions.js";
 
 const fingerprint = "AB".repeat(20);
 
-/** The tools that build for minutes, replaced by ones that make files with the right names. */
+/**
+ * Stubs of the build tools, which would run for minutes: they only create files of the right names.
+ */
 const tools: Readonly<Record<string, string>> = {
   go: `case "$1 $2" in
   "env GOVERSION") echo go1.26.8 ;;
@@ -39,7 +41,7 @@ const tools: Readonly<Record<string, string>> = {
     esac
     chmod -R 755 "$(dirname "$out")" ;;
 esac`,
-  // The host has a mirror, and apt-get gives what is asked for.
+  // The host uses a mirror; apt-get delivers all requested packages.
   find: `printf 'deb http://mirror.test/debian bookworm main\\n' >"$FOLDER/host.list"; echo "$FOLDER/host.list"`,
   "apt-get": `echo "$*" >>"$FOLDER/apt"
 [[ $* == *" download "* ]] || exit 0
@@ -221,7 +223,7 @@ describe("ensureKubernetes", function () {
       writeFileSync(join(folder, "manifests", `${name}.yaml`), name);
     const before = builds();
     const { calico } = await ensureExtra("calico", { progress: silent });
-    // flannel was there.
+    // flannel was already built.
     assert.equal(builds(), before + 1);
     assert.equal(readFileSync(calico?.source ?? "", "utf8"), "calico-vxlan");
     assert.equal(calico?.sha256, digestOf("calico-vxlan"));
@@ -248,7 +250,8 @@ describe("ensureKubernetes", function () {
     const layers = readdirSync(join(cache(), "layers")).filter((name) =>
       name.startsWith("debian-"),
     );
-    // Debian, what is left of it for images without one, and Debian with an extra's packages.
+    // Layers: Debian, a reduced Debian for images without their own, and Debian with an extra's
+    // packages.
     assert.equal(layers.length, 3);
   });
 
@@ -265,7 +268,7 @@ describe("ensureKubernetes", function () {
         return {
           update: (detail) => {
             said.push(detail);
-            writeFileSync(manifest, text); // what the other process does at its end
+            writeFileSync(manifest, text); // as the other process does at its end
             rmSync(lock);
           },
           done: () => void said.push("done"),

@@ -20,7 +20,7 @@ import { readAddedImages, readSiteManifest } from "../../../../lab/kubernetes/si
 import { release } from "../../../../lab/kubernetes/versions.js";
 import { SmallMirror } from "../../../support/small-mirror.js";
 
-/** Packages are fetched by the real apt; images by these, and whatever would build fails. */
+/** Real apt for packages and stubs for images; tools that would build something fail. */
 const tools: Readonly<Record<string, string>> = {
   skopeo: `ref=\${*: -2:1}; folder=\${*: -1}; folder=\${folder#dir:}
 [[ $* == *"--override-os linux --override-arch amd64"* && $* == *--preserve-digests* ]] || exit 2
@@ -35,7 +35,7 @@ cp "$folder/manifest.json" "$FOLDER/published/\${ref//[\\/:]/_}"`,
   "mod edit") echo '{}' ;;
   *) echo "nothing is to be built here" >&2; exit 9 ;;
 esac`,
-  // The host has no mirror of the distribution, and installs nothing.
+  // The host uses no mirror, and nothing is installed.
   find: "true",
   "apt-get": `[[ $* == *Dir::State=* ]] || exit 9; exec /usr/bin/apt-get "$@"`,
   gcc: "exit 9",
@@ -93,7 +93,7 @@ describe("taking upstream's own for the lab", function () {
 
   const cache = () => join(folder, "stackadm/lab/kubernetes");
   const site = () => join(cache(), "site");
-  /** Where the site has a package's file. */
+  /** Returns the site's folder for a package file. */
   const offeredIn = (file: string) =>
     file.startsWith("containerd.io_")
       ? join(site(), "packages/linux/debian/dists/bookworm/pool/stable/amd64")

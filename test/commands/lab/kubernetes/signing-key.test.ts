@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { signingKey, type SigningKey } from "../../../../lab/kubernetes/signing-key.js";
 
-/** Lines of gpg's listing of a key, as fields. */
+/** Returns gpg's listing of a key as fields, one array per line. */
 const listed = (armored: string): string[][] =>
   execFileSync("gpg", ["--batch", "--no-autostart", "--show-keys", "--with-colons"], {
     input: armored,

@@ -8,10 +8,13 @@ import { ensureMachineImages, machineImage } from "../../../../lab/machines/buil
 import { partitionId, releases } from "../../../../lab/machines/releases.js";
 import { StubHost } from "../../../support/stub-host.js";
 
-/** Runs what it contains, without namespaces. */
+/** Stub of setpriv: runs the inner command without namespaces. */
 const setpriv = 'while [ "$1" != --mount-proc ]; do shift; done; shift; exec "$@"';
 
-/** Makes a small tree in place of Debian: the last but one argument without a mirror, as with a host of another release. */
+/**
+ * Stub of mmdebstrap: creates a small tree at the argument that ends in `/tree`. The argument's
+ * position depends on whether a mirror is passed.
+ */
 const mmdebstrap = `
 for word; do case $word in /*/tree) tree=$word ;; esac; done
 mkdir -p "$tree"/{boot,etc/ssh,etc/apt,var/lib/apt/lists}
@@ -21,7 +24,7 @@ for file in etc/ssh/ssh_host_ed25519_key etc/hostname etc/resolv.conf var/lib/ap
   echo "of this host" >"$tree/$file"
 done`;
 
-/** Commands that write the disk are the real ones. */
+/** Returns a stub that runs the real command, for commands that write the disk. */
 const real = (name: string): string => `exec env PATH=/usr/sbin:/usr/bin:/sbin:/bin ${name} "$@"`;
 
 describe("lab/machines/build at work", () => {
@@ -36,7 +39,7 @@ describe("lab/machines/build at work", () => {
     host.close();
   });
 
-  /** Content of a file on the first image's disk; undefined where there is none. */
+  /** Returns the content of a file on the first image's disk; undefined if it does not exist. */
   function onDisk(folder: string, path: string): string | undefined {
     const work = mkdtempSync(join(tmpdir(), "stackadm-disk-"));
     try {

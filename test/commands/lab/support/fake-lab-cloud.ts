@@ -3,26 +3,26 @@ import { apiPorts, expectedWorkers } from "../../../../lab/cloud/readiness.js";
 import { ports } from "../../../../lab/cloud/configuration/common.js";
 import type { LabSettings } from "../../../../lab/settings.js";
 
-/** What a fake cloud's workers say of themselves; tests change it while it runs. */
+/** Workers and APIs of a fake cloud; tests change them while it runs. */
 export interface FakeLabCloud {
-  /** Password that Keystone takes. */
+  /** Password that Keystone accepts. */
   password: string;
   /** Workers that have never reported. */
   readonly silent: Set<string>;
-  /** Workers that report, but say that they are down. */
+  /** Workers that report the status "down". */
   readonly down: Set<string>;
-  /** APIs, by port, that answer 500. */
+  /** Ports of APIs that answer 500. */
   readonly broken: Set<number>;
-  /** Called with every request, as "port path". */
+  /** Receives each request, as "port path". */
   onRequest: (request: string) => void;
-  /** Lets one API go, as if its service had ended. */
+  /** Stops one API, like a service that has ended. */
   stop(port: number): Promise<void>;
   close(): Promise<void>;
 }
 
 const now = () => new Date().toISOString().replace("Z", "");
 
-/** Answers by port and path; the states of the workers are those of real services. */
+/** Returns the answer of a port and path; worker states have the form of the real services. */
 function answer(settings: LabSettings, cloud: FakeLabCloud, request: string): unknown {
   const workers = expectedWorkers(settings)
     .filter((worker) => !cloud.silent.has(worker))
@@ -61,7 +61,9 @@ function answer(settings: LabSettings, cloud: FakeLabCloud, request: string): un
   }
 }
 
-/** The lab's APIs on its management address, which must be one of the loopback interface. */
+/**
+ * Starts the lab's APIs on its management address, which must be in the loopback interface's range.
+ */
 export async function startFakeLabCloud(settings: LabSettings): Promise<FakeLabCloud> {
   const servers = new Map<number, Server>();
   const stop = async (port: number): Promise<void> => {

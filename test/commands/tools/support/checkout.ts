@@ -2,7 +2,9 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { ended, Repository, type Ended } from "./repository.js";
 
-/** Stands for npm: notes that it ran, and installs a compiler that makes one file and a loader that does nothing. */
+/**
+ * Stub of npm: records its call, and installs a compiler that creates one file and an empty loader.
+ */
 const npm = `#!/bin/sh
 echo "npm $*" >>"$CALLS"
 [ -z "$NPM_FAILS" ] || exit 7
@@ -20,7 +22,7 @@ fs.copyFileSync("main.js", "dist/automation/cli/main.js");
 `;
 const main = `exports.main = async (args) => { process.stdout.write("ran " + args.join(" ") + "\\n"); };\n`;
 
-/** A fresh checkout with this project's ways in, whose npm, compiler and command lines are small stand-ins. */
+/** New checkout with this project's entry points, and stubs of npm, compiler and command lines. */
 export class Checkout extends Repository {
   constructor() {
     super();
@@ -37,7 +39,7 @@ export class Checkout extends Repository {
     for (const name of ["checkout", "run"]) this.take(`tools/${name}.mjs`);
   }
 
-  /** Runs one of the ways in. */
+  /** Runs one of the entry points. */
   run(file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
     const child = spawn(process.execPath, [join(this.root, file), ...args], {
       cwd: "/",
@@ -53,7 +55,7 @@ export class Checkout extends Repository {
     return ended(child);
   }
 
-  /** What npm and the compiler were called with. */
+  /** Returns the calls of npm and of the compiler. */
   calls(): string[] {
     return this.text("calls").split("\n").filter(Boolean);
   }

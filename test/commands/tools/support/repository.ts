@@ -22,7 +22,7 @@ export interface Ended {
   readonly err: string;
 }
 
-/** What a process printed until it ended. */
+/** Waits for a process to end; returns its output. */
 export async function ended(child: ChildProcess): Promise<Ended> {
   const text = { out: "", err: "" };
   child.stdout?.setEncoding("utf8").on("data", (part: string) => (text.out += part));
@@ -34,7 +34,10 @@ export async function ended(child: ChildProcess): Promise<Ended> {
   return { code, ...text };
 }
 
-/** A repository that is only a directory, with a `bin/` that comes first on the PATH of what runs there. */
+/**
+ * Directory that stands for a repository. Its `bin/` is first on the PATH of programs that run in
+ * it.
+ */
 export class Repository {
   readonly root = mkdtempSync(join(tmpdir(), "stackadm-repository-"));
   readonly path = `${join(this.root, "bin")}${delimiter}${process.env["PATH"] ?? ""}`;
@@ -45,7 +48,7 @@ export class Repository {
     writeFileSync(file, text);
   }
 
-  /** A file that can be run. */
+  /** Writes an executable file. */
   program(path: string, text: string): void {
     this.put(path, text);
     chmodSync(join(this.root, path), 0o755);
@@ -56,19 +59,19 @@ export class Repository {
     this.put(path, readFileSync(join(packageRoot(), path), "utf8"));
   }
 
-  /** An npm package of this project. */
+  /** Links an npm package of this project. */
   link(name: string): void {
     mkdirSync(join(this.root, "node_modules"), { recursive: true });
     symlinkSync(join(packageRoot(), "node_modules", name), join(this.root, "node_modules", name));
   }
 
-  /** A file's text; empty when there is none. */
+  /** Returns a file's text; "" if it does not exist. */
   text(path: string): string {
     const file = join(this.root, path);
     return existsSync(file) ? readFileSync(file, "utf8") : "";
   }
 
-  /** Waits until there is a file with text, and returns it. */
+  /** Waits until a file contains a complete line, and returns its text. */
   async appears(path: string): Promise<string> {
     for (;;) {
       const text = this.text(path);
@@ -77,7 +80,7 @@ export class Repository {
     }
   }
 
-  /** Starts this project's chores on the repository, as a process of its own in another directory. */
+  /** Starts this project's tools on the repository, as a separate process in another directory. */
   chores(...args: readonly string[]): ChildProcess {
     const script = `require(process.argv[1]).main(process.argv.slice(3), process.argv[2])`;
     const main = join(packageRoot(), "tools", "main.ts");
@@ -100,7 +103,7 @@ export interface RecordedSession extends Session {
   readonly steps: string[];
 }
 
-/** A session of a command that keeps what it is told. */
+/** Returns a session that records its messages. */
 export function recordedSession(): RecordedSession {
   const printed: string[] = [];
   const notes: string[] = [];
