@@ -10,7 +10,7 @@ import {
   stretchesWithout,
 } from "../../../base/addresses.js";
 
-/** Any IPv4 range with its host bits zero. */
+/** Any IPv4 range whose host bits are zero. */
 const range = fc
   .tuple(fc.bigInt(0n, 2n ** 32n - 1n), fc.integer({ min: 1, max: 32 }))
   .map(([bits, length]) => {

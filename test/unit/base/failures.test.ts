@@ -54,14 +54,16 @@ describe("the table of failures", () => {
   });
 });
 
-/** Words of the patterns, and what people call their clusters, pools and classes. */
+/**
+ * Words that occur in the patterns and that users may use in names of clusters, pools and classes.
+ */
 const suggestive = [
   ...["quota", "exceeded", "overquota", "already", "exists", "alreadyexists", "not-found"],
   ...["timed-out-waiting", "not-ready", "loadbalancer", "error", "dial-tcp", "exit-status-1"],
   ...["forbidden", "401", "network", "flavor", "samples", "gold", "knownhosts", "reason"],
 ];
 
-/** What people may call a cluster, a pool or a storage class. */
+/** Names that users may give to a cluster, a pool or a storage class. */
 const name = fc.oneof(
   fc.constantFrom(...suggestive),
   fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,20}[a-z0-9])?$/),

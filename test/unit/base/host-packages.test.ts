@@ -6,7 +6,10 @@ import { silent, type Progress } from "../../../base/progress.js";
 import { ensureCommands, missingCommands } from "../../../base/host-packages.js";
 import { Failure } from "../../../base/failure.js";
 
-/** Stands for apt-get: notes its calls, and fails as often as `failures` says. */
+/**
+ * Returns a stub of apt-get: records its calls, and fails as many times as the file `failures`
+ * states.
+ */
 const aptGet = (directory: string): string => `#!/bin/sh
 printf '%s %s\\n' "$DEBIAN_FRONTEND" "$*" >>${directory}/calls
 case "$*" in *install*) ;; *) exit 0 ;; esac
@@ -69,7 +72,8 @@ describe("commands that are needed", () => {
     assert.deepEqual(calls(), []);
   });
 
-  // Only root can install; for others the machine says what to install. Each half is a test where it can be one.
+  // Only root can install packages; other users get a message. Each case is tested where it
+  // applies.
   if (process.getuid?.() === 0) {
     it("are installed without a question: each package once, nothing that is there", async () => {
       await ensureCommands({ there: "no", one: "pair", two: "pair", three: "single" }, silent);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { together } from "../../../base/together.js";
 
-/** Goes on until it is stopped, and says so. */
+/** Returns a task that runs until it is aborted, and then calls `ended`. */
 const untilStopped =
   (ended: () => void) =>
   (signal: AbortSignal): Promise<never> =>

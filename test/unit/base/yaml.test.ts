@@ -11,7 +11,10 @@ const cases = (word: string): string[] => [
   word.slice(0, -1) + word.slice(-1).toUpperCase(),
 ];
 
-/** What readers of YAML 1.1 or 1.2 (go-yaml, PyYAML, the specifications) take for something else than text. */
+/**
+ * Texts that readers of YAML 1.1 or 1.2 (go-yaml, PyYAML, the specifications) do not parse as
+ * strings.
+ */
 const ambiguous = [
   ...words.flatMap(cases),
   ...["", "~", "<<", "=", ".inf", "-.Inf", "+.INF", ".nan", ".NaN"],
@@ -37,7 +40,10 @@ const ambiguous = [
   ...["2001-12-14 21:59:43", "2001-12-14 21:59:43 +30:00", "2001-1-1 1:2:3,5"],
 ];
 
-/** Written by hand, apart from what is tested: plain text that is not for sure text. */
+/**
+ * Patterns of plain text that may not be parsed as a string. Written independently of the tested
+ * code.
+ */
 const notForSureText = [
   /^(y|n|yes|no|true|false|on|off|null|~|=|<<|)$/i,
   /^[-+]?\.(inf|nan)$/i,
@@ -50,7 +56,7 @@ const notForSureText = [
   /[\t\u0085\u2028\u2029\ufeff]/,
 ];
 
-/** Text that was written without quotes. */
+/** Returns the strings that are written without quotes. */
 function plainTexts(yaml: string): string[] {
   const found: string[] = [];
   visit(parseDocument(yaml), (_, node) => {

@@ -28,7 +28,7 @@ describe("machines by bare connections", () => {
     const authorizedKeys = await agentKeys(agent.socket);
     entry = await SshServer.start({ authorizedKeys, hostKeys: [keyPair().private] });
     const { port } = entry;
-    // It boots later than the one before it.
+    // Simulates a machine that boots later than the one before it.
     inner = await SshServer.start({
       ...{ authorizedKeys, port, host: "127.0.0.2", dropFirst: 2 },
       hostKeys: [keyPair().private],

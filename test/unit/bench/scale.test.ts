@@ -7,7 +7,7 @@ import type { Fields } from "../../support/graph.js";
 
 const outside = { machines: "203.0.113.1", balancer: "203.0.113.2" };
 
-/** A project, and what asks it: answers the body. */
+/** Returns a fake project and functions that send requests to it; `ask` returns the body. */
 function project() {
   const fake = new FakeProject(outside, { id: "e", name: "public" });
   const ask = (method: string, path: string, body?: unknown): Fields =>
@@ -17,7 +17,7 @@ function project() {
   return { fake, ask, make };
 }
 
-/** A machine on a port of its own. */
+/** Creates a server with its own port. */
 function machine({ make }: ReturnType<typeof project>, name: string) {
   const port = make("/network/v2.0/ports", "port", { name, fixed_ips: [{ subnet_id: "s" }] });
   const hostKey = keyPair().private;

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { accessRulesOf, type AccessRule } from "../../../cloud/access-rules.js";
 
-/** As the services match a path: a star is one part of it, two are any number. */
+/** Matches a path like the services: `*` is one path segment, `**` is any number of segments. */
 const matches = (pattern: string, path: string): boolean =>
   new RegExp(
     `^${pattern.replaceAll(/\*\*|\*|[^*]+/g, (part) =>
@@ -9,7 +9,7 @@ const matches = (pattern: string, path: string): boolean =>
     )}$`,
   ).test(path);
 
-/** Whether `POST network /v2.0/ports` and its like is allowed. */
+/** Returns whether a request like `POST network /v2.0/ports` is allowed. */
 const allows = (rules: readonly AccessRule[], call: string): boolean => {
   const [method, service, path = ""] = call.split(" ");
   return rules.some(
@@ -17,7 +17,10 @@ const allows = (rules: readonly AccessRule[], call: string): boolean => {
   );
 };
 
-/** What cloud controller and Cinder CSI ask, as their sources have it; the same below a path, as some clouds serve them. */
+/**
+ * Requests in the sources of cloud controller and Cinder CSI; some also below a path prefix, which
+ * some clouds use.
+ */
 const asked = [
   "GET compute /v2.1/servers/detail",
   "GET compute /v2.1/servers/1",
@@ -62,7 +65,7 @@ const asked = [
   ]),
 ];
 
-/** What a thief of the credential would like to ask. */
+/** Requests that must be denied to a stolen credential. */
 const refused = [
   "POST compute /v2.1/servers",
   "DELETE compute /v2.1/servers/1",
@@ -94,7 +97,7 @@ const certifying = [
   "GET key-manager /v1/secrets/1",
   "GET key-manager /v1/secrets/1/acl",
   "PUT key-manager /v1/secrets/1/acl",
-  // Of a container, Octavia looks at its own list before those of what is in it.
+  // For a container, Octavia reads the container's ACL before those of its secrets.
   "GET key-manager /v1/containers/1/acl",
   "PUT key-manager /v1/containers/1/acl",
 ];

@@ -16,7 +16,10 @@ import {
 } from "../../support/fake-openstack.js";
 import { refused } from "./support/refused.js";
 
-/** How signing in fails at a server with that certificate, which knows no users, by a client that knows that authority. */
+/**
+ * Returns the authentication error of a client that trusts `authority`, at a TLS server that knows
+ * no users.
+ */
 async function signInOverTls(
   { privateKey: key, certificate: cert }: ServerTls,
   authority?: string,
@@ -132,7 +135,7 @@ describe("the OpenStack client", () => {
       assert.match(error.hint, /`cacert` in clouds\.yaml/);
       assert.doesNotMatch(error.message, /\n/);
     }
-    // Of the right authority it hears the answer, and that alone it does not like.
+    // With the right CA, the client receives the answer and rejects only its content.
     assert.equal((await signInOverTls(own, own.authority)).error.kind, "failed");
   });
 

@@ -236,7 +236,7 @@ describe("clouds.yaml", () => {
       OS_PASSWORD: "hidden",
       OS_USER_DOMAIN_NAME: "people",
     });
-    // What both say stands above any variable.
+    // Values that both files contain take precedence over environment variables.
     assert.throws(
       () => unseen({ ...open, password: "open" }),
       /OpenStack's provider would take another password: it looks for secure\.yaml in .* only/,

@@ -14,7 +14,7 @@ const auth = (words: string): string => `clouds: {c: {auth: {${words}}}}`;
 const typed = (type: string, words: string): string =>
   `clouds: {c: {auth_type: ${type}, auth: {${words}}}}`;
 
-/** Texts of clouds.yaml in which the cloud `c` is looked for. */
+/** Texts of clouds.yaml without a usable cloud `c`. */
 const files: readonly string[] = [
   ...["clouds: [", "- a", "hello", "", "cloud: {}", "clouds: hello", "clouds: [c]"],
   ...[
@@ -81,7 +81,7 @@ describe("what is no cloud", () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** The sentence with which it is refused, and what to do. */
+  /** Returns the error's sentence and hint. */
   const refusal = (work: () => unknown): string => {
     try {
       work();

@@ -23,7 +23,7 @@ describe("what is being deleted", () => {
     const said: string[] = [];
     const notes = { interval: 1, every: 0, onWait: (text: string): void => void said.push(text) };
     let tries = 0;
-    // While an amphora boots, Octavia refuses.
+    // Octavia refuses the deletion while an amphora boots.
     const body = { faultstring: "Load Balancer l is immutable and cannot be updated." };
     cloud.on("DELETE /load-balancer/lbaas/loadbalancers/l", () =>
       (tries += 1) < 2 ? { status: 409, body } : { status: 204 },
@@ -97,7 +97,7 @@ describe("what is being deleted", () => {
         deleting.add(id);
         return { status: 202 };
       });
-    // Each is there still when it is looked for the first time.
+    // A deleted volume is still listed once.
     cloud.on("GET /volumev3/volumes/detail", () => {
       for (const id of seen) for (const all of [deleting, left, seen]) all.delete(id);
       for (const id of deleting) seen.add(id);

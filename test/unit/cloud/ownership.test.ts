@@ -14,7 +14,7 @@ import { object } from "../../support/cloud-object.js";
 
 const mark = { name: "dev", identity: "0123456789ab" };
 const inCloud = "dev-0123456789ab";
-/** What has tags in Neutron, by a second request. */
+/** Kinds of objects that get their tags by a second request to Neutron. */
 const neutrons = [
   ...(["network", "subnet", "router"] as const),
   ...(["port", "floating IP", "security group"] as const),
@@ -40,7 +40,7 @@ describe("whose an object is", () => {
       description: credentialDescription(mark),
     });
     assert.deepEqual(ownershipOf(credential), marked);
-    // The API's own load balancer: no Service's, so its claim is another one.
+    // The API's load balancer does not belong to a Service, so that the mark is in its tags.
     const balancer = object({ kind: "load balancer", name: "dev-api", tags: clusterTags(mark) });
     assert.deepEqual(ownershipOf(balancer), marked);
   });

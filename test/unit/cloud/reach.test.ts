@@ -25,7 +25,10 @@ describe("a cloud that misbehaves", () => {
     random: () => 1,
   };
   const connect = (): Promise<CloudClient> => connectCloud({ env: cloud.environment(), patience });
-  /** Answers in turn, the last one for ever; tells how often it was asked. */
+  /**
+   * Sets the answers of a route, one per request, the last one for all further requests; returns a
+   * function that returns the number of requests.
+   */
   const inTurn = (route: string, ...answers: readonly FakeAnswer[]): (() => number) => {
     let asked = 0;
     cloud.on(route, () => answers[Math.min((asked += 1), answers.length) - 1] ?? {});
@@ -136,7 +139,7 @@ describe("a cloud behind TLS", () => {
     cloud = await startFakeCloud({ tls: { ...server, ...tls } });
     return connectCloud({ env: cloud.environment(env) });
   };
-  /** TLS 1.2, where the refusal comes within the handshake; with 1.3 the connection may break first. */
+  /** TLS 1.2 reports a refusal during the handshake; with 1.3 the connection may break first. */
   const asking = () =>
     ({ requestCert: true, ca: own.read("ca.pem"), maxVersion: "TLSv1.2" }) as const;
 

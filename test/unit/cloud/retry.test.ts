@@ -8,7 +8,7 @@ const answer = (status: number, headers: Readonly<Record<string, string>> = {}):
 });
 const broken = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** Answers in turn, the last one for ever. */
+/** Sends a request with these answers, the last one for all further attempts. */
 async function ask(
   answers: readonly (HttpAnswer | Error)[],
   { repeatable = true, random = 1 } = {},
@@ -77,7 +77,7 @@ describe("a request that the cloud could not take", () => {
     assert.equal(askedToWait(answer(429, { "retry-after": "61" }), 0), 61_000);
   });
 
-  /** How often it is asked for when it may be done twice, and when it may not. */
+  /** Answer, and the number of attempts for repeatable and for other requests. */
   const table: readonly [HttpAnswer | Error, number, number][] = [
     ...[429, 503].map((status) => [answer(status), 5, 5] as [HttpAnswer, number, number]),
     ...[500, 502, 504].map((status) => [answer(status), 5, 1] as [HttpAnswer, number, number]),

@@ -26,7 +26,9 @@ describe("a user as whom a cluster's controllers sign in", () => {
   });
   afterEach(() => cloud.close());
 
-  /** A token with these roles of a user whose password ends then. */
+  /**
+   * Sets Keystone's answer: a token with these roles, of a user whose password expires at `end`.
+   */
   const answers = (roles: readonly string[], end: string | null = null): void => {
     const token = {
       ...{ expires_at: "2099-01-01T00:00:00.000000Z", project: { id: fakeProject, name: "demo" } },

@@ -71,10 +71,10 @@ describe("a login to look", () => {
   });
 
   it("says once what is wrong where more than one thing is", async () => {
-    // Neither does the agent answer, nor does the machine let in whoever has no key.
+    // Both fail: the agent does not answer, and the machine refuses a login without a key.
     const agentSocket = join(directory, "nobody");
     await assert.rejects(logIn(at(machine, { agentSocket })), /agent/);
-    // An error that nobody listens to fails the test.
+    // An unhandled error would fail the test.
     await new Promise((resolve) => setTimeout(resolve, 100));
   });
 

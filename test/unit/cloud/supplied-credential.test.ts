@@ -34,7 +34,7 @@ describe("an application credential that is supplied for a cluster's controllers
     readonly project?: string;
     readonly restricted?: boolean;
   }
-  /** A token of the credential, and what Keystone shows of it. */
+  /** Sets Keystone's answers: a token of the credential, and the credential itself. */
   const answers = (
     { roles = both, project = fakeProject, restricted = true }: Known = {},
     end: string | null = null,

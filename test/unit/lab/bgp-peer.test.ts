@@ -56,7 +56,7 @@ describe("the lab's router outside", () => {
     const told = encode([[[10, 96, 0, 1], 32]]);
     const update = message(2, Buffer.concat([two(0), two(0), told]));
     const sent = Buffer.concat([message(1, Buffer.alloc(10)), message(4, Buffer.alloc(0)), update]);
-    // In pieces, as a network delivers it.
+    // Sends the messages in parts, as a network may.
     socket.write(sent.subarray(0, 25));
     await soon(() => socket.bytesWritten === 25);
     socket.write(sent.subarray(25));

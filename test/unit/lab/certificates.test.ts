@@ -11,7 +11,9 @@ describe("lab/certificates", () => {
     made = await newServerTls("127.0.0.1");
   });
 
-  /** What a client that trusts `ca` alone gets of a server with the certificate. */
+  /**
+   * Returns the answer that a client that only trusts `ca` gets from a server with the certificate.
+   */
   async function asked(server: ServerTls, ca: string): Promise<string> {
     const { privateKey: key, certificate: cert } = server;
     const listening = createServer({ key, cert }, (_request, response) => response.end("here"));

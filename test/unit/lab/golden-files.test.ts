@@ -8,7 +8,7 @@ import { golden } from "../../support/golden.js";
 
 const settings = labSettings({});
 
-/** Files of the cloud that people review when they change: the configuration of the services. */
+/** Configuration files of the cloud's services whose changes are reviewed. */
 const reviewed = [
   ...["nova/nova.conf", "neutron/neutron.conf", "neutron/plugins/ml2/ml2_conf.ini"],
   ...["neutron/plugins/ml2/linuxbridge_agent.ini", "neutron/dhcp_agent.ini"],
@@ -23,7 +23,7 @@ describe("the lab as people review it", () => {
     const name = path.replace(/^\/etc\//, "");
     if (!reviewed.includes(name)) continue;
     it(`writes ${path}`, () => {
-      // Not as .json: Prettier would write it in another way.
+      // Not .json, because Prettier would reformat the file.
       golden(`lab/${(name.split("/").at(-1) ?? name).replace(".json", ".txt")}`, content);
     });
   }
@@ -46,7 +46,7 @@ describe("the lab as people review it", () => {
         "podman",
         ...runArguments({ settings, root: "<store>/running", mounts, writableMounts }),
       ].filter(
-        // whether the host has systemd decides these two
+        // these two depend on whether the host runs systemd
         (word, index, all) => word !== "--cgroup-parent" && all[index - 1] !== "--cgroup-parent",
       ),
     ];

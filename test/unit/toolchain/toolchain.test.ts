@@ -107,7 +107,7 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
     }
   });
 
-  /** Refused as a missing tool, before anything begins. */
+  /** Requires the error TOOL_MISSING before any step begins. */
   const refused = (said: RegExp): Promise<void> =>
     assert.rejects(
       ensure({ ...silent, step: (title) => assert.fail(`${title} began`) }),
@@ -149,7 +149,7 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
       ({ pieces }) => pieces[1]?.origin,
       (error: unknown) => (error as Error).message,
     );
-    // A checkout that was never built has none yet.
+    // A checkout that was never built has no compiled stand-in.
     assert.match(told ?? "", /^stand-in$|the stand-in for .* is not compiled/);
   });
 

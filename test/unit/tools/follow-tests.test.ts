@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { followTests } from "../../../tools/follow-tests.js";
 import { mark } from "../../../tools/line-reporter.js";
 
-/** A process that prints these lines and ends with this code. */
+/** Starts a process that prints these lines and exits with this code. */
 const printing = (lines: readonly string[], code = 0) =>
   spawn(
     process.execPath,

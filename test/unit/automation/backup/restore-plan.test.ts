@@ -33,7 +33,9 @@ const anew = { ...serving, place: false, live: false, apiServer: false };
 const bare = { ...anew, prepared: false };
 const silent: Seen = { silent: "its server is SHUTOFF, and it cannot be reached by SSH." };
 
-/** A plan in short, for machines as they are seen: control planes, then etcd's. */
+/**
+ * Returns a plan in short form, for these states of the control planes and of the etcd machines.
+ */
 function plan(controlPlanes: readonly Seen[], etcd: readonly Seen[] = []) {
   const seen = new Map([
     ...controlPlanes.map((one, at) => [`dev-control-plane-${at}`, one] as const),
@@ -98,7 +100,7 @@ describe("a plan that brings a cluster back", () => {
     const from = (unpacked: string): Seen => ({ ...controlPlane, unpacked });
     assert.equal(plan([from("cafe")]).unpack, "");
     assert.equal(plan([from("0000")]).unpack, "cp-0: dev-control-plane-0.tgz");
-    // The backup has the files of another machine.
+    // The backup only has files of another machine.
     refused(
       () => plan([anew, from("0000")]),
       /dev-control-plane-1 has the files of another backup, .*: name that one, or delete the server/,
@@ -111,10 +113,10 @@ describe("a plan that brings a cluster back", () => {
     const only = { members: "", apiServers: "cp-0", without: "cp-1", unpack: "" };
     const archive = "cp-0: dev-control-plane-0.tgz";
     assert.deepEqual(plan([anew, anew], [going, going, going]), { ...only, unpack: archive });
-    // It goes on where a run before came to no end.
+    // Continues a restore that an earlier run did not finish.
     const begun = { ...serving, live: false, unpacked: "cafe" };
     assert.deepEqual(plan([begun, anew], [going, going, going]), only);
-    // A member that is gone is let in anew; without a majority the data are brought back.
+    // A lost member joins again later; without a majority of members the data is restored.
     assert.equal(plan([anew], [going, going, "gone"]).members, "");
     assert.equal(plan([anew], [member, "gone", "gone"]).members, "etcd-0");
     assert.equal(plan([anew, serving], [going, going, going]).members, "etcd-0 etcd-1 etcd-2");
@@ -151,7 +153,7 @@ describe("a plan that brings a cluster back", () => {
       () => plan([{ ...controlPlane, peers }]),
       /etcd on dev-control-plane-0 knows a member at https:\/\/10\.0\.0\.11:2380, and the stack's/,
     );
-    // Without a majority it never forgets one that is gone: who stops it is heard.
+    // Without a majority, etcd cannot remove a lost member: the user has to stop it.
     refused(
       () => plan([{ ...controlPlane, peers }]),
       /delete the server that has that address, and move \/etc\/kubernetes\/manifests\/etcd\.yaml on dev-control-plane-0 to/,
@@ -213,11 +215,11 @@ describe("a backup to be brought back", () => {
     refused(() => {
       check({ identities: new Set(), cluster: "test" }, { identities: [] });
     }, /the stack holds 'test' \(no identity\)/);
-    // Another one of the same stack.
+    // Another cluster of the same stack.
     refused(() => {
       check({ cluster: "test" });
     }, /the stack holds 'test' \(0123456789ab\)/);
-    // Of the same name, but one has an identity.
+    // Same cluster name, but only one of the two has an identity.
     refused(() => {
       check({}, { identities: [] });
     }, /no identity/);

@@ -37,7 +37,7 @@ describe("a cluster that is brought back", () => {
   };
   let notes: string[];
   let kill: AbortController;
-  /** Happens between the tries. */
+  /** Runs between the attempts. */
   let meanwhile: () => void;
   const pause = async (milliseconds: number): Promise<void> => {
     assert.equal(milliseconds, 5_000);
@@ -79,11 +79,11 @@ describe("a cluster that is brought back", () => {
         "4",
       ]),
     );
-    // One token for all, and another one each time.
+    // All machines get the same token, which differs in each restore.
     const given = machines.asked.filter(({ words: [word] }) => /load|swap/.test(word ?? ""));
     const tokens = new Set(given.map(({ words: [, token] }) => token));
     assert.equal(tokens.size, 1);
-    // Behind all that an earlier one gave, whatever the snapshot is.
+    // The new revision is higher than those of all earlier restores, independent of the snapshot.
     const revisions = new Set(loads.map(({ words: [, , , , revision] }) => Number(revision)));
     assert.equal(revisions.size, 1);
     const [revision = 0] = revisions;
@@ -114,7 +114,7 @@ describe("a cluster that is brought back", () => {
     assert.deepEqual(machines.asked[0], {
       ...{ machine: "dev-control-plane-0", words: ["unpack", "cafe"], input: "FILES" },
     });
-    // Whatever ends it then, it was not nothing.
+    // Every later error must report this change, whatever its cause.
     const changed = /dev-control-plane-0: in part or whole what the former server was/;
     machines.on("dev-control-plane-1 load", new Failure("COMMAND_FAILED", "no room."));
     await assert.rejects(goes(unpacking), (error: Error) => {
@@ -202,7 +202,8 @@ describe("a cluster that is brought back", () => {
     machines.asked.length = 0;
     await assert.rejects(goes(), /Not connected/);
     assert.equal(times("swap"), 3);
-    // Not where the script says itself what is wrong, nor against somebody who has no time.
+    // Errors that the script itself reports are not retried, and nothing is retried after a kill
+    // signal.
     machines.asked.length = 0;
     machines.on("dev-control-plane-1 swap", new Failure("COMMAND_FAILED", "no data"));
     await assert.rejects(goes(), /no data/);
@@ -225,7 +226,7 @@ describe("a cluster that is brought back", () => {
       if (asked === 2) throw new Failure("CANCELLED", "stopped");
     });
     await assert.rejects(stopped, /stopped/);
-    // Nothing of the size of etcd's data stays beside them.
+    // The loaded copy of etcd's data is deleted.
     assert.deepEqual(words(), ["load", "tidy"]);
   });
 

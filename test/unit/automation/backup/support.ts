@@ -7,7 +7,7 @@ import type { ClusterOutputs, MachineOutput } from "../../../../automation/verif
 import type { Streams } from "../../../../cloud/ssh.js";
 import { Failure } from "../../../../base/failure.js";
 
-/** What etcd writes: pages, and their digest behind them. */
+/** Returns a file in the format of an etcd snapshot: pages, followed by their digest. */
 export function snapshot(pages = 4): Buffer {
   const data = randomBytes(pages * 512);
   return Buffer.concat([data, createHash("sha256").update(data).digest()]);
@@ -19,7 +19,10 @@ const machineOf = (role: string, position: number): MachineOutput => ({
   serverId: `id-of-dev-${role}-${position}`,
 });
 
-/** The outputs of a cluster with so many control planes, and machines of etcd's own. */
+/**
+ * Returns the outputs of a cluster with this number of control planes and of separate etcd
+ * machines.
+ */
 export const outputsOf = (controlPlanes: number, etcd = 0): ClusterOutputs => ({
   ...{ kubeconfig: "", clusterName: "dev", apiEndpoint: "", hostKeys: [] },
   nodes: [
@@ -29,19 +32,19 @@ export const outputsOf = (controlPlanes: number, etcd = 0): ClusterOutputs => ({
   etcd: Array.from({ length: etcd }, (_, at) => machineOf("etcd", at)),
 });
 
-/** What a machine was asked for, and with what. */
+/** Task that a machine received, with its input. */
 interface Asked {
   readonly machine: string;
   readonly words: readonly string[];
   readonly input: string;
 }
 
-/** Machines that answer as they are told, and keep what they were asked. */
+/** Fake machines with given answers, which record their tasks. */
 export class FakeMachines {
   readonly asked: Asked[] = [];
   readonly answers = new Map<string, string | Buffer | Error>();
 
-  /** `what`: "<machine> <word>" or "<word>". */
+  /** Sets an answer. `what` is "<machine> <word>" or "<word>". */
   on(what: string, answer: string | Buffer | Error): void {
     this.answers.set(what, answer);
   }
@@ -60,7 +63,7 @@ export class FakeMachines {
     { words }: Task,
     { input }: Partial<Streams>,
   ): Promise<string | Buffer> {
-    // In the order of the questions, however long each takes to be read.
+    // Recorded before the input is read, so that the order is that of the tasks.
     const asked = { machine: name, words, input: "" };
     this.asked.push(asked);
     for await (const part of input ?? []) asked.input += String(part);
@@ -70,7 +73,7 @@ export class FakeMachines {
     return answer;
   }
 
-  /** The words, each with its machine, in order. */
+  /** Returns the first word of each task with its machine, in order. */
   get order(): string[] {
     return this.asked.map(({ machine, words }) => `${words[0] ?? ""} ${machine}`);
   }
@@ -81,7 +84,7 @@ export const unreachable = new Failure(
   "it cannot be reached by SSH: timed out.",
 );
 
-/** A directory of the test's own. */
+/** Temporary directory of a test. */
 export class Scratch {
   readonly path = mkdtempSync(join(tmpdir(), "stackadm-backup-"));
   in(name: string): string {

@@ -55,7 +55,7 @@ describe("a backup", () => {
       if (stopped) throw new Failure("CANCELLED", "stopped");
     },
   });
-  /** What was taken, without what was only asked. */
+  /** Returns the tasks that create parts of the backup, without queries. */
   const taken = (): string[] => machines.order.filter((one) => !one.startsWith("standing"));
   const take = (outputs = outputsOf(3), to = scratch.in("one")) => takeBackup(source(outputs), to);
 
@@ -71,7 +71,7 @@ describe("a backup", () => {
     assert.equal(made.kubernetesVersion, "1.36.3");
     for (const file of ["", "backup.json", "snapshot.db", "state.json", "dev-control-plane-0.tgz"])
       assert.equal(statSync(join(directory, file)).mode & 0o077, 0, file);
-    // A project's repository takes nothing of it.
+    // Git must ignore a backup in the project's repository.
     assert.equal(readFileSync(join(directory, ".gitignore"), "utf8"), "*\n");
     assert.deepEqual(await readBackup(directory), made);
   });

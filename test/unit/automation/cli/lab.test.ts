@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { golden } from "../../../support/golden.js";
 import { jsonLines, Operator } from "../../../support/operator.js";
 
-// The lab itself is tested in test/unit/lab and test/lab; here it only records how it is called.
+// Uses a stub of the lab that records its calls. test/unit/lab and test/lab test the lab itself.
 describe("`stackadm lab`", function () {
   this.timeout(120_000);
   let operator: Operator;
@@ -85,7 +85,7 @@ describe("`stackadm lab`", function () {
   it("is what `stackadm dev` starts when no cloud is named", async () => {
     const { code, err } = await operator.run("dev");
     assert.deepEqual(calls(), ["up"]);
-    // The recording lab leaves no clouds.yaml, so there is still no cloud.
+    // The stub creates no clouds.yaml, so that no cloud is configured.
     assert.equal(code, 2);
     assert.match(err, /error: No cloud is configured/);
   });

@@ -4,7 +4,7 @@ import { certificateWarnings, firstToEnd } from "../../../../automation/cluster/
 import { serverCertificate } from "../../../../components/identity/webhook-certificate.js";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
-/** Good from 2020 to the end of 9999. */
+/** Certificate that is valid from 2020 to the end of 9999. */
 const { certificate } = serverCertificate("seed", { purpose: "test", address: "192.0.2.1" });
 const kubeconfig = stringify({
   clusters: [{ cluster: { "certificate-authority-data": "Q0E=" } }],

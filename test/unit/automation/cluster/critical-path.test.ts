@@ -12,7 +12,7 @@ const urn = (name: string): string => `urn:pulumi:dev::p::t:i:T::${name}`;
 const span = (name: string, startedAt: number, endedAt: number, operation = "create"): Span => ({
   ...{ urn: urn(name), name, type: "T", phase: undefined, operation, startedAt, endedAt },
 });
-/** A state in which each waits for what is listed. */
+/** Returns a state in which each resource depends on those that are listed. */
 const stateOf = (waiting: Readonly<Record<string, readonly string[]>>): StateExport => ({
   version: 3,
   deployment: {

@@ -13,7 +13,10 @@ const run = (from: number, result: string, more: Partial<History[number]> = {}) 
   ...more,
 });
 const stack = "pulumi:pulumi:Stack";
-/** A stack that began to be at one o'clock. `written`: when an engine wrote it that was killed. */
+/**
+ * Returns a state of a stack that was created at 01:00. `written` is the time of the last write by
+ * a killed engine.
+ */
 const state = (written?: number): StateExport => ({
   version: 3,
   deployment: {
@@ -27,7 +30,7 @@ const state = (written?: number): StateExport => ({
         : [{ type: "creating", resource: { urn: "urn:a::b::c::d", type: "c", custom: true } }],
   },
 });
-/** No create that the state says to be in the making may begin later. */
+/** Returns the latest time at which a pending create of that state may have started. */
 const end = (written: number): number => hour(written) + 20 * 60_000;
 const atMost = (from: number, written: number) => ({
   ...{ from: hour(from), to: end(written), atMost: true },

@@ -79,7 +79,7 @@ describe("the notes of a stack's engines", () => {
       holder(pid, at(600_000)),
     ])
       assert.equal(proveDead(notesIn(directory), other), false, JSON.stringify(other));
-    // The engine tells the second in which it took the lock.
+    // The engine records when it took the lock, with a precision of one second.
     const second = new Date(Math.floor(Date.now() / 1_000) * 1_000);
     assert.equal(proveDead(notesIn(directory), holder(pid, second)), true);
   });

@@ -11,7 +11,7 @@ import {
   type EngineMessage,
 } from "../../../support/engine-messages.js";
 
-/** What may stand in the log or on the console of a machine: anything, and what looks like failures of all kinds. */
+/** Arbitrary log or console output of a machine, which may look like any kind of failure. */
 const log = fc
   .array(
     fc.oneof(
@@ -74,7 +74,7 @@ describe("a machine's log", () => {
   });
 });
 
-/** What people call things, among it words that mean something in errors. */
+/** Names that users choose, including words that have a meaning in errors. */
 const names = fc.oneof(
   fc.constantFrom("samples", "gold", "quota", "exceeded", "timeout", "loadbalancer", "network"),
   fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,15}[a-z0-9])?$/),

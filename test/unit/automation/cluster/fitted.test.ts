@@ -26,7 +26,7 @@ describe("what a cluster came up with", () => {
   afterEach(() => {
     rmSync(directory, { recursive: true });
   });
-  /** A run of somebody for whom the cloud is `now`, after which `found` is known. */
+  /** Returns a run in the cloud `now`, with `found` as the facts of its preflight. */
   const run = (now: Partial<typeof scope> = {}, found = facts): Run =>
     ({
       ...{

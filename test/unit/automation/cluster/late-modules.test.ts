@@ -42,7 +42,7 @@ describe("modules that are loaded on first use", () => {
   });
 
   it("are what an importer takes for their default, who saw no ES module nor anything else", () => {
-    // As the compiler writes `import heavy from "./heavy.cjs"`.
+    // Equals the compiler's output for `import heavy from "./heavy.cjs"`.
     const early = required();
     const imported = early["__esModule"] === true ? early : { default: early };
     assert.equal((imported["default"] as Record<string, unknown>)["weight"], 7);

@@ -11,7 +11,7 @@ import type { CloudObject } from "../../../../cloud/inventory.js";
 import { clusterDescription, serverGroupName } from "../../../../cloud/ownership.js";
 import { object } from "../../../support/cloud-object.js";
 
-/** An interrupted run, and one before it that failed. */
+/** State and history with an interrupted run, and a failed run before it. */
 const known: Known = {
   owned: new Set(["our network", "our router", "held"]),
   identities: new Set(["0123456789ab"]),
@@ -33,7 +33,7 @@ const metadata = (identity: string) => ({
 });
 const [ours, theirs] = ["0123456789ab", "ba9876543210"] as const;
 
-/** What each is, and why it may be anybody's. */
+/** Objects with the expected verdict, and the reason why ownership is unproven. */
 const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
   ["what the state holds", { id: "held", kind: "network" }, "held"],
   [

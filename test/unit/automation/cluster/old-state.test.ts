@@ -14,7 +14,7 @@ const identity = {
   urn: "urn:pulumi:dev::it::stackadm:index:Cluster$command:local:Command::dev-identity",
   ...{ id: "made", outputs: { stdout: mark } },
 };
-/** Written at 10:00 by an engine that was killed, while it made a server. */
+/** Returns a state that a killed engine wrote at 10:00, while it created a server. */
 const state = (
   more: readonly object[] = [],
   written: object = { time: "2026-01-02T10:00:00.096265156Z" },
@@ -36,7 +36,7 @@ const marked = (fields: Partial<CloudObject>): CloudObject =>
 const later = (fields: Partial<CloudObject>, now: StateExport = state()): string | undefined =>
   cameLater(now, none, [marked(fields)]);
 
-/** An update on record, that began and ended in these minutes. */
+/** Returns an update in the history that ran between these minutes. */
 const update = (from: number, to: number, more: Partial<History[number]> = {}) => ({
   ...{ kind: "update", result: "succeeded", startTime: at(from), endTime: at(to) },
   ...more,

@@ -4,7 +4,7 @@ import { run } from "../../../../base/run.js";
 
 const root = resolve(__dirname, "..", "..", "..", "..");
 
-/** What a process prints that uses the SDK as the worker does. */
+/** Returns the output of a process that uses the SDK like the worker. */
 async function printed(script: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
   const quieten = `require("./automation/cluster/quiet-sdk.ts").quieten();`;
   const args = ["--import", "tsx", "--eval", `${quieten}\n${script}`];

@@ -32,7 +32,7 @@ const ours = ["net", "router", "subnet", "group", "listener", "pool"].map((id) =
 }));
 const metadataOf = (mark: string) => ({ "stackadm-cluster": "dev", "stackadm-identity": mark });
 
-/** Stands for the engine: exports what lies in `state.json`, and writes there what it imports. */
+/** Stub of the engine: exports and imports the file `state.json`. */
 const engine = `#!/bin/sh
 case "$1 $2" in
 "stack export") cat "$STATE" ;;
@@ -70,7 +70,10 @@ describe("recovery", () => {
   const putHistory = (history: unknown[]): void => {
     writeFileSync(`${stateFile()}.history`, JSON.stringify(history));
   };
-  /** A stack that began to be at 10:00; with a network, a router and a security group of its own. */
+  /**
+   * Writes the state of a stack that was created at 10:00, with a network, a router and a security
+   * group.
+   */
   const putState = (pending: unknown[], resources: unknown[] = []): void => {
     const state = {
       version: 3,

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { sharedHostWarnings } from "../../../../automation/cluster/shared-hosts.js";
 import { parseOutputs } from "../../../../automation/verify/outputs.js";
 
-/** Machines of one group, a letter for the host of each; `-` for one of which nothing is known. */
+/**
+ * Returns the machines of a group. Each letter of `hosts` is the host of one machine; `-` is
+ * unknown.
+ */
 const group = (pool: string, role: string, hosts: string) =>
   Array.from(hosts, (host, position) => {
     const name = `dev-${pool}-${String(position)}`;

@@ -122,7 +122,7 @@ describe("the cluster that a stack file describes", () => {
       [{ expiresAt: "tomorrow" }, /credential\.expiresAt: "tomorrow" is not a moment; write/],
       [{ roles: [] }, /credential\.roles: is empty; write a list of roles/],
       [{ id: "i", secret, accessRules: ["controllers"] }, /credential\.accessRules: is of the/],
-      // Keystone takes an empty list for none.
+      // Keystone treats an empty list as no list.
       [rules(), /credential\.accessRules: is empty; write a list of access rules, or/],
       [rules("all"), /accessRules\.0: "all" is no access rule; write controllers, or/],
       [

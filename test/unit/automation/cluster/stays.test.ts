@@ -16,7 +16,7 @@ const kept = (id: string, type = networkType, more = {}) => ({
 });
 const stateOf = (...resources: (ReturnType<typeof kept> | ReturnType<typeof identity>)[]) =>
   ({ version: 3, deployment: { resources } }) satisfies StateExport;
-/** The state after the engine has forgotten these. */
+/** Returns the state without these resources, as if the engine had removed them. */
 const without = ({ version, deployment }: StateExport, ...ids: string[]): StateExport => ({
   version,
   deployment: {

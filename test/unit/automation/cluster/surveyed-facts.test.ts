@@ -40,7 +40,7 @@ describe("what a survey of the cloud knows for the program", () => {
     cloud.on("GET /compute/servers/detail", { body: { servers } });
   };
 
-  // With the plugin's own answers: test/engine/no-op.test.ts.
+  // test/engine/no-op.test.ts compares these facts with the plugin's own answers.
   it("is everything that it would look up", async () => {
     server("dev-general-0", { "stackadm-cluster": "dev", "stackadm-generation": "2" });
     assert.deepEqual(await facts(), {

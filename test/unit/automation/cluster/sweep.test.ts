@@ -35,7 +35,7 @@ describe("the sweep at the end", () => {
       (await run()).deleted.map(({ id }) => id),
       ["l"],
     );
-    // Before, whether it is gone, and after.
+    // One request before the deletion, one to verify it, and one at the end.
     const looks = cloud.seen.filter(({ method, path }) =>
       `${method} ${path}`.startsWith("GET /load-balancer"),
     );

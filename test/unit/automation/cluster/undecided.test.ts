@@ -20,7 +20,10 @@ describe("creates of which nobody knows how they ended", () => {
     for (const event of events) creates.take(event);
     return creates.creates().map(({ operation }) => operation.resource.urn);
   };
-  /** As the provider's client says it: for some codes in words of its own, and for some without saying what it asked. */
+  /**
+   * Beginnings of error messages of the provider's client. Some codes have special texts, and some
+   * texts omit the request.
+   */
   const words: Readonly<Record<number, string>> = {
     400: "Bad request with",
     403: "Request forbidden",

@@ -33,7 +33,7 @@ describe("a script that did not come to its end", () => {
 
   it("is the first control plane's, where the teardown of its cluster did", () => {
     const inControlPlane = `stackadm:kubeadm:ControlPlane$${type}`;
-    // That of the snapshots comes first, and tells the cluster the same.
+    // The teardown of snapshots runs first, and announces the same to the cluster.
     for (const name of ["teardown", "farewell", "snapshots-teardown", "snapshots-farewell"])
       assert.equal(
         undoing(urnOf(inControlPlane, `dev-control-plane-${name}`)),
@@ -79,7 +79,7 @@ describe("a script that let a machine go whose server went, too", () => {
     ...script("leave"),
     ...{ pendingReplacement: true, replaceWith: [server.urn], created: "2026-01-02T00:00:00Z" },
   };
-  /** Which scripts do not run again. */
+  /** Returns the URNs of scripts that do not run again. */
   const left = (...resources: (typeof server)[]): readonly string[] => {
     const state = { version: 3, deployment: { manifest: "kept", resources } };
     const { state: after, left: urns } = withoutLeaves(state);

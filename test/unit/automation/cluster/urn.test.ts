@@ -6,7 +6,7 @@ const word = fc.stringMatching(/^[a-z][a-z0-9-]{0,11}$/);
 const type = fc
   .tuple(word, word, word)
   .map(([pack, module, name]) => `${pack}:${module}/${name}:${name}`);
-/** A resource's name may hold anything that Pulumi allows, the separator included. */
+/** Resource name with any characters that Pulumi allows, including the separator. */
 const name = fc
   .string({ unit: "grapheme-ascii", minLength: 1, maxLength: 20 })
   .filter((text) => !text.startsWith(":"));

@@ -25,15 +25,15 @@ const alive = (urn = init, through: readonly string[] = []): ClusterEvent => ({
 const log = (text: string): ClusterEvent => ({ type: "log", at: 0, urn: init, text });
 
 interface Nova {
-  /** Undefined: it cannot be asked. */
+  /** Server's status at a time; undefined if Nova cannot be reached. */
   readonly status: (now: number) => string | undefined;
-  /** Milliseconds until it answers. */
+  /** Milliseconds until Nova answers. */
   readonly delay?: number;
-  /** Of the server through which scripts on others run. */
+  /** ID of the server through which scripts reach other machines. */
   readonly hop?: string;
 }
 
-/** A watch whose seconds pass when they are told to. */
+/** Script watch with a simulated clock. */
 class World {
   now = 0;
   readonly asked: number[] = [];
@@ -73,13 +73,13 @@ class World {
     return this;
   }
 
-  /** Why it gave up and Nova's word; nothing as long as it did not. */
+  /** Returns why the watch gave up, and the status in Nova; empty while it has not given up. */
   verdict(): readonly (string | undefined)[] {
     const { verdict } = this.watch;
     return verdict ? [verdict.why, verdict.state?.status] : [];
   }
 
-  /** Lets so many seconds pass, looking once a second. */
+  /** Advances the clock; the watch checks once a second. */
   async pass(seconds: number): Promise<this> {
     const end = this.now + seconds * 1000;
     while (this.now < end) {

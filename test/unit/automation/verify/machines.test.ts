@@ -48,7 +48,7 @@ describe("what machines say of themselves", () => {
     status = 200;
     servers = [];
     const { port } = member.address() as AddressInfo;
-    // All at one port, as machines are: the way in has the first address.
+    // All servers use the same port, like real machines. The first address is the entry point.
     for (const number of [1, 2, 3, 4])
       servers.push(
         await SshServer.start({
@@ -68,7 +68,7 @@ describe("what machines say of themselves", () => {
     ...{ name, role, zone: "a", serverId: name, address: `127.0.0.${index + 1}` },
     ...(index === 0 && { sshHost: "127.0.0.1" }),
   });
-  /** Behind a bastion: a control plane, a worker and members as far as there are addresses. */
+  /** Returns machines behind a bastion: two etcd members, and a control plane and a worker. */
   const apart = () => ({
     nodes: [machine("c", "control-plane", 3), machine("w", "worker", 3)],
     bastion: machine("b", "bastion", 0),
@@ -77,7 +77,7 @@ describe("what machines say of themselves", () => {
   const stacked = () => ({
     nodes: [0, 1, 2].map((index) => machine(`c-${index}`, "control-plane", index)),
   });
-  /** The cluster's API, which has the pods of two of them. */
+  /** Returns a client of the cluster's API, which lists the pods of two members. */
   const api = () => {
     const { port } = member.address() as AddressInfo;
     return new KubernetesApi({ server: `http://127.0.0.1:${port}` });
@@ -153,7 +153,7 @@ describe("what machines say of themselves", () => {
     await sessions.logIn(target);
     serverAt(1).disconnectAll();
     const ask = () => sessions.fetch(target, "127.0.0.1", { port: 2381, path: "/health" });
-    // Until the end has been noticed here.
+    // Repeat until this process has noticed the closed connection.
     while ((await ask().catch(() => undefined))?.status !== 200);
     assert.equal(serverAt(1).logins, 2);
     sessions.close();

@@ -18,7 +18,7 @@ const listen = async (server: { listen(port: number, host: string, ready: () => 
     server.listen(0, "127.0.0.1", ready);
   });
 
-/** An SSH server with an ed25519 key that forwards connections and nothing else. */
+/** Starts an SSH server with an ed25519 host key that only forwards connections. */
 function sshServer(silent = false): { server: ssh2.Server; hostKey: string; logins: string[] } {
   const keys = keyPair();
   const logins: string[] = [];

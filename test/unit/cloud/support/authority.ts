@@ -8,7 +8,10 @@ export interface Pair {
   readonly key: string;
 }
 
-/** A certificate authority in a folder of its own: `ca.pem` there is its certificate. Needs the command `openssl`. */
+/**
+ * Certificate authority in a temporary folder; `ca.pem` is its certificate. Needs the command
+ * `openssl`.
+ */
 export class Authority {
   readonly folder = mkdtempSync(join(tmpdir(), "authority-"));
 
@@ -26,7 +29,7 @@ export class Authority {
     return readFileSync(this.path(file), "utf8");
   }
 
-  /** Signs a certificate for 127.0.0.1, in `<name>.pem` and `<name>.key`. */
+  /** Signs a certificate for 127.0.0.1; writes `<name>.pem` and `<name>.key`. */
   async sign(name: string): Promise<Pair> {
     await this.make(name, [
       ...["-CA", this.path("ca.pem"), "-CAkey", this.path("ca.key")],

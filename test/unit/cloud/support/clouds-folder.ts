@@ -6,12 +6,12 @@ import { stringify } from "yaml";
 import { CloudError } from "../../../../cloud/cloud-error.js";
 import { settingsFromFile, type CloudSettings } from "../../../../cloud/clouds-file.js";
 
-/** The least that an entry has to say. */
+/** Smallest valid entry of a cloud. */
 export const password = {
   auth: { auth_url: "http://k:5000", username: "u", password: "p", project_name: "x" },
 };
 
-/** A folder with clouds.yaml and what belongs to it. */
+/** Folder with clouds.yaml and related files. */
 export class CloudsFolder {
   readonly path = mkdtempSync(join(tmpdir(), "clouds-"));
 
@@ -25,7 +25,7 @@ export class CloudsFolder {
     return this.file(name, stringify({ [key]: clouds }));
   }
 
-  /** The settings of a cloud `one`; the folder is a standard one. */
+  /** Returns the settings of the cloud `one`, with this folder as a standard folder. */
   settingsOf(entry: object, env: NodeJS.ProcessEnv = {}): CloudSettings {
     const standard = [this.path];
     return settingsFromFile("one", [this.put("clouds.yaml", { one: entry })], { env, standard });

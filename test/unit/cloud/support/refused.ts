@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { CloudError } from "../../../../cloud/cloud-error.js";
 
-/** The error with which work on a cloud ends. */
+/** Requires that the work fails with a CloudError, and returns the error. */
 export async function refused(work: Promise<unknown>): Promise<CloudError> {
   try {
     await work;

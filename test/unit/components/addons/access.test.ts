@@ -6,7 +6,10 @@ import { describeAccess } from "../../../support/kubernetes-objects.js";
 import { unwrapped } from "../../../support/unwrapped.js";
 import { find } from "./objects.js";
 
-/** What each account may do, in full: a change here is a change of rights and wants a reason. */
+/**
+ * Complete rights of each account. A change needs a reason, because it changes what an account may
+ * do.
+ */
 const expected = {
   "cloud-controller-manager": [
     "core/nodes: get list watch patch update delete",

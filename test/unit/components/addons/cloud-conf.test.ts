@@ -11,7 +11,7 @@ import { golden } from "../../../support/golden.js";
 import { exampleCloud } from "./objects.js";
 import { parseGcfg } from "./gcfg.js";
 
-/** Text that gcfg can carry: everything well-formed except NUL and carriage return. */
+/** Text that gcfg can represent: all well-formed text without NUL and carriage return. */
 const carried = fc
   .oneof(
     fc.string({ unit: "grapheme" }),

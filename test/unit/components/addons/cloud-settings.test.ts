@@ -42,7 +42,7 @@ describe("what can be said in cloud.conf", () => {
     assert.equal(parsed["LoadBalancer"]?.["lb-method"], "LEAST_CONNECTIONS");
     assert.equal(parsed["LoadBalancer"]["monitor-delay"], "1m");
     assert.deepEqual(parsed["Metadata"], { "search-order": "metadataService" });
-    // The subnet of the machines is in no other network.
+    // The machines' subnet does not belong to the other network.
     assert.equal(parsed["LoadBalancer"]["network-id"], "other");
     assert.equal(parsed["LoadBalancer"]["subnet-id"], undefined);
     assert.equal(parsed["LoadBalancer"]["member-subnet-id"], exampleCloud.subnetId);

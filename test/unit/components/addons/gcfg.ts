@@ -1,7 +1,7 @@
 /**
- * A reader of gcfg files, written from the rules of gopkg.in/gcfg.v1 (doc.go, scanner.go): quoted and
- * unquoted runs in one value, escapes `\\ \" \n \t`, comments after `;` and `#` outside quotes,
- * trailing blanks dropped. Throws where gcfg does, and on a repeated key, where gcfg is silent.
+ * Parses gcfg files by the rules of gopkg.in/gcfg.v1 (doc.go, scanner.go): quoted and unquoted
+ * parts in one value, escapes `\\ \" \n \t`, comments after `;` and `#` outside of quotes, no
+ * trailing blanks. Throws like gcfg, and also for repeated keys, which gcfg accepts.
  */
 export type Parsed = Record<string, Record<string, string>>;
 
@@ -46,7 +46,7 @@ function put(section: Record<string, string>, key: string, value: string): void 
 const escapes: Readonly<Record<string, string>> = { "\\": "\\", '"': '"', n: "\n", t: "\t" };
 const valuePattern = /^((?:"(?:[^"\\\n]|\\[\\"nt])*"|[^";#\\\n])*)(?:[;#][^\n]*)?(?=\n|$)/;
 
-/** The value up to its line end, and how many UTF-16 units of the text it took. */
+/** Returns the value up to the end of its line, and its length in UTF-16 units. */
 function scanValue(text: string): { value: string; length: number } {
   const match = valuePattern.exec(text);
   if (match === null) {

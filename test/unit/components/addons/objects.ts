@@ -1,4 +1,4 @@
-/** Every object that the add-ons make, for one example cluster, by add-on. */
+/** Objects of all add-ons for an example cluster, by add-on. */
 import { renderCloudConf } from "../../../../components/addons/cloud-conf.js";
 import { imageTable } from "../../../../base/images.js";
 import {
@@ -77,7 +77,7 @@ const images = imageTable("1.36.3");
 const clusterName = "example-0123456789ab";
 const configChecksum = "0".repeat(64);
 
-/** On the machines of one pool. */
+/** Ingress controller on the machines of one pool. */
 export const pinned = {
   kind: "workers",
   pool: "edge",
@@ -86,7 +86,7 @@ export const pinned = {
   public: true,
 } satisfies IngressSpec;
 export const taints = [{ key: "edge", value: "yes", effect: "NoSchedule" }];
-/** Anywhere, behind a Service. */
+/** Ingress controller on any machine, behind a Service. */
 export const balanced = {
   kind: "service",
   replicas: 3,

@@ -5,7 +5,7 @@ import { annotations } from "../../../../components/spec/sample-services.js";
 import { smallest } from "../../../support/spec.js";
 import { unwrapped } from "../../../support/unwrapped.js";
 
-/** But the one for Pulumi's provider. */
+/** Returns the annotations, without those for Pulumi's provider. */
 const annotationsOf = (...settings: Parameters<typeof webService>): object =>
   Object.fromEntries(
     Object.entries(unwrapped(webService(...settings)).metadata.annotations ?? {}).filter(

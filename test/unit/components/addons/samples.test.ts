@@ -104,7 +104,7 @@ describe("addons/scripts/write-and-read-back.sh", () => {
     rmSync(directory, { recursive: true });
   });
 
-  /** The script with its last two lines pointing into the test's directory. */
+  /** Runs the script, with its last two lines changed to use the test's directory. */
   const run = (environment: Record<string, string>) => {
     const text = readFileSync(script, "utf8")
       .replace("/tmp/proven", join(directory, "proven"))

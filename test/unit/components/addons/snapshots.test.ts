@@ -29,7 +29,7 @@ describe("addons/manifests/snapshots", () => {
     for (const [plural, definition] of snapshotKinds()) {
       const { metadata, spec } = unwrapped(definition);
       assert.equal(metadata.name, `${plural}.snapshot.storage.k8s.io`);
-      // Refused without it, since the group is Kubernetes' own.
+      // Kubernetes requires this annotation for its own API groups.
       assert.match(metadata.annotations?.["api-approved.kubernetes.io"] ?? "", /^https:/);
       const [version, ...others] = spec.versions;
       assert.deepEqual([version?.name, others], ["v1", []]);

@@ -8,7 +8,7 @@ const addresses = ["10.0.0.11", "10.0.0.12", "10.0.0.13"];
 const config = (position: number, of = addresses): string =>
   keepalivedConfig({ address, addresses: of, position });
 
-/** The words of one block, or of the line that begins so. */
+/** Returns the words of a block. */
 const block = (text: string, name: string): string[] =>
   (new RegExp(`${name} \\{([^}]*)\\}`).exec(text)?.[1] ?? "").split(/\s+/).filter(Boolean);
 const setting = (text: string, name: string): string =>

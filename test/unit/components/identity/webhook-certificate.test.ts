@@ -8,7 +8,10 @@ import { serverCertificate } from "../../../../components/identity/webhook-certi
 const seed = Buffer.alloc(32, 7).toString("base64");
 const local = { purpose: "webhook", address: "127.0.0.1" };
 
-/** What a client that trusts `ca` alone gets of a server with that certificate, or why it does not talk to it. */
+/**
+ * Returns the answer that a client that only trusts `ca` gets from a server with that certificate,
+ * or the TLS error.
+ */
 async function asked(server: ReturnType<typeof serverCertificate>, ca: string): Promise<string> {
   const listening = createServer(
     { key: server.privateKey, cert: server.certificate },

@@ -64,7 +64,7 @@ describe("what hardens a cluster", () => {
         ...more,
       });
     }
-    // With a renewal of 40 s a component would refuse it.
+    // The lease must be longer than the renew deadline of 40 s, or the component refuses to start.
     const extraArgs = { "leader-elect-lease-duration": "30s" };
     const written = kubernetes({ scheduler: { extraArgs }, controllerManager: { extraArgs } });
     for (const flags of [controllerManagerFlags, schedulerFlags]) {
@@ -149,7 +149,7 @@ describe("what hardens a cluster", () => {
     assert.ok(!(flag in apiServerFlags(kubernetes())));
     const selfSigned = kubernetes({ ...hardened, kubelet: { serverTLSBootstrap: false } });
     assert.ok(!(flag in apiServerFlags(selfSigned)));
-    // Whose kubelets ask already, may have some that nobody has approved yet.
+    // Existing kubelets that request certificates may have requests that are not approved yet.
     const asking = kubernetes({ kubelet: { serverTLSBootstrap: true } });
     assert.ok(!(flag in apiServerFlags(asking)));
     assert.deepEqual([kubernetes(), selfSigned, asking].map(signsKubelets), [false, false, true]);

@@ -38,7 +38,7 @@ describe("the turn of a machine", () => {
 describe("a text that reaches machines one after another", () => {
   const made = (...machines: readonly string[]) =>
     new Turns(Promise.resolve(new Map(machines.map((name) => [name, "0"]))));
-  /** Says in which order the machines got it. */
+  /** Returns the order in which the machines got their turn. */
   const given = async (
     order: Turns,
     machines: readonly (readonly [string, number])[],

@@ -29,7 +29,7 @@ const plan: FirewallPlan = {
   more: [],
 };
 
-/** The table of a whole cluster: that of the nodes, and what its endpoint adds. */
+/** Returns the firewall plan of a whole cluster: nodes and endpoint. */
 const withEndpoint = (of: FirewallPlan, kind: "floating-ip" | "virtual-ip"): FirewallPlan => {
   const { firewall } = endpointTraits({
     endpoint: kind === "floating-ip" ? { kind } : { kind, public: true },
@@ -44,7 +44,7 @@ const sourceOf = ({ from }: FirewallRule): string => ("group" in from ? from.gro
 const opens = (rule: FirewallRule, port: number): boolean =>
   rule.ports === undefined || (rule.ports[0] <= port && port <= rule.ports[1]);
 
-/** From where a TCP port of a role may be reached. */
+/** Returns the sources that may reach a TCP port of a role. */
 const reachable = (role: Role, port: number, from = plan): string[] =>
   firewallRules(from)
     .filter((rule) => securityGroupsOf(role).includes(rule.group) && opens(rule, port))
@@ -227,7 +227,7 @@ describe("firewall rules", () => {
     const open = { ...plan, nodePorts: ["192.0.2.0/24"] };
     assert.ok(reachable("worker", 30080, open).includes("192.0.2.0/24"));
     assert.ok(!reachable("worker", 10256, open).includes("192.0.2.0/24"));
-    // Neutron takes no rule twice, and a living cluster's keeps its description.
+    // Neutron refuses duplicate rules, and rules of existing clusters keep their description.
     const both = { ...other, nodePorts: other.serviceCidrs };
     assert.deepEqual(
       firewallRules(both)

@@ -5,7 +5,10 @@ import { smallest } from "../../../support/spec.js";
 
 type Group = Partial<ClusterArgs["controlPlane"]>;
 
-/** What is said of control planes, of which servers of these generations exist; undefined: there is none. */
+/**
+ * Returns the messages about control planes, for existing servers of these generations; undefined:
+ * no server.
+ */
 const said = (
   controlPlane: Group,
   made: readonly (string | undefined)[],
@@ -76,7 +79,7 @@ describe("control planes of another generation", () => {
     assert.deepEqual(said({ count: 3, generation: 1 }, ["1", undefined, "0"]), []);
     const [found, ...more] = said({ count: 3, generation: 1 }, ["1", "0", undefined]);
     assert.deepEqual(more, []);
-    // Written there, it holds the machine back and no other.
+    // With that generation in the settings, only this machine is not replaced.
     assert.match(found ?? "", /^cluster\.controlPlane\.nodes\.1\.generation: 1 .* write 0 again/);
     const held = { count: 3, generation: 1, nodes: { "1": { generation: 0 } } };
     assert.deepEqual(said(held, ["1", "0", undefined]), []);

@@ -133,12 +133,15 @@ describe("a role that is added to the table", () => {
 });
 
 describe("the table of roles", () => {
-  /** Names that no pool may have, and whose argument has a pool's path. */
+  /** Conditions about reserved pool names, and about the path of a pool's setting. */
   const reserved = [
     ...['"etcd" in workers', '"bastion" in workers', 'pool === "control-plane"'],
     'path.startsWith("workers.")',
   ];
-  /** What kubeadm calls a phase, and of whose addresses a certificate of the API server's may speak (serving.sh). */
+  /**
+   * Lines about the name of a phase of kubeadm, and about the addresses in an API server's
+   * certificate (serving.sh).
+   */
   const ofKubernetes =
     /kubeadm init phase control-plane|^timeout \S+ \S+ \S+ kubectl get nodes -o go-template|^if grep -qxF "\$1 control-plane"/;
 

@@ -15,7 +15,7 @@ const said = (
     ...before,
   }).map(({ path, message }) => `${path}: ${message}`);
 
-/** Versions of the minors that are known. */
+/** Versions of all supported minor versions. */
 const versions = fc
   .tuple(fc.constantFrom(...Object.keys(kubernetesMinors)), fc.nat(40))
   .map(([minor, patch]) => `${minor}.${String(patch)}`);
@@ -89,7 +89,7 @@ describe("another version of Kubernetes", () => {
         said("1.36.3", { reached, existing }, { etcd })[0] ?? "",
         /dev-etcd-0, .* replaced/,
       );
-      // Also while the upgrade is not at its end, and the version is no other one than before.
+      // Also refused while an upgrade is unfinished, although the version does not change.
       const written = "1.36.3";
       const before = { written, reached, existing: servers(...all) };
       assert.equal(said(written, before, raised).length, 1);

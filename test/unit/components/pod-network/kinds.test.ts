@@ -16,7 +16,7 @@ describe("what a pod network means for the rest", () => {
     const kind = titleOf(spec);
     const traits = podNetworkTraits(spec);
 
-    // Others have the images of their manifest.
+    // The other kinds use the images of their manifest.
     if (traits.images.length > 0)
       it(`${kind}: names the images that its pods run, so that machines pull them early`, () => {
         const images = imageTable("1.36.3");
@@ -30,7 +30,8 @@ describe("what a pod network means for the rest", () => {
       });
 
     it(`${kind}: has a passage for each way on which its packets enter a machine`, () => {
-      // What the ports or the cloud's router route has the pods' addresses; what is wrapped has the machines'.
+      // Packets that ports or the cloud's router route have pod addresses; encapsulated packets
+      // have machine addresses.
       const ways = [
         ...(traits.routedRanges.length > 0 || routedByCloud(spec) ? ["pods"] : []),
         ...(traits.encapsulation === "none" ? [] : ["machines"]),
@@ -81,7 +82,7 @@ describe("what a pod network means for the rest", () => {
   });
 
   it("are named in their folders alone, and by the specification only in what it says", () => {
-    /** Flags of the cloud controller, and what the lab is asked to build. */
+    /** Other texts with the name of a kind: a flag of the cloud controller, and a help text. */
     const others = ["--configure-cloud-routes=true", "build what few clusters need"];
     const named = podNetworkKinds.filter((kind) => kind !== "none");
     const asks = /podNetwork\b[\w?.]*\.kind *[!=]==?/;

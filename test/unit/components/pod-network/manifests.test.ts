@@ -176,7 +176,7 @@ describe("pod networks by a manifest", () => {
       Network: string;
       Backend: { MTU: number };
     };
-    // flanneld takes off the tunnel's bytes itself.
+    // flanneld subtracts the tunnel's overhead itself.
     assert.deepEqual([Network, Backend.MTU - 50], ["10.60.0.0/16", 1300]);
   });
 

@@ -14,7 +14,8 @@ describe("pod networks", () => {
       assert.match(workload, /^DaemonSet /);
       assert.equal(pod.hostNetwork, true);
       assert.equal(pod.priorityClassName, "system-node-critical");
-      // Also while a node is not ready, or the cloud controller has not seen it.
+      // The pod must also run on nodes that are not ready or not initialized by the cloud
+      // controller.
       assert.deepEqual(pod.tolerations, [{ operator: "Exists" }]);
     });
 

@@ -1,4 +1,4 @@
-/** Every object of each pod network, for one example cluster, by kind. */
+/** Objects of each pod network for an example cluster, by kind. */
 import { imageTable } from "../../../../base/images.js";
 import {
   flannelAccess,
@@ -21,7 +21,7 @@ const configChecksum = "0".repeat(64);
 /** Name of the API in the example cluster. */
 export const apiName = "api.dev.internal";
 
-/** Those that come by a manifest are in manifests.test.ts. */
+/** Kinds whose objects the program builds. manifests.test.ts tests those with a manifest. */
 type OwnKind = Exclude<DeployedKind, "calico" | "canal" | "cloud-routes">;
 
 const router = (exchangesRoutes: boolean): readonly object[] => [
@@ -47,6 +47,6 @@ const made: Readonly<Record<OwnKind, readonly object[]>> = {
 
 /** All objects, by the name of their golden file. */
 export const objects = made as Readonly<Record<string, readonly AnyObject[]>>;
-/** Those of kube-router under the same names, one option apart. */
+/** Objects of kube-router with routes by the cloud; they have the same names. */
 export const cloudRoutes = router(false) as readonly AnyObject[];
 export const { find, podSpecs, podOf, containerOf, argsOf } = lookups(objects);

@@ -5,7 +5,7 @@ import { compareFrozen, frozenLines, frozenValues } from "../../../../components
 import { jsonSchema, leaves } from "../../../../docs/generate.js";
 import { smallest, specOf } from "../../../support/spec.js";
 
-/** What differs from a cluster that says nothing, both ways. */
+/** Compares with a cluster of defaults in both directions; returns the messages by path. */
 const compared = (other: Readonly<Record<string, string>>): Record<string, string> => {
   const [there, back] = [
     compareFrozen(frozenValues(specOf()), other),
@@ -58,7 +58,7 @@ describe("what a living cluster keeps", () => {
     });
     assert.deepEqual(
       [...new Set([said, services].flatMap((spec) => Object.keys(frozenValues(spec))))].sort(),
-      // A pod network is one value with its options.
+      // A pod network and its options are one value.
       [
         ...new Set([
           ...["name", "kubernetes.version"],
@@ -84,7 +84,7 @@ describe("what a living cluster keeps", () => {
       kept({ kind: "flannel", backend: "host-gw" }),
       '{"backend":"host-gw","kind":"flannel"}',
     );
-    // Another release of the same network is no other network.
+    // Another version of the manifest does not make it another network.
     const manifest = { source: "a.yaml", sha256: "0".repeat(64) };
     assert.equal(kept({ kind: "calico", manifest }), "calico");
     assert.equal(
@@ -205,7 +205,7 @@ describe("what a living cluster keeps", () => {
   it("does not include what another value leaves alone", () => {
     const more: Partial<ClusterArgs> = {
       image: "other",
-      // A flavor that the cloud took away has to be replaced by another, or the cluster could not be changed at all.
+      // A flavor must be changeable: the cloud may have deleted the old one.
       controlPlane: { flavor: "other" },
       workers: { other: { flavor: "other", count: 1 } },
       storageClasses: [],

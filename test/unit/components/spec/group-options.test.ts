@@ -20,7 +20,7 @@ const accepted = {
   nodes: { "1": { flavor: "huge", image: "other", zone: "zone-c", generation: 1 } },
 };
 
-/** One wrong value each, and where it is. */
+/** Wrong values with the path that the error must name, one per row. */
 const mistakes: readonly (readonly [string, object])[] = [
   ["image", { image: "" }],
   ["zones.0", { zones: [""] }],

@@ -14,7 +14,7 @@ const of = (ingress: object) => ({ kind: "workers", pool: "general", ...ingress 
 const office = { network: { existing: { network: "office" } }, externalNetwork: undefined };
 const inside = { endpoint: { kind: "private" }, access: "direct" };
 
-/** One wrong value each, and where it is. */
+/** Wrong values with the path that the error must name, one per row. */
 const mistakes: readonly (readonly [string, object])[] = [
   ["ingress", { ingress: "workers" }],
   ["ingress.kind", { ingress: { kind: "nginx" } }],

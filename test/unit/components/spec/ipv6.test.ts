@@ -17,7 +17,7 @@ const both = (over: object = {}, network: object = {}) => ({
   network: { ...network, ipv6: { nodes, ...over } },
 });
 
-/** One wrong value each, and where it is. */
+/** Wrong values with the path that the error must name, one per row. */
 const mistakes: readonly (readonly [string, object])[] = [
   ["network.nodes", { network: { nodes } }],
   ["network.pods", { network: { pods: "fd00:10:244::/56" } }],

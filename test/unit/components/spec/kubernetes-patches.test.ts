@@ -10,7 +10,7 @@ const messages = (patches: unknown, more: object = {}): string[] => {
     : [];
 };
 
-/** One patch of kube-scheduler, which is strategic unless it says otherwise. */
+/** Returns the messages about one patch of kube-scheduler. @default a strategic patch */
 const scheduler = (patch: unknown, type?: string, target = "kube-scheduler"): string[] =>
   messages({ [target]: [{ ...(type !== undefined && { type }), patch }] });
 const operations = (...patch: object[]): string[] => scheduler(patch, "json");
@@ -72,7 +72,7 @@ describe("kubeadm's patches, as they are written", () => {
   });
 
   it("know no other way round that: an index from the end, behind a container of one's own, or the whole pod", () => {
-    // A strategic patch puts what is new before what is there.
+    // A strategic patch inserts new containers before the existing ones.
     const behind = operations({ op: "remove", path: "/spec/containers/1/command" });
     assert.deepEqual(behind, [`kube-scheduler.0.patch.0.path: ${flags}`]);
     for (const path of ["/spec/containers/-1/command", "/spec/containers/00/command", "", "spec"])

@@ -20,7 +20,7 @@ const bastion = { flavor: "tiny" };
 const office = { existing: { network: "office" } };
 const unrouted = { externalNetwork: undefined };
 
-/** Services in a network of their own. */
+/** Settings of Services with a separate external network. */
 const services = { externalNetwork: "services" };
 const apart = (over: object = {}, more: object = {}) => ({
   loadBalancer: { network: { ...services, ...over }, ...more },
@@ -32,7 +32,7 @@ const given = { ...smallest.ssh, floatingIp: "203.0.113.9" };
 const edge = { kind: "workers", pool: "general", floatingIp: "203.0.113.9" };
 const balancedAt = (floatingIp: string) => ({ endpoint: { kind: "load-balancer", floatingIp } });
 
-/** One wrong value each, and where it is. */
+/** Wrong values with the path that the error must name, one per row. */
 const mistakes: readonly (readonly [string, object])[] = [
   ["bastion", { access: "bastion" }],
   ["bastion", { bastion }],

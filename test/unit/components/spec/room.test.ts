@@ -8,7 +8,7 @@ const problems = (over: object): string[] => {
     ? result.problems.map(({ path, message }) => `${path}: ${message}`)
     : [];
 };
-/** A control plane and so many workers. */
+/** Returns settings with this number of workers. */
 const workers = (count: number) => ({ workers: { general: { flavor: "m", count } } });
 
 describe("a range", () => {

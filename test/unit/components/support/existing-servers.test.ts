@@ -28,7 +28,7 @@ describe("the servers that exist", () => {
   });
   afterEach(() => cloud.close());
 
-  /** What their marks say for a state that holds the identity. */
+  /** Returns the servers as their marks describe them, for a state with the identity. */
   const foundBy = async (
     held: OwnCluster["held"],
     ...servers: readonly object[]
@@ -78,7 +78,7 @@ describe("the servers that exist", () => {
     const unclear = { id: "", failed: false };
     assert.deepEqual(await servers(of("a", "1"), of("b", "0")), { ...unclear, generation: "" });
     assert.deepEqual(await servers(of("a", "1"), of("b", "1")), { ...unclear, generation: "1" });
-    // Which of them is the machine's, the state knows: the other one lost its record in a run that was killed.
+    // The state names the machine's server; a killed run lost the record of the other one.
     const two = await foundBy(holding("a"), of("b", "0"), of("a", "1"));
     assert.deepEqual(two["dev-a-0"], { id: "a", generation: "1", failed: true });
   });
@@ -120,7 +120,7 @@ describe("the servers that exist", () => {
     const held = (urn: string, type: string, outputs: object) => ({
       [`urn:pulumi:dev::stackadm::stackadm:index:Cluster$${type}::${urn}`]: { type, outputs },
     });
-    /** The engine's answer to what the state holds; nothing else is asked of it here. */
+    /** Answers the engine's request for the state's content, and runs the hook. */
     const begin = (stdin: unknown, preview: boolean, outputs: object = {}): Promise<void> =>
       pulumi.runtime.setMocks(
         {
@@ -205,7 +205,7 @@ describe("the servers that exist", () => {
       const at = ({ port, hostKey }: Pick<SshServer, "port" | "hostKey">) => ({
         ...{ user: "debian", host: "127.0.0.1", port, hostKey },
       });
-      /** Whether it counts as failed, and how often its mark was taken away. */
+      /** Returns whether the server counts as failed, and how often its mark was deleted. */
       const judged = async (
         way: string | undefined,
         { preview = false, socket = agent.socket, addr = "127.0.0.1" } = {},

@@ -11,7 +11,7 @@ import { startFakeCloud, type FakeCloud } from "../../../support/fake-openstack.
 describe("failed machines", () => {
   it("are only marked when not even their first script ever reached them", () => {
     assert.equal(isFirst("create", { now: "a" }), true);
-    // It worked once: it may be out of reach for a while, and must not be replaced for that.
+    // This server has worked before: it may be unreachable temporarily, and must not be replaced.
     assert.equal(isFirst("update", { now: "a" }), false);
     assert.equal(isFirst("update", { before: "a", now: "a" }), false);
   });
@@ -41,7 +41,7 @@ describe("failed machines", () => {
     };
     const machines = (): FailedMachines => new FailedMachines(operatorOf(cloud.environment()), {});
     const path = `/servers/${server.serverId}/metadata`;
-    /** What was written on the server. */
+    /** Returns the metadata that was written to the server. */
     const marked = (): unknown =>
       cloud.seen.find((one) => one.method === "POST" && one.path.endsWith(path))?.body;
     beforeEach(async () => {
@@ -123,7 +123,7 @@ describe("failed machines", () => {
 
       it("are dialled again as long as they may still boot", async () => {
         assert.equal(await waiting(["ACTIVE"]), true);
-        // With what the first dials took, and the next ones will.
+        // The limit includes the time of the dials so far, and of the next ones.
         assert.equal(await waiting(["ACTIVE"], 10 * 60 - 231 - 1), true);
         assert.equal(await waiting(["ACTIVE"], 10 * 60 - 231), false);
         assert.equal(await machines().mayBoot([server.serverId, undefined], 0), false);

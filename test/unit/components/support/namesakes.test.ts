@@ -18,7 +18,7 @@ interface Server {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** As Nova has it; without an identity: as a release made it that had none. */
+/** Returns a server in Nova. Without an identity, it is of a release that had none. */
 const server = (
   id: string,
   machine: string,
@@ -33,7 +33,7 @@ const server = (
   },
 });
 
-/** Control planes of a cluster, called after their number. */
+/** Returns the control planes of a cluster at these positions. */
 const controlPlanes = (identity: string, ...positions: readonly number[]): Server[] =>
   positions.map((position) => {
     const machine = `control-plane-${String(position)}`;
@@ -56,7 +56,7 @@ describe("servers of another cluster of the same name", () => {
   const recorded = (type: string, name: string, outputs: object) => ({
     [urn(type, name)]: { type, outputs },
   });
-  /** What the state holds of its own cluster: the identity, and these servers. */
+  /** Returns a state with the identity of its cluster and these servers. */
   const state = (servers: readonly Server[], identity: string = own): object =>
     Object.assign(
       recorded("command:local:Command", "dev-identity", { stdout: identity }),
@@ -64,7 +64,10 @@ describe("servers of another cluster of the same name", () => {
         recorded("openstack:compute/instance:Instance", `${name}-server`, { id }),
       ),
     ) as object;
-  /** What a run knows of its servers, where Nova has these and the engine says that of the state; undefined: it says nothing. */
+  /**
+   * Returns what a run knows of its servers, for these servers in Nova and this state; undefined:
+   * the state is not available.
+   */
   const found = async (
     held: object | undefined,
     ...servers: readonly Server[]

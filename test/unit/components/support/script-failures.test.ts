@@ -20,7 +20,7 @@ describe("a script whose machine fails", () => {
 
   const ended = "wait: remote command exited without exit status or exit signal: running";
   const bastion = "5ee5a1c4-0000-4000-8000-000000000002";
-  /** Answers of the hook to errors that come one after another, and what it reports. */
+  /** Returns the hook's answers to consecutive errors, and its reports. */
   const told = async (
     errors: readonly string[],
     { script = "join", status = "ACTIVE", proxyStatus = "ACTIVE" } = {},

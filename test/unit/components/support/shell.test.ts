@@ -46,7 +46,7 @@ describe("shell quoting", () => {
     const values = fc.dictionary(fc.stringMatching(/^[A-Z][A-Z0-9_]{0,10}$/), text, { maxKeys: 6 });
     fc.assert(
       fc.property(values, (given) => {
-        // Some names mean something to the shell itself.
+        // The prefix avoids names that have a meaning for the shell.
         const own = Object.entries(given).map(([name, value]) => [`V_${name}`, value] as const);
         const print = own.map(([name]) => `printf '%s|' "$${name}"\n`).join("");
         const script = assignments(Object.fromEntries(own)) + print;

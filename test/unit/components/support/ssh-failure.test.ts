@@ -14,7 +14,7 @@ describe("an error of a script", () => {
       "proxy: after 30 failed attempts: ssh: handshake failed: ssh: host key mismatch",
     ],
     ["unclear", "proxy: after 30 failed attempts: ssh: handshake failed: EOF"],
-    // The proxy hung up after it was reached.
+    // The proxy closed the connection after it was reached.
     ["unclear", "proxy: after 30 failed attempts: EOF"],
     ["unclear", "proxy: after 30 failed attempts: write: broken pipe"],
     [

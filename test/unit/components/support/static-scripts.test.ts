@@ -16,7 +16,7 @@ const scripts = execFileSync("git", ["ls-files", "components/*.sh"], { cwd: root
   .trim()
   .split("\n");
 
-/** How bash understands a script: its own way of writing a function with that body. */
+/** Returns the script as bash parses it: bash prints a function with this body. */
 function understood(script: string): string {
   const { stdout, stderr } = spawnSync("bash", ["-s"], {
     input: `whole() {\n${script}\n}\ndeclare -f whole`,

@@ -32,7 +32,7 @@ const content = (path: string): string => {
   assert.ok(file, `${path} is not written`);
   return file.content;
 };
-/** Value of a key in one section of a rendered INI file. */
+/** Returns the value of a key in a section of a rendered INI file. */
 const value = (path: string, section: string, key: string): string | undefined => {
   const body = content(path).split(`[${section}]\n`)[1]?.split(/^\[/m)[0] ?? "";
   return new RegExp(`^${key} = (.*)$`, "m").exec(body)?.[1];

@@ -3,7 +3,7 @@ import { imageTable } from "../../../../base/images.js";
 import { containerdPackages, upstreamPackages } from "../../../../base/versions.js";
 import { frontHosts, hostNames } from "../../../../lab/front/hosts.js";
 
-/** Host of an address that may have places in it. */
+/** Returns the host of a URL that may contain placeholders. */
 const hostOf = (address: string): string => /^https:\/\/([^/]+)/.exec(address)?.[1] ?? address;
 
 describe("lab/front/hosts", () => {

@@ -6,7 +6,7 @@ import { labSettings } from "../../../../lab/settings.js";
 
 const settings = labSettings({});
 const site = frontSite(settings, "http://192.0.2.2:5001");
-/** The server of a host. */
+/** Returns the server block of a host. */
 const server = (name: string): string =>
   site
     .split(/^server \{$/m)

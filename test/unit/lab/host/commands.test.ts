@@ -90,7 +90,7 @@ describe("lab/packages", () => {
       .flatMap(({ depends }) => depends.map((one) => one.split(" ")[0] ?? ""))
       .filter((name) => !own.includes(name));
     assert.ok(outside.includes("conntrack"));
-    // Debian marks these as essential or required: each tree has them.
+    // Every Debian root has these packages, which are essential or required.
     const always = ["util-linux", "mount"];
     const missing = outside.filter((name) => ![...imagePackages, ...always].includes(name));
     assert.deepEqual(missing, []);

@@ -51,7 +51,7 @@ describe("lab/host/cpu-weight: removing the group", () => {
   afterEach(() => {
     rmSync(root, { recursive: true });
   });
-  /** Makes a group with processes in it. */
+  /** Creates a cgroup that contains processes. */
   const group = (path: string, ...processes: number[]): string => {
     const folder = join(root, path);
     mkdirSync(folder, { recursive: true });
@@ -61,7 +61,7 @@ describe("lab/host/cpu-weight: removing the group", () => {
   const end = (folder: string): void => {
     writeFileSync(join(folder, "cgroup.procs"), "");
   };
-  /** As the kernel does it: a group goes with its files when neither processes nor groups are in it. */
+  /** Removes a cgroup like the kernel: only if it contains neither processes nor groups. */
   const remove = (folder: string): Promise<void> => {
     const inUse =
       readdirSync(folder, { withFileTypes: true }).some((entry) => entry.isDirectory()) ||

@@ -8,7 +8,7 @@ describe("lab/host/take-down", () => {
   beforeEach(() => {
     attempts = 0;
   });
-  /** A thing in use for some attempts. */
+  /** Returns an object that is in use for the first `count` attempts. */
   const usedFor = (count: number) => ({
     name: "The thing",
     isThere: () => attempts <= count,

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { renderPackages, renderRelease } from "../../../../lab/kubernetes/apt-index.js";
 import { debPackages, renderControl } from "../../../../lab/kubernetes/packages.js";
 
-/** Stanzas as apt reads them: fields, continuation lines joined. */
+/** Parses stanzas like apt: fields, with continuation lines joined. */
 function parse(text: string): Record<string, string>[] {
   return text
     .trimEnd()

@@ -34,7 +34,7 @@ const key: SigningKey = {
 
 const own = debPackages.filter(({ name }) => !dockerPackages.includes(name));
 
-/** What components are built into: a script per program. */
+/** Returns fake build results of all components: one script per program. */
 function builtIn(folder: string): Map<string, BuiltComponent> {
   return new Map(
     release.components.map((component): [string, BuiltComponent] => {

@@ -72,7 +72,7 @@ describe("building a component", () => {
   let goCache: string;
   const path = process.env["PATH"];
 
-  /** A `go` that notes how it is called and answers as the real one does. */
+  /** Installs a stub of `go` that records its calls and answers like the real one. */
   const installGo = (build = 'touch "$out"', download = `{"Dir":"$FOLDER/module"}`) => {
     const script = `#!/bin/bash
 FOLDER="${folder}"

@@ -24,7 +24,7 @@ const layers = [
   { digest: "b".repeat(64), size: 20_480 },
 ];
 
-// The parts of the OCI image specification that are used here.
+// Schemas of the used parts of the OCI image specification.
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 const descriptor = z.strictObject({ mediaType: z.string(), digest, size: z.int().positive() });
 const manifestSchema = z.strictObject({

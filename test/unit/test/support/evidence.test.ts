@@ -29,7 +29,7 @@ describe("a run of tests that records", () => {
     rmSync(root, { recursive: true });
   });
 
-  /** Runs tests as if they were those of a file, each in turn; returns the rows that were recorded. */
+  /** Runs tests as if they were in this file, one after another; returns the recorded rows. */
   const recorded = async (file: string, tests: Readonly<Record<string, () => void>>) => {
     const mocha = new Mocha({ reporter: class extends Mocha.reporters.Base {} });
     const suite = Mocha.Suite.create(mocha.suite, "a suite");

@@ -69,7 +69,7 @@ describe("a record of what was seen", () => {
     git("checkout", "--quiet", "code");
     assert.doesNotMatch(codeOf(root), /dirty/);
     writeFileSync(join(root, "new"), "");
-    // Git is asked about the whole checkout, wherever below its root.
+    // The whole checkout counts, also if a subfolder is given.
     assert.match(codeOf(join(root, "docs")), /-dirty$/);
   });
 

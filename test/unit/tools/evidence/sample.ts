@@ -1,6 +1,6 @@
 import type { Evidence } from "../../../../tools/evidence/record.js";
 
-/** Evidence as a test of the lab tier records it. */
+/** Evidence in the form that a test of the lab tier records. */
 export const sampleEvidence: Evidence = {
   ...{ row: "topology/five", machine: "container", image: "debian-12", seconds: 412 },
   overrides: ["kubernetes.packages", "kubernetes.registry"],

@@ -78,7 +78,7 @@ describe("pod-network/flannel", () => {
     const { IPv6Network, EnableIPv6, Backend } = JSON.parse(text) as NetworkConfiguration &
       Record<string, unknown>;
     assert.deepEqual([EnableIPv6, IPv6Network], [true, "fd00:10:244::/56"]);
-    // Its devices take 50 bytes off in either family.
+    // flannel's devices subtract 50 bytes for both families.
     assert.equal(Backend.MTU - 50, 1280);
     const spec = podNetworkOf("flannel");
     assert.deepEqual([overheadOf(spec, false), overheadOf(spec, true)], [50, 70]);

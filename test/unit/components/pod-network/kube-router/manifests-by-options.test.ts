@@ -78,7 +78,7 @@ describe("pod-network/kube-router: options", () => {
         "--advertise-cluster-ip=true",
         "--advertise-external-ip=true",
         "--advertise-loadbalancer-ip=true",
-        // Without them it announces no such address.
+        // Required: without these ranges, kube-router announces no such addresses.
         "--service-external-ip-range=203.0.113.0/24",
         "--loadbalancer-ip-range=203.0.113.0/24",
       ],

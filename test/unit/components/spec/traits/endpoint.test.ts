@@ -16,7 +16,7 @@ const spec = (endpoint: object): ClusterSpec => {
 };
 const traits = (endpoint: object): EndpointTraits => endpointTraits(spec(endpoint));
 
-/** From where the API of a control plane may be reached, besides by machines. */
+/** Returns the sources, besides machines, that may reach the API of a control plane. */
 const callers = ({ firewall }: EndpointTraits): string[] =>
   firewall
     .filter(({ name }) => name === "api")

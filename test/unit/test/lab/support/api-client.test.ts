@@ -6,7 +6,7 @@ import { useApi } from "../../../../lab/support/api-client.js";
 describe("a client that goes on while a cluster changes", () => {
   let server: Server;
   let objects: Map<string, string>;
-  /** What to do with a request before it is answered. */
+  /** Called for each request before its answer. */
   let hold: () => Promise<unknown>;
   let [open, most] = [0, 0];
 

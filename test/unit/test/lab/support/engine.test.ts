@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { enginesOf, workersOf } from "../../../../lab/support/engine.js";
 
-/** A process that waits, with these words in its command line. */
+/** Starts a process that waits, with these words in its command line. */
 async function waiting(words: readonly string[], argv0: string = process.execPath) {
   const script = "process.stdout.write('there'); setInterval(() => {}, 1000)";
   const child = spawn(process.execPath, ["-e", script, "--", ...words], {

@@ -7,7 +7,7 @@ import { connectCloud } from "../../../../../cloud/client.js";
 import { exchange, type HttpAnswer } from "../../../../../cloud/http.js";
 import { FaultyProxy } from "../../../../lab/support/faulty-proxy.js";
 
-/** What reached the API behind the proxy. */
+/** Request that reached the API behind the proxy. */
 interface Seen {
   readonly line: string;
   readonly host: string;
@@ -72,7 +72,7 @@ describe("the proxy that lets calls to a cloud fail", () => {
       const beganAt = performance.now();
       const url = `${slow.rewrite(origin)}/v2.0/ports`;
       assert.equal((await exchange(url, { method: "POST", body: "sent" })).status, 200);
-      // A timer may be early by less than a millisecond.
+      // A timer may fire up to one millisecond early.
       assert.ok(performance.now() - beganAt >= 149);
       assert.equal(seen.at(-1)?.body, "sent");
     } finally {

@@ -42,7 +42,7 @@ describe("what is drawn from a seed", () => {
       const tenth = Math.floor(drawn(seed, "at") * 10);
       tenths[tenth] = (tenths[tenth] ?? 0) + 1;
     }
-    // Of 2000 in ten parts, 200 in each; six standard deviations are 80.
+    // 2000 draws in ten intervals give about 200 each; 80 is six standard deviations.
     for (const count of tenths) assert.ok(Math.abs(count - 200) < 80, tenths.join(" "));
   });
 

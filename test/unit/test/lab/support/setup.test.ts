@@ -48,7 +48,7 @@ describe("the setup of a test's cluster", () => {
     assert.deepEqual(overridesOf({}, { podNetwork }), ["podNetwork.manifest"]);
   });
 
-  /** Glance, with images of these formats under any name. */
+  /** Returns a fake Glance that has images of these formats under any name. */
   const glance = (...formats: string[]) => ({
     asked: "",
     request(_service: string, _method: string, path: string): Promise<unknown> {

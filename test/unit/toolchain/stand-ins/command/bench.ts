@@ -1,4 +1,4 @@
-/** SSH servers for one test, and the stand-in to reach them with. */
+/** SSH servers of one test, and the stand-in that connects to them. */
 import { fromStruct } from "../../../../../toolchain/stand-ins/plugin/values.js";
 import type { JsonObject } from "../../../../../toolchain/stand-ins/plugin/values.js";
 import { SshServer, keyPair } from "../../../../engine/support/ssh-server.js";
@@ -6,7 +6,7 @@ import type { SshServerOptions } from "../../../../engine/support/ssh-server.js"
 import { Harness, secret } from "./harness.js";
 
 export const remoteType = "command:remote:Command";
-/** The key that servers of a bench know. */
+/** Key that the servers of a bench accept. */
 export const clientKey = keyPair();
 
 export class Bench {
@@ -28,7 +28,7 @@ export class Bench {
     return server;
   }
 
-  /** Settings that reach the server, with its host key and one attempt. */
+  /** Returns connection settings for the server: its host key, and a single attempt. */
   connection(server: SshServer, more: JsonObject = {}): JsonObject {
     return {
       host: "127.0.0.1",
@@ -42,7 +42,7 @@ export class Bench {
     };
   }
 
-  /** Creates a remote command; resolves with its properties. */
+  /** Creates a remote command; returns its properties. */
   async create(properties: JsonObject, timeout = 0): Promise<JsonObject> {
     const news = { ...properties, connection: secret(properties["connection"] ?? {}) };
     const response = await this.harness.create({ type: remoteType, news, timeout });

@@ -1,4 +1,4 @@
-/** The stand-in behind a real gRPC server, and an engine that keeps what it is told. */
+/** Serves the stand-in over real gRPC, with a fake engine that records messages. */
 import * as grpc from "@grpc/grpc-js";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
 import { EngineService } from "@pulumi/pulumi/proto/engine_grpc_pb.js";
@@ -31,7 +31,7 @@ export interface Call {
   readonly olds?: JsonObject;
   readonly oldInputs?: JsonObject;
   readonly preview?: boolean;
-  /** Seconds. */
+  /** Timeout in seconds. */
   readonly timeout?: number;
 }
 
@@ -83,7 +83,7 @@ export class Harness {
     for (const server of this.servers) server.forceShutdown();
   }
 
-  /** The lines that were shown while a resource was worked on. */
+  /** Returns the lines that the engine displayed while it worked on a resource. */
   get lines(): string[] {
     return this.told.filter(({ ephemeral }) => ephemeral).map(({ text }) => text);
   }
@@ -143,7 +143,9 @@ export function secret(value: Json): JsonObject {
   return { [signatureKey]: signatures.secret, value };
 }
 
-/** Rejects with an error whose message is the status's text. */
+/**
+ * Returns a callback that rejects with the status's text as message, or resolves with the value.
+ */
 export function settle<T>(
   resolve: (value: T) => void,
   reject: (error: Error) => void,

@@ -1,4 +1,4 @@
-/** An SSH agent with one key, on a socket of its own. */
+/** SSH agent with one key, on a separate socket. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import type { Server } from "node:net";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { AgentProtocol, utils } from "ssh2";
 
 export class KeyAgent {
-  /** How often it was asked to sign. */
+  /** Number of signatures that clients requested. */
   signatures = 0;
   private readonly directory = mkdtempSync(join(tmpdir(), "stackadm-agent-"));
   readonly socket = join(this.directory, "socket");

@@ -70,7 +70,7 @@ describe("local commands", () => {
     setImmediate(() => {
       harness.provider.cancel();
     });
-    // Cancelled before or after the start, it does not wait for the minute.
+    // Whether it was cancelled before or after its start, it does not wait the full minute.
     await running.catch(async () => {
       await assert.rejects(create({ create: "true" }), { message: "context canceled" });
     });

@@ -8,7 +8,7 @@ import {
   type Stream,
 } from "../../../../../toolchain/stand-ins/command/output.js";
 
-/** Feeds chunks to a new Output and ends it. */
+/** Passes chunks to a new Output and ends it. */
 function collect(logging: Logging, chunks: readonly (readonly [Stream, string | Buffer])[]) {
   const lines: string[] = [];
   const output = new Output(logging, (line) => lines.push(line));

@@ -18,7 +18,7 @@ import {
 import type { Json, JsonObject } from "../../../../../toolchain/stand-ins/plugin/values.js";
 import { secret } from "./harness.js";
 
-/** Plain JSON without the empty marks that the wire cannot tell apart. */
+/** JSON objects after one pass through text (which removes -0), without the key `__proto__`. */
 const json = fc
   .dictionary(fc.string({ minLength: 1 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 })
   .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject)

@@ -1,4 +1,6 @@
-/** Sends a recorded request to a provider and reads the answer back in the transcripts' form. */
+/**
+ * Sends a recorded request to a provider and converts its answer to the form of the transcripts.
+ */
 import type { ServiceError } from "@grpc/grpc-js";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
@@ -14,7 +16,7 @@ export interface Recorded {
   readonly name: string;
   readonly id: string;
   readonly preview: boolean;
-  /** One of the request's property maps, ready to send. */
+  /** Returns one of the request's property maps, ready to send. */
   readonly properties: (name: string) => Struct;
 }
 
@@ -169,7 +171,7 @@ function checkAnswer(response: messages.CheckResponse): JsonObject {
   };
 }
 
-/** Absent where nothing changed, as the transcripts write it. */
+/** Returns the answer in the form of the transcripts, which omit unchanged fields. */
 function diffAnswer(response: messages.DiffResponse): JsonObject {
   const kinds = ["ADD", "ADD_REPLACE", "DELETE", "DELETE_REPLACE", "UPDATE", "UPDATE_REPLACE"];
   const detailed: JsonObject = {};

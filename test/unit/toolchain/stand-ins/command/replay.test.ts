@@ -29,7 +29,10 @@ const runs = [
 ] as const;
 const fixtures = join(__dirname, "../../../../fixtures/transcripts/command");
 
-/** Where the stand-in's answer may differ, and why. Applied to both answers before they are compared. */
+/**
+ * Accepted differences of the stand-in, with their reasons. They are removed from both answers
+ * before the comparison.
+ */
 const accepted: readonly { readonly reason: string; readonly change: (text: string) => string }[] =
   [
     {
@@ -38,7 +41,7 @@ const accepted: readonly { readonly reason: string; readonly change: (text: stri
     },
   ];
 
-/** Recorded addresses and keys, and what stands for them here. */
+/** Recorded addresses and keys, with their replacements in this test. */
 let substitutes: readonly (readonly [string, string])[];
 
 function replaced(value: Json): Json {
@@ -98,12 +101,15 @@ describe("the command stand-in answers the recorded requests as the official plu
     rmSync(tools, { recursive: true, force: true });
   });
 
-  /** The recorded key that the server did not know, secret or not as it came. */
+  /** Replaces the recorded key that the server did not know; a secret remains a secret. */
   function reSecret(value: Json | undefined): Json {
     return isObject(value) ? { ...value, value: strange } : strange;
   }
 
-  /** The recorded hosts had addresses of their own on port 22; here they are ports of one address. */
+  /**
+   * Replaces the recorded hosts, which used port 22 of different addresses, by ports of one
+   * address.
+   */
   function reachable(connection: Json): Json {
     if (!isObject(connection)) return connection;
     const inner = isObject(connection["value"]) ? connection["value"] : connection;

@@ -8,7 +8,7 @@ import { until } from "../../../../engine/support/until.js";
 import { Bench, clientKey } from "./bench.js";
 import { KeyAgent } from "./key-agent.js";
 
-/** A port that nobody listens on. */
+/** Returns a port on which no process listens. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -5,7 +5,7 @@ describe("a proxy that opens no channel", () => {
   for (const [reason, said] of [
     [1, "ssh: rejected: administratively prohibited (no)"],
     [2, "ssh: rejected: connect failed (no)"],
-    // What the SSH library gives where the proxy hung up before it answered.
+    // Error of the SSH library if the proxy closed the connection before it answered.
     ["", "EOF"],
   ] as const)
     it(`says why, or nothing: ${said}`, () => {

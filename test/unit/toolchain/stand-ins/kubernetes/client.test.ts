@@ -104,7 +104,7 @@ describe("kubernetes stand-in: client", () => {
     dead.close();
   });
 
-  /** Stands before the API server and cuts the first connections. */
+  /** Starts a proxy of the API server that closes the first connections. */
   const cutting = async (first: number) => {
     const { port } = new URL(client.connection.server);
     let count = 0;

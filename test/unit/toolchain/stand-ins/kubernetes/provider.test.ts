@@ -177,7 +177,7 @@ describe("kubernetes stand-in: life of an object", () => {
     const planned = await provider.check({ urn: widgetUrn, news: widget });
     assert.equal(textAt(planned, "inputs", "metadata", "namespace"), "", "it has no namespace");
     await provider.create({ urn: crdUrn, properties: crd });
-    // The namespace that an early check gave it is taken back.
+    // Creation removes the namespace that the earlier check added.
     const made = await provider.create({
       urn: widgetUrn,
       properties: early["inputs"] as JsonObject,

@@ -9,12 +9,12 @@ import { isObject } from "../../../../../toolchain/stand-ins/plugin/values.js";
 import type { Json, JsonObject } from "../../../../../toolchain/stand-ins/plugin/values.js";
 
 /*
- * Feeds the stand-in what the engine sent to the official plugin 4.32.0 and compares the answers. The accepted
- * differences are few, and named where they are made:
- *  - random digits of names (the official plugin derives them from the seed with Go's generator);
- *  - what only the real server knows: defaults, uids, versions (the inputs, marks and ids of the state are compared);
- *  - the address in "unreachable": the stand-in asks for /version, the official plugin for /openapi/v2;
- *  - the wait for a CustomResourceDefinition, after which its conditions are in the state.
+ * Replays the engine's requests to the official plugin 4.32.0 and compares the answers. Accepted
+ * differences:
+ * - random digits of names (the official plugin derives them from the seed with Go's generator)
+ * - values that only a real server knows: defaults, UIDs, versions (compared: inputs, marks, IDs)
+ * - the URL in "unreachable": the stand-in requests /version, the official plugin /openapi/v2
+ * - the wait for a CustomResourceDefinition, which adds its conditions to the state
  */
 const runs = [
   "create",
@@ -71,7 +71,7 @@ describe("kubernetes stand-in: what the official plugin answered", () => {
   }
 });
 
-/** The parts of a state that the inputs decide, whatever the server adds. */
+/** Returns the parts of a state that only depend on the inputs, not on the server. */
 function decided(state: JsonObject): Json {
   const marks = Object.fromEntries(
     Object.entries(state).filter(([key, value]) => key.startsWith("__") || isSecretMark(value)),
@@ -172,7 +172,7 @@ describe("kubernetes stand-in: recorded runs against an API server", () => {
 
   for (const exchange of exchanges("failures-up", "Create")) {
     const name = textAt(exchange.request, "name");
-    // Stopped by hand after 4.5 minutes in the record; the stand-in keeps to customTimeouts.
+    // The record was stopped by hand after 4.5 minutes, the stand-in obeys customTimeouts.
     if (name === "pvc-pending") continue;
     it(`fails with ${title(exchange)}`, async () => {
       api.put({
@@ -195,11 +195,11 @@ describe("kubernetes stand-in: recorded runs against an API server", () => {
   }
 });
 
-/** The address and what was asked there differ by design. */
+/** Removes the URL and the address, which differ by design. */
 const reachedAt = (message: string): string =>
   message.replace(/Get "https:\S+": dial tcp [0-9.]+:\d+/, 'Get "<url>": dial tcp <address>');
 
-/** A Deployment is ready through its ReplicaSet and a Service through its Endpoints. */
+/** Loads the ReplicaSet of a Deployment or the Endpoints of a Service, which make it ready. */
 function loadWhatItOwns(api: FakeApiServer, live: JsonObject): void {
   const { name, namespace, uid } = mapAt(live, "metadata") as Record<string, string>;
   if (name === undefined || namespace === undefined || uid === undefined) return;

@@ -113,9 +113,9 @@ describe("the Node language host", function () {
     assert.deepEqual([plugin.getVersion(), prompts.getPromptsList()], ["", []]);
   });
 
-  /** Runs a script in place of the SDK's runner, which needs an engine. */
+  /** Runs a script instead of the SDK's runner, which needs an engine. */
   async function run(script: string): Promise<messages.RunResponse> {
-    // Loaded before the runner; it ends the process, so that no engine is needed.
+    // Node loads this file before the runner; it ends the process.
     writeFileSync(join(directory, "first.cjs"), script);
     const request = new messages.RunRequest()
       .setInfo(info({ typescript: false, nodeargs: `--require ${join(directory, "first.cjs")}` }))

@@ -12,7 +12,7 @@ describe("messages to the engine", () => {
   let server: grpc.Server;
   let address: string;
   let seen: LogRequest.AsObject[];
-  /** What the engine does with a message before it confirms it. */
+  /** Called for each message before the engine confirms it. */
   let receive: (message: LogRequest.AsObject) => Promise<void>;
 
   beforeEach(async () => {

@@ -31,7 +31,7 @@ describe("the engine's address", () => {
 
 describe("answers of a plugin", () => {
   type Result = { error: Partial<grpc.StatusObject> | null; value?: unknown };
-  /** What a handler is to grpc-js, as far as it uses the call. */
+  /** Handler of grpc-js, with the used fields of a call. */
   type Handler = (
     call: { readonly request: string },
     callback: (error: Result["error"], value?: unknown) => void,

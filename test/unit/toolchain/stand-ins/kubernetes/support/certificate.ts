@@ -3,21 +3,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../../../../../base/run.js";
 
-/** How a fake API server is served. */
+/** Options of a fake API server. */
 export interface FakeApiOptions {
-  /** Key and certificate. Default: of 127.0.0.1. */
+  /** Key and certificate. @default a certificate for 127.0.0.1 */
   readonly pair?: { readonly key: string; readonly cert: string };
-  /** Default: 127.0.0.1. */
+  /** Address. @default 127.0.0.1 */
   readonly host?: string;
-  /** Default: any free port. */
+  /** Port. @default any free port */
   readonly port?: number;
-  /** Whether it answers those without its token, too. Default: no. */
+  /** True if requests without the token are also accepted. @default false */
   readonly anybody?: boolean;
 }
 
 let pair: Promise<{ key: string; cert: string }> | undefined;
 
-/** A key and a certificate for 127.0.0.1, made once per process. Needs the command `openssl`. */
+/**
+ * Returns a key and a certificate for 127.0.0.1, created once per process. Needs the command
+ * `openssl`.
+ */
 export function selfSigned(): Promise<{ key: string; cert: string }> {
   pair ??= make();
   return pair;
@@ -38,7 +41,7 @@ async function make(): Promise<{ key: string; cert: string }> {
   }
 }
 
-/** A kubeconfig for a server on this machine, with a token. */
+/** Returns a kubeconfig with a token, for a server on this machine. */
 export function kubeconfigFor(server: {
   port: number;
   certificate: string;

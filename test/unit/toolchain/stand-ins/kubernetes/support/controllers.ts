@@ -7,7 +7,7 @@ import {
 import type { FakeApiServer } from "./fake-api-server.js";
 import type { JsonObject } from "../../../../../../toolchain/stand-ins/plugin/values.js";
 
-/** A kind that the fake server knows. */
+/** Kind that the fake server supports. */
 export interface Served {
   readonly prefix: string;
   readonly kind: string;
@@ -43,7 +43,7 @@ export const builtIns: readonly Served[] = [
   }),
 ];
 
-/** What the cluster's controllers do with a stored object: they fulfil it at once. */
+/** Simulates the cluster's controllers, which make a stored object ready at once. */
 export function react(server: FakeApiServer, object: JsonObject): void {
   const status = reactions[textAt(object, "kind")]?.(object, server);
   if (status) server.change(object, { status });

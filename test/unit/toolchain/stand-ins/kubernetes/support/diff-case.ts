@@ -3,22 +3,22 @@ import type { ResourceDiff } from "../../../../../../toolchain/stand-ins/kuberne
 import { merge } from "./field-sets.js";
 import type { JsonObject } from "../../../../../../toolchain/stand-ins/plugin/values.js";
 
-/** The provider's default: a change of data replaces. */
+/** Provider's default: a change of data replaces the object. */
 export const immutable = { configMaps: false, secrets: false };
 
 export interface Case {
   readonly kind: string;
   readonly apiVersion?: string;
-  /** Old inputs beside kind and name. */
+  /** Old inputs, without kind and name. */
   readonly olds: JsonObject;
   readonly news: JsonObject;
-  /** What the server made of the old inputs, where it differs. */
+  /** Fields that the server changed in the old inputs. */
   readonly live?: JsonObject;
   readonly ignoreChanges?: string[];
   readonly mutability?: typeof immutable;
 }
 
-/** The diff of an object `demo/x` whose old inputs were written and then became `live`. */
+/** Returns the diff of an object `demo/x`, whose old inputs became `live` on the server. */
 export function diffOf(input: Case): ResourceDiff {
   const { kind, apiVersion = "v1" } = input;
   const identity = { apiVersion, kind, metadata: { name: "x", namespace: "demo" } };
@@ -33,7 +33,7 @@ export function diffOf(input: Case): ResourceDiff {
   });
 }
 
-/** By path: ADD, DELETE or UPDATE, with `!` when it replaces. */
+/** Returns ADD, DELETE or UPDATE by path, with `!` for a replacement. */
 export const kindsOf = (diff: ResourceDiff): Record<string, string> =>
   Object.fromEntries(
     [...diff.changes].map(([path, change]) => [path, change.kind + (change.replaces ? "!" : "")]),

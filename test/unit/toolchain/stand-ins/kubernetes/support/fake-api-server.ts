@@ -18,7 +18,7 @@ import type { Served } from "./controllers.js";
 import { kubeconfigFor, selfSigned, type FakeApiOptions } from "./certificate.js";
 import type { Json, JsonObject } from "../../../../../../toolchain/stand-ins/plugin/values.js";
 
-/** One request as the server saw it. */
+/** Request that the server received. */
 export interface Seen {
   readonly method: string;
   readonly path: string;
@@ -30,14 +30,14 @@ interface Target {
   readonly prefix: string;
   readonly served: Served;
   readonly namespace: string;
-  /** Empty for a collection. */
+  /** Name of the object; empty for a collection. */
   readonly name: string;
 }
 
 /**
- * As much of a Kubernetes API server as the stand-in can tell: discovery, create, read, list, replace, server-side
- * apply with managers and conflicts, JSON patch, deletion with finalizers, dry run, and small controllers. Over HTTPS
- * with a token. What it leaves out (schemas, list maps, admission) was tried on a real kube-apiserver by hand.
+ * HTTPS server with a token that implements the part of the Kubernetes API that the stand-in uses:
+ * discovery, create, read, list, replace, server-side apply with managers and conflicts, JSON
+ * patch, finalizers, dry run, controllers. The rest was tried by hand on a real kube-apiserver.
  */
 export class FakeApiServer {
   readonly token = randomUUID();
@@ -73,7 +73,7 @@ export class FakeApiServer {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** A kubeconfig for it; `port` to name one where nobody listens. */
+  /** Returns a kubeconfig for this server, or for an unused `port`. */
   kubeconfig(port = this.port): string {
     return kubeconfigFor({ port, certificate: this.certificate, token: this.token });
   }
@@ -84,7 +84,7 @@ export class FakeApiServer {
     await closed;
   }
 
-  /** Requests that changed something; dry runs and reads are none. */
+  /** Returns the requests that changed something, without dry runs and reads. */
   writes(): string[] {
     return this.requests
       .filter((seen) => seen.method !== "GET" && seen.query.get("dryRun") !== "All")
@@ -95,7 +95,7 @@ export class FakeApiServer {
     return this.objects.get(`${kind}/${namespace}/${name}`);
   }
 
-  /** Stores an object as it is, as a controller or another client would. */
+  /** Stores an object as a controller or another client would. */
   put(object: JsonObject): JsonObject {
     const metadata = mapAt(object, "metadata");
     const stored: JsonObject = {
@@ -113,12 +113,12 @@ export class FakeApiServer {
     return stored;
   }
 
-  /** Stores an object exactly as given; no controller sees it. */
+  /** Stores an object unchanged, without reactions of controllers. */
   load(object: JsonObject): void {
     this.objects.set(keyOf(object), object);
   }
 
-  /** Changes parts of a stored object, e.g. its status. */
+  /** Changes parts of a stored object, for example its status. */
   change(object: JsonObject, change: JsonObject): void {
     const stored = this.objects.get(keyOf(object));
     if (!stored) return;
@@ -136,7 +136,7 @@ export class FakeApiServer {
     this.objects.delete(keyOf(object));
   }
 
-  /** Removes a deleted object once nothing holds it any more. */
+  /** Removes a deleted object when it has no finalizers left. */
   private finish(object: JsonObject): void {
     const deleted = textAt(object, "metadata", "deletionTimestamp") !== "";
     if (deleted && listAt(object, "metadata", "finalizers").length === 0) this.drop(object);

@@ -1,7 +1,7 @@
 import { isObject } from "../../../../../../toolchain/stand-ins/plugin/values.js";
 import type { JsonObject } from "../../../../../../toolchain/stand-ins/plugin/values.js";
 
-/** Server-side apply in small: maps merge by key, lists and values are owned as a whole. */
+/** Simplified server-side apply: maps are merged by key; lists and values have one owner. */
 
 const notManaged = new Set([
   "apiVersion",
@@ -15,14 +15,14 @@ const notManaged = new Set([
   "metadata.managedFields",
 ]);
 
-/** The fields of an object as `fieldsV1` writes them: `{"f:spec": {"f:replicas": {}}}`. */
+/** Returns the fields of an object in the format `fieldsV1`: `{"f:spec": {"f:replicas": {}}}`. */
 export function fieldsOf(object: JsonObject, at: string[] = []): JsonObject {
   const fields: JsonObject = {};
   for (const [key, value] of Object.entries(object)) {
     const path = [...at, key];
     if (notManaged.has(path.join("."))) continue;
     const inner = isObject(value) ? fieldsOf(value, path) : {};
-    // A map of which nobody owns anything, like the metadata of a name.
+    // Map without owned fields, for example metadata that only has a name.
     const nothing =
       isObject(value) && Object.keys(value).length > 0 && Object.keys(inner).length === 0;
     if (!nothing) fields[`f:${key}`] = inner;
@@ -30,7 +30,7 @@ export function fieldsOf(object: JsonObject, at: string[] = []): JsonObject {
   return fields;
 }
 
-/** Leaves of a field set as paths. */
+/** Returns the leaves of a field set as paths. */
 export function leaves(fields: JsonObject, at: string[] = []): string[][] {
   return Object.entries(fields).flatMap(([key, value]) => {
     const path = [...at, key.slice(2)];

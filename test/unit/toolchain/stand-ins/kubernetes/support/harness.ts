@@ -13,7 +13,7 @@ import { KubernetesProvider } from "../../../../../../toolchain/stand-ins/kubern
 import { fromStruct, toStruct } from "../../../../../../toolchain/stand-ins/plugin/values.js";
 import type { JsonObject } from "../../../../../../toolchain/stand-ins/plugin/values.js";
 
-/** What the engine is told when an object exists but is not ready. */
+/** Error that the engine receives if an object exists but is not ready. */
 export interface InitFailure {
   readonly id: string;
   readonly properties: JsonObject;
@@ -30,10 +30,10 @@ const answerOf = <Response>(start: (callback: Callback<Response>) => unknown): P
     });
   });
 
-/** The stand-in behind a real gRPC connection, called as the engine calls it. */
+/** Serves the stand-in over real gRPC, and calls it like the engine. */
 export class Harness {
   private constructor(
-    /** Everything logged, as `severity: message`. */
+    /** All log messages, as `severity: message`. */
     readonly messages: readonly string[],
     private readonly server: Server,
     private readonly client: ResourceProviderClient,
@@ -112,7 +112,7 @@ export class Harness {
     return message;
   }
 
-  /** In the form of the transcripts. */
+  /** Returns the diff in the form of the transcripts. */
   async diff(request: JsonObject, which: "diff" | "diffConfig" = "diff"): Promise<JsonObject> {
     const message = this.diffRequest(request);
     const response = await answerOf<rpc.DiffResponse>((callback) =>
@@ -205,7 +205,7 @@ const structOf = (value: unknown): Struct | undefined =>
 const nameOf = (names: object, value: number): string =>
   Object.entries(names).find(([, number]) => number === value)?.[0] ?? String(value);
 
-/** Pulumi's ErrorResourceInitFailed out of a gRPC error, if there is one. */
+/** Returns Pulumi's ErrorResourceInitFailed from a gRPC error, if it contains one. */
 export function initFailureOf(error: unknown): InitFailure | undefined {
   const [encoded] = (error as ServiceError).metadata.get("grpc-status-details-bin");
   if (encoded === undefined) return undefined;

@@ -6,7 +6,7 @@ import type { Cluster } from "../../../../../../toolchain/stand-ins/kubernetes/c
 import { textAt } from "../../../../../../toolchain/stand-ins/kubernetes/json.js";
 import type { JsonObject } from "../../../../../../toolchain/stand-ins/plugin/values.js";
 
-/** A cluster that holds a few objects. */
+/** Returns a cluster that contains these objects. */
 export function clusterOf(...objects: JsonObject[]): Cluster {
   const fake = {
     get: (wanted: JsonObject) => {
@@ -26,7 +26,7 @@ export function clusterOf(...objects: JsonObject[]): Cluster {
   return fake as unknown as Cluster;
 }
 
-/** One look at an object of a kind, `others` being in the cluster. */
+/** Checks an object of a kind once; `others` are in the cluster. */
 export const look = (
   kind: string,
   live: JsonObject,

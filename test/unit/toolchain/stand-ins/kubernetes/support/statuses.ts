@@ -1,12 +1,12 @@
 import type { JsonObject } from "../../../../../../toolchain/stand-ins/plugin/values.js";
 
-/** What the server sends back. */
+/** Answer of the server. */
 export interface Answer {
   readonly code: number;
   readonly body: JsonObject;
 }
 
-/** An answer that is no success, as Kubernetes writes it. */
+/** Returns an error answer in the form of Kubernetes. */
 export const statusOf = (
   code: number,
   reason: string,

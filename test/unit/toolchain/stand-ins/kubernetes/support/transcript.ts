@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isObject } from "../../../../../../toolchain/stand-ins/plugin/values.js";
 import type { Json, JsonObject } from "../../../../../../toolchain/stand-ins/plugin/values.js";
 
-/** One call of the engine and what the official plugin answered. */
+/** Call of the engine with the official plugin's answer. */
 export interface Exchange {
   readonly method: string;
   readonly request: JsonObject;
@@ -13,7 +13,7 @@ export interface Exchange {
 
 const directory = join(__dirname, "../../../../../fixtures/transcripts/kubernetes");
 
-/** The recorded exchanges of a run, those of one method. */
+/** Returns the recorded calls of one method in a run. */
 export function exchanges(run: string, method: string): Exchange[] {
   return readFileSync(join(directory, `${run}.jsonl`), "utf8")
     .split("\n")
@@ -22,7 +22,7 @@ export function exchanges(run: string, method: string): Exchange[] {
     .filter((exchange) => exchange.method === method);
 }
 
-/** A copy with what differs from run to run replaced: random digits of names. */
+/** Returns a copy without values that differ between runs: random digits of names. */
 export function settled(value: Json): Json {
   if (Array.isArray(value)) return value.map(settled);
   if (isObject(value)) {

@@ -38,7 +38,7 @@ export function encodeSecret(object: JsonObject): void {
   object["data"] = { ...mapAt(object, "data"), ...Object.fromEntries(texts) } as JsonObject;
 }
 
-/** The one rule of validation that the transcripts show. */
+/** Checks the only validation rule that the transcripts contain. */
 export function validate(object: JsonObject): Answer | undefined {
   if (object["kind"] !== "Deployment") return undefined;
   const labels = mapAt(object, "spec", "template", "metadata", "labels");
@@ -50,7 +50,7 @@ export function validate(object: JsonObject): Answer | undefined {
   return statusOf(422, "Invalid", message);
 }
 
-/** JSON patch, as far as the stand-in sends it: every step sets a value. */
+/** Applies a JSON patch of the kind that the stand-in sends: each step sets a value. */
 export function jsonPatched(old: JsonObject, steps: readonly Json[]): JsonObject {
   const object = structuredClone(old);
   for (const step of steps.filter(isObject)) {
@@ -59,7 +59,7 @@ export function jsonPatched(old: JsonObject, steps: readonly Json[]): JsonObject
   return object;
 }
 
-/** Server-side apply: merged with what is there, or the conflict. */
+/** Applies by server-side apply; returns the merged object or the conflict. */
 export function mergeApply(
   old: JsonObject,
   body: JsonObject,
