@@ -7,13 +7,13 @@ import { provePolicy } from "../lab/support/network-policy.js";
 import { connectPods } from "../lab/support/pods.js";
 import type { Stack } from "../lab/support/stack.js";
 
-/** Points that several examples have. */
+/** Checks and points that several examples share. */
 
-/** Asks kubectl on the first control plane. */
+/** Runs kubectl on the first control plane. */
 export const ask = async (stack: Stack, line: string): Promise<string> =>
   (await kubectlOn(stack.serverOf("control-plane-0"), line)).trim();
 
-/** What `status` saw of a sample. */
+/** Returns the address and the answer of a sample, as `status` verified it. */
 export async function answerOf(stack: Stack, name: string): Promise<string> {
   const { verification } = await stack.cluster.service.status(stack.name);
   const checks = [...(verification?.services ?? []), ...(verification?.claims ?? [])];
@@ -22,11 +22,11 @@ export async function answerOf(stack: Stack, name: string): Promise<string> {
   return `${found.where}: ${found.answer}`;
 }
 
-/** A ConfigMap's or another object's field. */
+/** Returns a field of an object. */
 export const field = (stack: Stack, what: string, path: string): Promise<string> =>
   ask(stack, `get ${what} -o jsonpath='${path}'`);
 
-/** What the cloud's controllers are told. */
+/** Returns the cloud.conf of the cloud's controllers. */
 export async function cloudConf(stack: Stack): Promise<string> {
   const data = await field(stack, "-n kube-system secret cloud-config", "{.data.cloud\\.conf}");
   return Buffer.from(data, "base64").toString("utf8");
@@ -36,7 +36,7 @@ export const linesOf = (text: string): string[] => text.split("\n").filter(Boole
 
 const system = "-n kube-system";
 
-/** kubeadm was told the pods' range. */
+/** Returns the point that kubeadm received the pods' range. */
 export const podRange = (range: string): Point => ({
   text: `kubeadm init with the pods' range ${range}`,
   see: async (stack) => {
@@ -47,7 +47,7 @@ export const podRange = (range: string): Point => ({
   },
 });
 
-/** A DaemonSet that is ready on as many machines. */
+/** Returns the point that a DaemonSet is ready on this number of machines. */
 export const onEveryMachine = (
   text: string,
   daemonSet: string,
@@ -65,7 +65,10 @@ export const onEveryMachine = (
 
 const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
 
-/** A DaemonSet whose pods nothing keeps off a node that the cloud controller has not seen yet: it has no address until then. */
+/**
+ * Requires that a DaemonSet tolerates nodes that the cloud controller has not initialized: such
+ * nodes have no address yet.
+ */
 export async function bearsUninitialized(stack: Stack, daemonSet: string): Promise<void> {
   const tolerations = ".spec.template.spec.tolerations[*]";
   const path = `{range ${tolerations}}{.key}:{.operator}:{.value}:{.effect}{"\\n"}{end}`;
@@ -102,7 +105,7 @@ export const systemRuns: Point = {
   see: async (stack) => {
     const seen = async (): Promise<string[]> =>
       linesOf(await ask(stack, `${system} get pods --no-headers`));
-    // What the run replaced may still be going.
+    // Pods that the run replaced may still be terminating.
     await until(async () => !(await seen()).some((line) => / Terminating /.test(line)));
     const pods = await seen();
     assert.deepEqual(
@@ -113,7 +116,7 @@ export const systemRuns: Point = {
   },
 };
 
-/** A host outside of the cluster, by its name in the world's DNS. */
+/** Host outside of the cluster, by its public DNS name. */
 const outside = "registry.k8s.io:443";
 
 export const podsConnect: Point = {

@@ -10,15 +10,17 @@ import type { Stack } from "../lab/support/stack.js";
 const apply =
   "KUBECONFIG=/etc/kubernetes/admin.conf kubectl apply --server-side --force-conflicts --dry-run=server -f -";
 
-/** Gives objects to a living API server, as a dry run; answers what it shows of those that it would make. */
+/**
+ * Applies objects to a running API server as a dry run; returns their output in the format `shown`.
+ */
 const dryRun = async (stack: Stack, objects: unknown, shown: string): Promise<string> => {
   const server = stack.serverOf("control-plane-0");
   return (await inServer(server, `${apply} -o ${shown}`, JSON.stringify(objects))).trim();
 };
 
 /**
- * Applies the objects of a pod network that the lab's kernel cannot run to a living API server, as a dry run: whether it takes
- * them all. Answers how many there are.
+ * Applies the objects of a pod network that the lab's kernel does not support, as a dry run on a
+ * running API server. Requires that the server accepts all; returns their number.
  */
 export async function podNetworkDryRun(
   stack: Stack,
@@ -36,7 +38,10 @@ export async function podNetworkDryRun(
   return accepted.length;
 }
 
-/** The address that the API server would note for the external sample service, were it told like this. */
+/**
+ * Returns the address that the API server would set for the external sample service with these
+ * settings.
+ */
 export async function serviceDryRun(
   stack: Stack,
   sampleServices: NonNullable<ClusterArgs["sampleServices"]>,

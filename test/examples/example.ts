@@ -6,28 +6,34 @@ import { changedFiles } from "../../tools/changed-files.js";
 import { say } from "../../tools/line-reporter.js";
 import type { Stack } from "../lab/support/stack.js";
 
-/** Whether `npm test examples -- --all` was asked for. */
+/** Whether the run was started by `npm test examples -- --all`. */
 export const everyExample = process.env["STACKADM_TEST_ALL"] === "1";
 
-/** Something that an example is there for. */
+/** Feature that an example demonstrates. */
 export interface Point {
   readonly text: string;
-  /** Rejects when it is not so; answers what was seen. */
+  /** Checks the feature; rejects if it does not work, and returns what was observed. */
   see(stack: Stack): Promise<string>;
 }
 
-/** One of `examples/`, and all that has to work in it. */
+/** Example of `examples/`, with all features that must work in it. */
 export interface Example {
-  /** Its folder, its stack and its cluster. */
+  /** Name of its folder, its stack and its cluster. */
   readonly name: string;
-  /** Makes its stack. Default: as its stack file describes it, with what the lab has in place of upstream's. */
+  /**
+   * Creates its stack.
+   * @default the stack of its stack file, with the lab's replacements of upstream
+   */
   readonly make?: (name: string) => Stack;
-  /** What nobody else shows: a change of it lets this example run. */
+  /** Paths that only this example covers: a change of them selects the example. */
   readonly sources: readonly string[];
   readonly points: readonly Point[];
 }
 
-/** All examples, or the one that was changed most of late: the first, when none was. */
+/**
+ * Returns all examples, or only the one with most recently changed files (the first example if none
+ * has any).
+ */
 export function chosenExamples(
   all: readonly Example[],
   changed: readonly string[] = everyExample ? [] : changedFiles(packageRoot()),
@@ -39,7 +45,10 @@ export function chosenExamples(
   return most ? [most] : [];
 }
 
-/** The same cluster with what the lab has in place of upstream's: the newest manifest that it can build the images of. The rest it builds as it is. */
+/**
+ * Returns the cluster with the newest manifest whose images the lab can build; the lab builds
+ * everything else unchanged.
+ */
 export async function onLab(
   described: Readonly<Record<string, unknown>>,
 ): Promise<Readonly<Record<string, unknown>>> {
@@ -50,7 +59,7 @@ export async function onLab(
   return { ...described, podNetwork: { ...podNetwork, manifest: manifests[podNetwork.kind] } };
 }
 
-/** For the table at the end of the run. */
+/** Prints a line of the table at the end of the run. */
 export const evidence = (example: string, point: string, seen: string): void => {
   say({ type: "evidence", example, point, seen });
 };

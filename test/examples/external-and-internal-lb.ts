@@ -20,7 +20,7 @@ import {
 const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
 const flags = "cat /var/lib/kubelet/kubeadm-flags.env";
 
-/** Canal, the cloud controller, and services that are reached from outside and from inside. */
+/** Example with Canal, the cloud controller, and services for clients outside and inside. */
 export const externalAndInternalLb: Example = {
   name: "external-and-internal-lb",
   sources: [
@@ -87,7 +87,7 @@ export const externalAndInternalLb: Example = {
         const ports = await listObjects(stack.cluster.cloud, "port");
         const floating = await listObjects(stack.cluster.cloud, "floating IP");
         assert.ok(internal.startsWith("10.0.0.") && ports.length > 0);
-        // One leads to the control plane, one to the external service.
+        // One belongs to the control plane, one to the external service.
         assert.equal(floating.length, 2);
         return answer;
       },

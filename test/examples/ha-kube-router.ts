@@ -37,7 +37,10 @@ interface Hop extends Readonly<Record<string, unknown>> {
 }
 const sharedFiles = "ca.crt ca.key sa.key sa.pub front-proxy-ca.crt";
 
-/** Everything of a cluster that must neither stand in the state in clear nor be shown. */
+/**
+ * Returns the cluster's secrets, which must be neither in clear text in the state nor in any
+ * output.
+ */
 async function secretsOf(stack: Stack): Promise<string[]> {
   const [, credential = ""] =
     /application-credential-secret = "(.*)"/.exec(await cloudConf(stack)) ?? [];
@@ -47,7 +50,7 @@ async function secretsOf(stack: Stack): Promise<string[]> {
   return [credential, clientKey, password];
 }
 
-/** Over which connections the program's scripts run. */
+/** Returns the SSH connections of the program's scripts. */
 async function connectionsOf(stack: Stack): Promise<Hop[]> {
   const resources = await stack.opened();
   return resources
@@ -55,7 +58,10 @@ async function connectionsOf(stack: Stack): Promise<Hop[]> {
     .map(({ inputs }) => revealed(inputs?.["connection"]) as Hop);
 }
 
-/** Several control planes with etcd apart, kube-router without encapsulation, and no secret anywhere. */
+/**
+ * Example with several control planes, separate etcd, kube-router without encapsulation, and no
+ * visible secrets.
+ */
 export const haKubeRouter: Example = {
   name: "ha-kube-router",
   make: (name) => new ProgramStack(name),
@@ -65,7 +71,7 @@ export const haKubeRouter: Example = {
       text: "cloud-init had really finished on every machine before anything else was done there",
       see: async (stack) => {
         const machines = [...stack.outputs.nodes, ...(stack.outputs.etcd ?? [])];
-        // The first thing that the program writes, and the last one of cloud-init.
+        // Compares the program's first file with the last file of cloud-init.
         const order =
           "test /etc/modules-load.d/stackadm.conf -nt /var/lib/cloud/instance/boot-finished";
         for (const { serverId, name } of machines) {

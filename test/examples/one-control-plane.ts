@@ -24,7 +24,7 @@ const caHash =
   "openssl x509 -pubkey -noout -in /etc/kubernetes/pki/ca.crt | openssl pkey -pubin -outform der | sha256sum";
 const secretsOfPods = `-n kube-system get pods -o jsonpath='{range .items[*]}{.metadata.name}{" "}{.spec.volumes[*].secret.secretName}{"\\n"}{end}'`;
 
-/** What the workers' scripts for joining are given: values and kubeadm's document among them. */
+/** Returns the inputs of the workers' join scripts, with values and kubeadm's document. */
 async function joinsOf(stack: Stack): Promise<string[]> {
   const resources = await stack.opened();
   return resources
@@ -32,7 +32,7 @@ async function joinsOf(stack: Stack): Promise<string[]> {
     .map(({ inputs }) => unpacked(String(revealed(inputs?.["stdin"]))));
 }
 
-/** One control plane and workers made with kubeadm, Calico, and the cloud's controllers. */
+/** Example with one control plane and workers by kubeadm, Calico, and the cloud's controllers. */
 export const oneControlPlane: Example = {
   name: "one-control-plane",
   sources: ["components/pod-network/calico", "components/kubeadm", "examples/one-control-plane"],
@@ -83,7 +83,7 @@ export const oneControlPlane: Example = {
           stack.outputs.nodes.map(({ serverId }) => inServer(serverId, caHash)),
         );
         assert.equal(new Set(hashes).size, 1);
-        // kubeadm refuses a document without the hash, unless that says that it may be left out.
+        // kubeadm refuses a document without the hash, unless the document allows it.
         const [hash = ""] = hashes[0]?.split(" ") ?? [];
         const joins = await joinsOf(stack);
         assert.equal(joins.length, 3);

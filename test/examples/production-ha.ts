@@ -36,7 +36,7 @@ const workers = (count: number) => ({
   },
 });
 
-/** The infrastructure of a production cluster: its topology, its sizes, its bastion. */
+/** Example with the infrastructure of a production cluster: topology, sizes, bastion. */
 export const productionHa: Example = {
   name: "production-ha",
   sources: [
@@ -189,7 +189,7 @@ export const productionHa: Example = {
         await stack.up(workers(3));
         assert.equal(await count(), 6);
         await stack.up();
-        // The cloud controller takes the node away when it has seen that its server is gone.
+        // The cloud controller deletes the node after it has noticed that the server is gone.
         await until(async () => (await count()) === 5);
         return "2, 3, 2";
       },

@@ -12,7 +12,10 @@ import { Stack, type Changes } from "../lab/support/stack.js";
 
 const versioned = z.object({ version: z.string() });
 
-/** Packs the package and installs it with what an example's package.json wants, as a user does who has nothing of the sources. */
+/**
+ * Packs the package and installs it with the dependencies of an example, like a user without the
+ * sources.
+ */
 async function install(example: string, directory: string): Promise<void> {
   const root = packageRoot();
   for (const file of ["Pulumi.yaml", "index.ts", "package.json"])
@@ -33,9 +36,12 @@ function imageOf(example: string): string {
   return image;
 }
 
-/** An example that is a program with the package as a library: plain `pulumi` brings it up and takes it down. */
+/**
+ * Stack of an example that is a program with the package as a library; plain `pulumi` creates and
+ * destroys it.
+ */
 export class ProgramStack extends Stack {
-  /** All that `pulumi up` showed so far. */
+  /** All output of `pulumi up` so far. */
   screen = "";
   private directory = "";
   private env: NodeJS.ProcessEnv = {};
@@ -60,7 +66,10 @@ export class ProgramStack extends Stack {
     return run("pulumi", words, { cwd: this.directory, env: this.env });
   }
 
-  /** `changed`: values of its stack file; a value that is not named has its default. */
+  /**
+   * Runs `pulumi up`. `changed` contains values of the stack file; other values have their
+   * defaults.
+   */
   override async up(changed: Changes = {}): Promise<void> {
     await this.#update(changed);
     this.outputs = parseOutputs(await this.cluster.service.outputs(this.name));

@@ -45,13 +45,13 @@ const floatingIpSchema = z.looseObject({
 });
 const volumeSchema = z.looseObject({ id: z.string(), availability_zone: z.string() });
 
-/** A line for each node: `name value...`, of the fields at these paths. */
+/** Returns one line per node: its name, and the values at these paths. */
 const perNode = async (stack: Stack, ...paths: string[]): Promise<string[]> => {
   const fields = ["{.metadata.name}", ...paths].join('{" "}');
   return linesOf(await field(stack, "nodes", `{range .items[*]}${fields}{"\\n"}{end}`)).sort();
 };
 
-/** What the cloud has for the pods of each machine, as the nodes have it: `range via address`. */
+/** Returns the routes that the nodes' pod ranges need: `range via address`. */
 async function wantedRoutes(stack: Stack): Promise<string[]> {
   const address = '{.status.addresses[?(@.type=="InternalIP")].address}';
   const lines = await perNode(stack, "{.spec.podCIDR}", address);
@@ -59,7 +59,7 @@ async function wantedRoutes(stack: Stack): Promise<string[]> {
 }
 
 async function routes({ cluster: { cloud }, name }: Stack): Promise<string[]> {
-  // Services have a router of their own, which leads to no pod.
+  // Services have a separate router, which has no route to pods.
   const router = (await listObjects(cloud, "router")).find((one) => one.name === name);
   const answer = await cloud.request("network", "GET", `/routers/${router?.id ?? ""}`);
   return routerSchema
@@ -68,7 +68,7 @@ async function routes({ cluster: { cloud }, name }: Stack): Promise<string[]> {
     .sort();
 }
 
-/** What the machines' ports allow besides their own address: `name range`. */
+/** Returns the allowed address pairs of the machines' ports: `name range`. */
 async function allowed({ cluster: { cloud }, outputs }: Stack): Promise<string[]> {
   const ports = await listAll(cloud, "network", "/ports", { key: "ports", schema: portSchema });
   return ports
@@ -79,7 +79,7 @@ async function allowed({ cluster: { cloud }, outputs }: Stack): Promise<string[]
     .sort();
 }
 
-/** Names of networks that load balancers and floating IPs are in. */
+/** Returns the names of the networks of load balancers and floating IPs. */
 async function places({ cluster: { cloud } }: Stack) {
   const all = await listAll(cloud, "network", "/networks", { key: "networks", schema: named });
   const nameOf = (id: string): string => all.find((one) => one.id === id)?.name ?? id;
@@ -99,7 +99,7 @@ async function places({ cluster: { cloud } }: Stack) {
   };
 }
 
-/** The cloud has one route and one address for each node, and no other. */
+/** Requires one route and one address pair per node, and no others. */
 async function proveRoutes(stack: Stack): Promise<number> {
   const wanted = await wantedRoutes(stack);
   assert.equal(wanted.length, stack.outputs.nodes.length);
@@ -108,7 +108,10 @@ async function proveRoutes(stack: Stack): Promise<number> {
   return wanted.length;
 }
 
-/** Every connection point of the cloud's provider: instances, zones, load balancers, routes, volumes. */
+/**
+ * Example with all connections to the cloud's provider: instances, zones, load balancers, routes,
+ * volumes.
+ */
 export const zonesAndRoutes: Example = {
   name: "zones-and-routes",
   sources: [
@@ -258,7 +261,7 @@ export const zonesAndRoutes: Example = {
         await until(settled);
         const more = await proveRoutes(stack);
         await stack.up();
-        // The cloud controller takes the node away when it has seen that its server is gone.
+        // The cloud controller deletes the node after it has noticed that the server is gone.
         await until(async () => linesOf(await ask(stack, "get nodes -o name")).length === 6);
         await until(settled);
         return `${String(more)}, then ${String(await proveRoutes(stack))}`;
