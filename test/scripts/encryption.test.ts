@@ -92,7 +92,7 @@ describe("encryption of Secrets on a control plane", () => {
     converge(machine, { ENCRYPTION });
     const unit = (end: string) => machine.file(`etc/systemd/system/stackadm-encrypt.${end}`) ?? "";
     assert.match(unit("service"), /^SuccessExitStatus=1$/m);
-    // systemd's default is one minute, so that encryption could start two minutes late.
+    // With systemd's default of one minute, data would not be encrypted within two minutes.
     assert.match(unit("timer"), /^AccuracySec=1$/m);
   });
 

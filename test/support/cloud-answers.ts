@@ -12,7 +12,7 @@ users:
 
 /** Base64 of 32 bytes that a test can recognize wherever the seed appears. */
 export const canarySeed = Buffer.from("CANARY-SEED-".padEnd(32, "s")).toString("base64");
-/** The identity of the cluster in tests. */
+/** Identity of the cluster in tests. */
 export const sampleIdentity = "0123456789ab";
 export const canaryCredential = "CANARY-CREDENTIAL";
 

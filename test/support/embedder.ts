@@ -30,7 +30,7 @@ export class Embedder {
     this.write("index.js", "module.exports = async () => ({});");
   }
 
-  /** @param settings text of Pulumi.dev.yaml; by default it describes a small cluster */
+  /** @param settings text of Pulumi.dev.yaml. @default settings of a small cluster */
   static async start(settings: string = settingsOf({})): Promise<Embedder> {
     const cloud = await startFakeCloud();
     equip(cloud);

@@ -62,7 +62,7 @@ export class Engine {
     writeFileSync(join(this.bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
 
-  /** The engine first, then this machine's own tools. */
+  /** Returns variables whose PATH finds the engine first, then this machine's tools. */
   environment(): Record<string, string> {
     const path = [this.bin, dirname(process.execPath), process.env["PATH"] ?? ""];
     const preload = `--require ${join(__dirname, "late.cjs")}`;

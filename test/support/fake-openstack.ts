@@ -20,7 +20,7 @@ export interface FakeAnswer {
 
 type Answer = FakeAnswer | ((request: SeenRequest) => FakeAnswer);
 
-/** Small fake OpenStack. Keystone accepts every user; other services answer by method and path. */
+/** Small fake OpenStack: every login is the same user, and services answer by method and path. */
 export interface FakeCloud {
   readonly authUrl: string;
   readonly seen: readonly SeenRequest[];

@@ -37,7 +37,7 @@ export const askerValues = {
   JOIN_CERTIFICATE: "ssh-ed25519-cert-v01@openssh.com AAAACERT",
 };
 
-/** Values of a joining control plane or worker: also the name of the API. */
+/** Values of a machine that joins: those of `askerValues`, and the API's name. */
 export const joinerValues = { ...askerValues, API_NAME: "api.dev.internal" };
 
 /** Values of a worker that joins. */

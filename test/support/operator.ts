@@ -12,7 +12,7 @@ import { kubeconfigFileOf } from "./kubeconfig.js";
 export interface Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** Resolves when standard output or error says this; rejects when the command ends before. */
+  /** Waits until standard output or error matches; rejects if the command ends before that. */
   says(pattern: RegExp): Promise<void>;
 }
 

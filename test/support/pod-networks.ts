@@ -2,7 +2,7 @@ import { smallManifest } from "./manifests.js";
 import type { PodNetworkSpec } from "../../components/pod-network/kinds.js";
 import { podNetwork } from "../../components/spec/pod-network.js";
 
-/** Parses a pod network as the user writes it into the specification with defaults. */
+/** Parses a pod network as a user writes it, and adds the defaults. */
 export const podNetworkOf = (written: unknown): PodNetworkSpec => podNetwork.parse(written);
 
 /**

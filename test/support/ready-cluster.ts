@@ -81,7 +81,7 @@ const nodeObject = (node: (typeof nodes)[number], ready: boolean, certificate?: 
   },
 });
 
-/** Starts the Kubernetes API of a cluster with two nodes and no metrics. */
+/** Starts the Kubernetes API of a cluster with two nodes, without the samples. */
 export async function startFakeCluster(): Promise<FakeCluster> {
   const server = createServer((request, response) => {
     const found = request.url === "/api/v1/nodes";

@@ -148,7 +148,7 @@ export class Sandbox {
     writeFileSync(file, content);
   }
 
-  /** Runs scripts as RemoteScript does: values and scripts by standard input of one shell. */
+  /** Runs scripts like RemoteScript: one shell reads values and scripts from standard input. */
   run(
     scripts: readonly string[],
     values: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** Parts of a specification that are changed often. */
+/** Builders of specification parts that tests change often. */
 
 export const worker = (over: object) => ({
   workers: { general: { flavor: "m", count: 1, ...over } },

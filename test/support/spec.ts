@@ -16,7 +16,7 @@ export const smallest = {
   ssh: { publicKey: "ssh-ed25519 AAAALOGIN" },
 } satisfies ClusterArgs;
 
-/** The specification of the smallest cluster, with changes. */
+/** Returns the specification of the smallest cluster, with changes. */
 export const specOf = (over: Partial<ClusterArgs> = {}): ClusterSpec => {
   const result = parseClusterSpec({ ...smallest, ...over });
   assert.ok("spec" in result, JSON.stringify(result));

@@ -40,7 +40,7 @@ describe("whose an object is", () => {
       description: credentialDescription(mark),
     });
     assert.deepEqual(ownershipOf(credential), marked);
-    // The API's load balancer does not belong to a Service, so that the mark is in its tags.
+    // The API's load balancer belongs to no Service, so that its claim is the mark.
     const balancer = object({ kind: "load balancer", name: "dev-api", tags: clusterTags(mark) });
     assert.deepEqual(ownershipOf(balancer), marked);
   });

@@ -120,7 +120,7 @@ describe("the servers that exist", () => {
     const held = (urn: string, type: string, outputs: object) => ({
       [`urn:pulumi:dev::stackadm::stackadm:index:Cluster$${type}::${urn}`]: { type, outputs },
     });
-    /** Answers the engine's request for the state's content, and runs the hook. */
+    /** Sets mocks of the engine: its only answer is the content of the state. */
     const begin = (stdin: unknown, preview: boolean, outputs: object = {}): Promise<void> =>
       pulumi.runtime.setMocks(
         {
