@@ -1,10 +1,13 @@
 /*
- * How much is done for a cluster on the lab, and for nothing: calls to the cloud by kind, SSH connections and scripts on each machine, CPU
- * time of command line, engine, program and plugins. Counts hardly differ from run to run. Not a test. Needs the lab, and nothing else on it.
+ * Counts the work for a cluster on the lab, and for an `up` with nothing to do: calls to the cloud
+ * by kind, SSH connections and scripts on each machine, CPU time of command line, engine, program
+ * and plugins. The counts hardly differ between runs. Not a test. Needs the lab, and nothing else
+ * may run on it.
  *
  *   npx tsx bench/counts.ts [--workers 2] [--record]
  *
- * Last comes a line of JSON for `up`, an `up` with nothing to do and `destroy`; `--record` keeps them in bench/records.jsonl.
+ * Prints a line of JSON for `up`, for an `up` with nothing to do and for `destroy`. `--record`
+ * appends them to bench/records.jsonl.
  */
 import { parseArgs } from "node:util";
 import { parseOutputs } from "../automation/verify/outputs.js";
@@ -29,7 +32,10 @@ interface Place {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** SSH connections and scripts so far, on each machine. Nothing where there is no cluster. */
+/**
+ * Returns the numbers of SSH connections and scripts so far on each machine; none if there is no
+ * cluster.
+ */
 async function onMachines({ service }: LabCluster): Promise<Figures> {
   const outputs = await service.outputs(clusterName).catch(() => undefined);
   if (outputs === undefined) return {};
@@ -45,7 +51,7 @@ const since = (now: Figures, before: Figures): Figures =>
     Object.entries(now).map(([name, count]) => [name, count - (before[name] ?? 0)]),
   );
 
-/** Runs a command, and counts what it did. */
+/** Runs a command and counts its calls, connections, scripts and CPU time. */
 async function count({ cluster, proxy, env }: Place, args: readonly string[]): Promise<Figures> {
   const [callsBefore, machinesBefore] = [proxy.seen.length, await onMachines(cluster)];
   const mark = Date.now().toString();
@@ -90,7 +96,7 @@ async function main(): Promise<void> {
       );
     }
   } finally {
-    // What a command that failed left behind.
+    // Deletes what a failed command left behind.
     await bareDestroy(cluster.cloud, initially);
     await proxy.close();
     await cluster.close();

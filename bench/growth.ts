@@ -1,10 +1,12 @@
 /*
- * How the program grows with its machines: three control planes, workers by the hundred, no engine and no cloud. What is registered
- * is answered at once, so it is the program's own time and memory, which have to grow with the machines and no faster.
+ * Measures how the program's time and memory grow with the number of machines: three control
+ * planes, hundreds of workers, no engine and no cloud. Registrations are answered at once, so only
+ * the program itself is measured. Its time and memory should grow linearly.
  *
  *   npx tsx bench/growth.ts [--workers 50,100,200,400] [--runs 3] [--record]
  *
- * Each run is a process of its own, for its memory. Ratios are to the first.
+ * Each run has its own process, so that its memory can be measured. Ratios are relative to the
+ * first column.
  */
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
@@ -15,7 +17,7 @@ import type { Figures } from "./support/statistics.js";
 
 const controlPlanes = 3;
 
-/** What one program of that size takes, for each of its machines. */
+/** Returns resources, CPU time and memory per machine for a program with this number of workers. */
 async function measure(workers: number): Promise<Figures> {
   const { usage, machines } = { usage: process.cpuUsage(), machines: controlPlanes + workers };
   const rows = await clusterRows({

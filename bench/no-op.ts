@@ -1,11 +1,12 @@
 /*
- * Where the time of an `up` goes that has nothing to do: the installed command line, the real engine with its plugins, a cloud
- * and a cluster that answer at once. Not a test: it fails only when something is changed.
+ * Measures where an `up` with nothing to do spends its time: the installed command line, the real
+ * engine with its plugins, a cloud and a cluster that answer at once. Not a test: it fails only if
+ * something is changed.
  *
  *   npx tsx bench/no-op.ts [--runs 3] [--record] [checkout ...]
  *
- * Several checkouts are measured in turn, in the same minutes; ratios are to the first. Last comes a line of JSON for each command;
- * `--record` keeps them in bench/records.jsonl.
+ * Several checkouts are measured alternately, within the same minutes; ratios are relative to the
+ * first. Prints a line of JSON for each command; `--record` appends them to bench/records.jsonl.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,11 +1,14 @@
 /*
- * How near `up`, one more worker and `destroy` are to the speed of light: the command line on the lab, and in turn with it the same
- * cluster by bare calls in the best order that there is (support/bare/), by the same scripts and manifests. Not a test. Needs the lab, and nothing else on it.
+ * Compares `up`, one more worker and `destroy` with a lower bound: runs the command line on the lab
+ * and, alternating with it, builds the same cluster by bare API calls in the best possible order
+ * (support/bare/), with the same scripts and manifests. Not a test. Needs the lab, and nothing else
+ * may run on it.
  *
  *   npx tsx bench/oracle.ts [--runs 3] [--control-planes 1] [--workers 2] [--record]
  *   npx tsx bench/oracle.ts --dry-run     # prints the bare calls, makes none
  *
- * Ratios are to the bare calls. The last line is JSON; `--record` keeps it in bench/records.jsonl.
+ * Ratios are relative to the bare calls. The last line is JSON; `--record` appends it to
+ * bench/records.jsonl.
  */
 import { parseArgs } from "node:util";
 import { wantedOf } from "../components/index.js";
@@ -24,22 +27,22 @@ import { ours } from "./support/ours.js";
 import { report } from "./support/records.js";
 import type { Figures } from "./support/statistics.js";
 
-/** What came up: what was worked on, and how to look at it. */
+/** Result of an `up`: the work on each resource, and a function that reads the kubeconfig. */
 interface Made {
   readonly work: readonly Work[];
   readonly kubeconfig: () => Promise<string>;
 }
 
-/** One that makes, changes and unmakes the cluster. */
+/** Implementation that is measured: creates, changes and destroys the cluster. */
 interface Way {
   readonly name: string;
   readonly up: () => Promise<Made>;
-  /** Gives it one more worker. */
+  /** Adds one worker to the cluster. */
   readonly more: () => Promise<unknown>;
   readonly destroy: () => Promise<unknown>;
 }
 
-/** With one more worker. */
+/** Returns the specification with one more worker. */
 function withMore(spec: ClusterSpec): ClusterSpec {
   const { general } = spec.workers;
   if (!general) throw new Error("The cluster that is measured has no workers.");
@@ -104,7 +107,7 @@ async function measure(options: ReturnType<typeof read>): Promise<void> {
   const cluster = await labCluster(clusterName, benchCluster(controlPlanes, workers));
   const initially = await takeInventory(cluster.cloud);
   try {
-    // Compiles what is not compiled.
+    // Compiles the sources if needed, so that the first measured run does not.
     await ours(cluster, ["env"]);
     const ways = await waysOf(cluster, initially, options);
     const columns = ways.map((way) => ({ way, runs: [] as Figures[] }));
@@ -113,20 +116,20 @@ async function measure(options: ReturnType<typeof read>): Promise<void> {
     await report(
       {
         bench: "oracle",
-        // What is destroyed has one more.
+        // `destroy` deletes the cluster with the additional worker.
         options: { controlPlanes, workers, more: 1 },
         columns: columns.map(({ way, ...rest }) => ({ name: way.name, ...rest })),
       },
       options.record,
     );
   } finally {
-    // What a run that failed left behind.
+    // Deletes what a failed run left behind.
     await bareDestroy(cluster.cloud, initially);
     await cluster.close();
   }
 }
 
-/** The calls in their order, as far as answers that come at once show it. */
+/** Prints the bare calls in their order, against a fake cloud that answers at once. */
 async function rehearse({ controlPlanes, workers }: ReturnType<typeof read>): Promise<void> {
   const say = (line: string): void => {
     process.stdout.write(`${line}\n`);

@@ -1,5 +1,6 @@
 /*
- * Draws the last record of bench/oracle.ts into bench/phases.svg, and writes the figures of the last records into bench/README.md.
+ * Draws the last record of bench/oracle.ts into bench/phases.svg, and writes the figures of the
+ * last records into bench/README.md.
  *
  *   npx tsx bench/picture.ts
  */
@@ -10,7 +11,7 @@ import { figuresTable, readRecords, type BenchRecord } from "./support/records.j
 
 const place = (name: string): string => join(__dirname, name);
 
-/** Of each benchmark the last. */
+/** Returns the last record of each benchmark and its options. */
 const latest = (records: readonly BenchRecord[]): readonly BenchRecord[] => [
   ...new Map(records.map((one) => [`${one.bench} ${JSON.stringify(one.options)}`, one])).values(),
 ];

@@ -1,12 +1,13 @@
 /*
- * How an `up` grows with its machines: the installed command line, the real engine with its plugins, against a cloud, machines and a
- * cluster that are fake (support/scale/): `up`, an `up` with nothing to do, one with one more worker, and one `preview` of 3 + 100 from
- * nothing. Not a test.
+ * Measures how an `up` grows with the number of machines: the installed command line and the real
+ * engine with its plugins, against a fake cloud, fake machines and a fake cluster (support/scale/).
+ * Runs `up`, an `up` with nothing to do, one with one more worker, and one `preview` of 3 + 100
+ * machines without a state. Not a test.
  *
  *   npx tsx bench/scale.ts [--counts 50,100,200,500] [--control-planes 3] [--record]
  *
- * Of what is given for each machine, the ratio to the first count is the ratio to linear growth. Last comes a line of JSON for each;
- * `--record` keeps them in bench/records.jsonl.
+ * For figures per machine, the ratio to the first count is the ratio to linear growth. Prints a
+ * line of JSON for each benchmark; `--record` appends them to bench/records.jsonl.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -17,9 +18,12 @@ import { scaleFigures } from "./support/scale/figures.js";
 import { Site } from "./support/scale/process.js";
 import type { Figures } from "./support/statistics.js";
 
-/** Of the preview from nothing. */
+/** Number of workers in the preview without a state. */
 const previewed = 100;
-/** Milliseconds between two looks at the processes, which are many and long. */
+/**
+ * Milliseconds between two reads of the process list; longer than the default, because there are
+ * many processes and they run long.
+ */
 const interval = 200;
 
 const say = (line: string): void => {
@@ -29,12 +33,12 @@ const say = (line: string): void => {
 interface Measured {
   readonly workers: number;
   readonly run: (command: string) => Promise<Figures>;
-  /** Gives the cluster another number of workers. */
+  /** Changes the number of workers in the stack's settings. */
   readonly setWorkers: (count: number) => void;
   readonly stateSize: () => number;
 }
 
-/** Gives an installation without a cluster, against fakes of its own. */
+/** Calls `work` with an installation that has no cluster yet, and with its own fakes. */
 async function within<T>(
   controlPlanes: number,
   workers: number,

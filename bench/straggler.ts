@@ -1,10 +1,12 @@
 /*
- * What one machine that boots later costs the others: an `up` in which a worker's boot takes 60 s longer, and in turn with it the same
- * `up` without that. Not a test. Needs the lab, and nothing else on it.
+ * Measures what one machine that boots late costs the others: an `up` in which a worker's boot
+ * takes 60 s longer, alternating with the same `up` without the delay. Not a test. Needs the lab,
+ * and nothing else may run on it.
  *
  *   npx tsx bench/straggler.ts [--runs 3] [--later 60] [--record]
  *
- * Ratios are to the cluster without a straggler. The last line is JSON; `--record` keeps it in bench/records.jsonl.
+ * Ratios are relative to the cluster without a late machine. The last line is JSON; `--record`
+ * appends it to bench/records.jsonl.
  */
 import { parseArgs } from "node:util";
 import { takeInventory } from "../cloud/inventory.js";
@@ -18,10 +20,13 @@ import type { Figures } from "./support/statistics.js";
 
 const pool = "late";
 
-/** One control plane and two workers, and a third worker in a pool of its own. */
+/**
+ * Description of one control plane and two workers; `workersWith` adds a third worker in a separate
+ * pool.
+ */
 const described = benchCluster(1, 2);
 
-/** What the stack file says of the workers, of which one boots `later` seconds later. */
+/** Returns the workers for the stack file; the additional one boots `later` seconds later. */
 function workersWith(later: number) {
   const sleep = { cloudInit: [`#cloud-boothook\n#!/bin/sh\nsleep ${later}\n`] };
   const late = { flavor: "k8s-worker", count: 1, ...(later > 0 && sleep) };
@@ -53,7 +58,7 @@ async function main(): Promise<void> {
   const cluster = await labCluster(clusterName, { ...described, workers: workersWith(0) });
   const initially = await takeInventory(cluster.cloud);
   try {
-    // Compiles what is not compiled.
+    // Compiles the sources if needed, so that the first measured run does not.
     await ours(cluster, ["env"]);
     const columns = [
       { name: "all alike", later: 0, runs: [] as Figures[] },
@@ -64,7 +69,7 @@ async function main(): Promise<void> {
     const figures = columns.map(({ name, runs: made }) => ({ name, runs: made }));
     await report({ bench: "straggler", options: { later }, columns: figures }, values.record);
   } finally {
-    // What a run that failed left behind.
+    // Deletes what a failed run left behind.
     await bareDestroy(cluster.cloud, initially);
     await cluster.close();
   }

@@ -1,11 +1,13 @@
 /*
- * CPU time and memory of Terraform and of the command line for the same cluster of many machines, in turn, against a cloud, machines and a
- * cluster that are fake (support/scale/): what is made takes no time there, so what is left is who asks for it. `up`, and an `up` with
- * nothing to do. Not a test. Needs Go; Terraform is built on first use.
+ * Compares CPU time and memory of Terraform and of the command line for the same cluster of many
+ * machines, alternately, against a fake cloud, fake machines and a fake cluster (support/scale/):
+ * creation takes no time there, so only the tools are measured. Runs `up`, and an `up` with nothing
+ * to do. Not a test. Needs Go; Terraform is built at the first run.
  *
  *   npx tsx bench/terraform-scale.ts [--workers 50] [--control-planes 3] [--runs 1] [--record]
  *
- * Ratios are to Terraform. The last line is JSON; `--record` keeps it in bench/records.jsonl.
+ * Ratios are relative to Terraform. The last line is JSON; `--record` appends it to
+ * bench/records.jsonl.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +30,10 @@ import { configurationOf } from "./support/terraform/configuration.js";
 import { draw, registered } from "./support/terraform/program.js";
 import { terraformTools, type TerraformTools } from "./support/terraform/tools.js";
 
-/** Milliseconds between two looks at the processes, which are many and long. */
+/**
+ * Milliseconds between two reads of the process list; longer than the default, because there are
+ * many processes and they run long.
+ */
 const interval = 200;
 
 interface Size {
@@ -36,7 +41,7 @@ interface Size {
   readonly workers: number;
 }
 
-/** Runs an `up` and one with nothing to do. */
+/** Runs an `up`, and another one with nothing to do. */
 async function both(site: Site, up: () => Promise<Ran>): Promise<Figures> {
   const figures: Record<string, number> = {};
   for (const what of ["", "nothing to do: "]) {
@@ -53,7 +58,7 @@ async function both(site: Site, up: () => Promise<Ran>): Promise<Figures> {
   return figures;
 }
 
-/** Against fakes of its own. */
+/** Calls `work` with its own fakes. */
 async function against(work: (site: Site) => Promise<Figures>): Promise<Figures> {
   const site = await Site.start();
   try {
@@ -75,7 +80,7 @@ const ours = ({ controlPlanes, workers }: Size): Promise<Figures> =>
     }
   });
 
-/** How Terraform applies the same, in a folder of its own. */
+/** Measures Terraform with the same cluster, in its own folder. */
 const terraforms = (
   { controlPlanes, workers }: Size,
   tools: TerraformTools,

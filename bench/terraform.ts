@@ -1,14 +1,16 @@
 /*
- * Against Terraform: the command line on the lab, and in turn with it the same cluster by Terraform and its OpenStack provider, whose
- * configuration is written from what the program registers (support/terraform/): `up`, an `up` with nothing to do, one more worker,
- * `destroy`. Not a test. Needs the lab, and nothing else on it; Terraform is built on first use.
+ * Compares the command line on the lab with Terraform and its OpenStack provider, alternately, for
+ * the same cluster. The Terraform configuration is written from what the program registers
+ * (support/terraform/). Measures `up`, an `up` with nothing to do, one more worker, and `destroy`.
+ * Not a test. Needs the lab, and nothing else may run on it; Terraform is built at the first run.
  *
- *   npx tsx bench/terraform.ts [--runs 3] [--control-planes 1] [--workers 2] [--latency 0] [--server-latency 0] [--stages] [--record]
- *   npx tsx bench/terraform.ts --dry-run     # writes the configuration, has Terraform plan it against nothing, and makes nothing
+ *   npx tsx bench/terraform.ts [--runs 3] [--control-planes 1] [--workers 2] [--latency 0]
+ *       [--server-latency 0] [--stages] [--record]
+ *   npx tsx bench/terraform.ts --dry-run     # writes and plans the configuration, creates nothing
  *
- * `--latency` are milliseconds that each call to the cloud takes longer, `--server-latency` seconds that each server does; `--stages` has
- * Terraform wait after each step for all machines. Ratios are to Terraform. The last line is JSON; `--record` keeps it in
- * bench/records.jsonl.
+ * `--latency` delays each call to the cloud, in milliseconds; `--server-latency` delays each
+ * server, in seconds; `--stages` makes Terraform wait after each step for all machines. Ratios are
+ * relative to Terraform. The last line is JSON; `--record` appends it to bench/records.jsonl.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,12 +41,12 @@ import { terraformTools, type TerraformTools } from "./support/terraform/tools.j
 
 type Options = ReturnType<typeof read>;
 
-/** One that makes a cluster, changes and unmakes it. */
+/** Implementation that is measured: creates, changes and destroys a cluster. */
 interface Way {
   readonly name: string;
-  /** Says that so many workers are wanted from now on. That is the operator's work. */
+  /** Writes the wanted number of workers. Not measured: this is the user's work. */
   readonly describe: (workers: number) => Promise<void>;
-  /** Brings it to so many workers, to where `up` ends. */
+  /** Changes the cluster to this number of workers and waits for the state in which `up` ends. */
   readonly up: (workers: number) => Promise<unknown>;
   /** `up` with nothing to do. */
   readonly noOp: (workers: number) => Promise<unknown>;
@@ -61,7 +63,9 @@ const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-/** Each cluster has a folder, a state and an identity of its own. */
+/**
+ * Returns the implementation with Terraform. Each cluster has its own folder, state and identity.
+ */
 async function terraformWay(
   { env, options, cluster }: Place,
   tools: TerraformTools,
@@ -126,13 +130,19 @@ async function once({ name, ...way }: Way, workers: number): Promise<Figures> {
   return figures;
 }
 
-/** A server is there later when the call that asks for it is passed on later. */
+/**
+ * Returns the delay of a call in milliseconds. Delaying the call that creates a server delays the
+ * server.
+ */
 const late =
   ({ latency, serverLatency }: Options) =>
   (method: string, path: string): number =>
     latency + (method === "POST" && path.endsWith("/servers") ? serverLatency * 1000 : 0);
 
-/** The environment in which the cloud is reached, slowly where that is asked for, and what ends it. */
+/**
+ * Returns the environment that reaches the cloud, through a proxy if a delay is wanted, and a
+ * function that closes the proxy.
+ */
 async function reached(
   cluster: LabCluster,
   options: Options,
@@ -143,7 +153,7 @@ async function reached(
   return { env: renamed(env), close: () => proxy.close() };
 }
 
-/** What does not take everything away is no peer of what does. */
+/** Refuses a run that left objects behind, because it cannot be compared. */
 async function requireNothingLeft(
   { cloud }: LabCluster,
   initially: readonly CloudObject[],
@@ -161,7 +171,7 @@ async function measure(options: Options): Promise<void> {
   const { env, close } = await reached(cluster, options);
   const place: Place = { cluster, env, options };
   try {
-    // Compiles and builds what is not yet.
+    // Compiles the sources if needed, before anything is measured.
     await ours(cluster, ["env"], env);
     const tools = await terraformTools(folder);
     const columns = { Terraform: [] as Figures[], stackadm: [] as Figures[] };
@@ -181,7 +191,7 @@ async function measure(options: Options): Promise<void> {
       options.record,
     );
   } finally {
-    // What a run that failed left behind.
+    // Deletes what a failed run left behind.
     await bareDestroy(cluster.cloud, initially);
     await close();
     await cluster.close();
@@ -189,7 +199,9 @@ async function measure(options: Options): Promise<void> {
   }
 }
 
-/** Writes the configuration, and has Terraform plan it against a cloud where nothing but signing in can be done. */
+/**
+ * Writes the configuration, and runs `terraform plan` against a cloud that allows only signing in.
+ */
 async function rehearse(options: Options): Promise<void> {
   const spec = specOf(benchCluster(options.controlPlanes, options.workers));
   const drawn = draw();

@@ -6,10 +6,10 @@ const services = new Map(
   Object.entries(ports).map(([service, port]) => [String(port), service] as const),
 );
 
-/** An ID, of whatever service. */
+/** Pattern of an ID, of any service. */
 const id = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
 
-/** `GET network /ports/*`: which kind of call it was, whatever it was about. */
+/** Returns the kind of a call, without the object's ID: `GET network /ports/*`. */
 export function kindOf({ method, url, upstream }: SeenCall): string {
   const service = services.get(new URL(upstream).port) ?? upstream;
   const [path = ""] = url.split("?");
@@ -20,7 +20,7 @@ export function kindOf({ method, url, upstream }: SeenCall): string {
 const writes = (call: SeenCall): boolean =>
   call.method !== "GET" && call.method !== "HEAD" && !call.url.includes("/auth/tokens");
 
-/** How many calls there were of each kind, most of them first, and how many in all. */
+/** Returns the number of calls of each kind, the most frequent first, and totals. */
 export function countCalls(calls: readonly SeenCall[]): Figures {
   const own = calls.filter((call) => call.own);
   const kinds = new Map<string, number>();

@@ -11,18 +11,18 @@ import type { Fields, GraphOptions } from "../../test/support/graph.js";
 import { isSecret } from "../../test/support/secrets.js";
 import { equip } from "../../test/support/ready-cluster.js";
 
-/** A cluster that lives: what the cloud says, what its API says, and what the stack's settings are. */
+/** Fake cluster that exists already: its cloud, its API and its stack's settings. */
 export interface Living {
   readonly cloud: FakeCloud;
-  /** What the stack's settings say; the login key is the agent's. */
+  /** Settings of the stack; the SSH key is the agent's. */
   readonly args: Omit<ClusterArgs, "ssh">;
   readonly facts: CloudFacts;
-  /** What the providers answered when it was made. */
+  /** Answers of the providers when the cluster was created. */
   readonly answers: GraphOptions;
   close(): Promise<void>;
 }
 
-/** The address of its API: one of this machine's that nobody else uses. */
+/** Address of the cluster's API: a loopback address that nothing else uses. */
 const host = "127.0.0.77";
 
 const args = {
@@ -51,7 +51,7 @@ const readyPod = { status: { phase: "Running", conditions: [{ type: "Ready", sta
 
 const base64 = (file: string): string => readFileSync(file).toString("base64");
 
-/** The API of a cluster with three nodes. */
+/** Starts the API of a cluster with three nodes. */
 async function startApi(
   directory: string,
 ): Promise<{ kubeconfig: string; close: () => Promise<void> }> {
@@ -101,7 +101,7 @@ users:
   };
 }
 
-/** What the OpenStack plugin asks for, besides what the preflight asks for. */
+/** Adds the answers that the OpenStack plugin needs in addition to the preflight's. */
 function answerPlugin(cloud: FakeCloud): void {
   const flavor = (id: string) => ({ id, name: id, vcpus: 2, ram: 2048, disk: 20 });
   const flavors = ["k8s-control-plane", "k8s-worker"];
@@ -118,7 +118,7 @@ function answerPlugin(cloud: FakeCloud): void {
   }
 }
 
-/** The API server keeps the texts of a Secret as data. */
+/** Returns a Secret's outputs: the API server stores `stringData` as `data`. */
 function stored({ stringData }: Fields): Fields {
   const texts = (isSecret(stringData) ? (stringData as { value: unknown }).value : stringData) as
     Record<string, string> | undefined;
@@ -150,7 +150,11 @@ const withKubeconfig = (kubeconfig: string): GraphOptions => {
   };
 };
 
-/** @param directory where the API's key is kept */
+/**
+ * Starts a fake cluster and its cloud.
+ *
+ * @param directory directory for the API's key
+ */
 export async function startLiving(directory: string): Promise<Living> {
   const services = ["compute", "network", "image", "volumev3", "load-balancer", "identity"];
   const cloud = await startFakeCloud({ services });

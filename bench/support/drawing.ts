@@ -10,7 +10,10 @@ const escaped = (text: string): string =>
 const text = (x: number, y: number, content: string, more = ""): string =>
   `<text x="${x}" y="${y}" font-family="sans-serif" font-size="12" ${more}>${escaped(content)}</text>`;
 
-/** The median second at which each column reached what there is to reach, as an SVG: a bar for each. Pure. */
+/**
+ * Draws an SVG with a bar for each moment and column: the median second at which it was reached.
+ * Pure.
+ */
 export function drawPhases({ columns }: Measurement): string {
   const names = [...new Set(columns.flatMap(({ runs }) => runs.flatMap(Object.keys)))];
   const of = (name: string, column: number): number =>

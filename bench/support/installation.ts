@@ -25,26 +25,26 @@ const parts = [
   ...["automation/cli/stackadm.mjs", "automation/cli/start.mjs"],
 ];
 
-/** This environment without the cloud and the backend that it may name. */
+/** Returns this process's environment without variables that name a cloud or a backend. */
 const elsewhere = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(OS|PULUMI|STACKADM)_/.test(name)),
   );
 
 export interface Ran {
-  /** Milliseconds from the start to the end. */
+  /** Milliseconds from start to end. */
   readonly wall: number;
   readonly output: string;
   readonly processes: readonly Seen[];
 }
 
-/** The cloud that an installation is to use, and what its stack's settings say. */
+/** Cloud that an installation uses, and settings of its stack. */
 export interface Place {
   readonly cloud: Pick<FakeCloud, "environment" | "authUrl">;
   readonly args: Living["args"];
 }
 
-/** A checkout as it would be installed on somebody's machine, with a home and a state of its own. */
+/** Checkout, installed as on a user's machine, with its own home directory and state. */
 export class Installation {
   private readonly home = mkdtempSync(join(tmpdir(), "stackadm-bench-"));
   private readonly place = join(this.home, "package");
@@ -53,7 +53,7 @@ export class Installation {
   private constructor(
     readonly checkout: string,
     place: Place,
-    /** Milliseconds between two looks at the processes. */
+    /** Milliseconds between two reads of the process list. */
     private readonly interval?: number,
   ) {
     mkdirSync(this.place);
@@ -67,7 +67,7 @@ export class Installation {
       OS_AUTH_URL: `${place.cloud.authUrl}/v3`,
       HOME: this.home,
       XDG_STATE_HOME: join(this.home, "state"),
-      // The toolchain that was made already.
+      // Uses the toolchain that is built already.
       XDG_CACHE_HOME: process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"),
       PULUMI_HOME: join(this.home, "pulumi"),
       STACKADM_STAND_INS: "1",
@@ -75,19 +75,19 @@ export class Installation {
     };
   }
 
-  /** One that has no cluster yet. */
+  /** Returns an installation without a cluster. */
   static async empty(checkout: string, place: Place, interval?: number): Promise<Installation> {
-    // Compiles what is not compiled.
+    // Compiles the checkout if needed.
     await run(process.execPath, [join(checkout, "automation/cli/stackadm.mjs"), "--version"]);
     return new Installation(checkout, place, interval);
   }
 
-  /** One whose state holds the cluster. */
+  /** Returns an installation whose state contains the cluster. */
   static async of(checkout: string, living: Living): Promise<Installation> {
     const made = await Installation.empty(checkout, living);
     try {
       await made.hold(living);
-      // The outputs are in the state from now on, and every file has been read once.
+      // Writes the outputs to the state, and reads every file once, before anything is measured.
       await made.stackadm("up");
     } catch (error) {
       made.remove();
@@ -96,13 +96,13 @@ export class Installation {
     return made;
   }
 
-  /** Writes the settings of its stack. */
+  /** Writes the settings of the stack. */
   configure(args: Place["args"]): void {
     const config = { "stackadm:cluster": args };
     writeFileSync(join(this.place, "Pulumi.dev.yaml"), toYaml({ config }));
   }
 
-  /** Runs a command to its end. */
+  /** Runs a command until it exits. */
   async stackadm(...args: readonly string[]): Promise<Ran> {
     const mark = `STACKADM_BENCH=${Date.now()}`;
     const [name = "", value = ""] = mark.split("=");
@@ -125,13 +125,16 @@ export class Installation {
     return { wall, output, processes };
   }
 
-  /** Forgets how the cluster came up, as another machine would not know it: the next run asks the cloud. */
+  /**
+   * Deletes the cache of the last successful `up`, which another machine would not have: the next
+   * run asks the cloud.
+   */
   forget(): void {
     const work = join(this.home, "state", "stackadm", "work");
     for (const stack of readdirSync(work)) rmSync(join(work, stack, "fitted"), { force: true });
   }
 
-  /** Bytes of the stack's state. */
+  /** Returns the size of the stack's state in bytes. */
   stateSize(): number {
     const stacks = join(this.home, "state", "stackadm", "pulumi", ".pulumi", "stacks");
     const files = readdirSync(stacks, { recursive: true, encoding: "utf8" });
@@ -144,7 +147,10 @@ export class Installation {
     this.forgetTools();
   }
 
-  /** The toolchain lays out commands for each place that a package lies in. */
+  /**
+   * Deletes this package's commands from the toolchain's cache, which has a directory for each
+   * place of a package.
+   */
   private forgetTools(): void {
     const toolchain = join(this.env["XDG_CACHE_HOME"] ?? "", "stackadm", "toolchain");
     if (!existsSync(toolchain)) return;
@@ -155,16 +161,16 @@ export class Installation {
     }
   }
 
-  /** Has the stack hold the cluster as if it had been made. */
+  /** Imports a state that contains the cluster as if it had been created. */
   private async hold(living: Living): Promise<void> {
-    // Makes the stack, the key of the logins and what secrets are kept with.
+    // Creates the stack, the SSH key and the salt of the secrets.
     await this.stackadm("preview");
     const kept = join(this.home, "state", "stackadm");
     const publicKey = readFileSync(join(kept, "ssh", "id_ed25519.pub"), "utf8").trim();
     const { facts: cloud, answers, args } = living;
     const cluster = { args: { ...args, ssh: { publicKey } }, cloud };
     const state = await recordedState(cluster, { answers, scripts: true });
-    // The tests' cloud is elsewhere than this one.
+    // Replaces the cloud of the tests by this one.
     const { region, projectId } = cloud.scope;
     const here = state
       .replaceAll('"region-one"', `"${region}"`)
@@ -183,7 +189,7 @@ export class Installation {
     await run("pulumi", ["stack", "import", "--stack", "dev"], { cwd: directory, env, input });
   }
 
-  /** What an operation has in its environment besides. */
+  /** Returns the additional environment variables of an operation. */
   private async variables(): Promise<Record<string, string>> {
     const { output } = await this.stackadm("env");
     const found = output.matchAll(/^export (\w+)=(.*)$/gm);

@@ -1,7 +1,10 @@
-/** The cluster that is measured on the lab. */
+/** Name of the cluster that is measured on the lab. */
 export const clusterName = "bench";
 
-/** How it is described: one control plane with a floating IP, or several behind a load balancer. */
+/**
+ * Returns the cluster's description: one control plane with a floating IP, or several behind a load
+ * balancer.
+ */
 export function benchCluster(controlPlanes: number, workers: number) {
   return {
     ...{ name: clusterName, image: "debian-12", externalNetwork: "public" },

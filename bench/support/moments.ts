@@ -3,14 +3,14 @@ import { KubernetesApi, readKubeAccess } from "../../automation/verify/kubernete
 
 /** Work on one resource. Times are milliseconds since 1970. */
 export interface Work {
-  /** The last word of it counts: `Instance`, `Port`. */
+  /** Type of the resource; only its last part is read: `Instance`, `Port`. */
   readonly type: string;
   readonly name: string;
   readonly startedAt: number;
   readonly endedAt: number;
 }
 
-/** Seconds since the beginning, by what was reached. */
+/** Seconds since the start, by what was reached. */
 export type Moments = Readonly<Record<string, number>>;
 
 type Which = (one: Work) => boolean;
@@ -24,10 +24,13 @@ const step =
   (word: string): Which =>
   (one) =>
     kind(one) === "Command" && one.name.endsWith(`-${word}`);
-/** What the cloud is asked to make. */
+/** Reports whether OpenStack creates the resource. */
 const inCloud: Which = isKind("Network", "Router", "SecGroup", "Port", "Instance", "FloatingIp");
 
-/** When the first of them began, or the last one began or ended. */
+/**
+ * Moments: name, resources, and function that takes the first start, the last start or the last
+ * end.
+ */
 const rows: readonly (readonly [string, Which, (times: readonly Work[]) => number])[] = [
   ["first write", inCloud, (all) => Math.min(...all.map(({ startedAt }) => startedAt))],
   ["servers asked for", isKind("Instance"), (all) => last(all, "startedAt")],
@@ -43,7 +46,7 @@ const last = (all: readonly Work[], which: "startedAt" | "endedAt"): number =>
 
 const seconds = (milliseconds: number): number => Math.round(milliseconds / 100) / 10;
 
-/** What was reached when, as whoever did the work saw it. */
+/** Returns when each moment was reached, by the times recorded for the work. */
 export function momentsOf(work: readonly Work[], beganAt: number): Moments {
   const found = rows.flatMap(([name, which, when]) => {
     const mine = work.filter(which);
@@ -65,7 +68,7 @@ const conditioned = z.looseObject({
 });
 type Conditioned = z.infer<typeof conditioned>;
 
-/** When the last of them became ready; nothing when none of them is. */
+/** Returns when the last of the objects became ready; undefined if none is. */
 function readyAt(all: readonly Conditioned[]): number | undefined {
   const times = all.flatMap(({ status }) =>
     status.conditions
@@ -82,7 +85,7 @@ function listing(kubeconfig: string): (path: string) => Promise<Conditioned[]> {
   return async (path) => listOf(conditioned).parse(await api.get(path)).items;
 }
 
-/** When each node became ready, by its name. */
+/** Returns when each node became ready, by its name. */
 export async function nodesReady(kubeconfig: string, beganAt: number): Promise<Moments> {
   const nodes = await listing(kubeconfig)("/api/v1/nodes");
   return Object.fromEntries(
@@ -90,7 +93,10 @@ export async function nodesReady(kubeconfig: string, beganAt: number): Promise<M
   );
 }
 
-/** What the cluster itself says of when its parts were ready, to the second. */
+/**
+ * Returns when the cluster's parts became ready, as the Kubernetes API reports it, in whole
+ * seconds.
+ */
 export async function momentsInside(kubeconfig: string, beganAt: number): Promise<Moments> {
   const list = listing(kubeconfig);
   const [nodes, system, samples] = await Promise.all([

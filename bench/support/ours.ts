@@ -11,7 +11,7 @@ const eventSchema = z.object({
   }),
 });
 
-/** What the engine worked on, out of the lines that `--json` prints. */
+/** Recorder of the engine's work, read from the lines that `--json` prints. */
 class Watch {
   readonly work: Work[] = [];
   readonly #began = new Map<string, number>();
@@ -33,7 +33,11 @@ class Watch {
   }
 }
 
-/** Runs the command line as a person does, to its end; with changes of what the stack file describes. */
+/**
+ * Runs the command line as a user does, until it exits.
+ *
+ * @param changes changes of the stack file's cluster
+ */
 export async function ours(
   cluster: LabCluster,
   args: readonly string[],

@@ -5,7 +5,7 @@ import type { Figures } from "./statistics.js";
 const isEngine = ({ what }: Seen): boolean => /pulumi (up|preview|destroy) /.test(what);
 const isCommandLine = ({ what }: Seen): boolean => /\/pulumi \w/.test(what);
 
-/** The plugins in the order in which an operation needs them. */
+/** Plugins in the order in which an operation needs them. */
 const plugins = {
   "OpenStack plugin": /pulumi-resource-openstack/,
   "command plugin": /command\/main\.js|pulumi-resource-command/,
@@ -14,7 +14,9 @@ const plugins = {
 
 const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
 
-/** What a run of `up` or `preview` says of itself, in milliseconds, and numbers where the name says so. */
+/**
+ * Returns the figures of one `up` or `preview`: milliseconds, or numbers where the name says so.
+ */
 export function figuresOf({ wall, processes }: Ran, cloudCalls: number): Figures {
   const find = (pattern: RegExp): Seen | undefined =>
     processes.find(({ what }) => pattern.test(what));

@@ -1,28 +1,31 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** A process that a command started. Times are milliseconds since the command began, as far as a look every few shows them. */
+/**
+ * Process that a command started. Times are milliseconds since the command's start, as exact as the
+ * interval between two reads.
+ */
 export interface Seen {
-  /** Its command line, without the folders of the files in it. */
+  /** Command line of the process; paths are shortened to their last two parts. */
   readonly what: string;
   readonly from: number;
   readonly to: number;
-  /** CPU time of its own, in milliseconds. */
+  /** CPU time of the process itself, in milliseconds. */
   readonly cpu: number;
-  /** The most memory that it had at once, in kB. */
+  /** Peak memory in kB. */
   readonly peak: number;
 }
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two reads of the process list. */
 const often = 15;
-/** Milliseconds in a unit of CPU time: 100 of them a second on every Linux. */
+/** Milliseconds in one unit of CPU time: every Linux counts 100 a second. */
 const tick = 10;
 
 function read(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    return ""; // it ended while we looked
+    return ""; // the process ended meanwhile
   }
 }
 
@@ -34,7 +37,7 @@ const nameOf = (pid: string): string =>
     .join(" ");
 
 function cpuOf(pid: string): number {
-  // Behind the name in brackets, which may hold anything.
+  // Fields after the name in brackets, which may contain any character.
   const fields = read(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? [];
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * tick;
 }
@@ -43,9 +46,10 @@ const peakOf = (pid: string): number =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
 
 /**
- * Which processes with this mark in their environment there are, until the promise is kept.
+ * Returns the processes that had the mark in their environment, recorded until the promise settles.
  *
- * @param interval milliseconds between two looks: of what is shorter, and of the end of each process, nothing is seen
+ * @param interval milliseconds between two reads; shorter processes and the last moments of each
+ * process are not seen
  */
 export async function watchProcesses(
   mark: string,
@@ -63,7 +67,7 @@ export async function watchProcesses(
   while (!over.signal.aborted) {
     for (const pid of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
       const what = nameOf(pid);
-      // A process may begin as a copy of another and become what it is then.
+      // A process may begin as a copy of another one and get its own command line by exec.
       if (what === "" || foreign.get(pid) === what) continue;
       const known = seen.get(pid);
       if (!known && !read(`/proc/${pid}/environ`).includes(mark)) {

@@ -5,21 +5,23 @@ import { table } from "../../automation/render/table.js";
 import { run } from "../../base/run.js";
 import { least, rowsOf, type Figures } from "./statistics.js";
 
-/** The figures of each run of one thing that was measured. */
+/** Figures of each run of one thing that was measured. */
 export interface Column {
   readonly name: string;
   readonly runs: readonly Figures[];
 }
 
-/** What one command measured: columns that were measured in turn. Ratios are to the first. */
+/**
+ * Figures of one command: columns that were measured alternately. Ratios are relative to the first.
+ */
 export interface Measurement {
   readonly bench: string;
-  /** What of it decides whether two can be compared. */
+  /** Options that have to be equal for two measurements to be compared. */
   readonly options: Readonly<Record<string, string | number>>;
   readonly columns: readonly Column[];
 }
 
-/** A measurement that is kept, and where and when it was made. */
+/** Measurement with its time, commit and machine, as records.jsonl keeps it. */
 export interface BenchRecord extends Measurement {
   readonly at: string;
   readonly commit: string;
@@ -29,7 +31,7 @@ export interface BenchRecord extends Measurement {
 
 export const recordsFile = join(__dirname, "..", "records.jsonl");
 
-/** All of them, the oldest first. */
+/** Returns all records, the oldest first. */
 export function readRecords(file = recordsFile): readonly BenchRecord[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
@@ -48,14 +50,20 @@ async function record(measurement: Measurement): Promise<BenchRecord> {
   };
 }
 
-/** Least and median of every figure, and each column's ratio to the first. */
+/**
+ * Returns a table with the least and the median of every figure, and each column's ratio to the
+ * first.
+ */
 export function figuresTable({ bench, columns }: Measurement): string {
   const heads = columns.flatMap(({ name }, index) => [name, ...(index === 0 ? [] : ["RATIO"])]);
   const rows = rowsOf(columns.map(({ runs }) => runs));
   return table([`${bench}: LEAST / MEDIAN`, ...heads], rows);
 }
 
-/** The least of every figure beside that of a record. Of columns that the record has not, nothing. */
+/**
+ * Returns a table that compares the least of every figure with that of a record. Columns that the
+ * record does not contain are left out.
+ */
 export function comparison(now: Measurement, before: BenchRecord): string {
   const rows = now.columns.flatMap(({ name, runs }) => {
     const former = before.columns.find((one) => one.name === name)?.runs ?? [];
@@ -71,7 +79,10 @@ export function comparison(now: Measurement, before: BenchRecord): string {
   return table([`Since ${before.at.slice(0, 10)}, ${before.commit}`, "THEN", "NOW", "RATIO"], rows);
 }
 
-/** Prints it beside the last comparable record, then as a line of JSON; keeps it where that is asked for. */
+/**
+ * Prints the measurement, its comparison with the last comparable record and a line of JSON;
+ * appends it to the records if `keep` is set.
+ */
 export async function report(measurement: Measurement, keep: boolean): Promise<void> {
   const before = readRecords().findLast((one) => comparable(one, measurement));
   const made = await record(measurement);

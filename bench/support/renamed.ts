@@ -2,7 +2,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { parse } from "yaml";
 import { toYaml } from "../../base/yaml.js";
 
-/** The cloud behind the proxy under a name of its own: by the lab's, the command line would find the lab itself. */
+/**
+ * Returns an environment that names the cloud behind the proxy `counted`: under the lab's name, the
+ * command line would find the lab itself.
+ */
 export function renamed(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const file = env["OS_CLIENT_CONFIG_FILE"] ?? "";
   const { clouds } = parse(readFileSync(file, "utf8")) as { clouds: Record<string, unknown> };

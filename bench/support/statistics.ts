@@ -8,12 +8,15 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2;
 }
 
-/** Named figures of one run. */
+/** Figures of one run, by name. */
 export type Figures = Readonly<Record<string, number>>;
 
 const shown = (value: number): string => String(Math.round(value * 10) / 10);
 
-/** Every figure in a row: the least and the median of each column, and the ratio of the least ones to the first column's. */
+/**
+ * Returns a row for every figure: the least and the median of each column, and the ratio of its
+ * least to the first column's.
+ */
 export function rowsOf(columns: readonly (readonly Figures[])[]): string[][] {
   const names = [...new Set(columns.flatMap((runs) => runs.flatMap(Object.keys)))];
   return names.map((name) => {

@@ -7,30 +7,38 @@ import type { Wanted } from "../../../cloud/wanted.js";
 import type { CloudFacts } from "../../../components/support/catalog.js";
 import type { Fields, Made } from "../../../test/support/graph.js";
 
-/** One call that makes something, and what of the answer the program wants to know. */
+/**
+ * API call that creates an object, and the function that takes outputs for the program from its
+ * answer.
+ */
 interface Creation {
   readonly service: Service;
   readonly path: string;
-  /** Name of the object in request and answer. */
+  /** Key of the object in the request's and the answer's JSON. */
   readonly key: string;
   readonly body: Fields;
-  /** Beside the object in the request. */
+  /** Fields of the request next to the object. */
   readonly beside?: Fields;
   readonly outputs?: (made: Fields) => Fields;
 }
 
-/** Inputs of the provider's own, which no API knows by these words. */
+/** Returns an input that is a list of texts; the APIs have other names for these inputs. */
 const texts = (inputs: Fields, key: string): readonly string[] =>
   Array.isArray(inputs[key]) ? (inputs[key] as string[]) : [];
 const items = (inputs: Fields, key: string): readonly Fields[] =>
   Array.isArray(inputs[key]) ? (inputs[key] as Fields[]) : [];
 
-/** Inputs that say nothing to an API: the pool is the external network that `valueSpecs` name, no groups are none that are listed. */
+/**
+ * Inputs that the creating call does not need: `pool` is the external network that `valueSpecs`
+ * names already, `noSecurityGroups` equals an empty list.
+ */
 const implied: readonly string[] = [
   ...["pool", "noSecurityGroups", "forceDestroy", "tags", "powerState"],
 ];
 
-/** Refuses inputs that nobody read, so that what is made here is what the program makes. */
+/**
+ * Refuses inputs that `make` did not read, so that the bare calls create the same as the program.
+ */
 function requireAllRead<T>(type: string, inputs: Fields, make: (inputs: Fields) => T): T {
   const read = new Set(implied);
   const made = make(
@@ -46,11 +54,11 @@ function requireAllRead<T>(type: string, inputs: Fields, make: (inputs: Fields) 
   throw new Error(`${type}: ${unread.join(", ")} cannot be had by bare calls.`);
 }
 
-/** `allowedCidrs` as APIs write it. */
+/** Returns `allowedCidrs` as `allowed_cidrs`, the spelling of the APIs. */
 const underscored = (key: string): string =>
   key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The named inputs, as far as they are there, in the APIs' words. */
+/** Returns those of the named inputs that have a value, in the spelling of the APIs. */
 const some = (inputs: Fields, ...keys: readonly string[]): Fields =>
   Object.fromEntries(
     keys.filter((key) => inputs[key] !== undefined).map((key) => [underscored(key), inputs[key]]),
@@ -91,7 +99,8 @@ function server(inputs: Fields): Creation {
       user_data: Buffer.from(String(inputs["userData"])).toString("base64"),
     },
     beside: hints === undefined ? {} : { "os:scheduler_hints": { group: hints } },
-    // As it is asked for: which one it is otherwise, nobody waits for.
+    // Returns the requested zone, because the call's answer does not contain the scheduler's choice
+    // yet.
     outputs: () => ({ availabilityZone: inputs["availabilityZone"] ?? "nova" }),
   };
 }
@@ -101,7 +110,10 @@ const rule = (inputs: Fields): Fields => ({
   ...some(inputs, "portRangeMin", "portRangeMax", "remoteGroupId", "remoteIpPrefix"),
 });
 
-/** How each type is made. One that is missing here is an error, so that nothing is forgotten. */
+/**
+ * API calls by resource type. A type that is missing here is an error, so that no resource is left
+ * out.
+ */
 const creations: Readonly<Record<string, (inputs: Fields, client: CloudClient) => Creation>> = {
   "openstack:networking/network:Network": (inputs) => ({
     ...network("/networks", "network", some(inputs, "name", "adminStateUp", "mtu", "description")),
@@ -172,12 +184,12 @@ const creations: Readonly<Record<string, (inputs: Fields, client: CloudClient) =
     ),
 };
 
-/** Milliseconds for which rules are gathered before a call for each group makes them all. */
+/** Milliseconds for which rules are collected before one call for each group creates them. */
 const gathering = 20;
-/** A load balancer takes one change at a time; whoever comes meanwhile comes again. */
+/** Retries of a call while a load balancer is busy: it takes one change at a time. */
 const again = { times: 600, milliseconds: 100 };
 
-/** The cloud by bare calls: one for each thing that is made, and one for its tags. */
+/** Cloud client that creates each object by one call, and its tags by another. */
 export class BareCloud {
   #rules: { readonly body: Fields; readonly made: () => void }[] = [];
   #flushed: Promise<void> | undefined;
@@ -201,13 +213,13 @@ export class BareCloud {
     const made = (answer as Record<string, Fields>)[key] ?? {};
     const id = String(made["id"]);
     const tags = texts(inputs, "tags");
-    // Octavia and Nova take them at once.
+    // Octavia and Nova take the tags in the call that creates the object.
     if (service === "network" && tags.length > 0)
       this.#tags.push(this.client.request(service, "PUT", `${path}/${id}/tags`, { tags }));
     return { id, outputs: outputs?.(made) ?? {} };
   }
 
-  /** What nobody waited for is done. */
+  /** Waits for the calls that set tags. */
   async settled(): Promise<void> {
     await Promise.all(this.#tags);
   }
@@ -221,7 +233,10 @@ export class BareCloud {
     return { id: "of-many", outputs: {} };
   }
 
-  /** All rules that came up to now, by one call for each group: Neutron takes those of several groups one by one only. */
+  /**
+   * Creates all rules collected so far, by one call for each group: Neutron's bulk call takes the
+   * rules of only one group.
+   */
   async #flush(): Promise<void> {
     await pause(gathering);
     const rules = this.#rules;
@@ -260,7 +275,7 @@ const idOf = (
   return found.id;
 };
 
-/** What the specification names. */
+/** Returns the IDs of the image, flavors and external network that the specification names. */
 export async function factsFor(client: CloudClient, wanted: Wanted): Promise<CloudFacts> {
   const { externalNetwork = "" } = wanted;
   const offer = await listOffer(client, { externalNetworks: { externalNetwork } });

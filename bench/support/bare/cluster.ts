@@ -7,7 +7,7 @@ import {
 import { exchange, type HttpAnswer } from "../../../cloud/http.js";
 import type { Fields } from "../../../test/support/graph.js";
 
-/** Milliseconds: how long something is tried that cannot be yet, and between two tries. */
+/** Milliseconds: for how long a failing request is repeated, and between two attempts. */
 const times = { patience: 60_000, pause: 100 };
 
 interface Named {
@@ -16,13 +16,16 @@ interface Named {
   readonly metadata: { readonly name: string; readonly namespace?: string };
 }
 
-/** Kinds are English words; of those that are applied here none is irregular. */
+/**
+ * Returns the plural of a kind as the API's paths contain it; all kinds that are applied here are
+ * regular.
+ */
 const plural = (kind: string): string => {
   const word = kind.toLowerCase();
   return /s$/.test(word) ? `${word}es` : word.replace(/y$/, "ie") + "s";
 };
 
-/** Where the API has an object. */
+/** Returns the path of an object in the Kubernetes API. */
 export function pathOf(object: Fields): string {
   const { apiVersion, kind, metadata } = object as unknown as Named;
   const { name, namespace } = metadata;
@@ -31,10 +34,13 @@ export function pathOf(object: Fields): string {
   return `/${group}/${apiVersion}${place}/${plural(kind)}/${name}`;
 }
 
-/** Wrong whenever it is said. Everything else may be well a moment later: a namespace, a kind, the API itself is not there yet. */
+/**
+ * Reports whether a repetition cannot help. Other errors may disappear: the namespace, the kind or
+ * the API itself may not exist yet.
+ */
 const isWrong = ({ status }: HttpAnswer): boolean => [400, 401, 409, 422].includes(status);
 
-/** The cluster by bare calls: one for each object. */
+/** Kubernetes client that applies each object by one call. */
 export class BareCluster {
   readonly #access: KubeAccess;
   readonly #api: KubernetesApi;
@@ -59,7 +65,7 @@ export class BareCluster {
     }
   }
 
-  /** The address of a Service's load balancer, when it has one. */
+  /** Waits until a Service's load balancer has an address, and returns it. */
   async addressOf(namespace: string, name: string): Promise<string> {
     for (;;) {
       const service = (await this.#api.get(`/api/v1/namespaces/${namespace}/services/${name}`)) as {

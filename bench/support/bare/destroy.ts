@@ -10,10 +10,13 @@ import {
 } from "../../../cloud/inventory.js";
 import { beginDeletion } from "../../../cloud/orphans.js";
 
-/** Milliseconds: between two looks, and how long something may still be in use or going. */
+/** Milliseconds: between two reads, and for how long an object may be in use or being deleted. */
 const times = { interval: 300, patience: 120_000 };
 
-/** What may go at once, and the chains that begin when it is gone. With its network a subnet goes, with its router an interface. */
+/**
+ * Kinds that can be deleted at once; `chains` lists kinds that can be deleted only one after
+ * another. A network's deletion includes its subnets, a router's deletion its interfaces.
+ */
 const atOnce: readonly Kind[] = [
   ...(["application credential", "load balancer", "server", "floating IP"] as const),
   "server group",
@@ -23,11 +26,17 @@ const chains: readonly (readonly (readonly Kind[])[])[] = [
   [["port"], ["security group", "router"], ["network"]],
 ];
 
-/** Ports of routers and of DHCP go with those. */
+/**
+ * Reports whether the object has to be deleted itself: ports of routers and of DHCP are deleted
+ * with their owners.
+ */
 const ownPort = ({ kind, owner }: CloudObject): boolean =>
   kind !== "port" || owner === "" || owner.startsWith("compute:");
 
-/** A volume is let go of a moment after its machine is gone, and Cinder has other words for that than a conflict. */
+/**
+ * Begins a deletion and repeats failing calls: Cinder releases a volume a moment after its server
+ * is gone, and reports this by errors other than a conflict.
+ */
 async function begin(client: CloudClient, object: CloudObject): Promise<void> {
   const end = Date.now() + times.patience;
   for (;;) {
@@ -41,7 +50,10 @@ async function begin(client: CloudClient, object: CloudObject): Promise<void> {
   }
 }
 
-/** Deletes what came since, in the order in which it can go and as much at a time as possible. */
+/**
+ * Deletes all objects added since the inventory `initially`, as many at a time as their order
+ * allows.
+ */
 export async function bareDestroy(
   client: CloudClient,
   initially: readonly CloudObject[],
@@ -66,7 +78,8 @@ export async function bareDestroy(
   };
   const left = async (): Promise<readonly CloudObject[]> =>
     compareInventories(initially, await takeInventory(client)).added;
-  // A controller may have made something while it was losing its cloud.
+  // Repeats the deletion, because a controller may have created something before its server was
+  // gone.
   do {
     await together(atOnce);
     await Promise.all(chains.map(inTurn));

@@ -11,14 +11,14 @@ const wayTo = ({ host, proxy }: Hop): string => (proxy ? `${host} through ${wayT
 
 const flavor = (name: string) => ({ id: name, name, vcpus: 2, ram: 2048, disk: 20 });
 
-/** What the lab offers of what a cluster of a benchmark asks for. */
+/** Objects of the lab that a benchmark's cluster names. */
 const lists: Readonly<Record<string, object>> = {
   "/images": { images: [{ id: "i", name: "debian-12", status: "active" }] },
   "/flavors/detail": { flavors: [flavor("k8s-control-plane"), flavor("k8s-worker")] },
   "/networks": { networks: [{ id: "e", name: "public" }] },
 };
 
-/** A cloud that makes nothing: it answers whatever is asked for as if it were there. */
+/** Fake cloud that creates nothing: it answers every request as if the object existed. */
 export class DryCloud implements CloudClient {
   #made = 0;
   readonly projectId = "project";
@@ -68,7 +68,7 @@ export class DryCloud implements CloudClient {
   }
 }
 
-/** Says what would be done, in the order in which it would be. */
+/** Returns hands that only print each action, in the order in which it would happen. */
 export function dryHands(say: (line: string) => void): Hands {
   const cloud = new BareCloud(new DryCloud(say));
   const { outputs = {} } = cloudAnswers;

@@ -5,10 +5,13 @@ import type { Client } from "ssh2";
 import { forward, logIn } from "../../../cloud/ssh.js";
 import type { Hop, Script } from "./run.js";
 
-/** Milliseconds: how long a machine is dialled, one dial lasts, and two are apart. */
+/**
+ * Milliseconds: for how long a machine is dialled, duration of one attempt, and time between two
+ * attempts.
+ */
 const times = { patience: 300_000, dial: 700, pause: 100 };
 
-/** The promise's value, unless it takes longer than a dial may. */
+/** Returns the promise's value, or throws after the duration of one dial. */
 async function soon<T>(promise: Promise<T>): Promise<T> {
   const over = new AbortController();
   const late = pause(times.dial, undefined, { signal: over.signal }).then(() => {
@@ -22,7 +25,10 @@ async function soon<T>(promise: Promise<T>): Promise<T> {
   }
 }
 
-/** A TCP connection, given up early: the kernel would wait a second before it asks a machine again that was not there yet. */
+/**
+ * Opens a TCP connection with a short timeout: the kernel would wait a second before it repeats the
+ * first packet to a machine that was not up yet.
+ */
 const dial = (host: string, port: number): Promise<Duplex> =>
   new Promise((resolve, reject) => {
     const socket = connect({ host, port });
@@ -36,7 +42,7 @@ const dial = (host: string, port: number): Promise<Duplex> =>
     });
   });
 
-/** What a script said, when it ended well. */
+/** Returns the standard output of a script; throws if it exits with an error. */
 const runOn = (client: Client, command: string, input: string): Promise<string> =>
   new Promise((resolve, reject) => {
     client.exec(command, (error, channel) => {
@@ -55,7 +61,7 @@ const runOn = (client: Client, command: string, input: string): Promise<string> 
     });
   });
 
-/** The machines, with one SSH connection to each, which stays. */
+/** SSH client that keeps one connection to each machine. */
 export class BareMachines {
   readonly #clients = new Map<string, Promise<Client>>();
 
@@ -78,7 +84,7 @@ export class BareMachines {
     this.#clients.clear();
   }
 
-  /** By its host key: a machine may be reached at several addresses. */
+  /** Returns the connection to a machine, by its host key: a machine may have several addresses. */
   #client(hop: Hop): Promise<Client> {
     const known = this.#clients.get(hop.hostKey);
     if (known) return known;
@@ -91,7 +97,7 @@ export class BareMachines {
     return made;
   }
 
-  /** Dials until the machine lets somebody in. */
+  /** Dials until the machine accepts the login. */
   async #reach(hop: Hop): Promise<Client> {
     const { host, user, hostKey, proxy } = hop;
     const { agentSocket, port } = this;

@@ -10,12 +10,13 @@ import { value } from "../../../test/support/value.js";
 import type { Work } from "../moments.js";
 
 /*
- * The program without an engine: whatever it registers is made by a bare call as soon as its values are known, and counts as made when
- * the call was answered. Nobody waits until a server is ACTIVE or a pod is ready, but who needs something of it. So the calls, the
- * scripts and the manifests are the program's own, and the order is the best that they allow.
+ * Runs the program without an engine: each registered resource is created by a bare call as soon as
+ * its inputs are known, and counts as created when the call is answered. Nothing waits until a
+ * server is ACTIVE or a pod is ready, except for resources that need it. So calls, scripts and
+ * manifests are the program's own, in the best order that their dependencies allow.
  */
 
-/** An SSH hop as the program describes it to the command plugin. */
+/** SSH connection as the program describes it to the command plugin. */
 export interface Hop {
   readonly host: string;
   readonly user: string;
@@ -25,28 +26,30 @@ export interface Hop {
 
 /** A script for a machine. */
 export interface Script {
-  /** Of its resource. */
+  /** Name of the script's resource. */
   readonly name: string;
   readonly hop: Hop;
   readonly command: string;
   readonly input: string;
 }
 
-/** What makes things. Each answers as soon as the call was taken. */
+/** Functions that create resources. Each resolves as soon as its call is answered. */
 export interface Hands {
-  /** Makes a resource of OpenStack. */
+  /** Creates an OpenStack resource. */
   cloud(type: string, inputs: Fields): Promise<Made>;
-  /** Runs a script on a machine; answers its standard output. */
+  /** Runs a script on a machine; returns its standard output. */
   machine(script: Script): Promise<string>;
-  /** Runs a command here; answers its standard output. */
+  /** Runs a command on this host; returns its standard output. */
   here(command: string): Promise<string>;
-  /** The administrator's kubeconfig, before the first object. */
+  /** Sets the administrator's kubeconfig; called before the first object. */
   cluster(kubeconfig: string): void;
   /** Applies a manifest. */
   put(object: Fields): Promise<void>;
 }
 
-/** What came out of it: all but the addresses of the sample services, for which nobody waited. */
+/**
+ * Outputs of the program, except the addresses of the sample Services, which nothing waited for.
+ */
 export interface BareOutputs {
   readonly kubeconfig: string;
   readonly apiEndpoint: string;
@@ -61,7 +64,7 @@ export interface BareRun {
   readonly work: readonly Work[];
 }
 
-/** The value, with what is secret in clear. */
+/** Returns the value with its secrets in clear. */
 export function open(inputs: unknown): unknown {
   if (isSecret(inputs)) return open((inputs as { value: unknown }).value);
   if (Array.isArray(inputs)) return inputs.map(open);
@@ -74,7 +77,7 @@ const text = (inputs: Fields, key: string): string => {
   return typeof found === "string" ? found : "";
 };
 
-/** The address of a Service's load balancer comes later. */
+/** Status of a Service whose load balancer has no address yet. */
 const noAddress = { status: { loadBalancer: { ingress: [{ ip: "" }] } } };
 
 async function make(
@@ -105,8 +108,9 @@ const withoutScripts = (dependsOn: DependsOn): DependsOn =>
   Array.isArray(dependsOn) ? dependsOn.filter((one) => !(one instanceof RemoteScript)) : dependsOn;
 
 /**
- * What runs only when it is deleted waits for nothing, and nobody for what it waited for. No object waits for a machine: the API
- * takes it before.
+ * Removes dependencies that only delay: scripts that run only at deletion depend on nothing, and
+ * nothing depends on what they waited for. Kubernetes objects do not wait for machines: the API
+ * accepts them earlier.
  */
 const withoutBarriers: pulumi.ResourceTransformation = ({ type, props, opts }) => {
   const { create } = props as { readonly create?: unknown };
@@ -125,13 +129,13 @@ export const outputsOf = async (cluster: Cluster): Promise<BareOutputs> => ({
   samples: await value(cluster.samples),
 });
 
-/** What runs before this one made, by type and name. */
+/** Resources of earlier runs, by type and name. */
 export type Known = Map<string, Made>;
 
 /**
- * Makes the cluster of a specification.
+ * Creates the cluster of a specification.
  *
- * @param known is made already, whatever its inputs are now; what is made is added to it
+ * @param known resources that exist already, whatever their inputs are now; created ones are added
  */
 export async function runBare(
   spec: ClusterSpec,

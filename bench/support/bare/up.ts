@@ -9,7 +9,7 @@ import { BareMachines } from "./machines.js";
 import { runBare, type Hands, type Known } from "./run.js";
 import { untilWorking } from "./working.js";
 
-/** Hands that do it, and what is to be closed when it is done. */
+/** Hands that really create the resources. */
 class RealHands implements Hands {
   #cluster: BareCluster | undefined;
 
@@ -38,7 +38,10 @@ export interface BareUp {
   readonly work: readonly Work[];
 }
 
-/** Brings up the cluster to where `up` ends: nodes Ready, the services answer, the claim's data was read back. What is known is there. */
+/**
+ * Creates the cluster and waits for the state in which `up` ends: nodes are Ready, the Services
+ * answer, the claim's data was read back. Resources in `known` are not created again.
+ */
 export async function bareUp(
   spec: ClusterSpec,
   env: NodeJS.ProcessEnv,

@@ -3,10 +3,13 @@ import { shortcomings, verifyCluster } from "../../../automation/verify/verify.j
 import { BareCluster } from "./cluster.js";
 import type { BareOutputs } from "./run.js";
 
-/** Milliseconds in which all of it has to work after everything was asked for. */
+/** Milliseconds within which everything has to work after all calls are made. */
 const patience = 300_000;
 
-/** Looks until it is where `up` ends: nodes Ready, the services answer, the claim's data was read back. */
+/**
+ * Waits for the state in which `up` ends: nodes are Ready, the Services answer, the claim's data
+ * was read back.
+ */
 export async function untilWorking(
   outputs: BareOutputs,
   login: { readonly user: string; readonly agentSocket: string },

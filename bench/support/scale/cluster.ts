@@ -1,4 +1,4 @@
-/** How the cluster on machines that are fake is described. */
+/** Returns the description of the cluster on fake machines. */
 export const scaleCluster = (controlPlanes: number, workers: number) => ({
   ...{ name: "dev", image: "debian-12", externalNetwork: "public" },
   allowedCidrs: ["203.0.113.0/24"],

@@ -1,7 +1,7 @@
 import type { Ran } from "../installation.js";
 import type { Figures } from "../statistics.js";
 
-/** Whose CPU time is told, by what is in their command line. */
+/** Patterns that find a part's processes by their command line. */
 const parts = {
   engine: /pulumi (up|preview) /,
   program: /cluster\/worker/,
@@ -14,7 +14,10 @@ type Part = keyof typeof parts;
 
 const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
 
-/** What a run took, in milliseconds and kB: in all, and for each machine, where the ratio to the first column is the ratio to linear. */
+/**
+ * Returns a run's time, CPU time (ms) and memory (kB), in total and per machine; for figures per
+ * machine, the ratio to the first column is the ratio to linear growth.
+ */
 export function scaleFigures({ wall, processes }: Ran, machines: number): Figures {
   const of = (part: Part) => processes.filter(({ what }) => parts[part].test(what));
   const cpu = (part: Part): number => sum(of(part).map((one) => one.cpu));
@@ -41,13 +44,13 @@ export function scaleFigures({ wall, processes }: Ran, machines: number): Figure
   };
 }
 
-/** Who decides what is to be done and keeps the state, and those that it has do it. */
+/** Patterns of the processes that decide and keep the state (`core`), and of their plugins. */
 const roles = {
   core: /pulumi (up|preview) |cluster\/worker|cli\/(stackadm|start)|terraform[-\w.]* apply/,
   plugins: /pulumi-resource-|(command|kubernetes)\/main\.js|terraform-provider/,
 } as const;
 
-/** What a run of Terraform or of the command line took. */
+/** Returns what a run of Terraform or of the command line took. */
 export function peerFigures({ wall, processes }: Ran): Figures {
   const of = (role: keyof typeof roles) => processes.filter(({ what }) => roles[role].test(what));
   const cpu = (those: Ran["processes"]): number => sum(those.map((one) => one.cpu)) / 1000;

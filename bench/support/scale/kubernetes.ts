@@ -6,7 +6,7 @@ import { toYaml } from "../../../base/yaml.js";
 import { FakeApiServer } from "../../../test/unit/toolchain/stand-ins/kubernetes/support/fake-api-server.js";
 import type { Host } from "./objects.js";
 
-/** Kinds that the program makes and the fake does not know by itself. */
+/** Kinds that the program creates and the fake API server does not serve by default. */
 const kinds: readonly (readonly [
   prefix: string,
   kind: string,
@@ -22,7 +22,7 @@ const kinds: readonly (readonly [
 
 const base64 = (file: string): string => readFileSync(file).toString("base64");
 
-/** Key and certificate of a server at this address, as files below the directory. */
+/** Creates key and certificate of a server at this address, as files in the directory. */
 function selfSigned(
   directory: string,
   address: string,
@@ -38,11 +38,14 @@ function selfSigned(
   return { key, cert };
 }
 
-/** The API of a cluster whose nodes are Ready as soon as they are known, and whose pods run at once. */
+/**
+ * Kubernetes API of a cluster whose nodes are Ready as soon as they join, and whose pods run at
+ * once.
+ */
 export class FakeKubernetes {
   private constructor(
     private readonly server: FakeApiServer,
-    /** kubeadm's, of the administrator. */
+    /** Kubeconfig of the administrator, as kubeadm writes it. */
     readonly kubeconfig: string,
   ) {}
 
@@ -65,7 +68,7 @@ export class FakeKubernetes {
     return new FakeKubernetes(server, kubeconfig);
   }
 
-  /** Lets a machine in. */
+  /** Adds a machine as a node. */
   join({ name, serverId, address }: Host, controlPlane: boolean): void {
     const yes = [{ type: "Ready", status: "True" }];
     const labels: Record<string, string> = controlPlane

@@ -4,22 +4,25 @@ import { Server, type Connection, type ServerChannel } from "ssh2";
 import type { Host } from "./objects.js";
 
 export interface MachinesOptions {
-  /** The machine at an address of the network. */
+  /** Returns the machine with an address of the network. */
   readonly hostAt: (address: string) => Host | undefined;
-  /** The one that is reached from outside. */
+  /** Returns the machine that is reached from outside. */
   readonly entry: () => Host | undefined;
-  /** What a script on a machine ends with. */
+  /** Returns the output of a script on a machine. */
   readonly run: (host: Host, input: string) => object;
 }
 
 /**
- * SSH servers of machines that are none: each has the host key that its user data names, lets everybody in who has a key, leads to the
- * others, and runs nothing: whatever script comes, or is copied there, is answered at once.
+ * SSH servers of fake machines: each has the host key of its user data, accepts every public key,
+ * forwards to the others, and runs nothing. Scripts, sent or copied, are answered at once.
  */
 export class FakeMachines {
-  /** Scripts that came. */
+  /** Number of scripts received. */
   scripts = 0;
-  /** What the last script on each ended with, which is read there by whoever copied it there. */
+  /**
+   * Output of the last script on each machine, which a later command reads there if the script was
+   * copied.
+   */
   readonly #said = new Map<string, object>();
   readonly #servers = new Map<string, Server>();
   readonly #listener: TcpServer;
@@ -33,7 +36,7 @@ export class FakeMachines {
     });
   }
 
-  /** @param address where the one is that is reached from outside */
+  /** @param address address of the machine that is reached from outside */
   static async start(address: string, options: MachinesOptions): Promise<FakeMachines> {
     const machines = new FakeMachines(options);
     await new Promise<void>((ready) => machines.#listener.listen(22, address, ready));
@@ -48,7 +51,7 @@ export class FakeMachines {
       });
       this.#servers.set(host.serverId, server);
     }
-    // Any stream will do, not a socket alone.
+    // The server takes any stream, not only a socket.
     (server as unknown as { injectSocket(stream: Duplex): void }).injectSocket(stream);
   }
 
@@ -60,7 +63,7 @@ export class FakeMachines {
     });
     client.on("session", (acceptSession) => {
       const session = acceptSession();
-      // Terraform asks for a terminal where it runs what it has copied.
+      // Terraform requests a terminal for scripts that it has copied.
       session.on("pty", (accept) => {
         accept();
       });
@@ -79,12 +82,12 @@ export class FakeMachines {
     const parts: Buffer[] = [];
     channel.on("error", () => undefined);
     channel.on("data", (part: Buffer) => parts.push(part));
-    // Whoever copies a file waits for a byte before it, in it and after it.
+    // The scp client waits for a zero byte before, within and after a file.
     const copied = /^'?scp\b/.test(command);
     if (copied) channel.write("\0\0\0");
     channel.once("end", () => {
       const script = Buffer.concat(parts).toString("utf8");
-      // In the end Terraform copies nothing over it.
+      // Terraform finally overwrites the copied file with an empty one, which is not counted.
       if (copied ? !/^C\d+ 0 /.test(script) : command.startsWith("sudo ")) this.#take(host, script);
       if (!copied) channel.write(`${JSON.stringify(this.#said.get(host.serverId) ?? {})}\n`);
       channel.exit(0);

@@ -8,16 +8,16 @@ import {
 } from "../../../test/support/fake-openstack.js";
 import type { Fields } from "../../../test/support/graph.js";
 
-/** A machine as the network knows it. */
+/** Machine of the network. */
 export interface Host {
   readonly name: string;
   readonly serverId: string;
   readonly address: string;
-  /** PEM of the host key that its user data gave it. */
+  /** Host key of the machine, from its user data (PEM). */
   readonly hostKey: string;
 }
 
-/** Where who comes from outside finds machines, and where the load balancer of the API. */
+/** Addresses at which clients outside reach the machines and the API's load balancer. */
 export interface Outside {
   readonly machines: string;
   readonly balancer: string;
@@ -25,7 +25,7 @@ export interface Outside {
 
 const keysSchema = z.object({ ssh_keys: z.object({ ed25519_private: z.string() }) });
 
-/** Collections by the end of their path, and what one of them is called. */
+/** Collections by the last part of their path, with the name of one object. */
 const collections: Readonly<Record<string, string>> = {
   networks: "network",
   subnets: "subnet",
@@ -48,20 +48,21 @@ const list = (value: unknown): readonly Fields[] =>
   Array.isArray(value) ? (value as readonly Fields[]) : [];
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** An address of 10.0.0.0/16, by a number from 0 on. */
+/** Returns an address of 10.0.0.0/16 by its number, counted from 0. */
 const addressAt = (number: number): string =>
   `10.0.${String(1 + Math.floor(number / 250))}.${String(1 + (number % 250))}`;
 
 /**
- * The objects of a project in which everything that is asked for is there at once: networks, machines, load balancers, credentials, as
- * far as OpenStack's provider and the program ask. Nothing is checked, and a machine is nothing but a row.
+ * Project in which every requested object exists at once: networks, servers, load balancers,
+ * credentials, with what OpenStack's provider and the program request. Nothing is validated, and a
+ * server is only a record.
  */
 export class FakeProject {
   readonly #objects = new Map<string, Map<string, Fields>>();
   readonly #hosts = new Map<string, Host>();
   #ports = 0;
 
-  /** @param external the network that floating IPs come from, as Neutron says it */
+  /** @param external network of the floating IPs, in Neutron's form */
   constructor(
     private readonly outside: Outside,
     external: Fields & { readonly id: string },
@@ -69,19 +70,19 @@ export class FakeProject {
     this.#all("network/networks").set(external.id, { ...ofAll(external.id), ...external });
   }
 
-  /** The machine at an address of the network. */
+  /** Returns the machine with an address of the network. */
   hostAt(address: string): Host | undefined {
     return this.#hosts.get(address);
   }
 
-  /** The machine that can be reached from outside. */
+  /** Machine that is reached from outside. */
   get entry(): Host | undefined {
     const addresses = [...this.#all("network/floatingips").values()];
     const mine = addresses.find((one) => one["floating_ip_address"] === this.outside.machines);
     return this.hostAt(text(mine?.["fixed_ip_address"]));
   }
 
-  /** What the services answer; nothing where it is none of their objects. */
+  /** Returns the services' answer; undefined if the path names none of their objects. */
   answer({ method, path, body }: SeenRequest): FakeAnswer | undefined {
     const { pathname, searchParams } = new URL(path, "http://fake");
     const words = pathname.split("/").filter((word) => word !== "" && !/^v\d[\d.]*$/.test(word));
@@ -163,7 +164,7 @@ export class FakeProject {
     return { body: { tags: this.#all(collection).get(id)?.["tags"] ?? [] } };
   }
 
-  /** A router's interface is a port of its own. */
+  /** Creates a router's interface, which is a port. */
   #join(router: string, subnet: string): FakeAnswer {
     const network_id = this.#all("network/subnets").get(subnet)?.["network_id"];
     const id = randomUUID();
@@ -173,7 +174,7 @@ export class FakeProject {
     return { body: { id: router, subnet_id: subnet, port_id: id, tenant_id: fakeProject } };
   }
 
-  /** What was asked for, with what the service adds. */
+  /** Returns the requested object with the fields that the service adds. */
   #made(key: string, id: string, asked: Fields): Fields {
     switch (key) {
       case "network":
@@ -221,7 +222,7 @@ export class FakeProject {
     };
   }
 
-  /** Whether the port is no machine's: it has a name that no machine has. */
+  /** Reports whether the port belongs to a load balancer, by its description. */
   #balancerAt(port: string): boolean {
     return text(this.#all("network/ports").get(port)?.["description"]).startsWith("Load balancer");
   }
@@ -249,7 +250,7 @@ export class FakeProject {
     };
   }
 
-  /** Of what leads to the API: there is one of each kind. */
+  /** Returns an object of the API's load balancer; there is one object of each kind. */
   #balancing(asked: Fields): Fields {
     const those = (kind: string): readonly Fields[] =>
       [...this.#all(`load-balancer/lbaas/${kind}`).keys()].map((one) => ({ id: one }));
@@ -273,7 +274,7 @@ const singularOf = (collection: string): string => collections[lastOf(collection
 const pluralOf = (collection: string): string =>
   lastOf(collection).replace(/^os-/, "").replaceAll("-", "_");
 
-/** What every object has. */
+/** Returns the fields that every object has. */
 const ofAll = (id: string): Fields => ({
   ...{ id, status: "ACTIVE", tenant_id: fakeProject, project_id: fakeProject },
 });

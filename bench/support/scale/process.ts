@@ -2,23 +2,23 @@ import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-/** What the fakes have done so far. */
+/** Work that the fakes have done so far. */
 export interface SiteUsage {
   /** CPU time in milliseconds. */
   readonly cpu: number;
-  /** Calls to the cloud. */
+  /** Number of calls to the cloud. */
   readonly calls: number;
-  /** Those among them that change something. */
+  /** Number of calls that change something. */
   readonly changes: number;
-  /** Scripts on machines. */
+  /** Number of scripts on machines. */
   readonly scripts: number;
 }
 
-/** The process with everything that is fake. */
+/** Process that runs all fakes. */
 export class Site {
   private constructor(
     private readonly child: ChildProcess,
-    /** The environment that names its cloud. */
+    /** Environment that names the fake cloud. */
     readonly environment: NodeJS.ProcessEnv,
     readonly authUrl: string,
   ) {}

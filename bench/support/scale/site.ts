@@ -1,6 +1,6 @@
 /*
- * Everything that is fake, in a process of its own: an OpenStack, machines that are nothing but SSH servers, and the API of the cluster on
- * them. It says where it is, and what CPU time it took whenever it is asked.
+ * Runs all fakes in a separate process: an OpenStack, machines that are only SSH servers, and the
+ * API of their cluster. Sends its addresses at the start, and its usage on each request.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,10 +18,10 @@ import { FakeMachines } from "./machines.js";
 import { FakeProject, type Host } from "./objects.js";
 import type { SiteUsage } from "./process.js";
 
-/** Addresses of this machine that nobody else uses. */
+/** Loopback addresses that nothing else uses. */
 const outside = { machines: "127.77.0.1", balancer: "127.77.0.2" };
 
-/** Lists that the program asks for, of what the project has. */
+/** Lists of the project's objects that the program reads. */
 const lists = [
   ...["compute/servers/detail", "compute/os-server-groups", "load-balancer/lbaas/loadbalancers"],
   ...["floatingips", "routers", "ports", "subnets", "networks", "security-groups"].map(
@@ -34,7 +34,10 @@ const flavors = ["k8s-control-plane", "k8s-worker"];
 const external = { id: "e", name: "public", subnets: [], "router:external": true };
 const image = { id: "i", name: "debian-12", status: "active", min_disk: 0, min_ram: 0 };
 
-/** What is asked about the cloud besides the objects of the project, and more room than there is in other tests. */
+/**
+ * Adds answers about the cloud that are no objects of the project, with quotas that are larger than
+ * in other tests.
+ */
 function furnish(cloud: FakeCloud): void {
   equip(cloud);
   const flavor = (id: string) => ({ id, name: id, vcpus: 2, ram: 2048, disk: 20 });
@@ -57,7 +60,7 @@ function furnish(cloud: FakeCloud): void {
   }
 }
 
-/** What a machine's script ends with, by what it was given. */
+/** Returns the output of a machine's script, by the script's input. */
 function answerOf(host: Host, input: string, cluster: FakeKubernetes): object {
   const init = /^KUBEADM_INIT='(.?)/m.exec(input)?.[1];
   const joins = /^KUBEADM_JOIN=/m.test(input);

@@ -9,7 +9,7 @@ import type { TerraformTools } from "./tools.js";
 
 const result = z.looseObject({ kubeconfig: z.string() });
 
-/** A configuration with a state of its own below a directory. */
+/** Terraform configuration in a directory, with its own state. */
 export class TerraformAccount {
   constructor(
     private readonly directory: string,
@@ -17,7 +17,7 @@ export class TerraformAccount {
     private readonly env: NodeJS.ProcessEnv,
   ) {}
 
-  /** Writes the configuration that counts from now on. */
+  /** Writes the files of the configuration. */
   write(files: Files): void {
     for (const folder of ["results", "work"])
       mkdirSync(join(this.directory, folder), { recursive: true, mode: 0o700 });
@@ -32,7 +32,7 @@ export class TerraformAccount {
     await this.terraform("init", "-input=false");
   }
 
-  /** Whether the configuration is well-formed for Terraform and the provider; throws what is wrong. */
+  /** Checks the configuration with `terraform validate`; throws its errors. */
   async validate(): Promise<string> {
     return this.terraform("validate");
   }
@@ -41,7 +41,7 @@ export class TerraformAccount {
     return this.terraform("plan", "-input=false");
   }
 
-  /** Answers what Terraform said. */
+  /** Applies the configuration and returns Terraform's output. */
   async apply(): Promise<string> {
     return this.terraform("apply", "-auto-approve", "-input=false");
   }
@@ -50,7 +50,7 @@ export class TerraformAccount {
     return this.terraform("destroy", "-auto-approve", "-input=false");
   }
 
-  /** What came out of the last `apply`. */
+  /** Returns the outputs of the last `apply`. */
   async outputs(): Promise<BareOutputs> {
     const cluster = JSON.parse(await this.terraform("output", "-json", "cluster")) as Omit<
       BareOutputs,
@@ -75,7 +75,7 @@ export class TerraformAccount {
       accept: [0, 1],
     });
     if (code === 0) return stdout;
-    // What the scripts said is in the one, what Terraform thinks of it in the other.
+    // Scripts print to the standard output, Terraform prints its errors to the standard error.
     throw new Error(`terraform ${args[0] ?? ""}:\n${stdout.slice(-3000)}\n${stderr.slice(-3000)}`);
   }
 }

@@ -7,8 +7,9 @@ import { provider } from "./tools.js";
 
 export interface ConfigurationOptions {
   /**
-   * Whether a step waits until the one before it is over on all machines, as with `count` and `for_each`. @default each machine goes
-   * its own way, which is the better for Terraform
+   * Makes each step wait until the step before it is done on all machines, as with `count` and
+   * `for_each`.
+   * @default each machine continues on its own, which is faster for Terraform
    */
   readonly stages?: boolean;
 }
@@ -17,7 +18,10 @@ const isCloud = ({ type }: Row): boolean => type.startsWith("openstack:");
 const isObject = ({ type }: Row): boolean => type.startsWith("kubernetes:");
 const isScript = ({ type }: Row): boolean => type === "command:remote:Command";
 const isStep = (row: Row): boolean => isScript(row) && "create" in row.inputs;
-/** What lets the cluster give back what it made; that machines leave one by one plays no part in a destroy. */
+/**
+ * Reports whether the row makes the cluster release what it created in the cloud. Scripts that
+ * drain single machines are not needed for a destroy.
+ */
 const isFarewell = ({ name, ...row }: Row): boolean =>
   isScript({ name, ...row }) && name.endsWith("-teardown");
 
@@ -30,14 +34,14 @@ const is =
 
 const objectsAddress = "terraform_data.objects";
 
-/** How Terraform names the row; undefined where it has none of its own. */
+/** Returns the address of a row's resource in Terraform; undefined if it has none. */
 function nameOf(row: Row): string | undefined {
   if (isCloud(row)) return addressOf(row);
   if (isObject(row)) return objectsAddress;
   return isStep(row) || isFarewell(row) ? `terraform_data.${labelOf(row.name)}` : undefined;
 }
 
-/** What each row waits for. */
+/** Dependencies of each row. */
 class Order {
   readonly #byUrn: ReadonlyMap<string, Row>;
 
@@ -50,20 +54,23 @@ class Order {
 
   before(row: Row): readonly string[] {
     const own = row.dependencies.flatMap((urn) => this.#byUrn.get(urn) ?? []);
-    // The cluster gives back what it made while all of its machines are there, and reach each other.
+    // The cluster releases its objects while all of its machines exist and reach each other.
     if (isFarewell(row))
       return names([...own, ...this.rows.filter((one) => is("join")(one) || isRule(one))]);
     return names(this.stages && isStep(row) ? [...own, ...this.#stage(row)] : own);
   }
 
-  /** The steps on all machines that come before this one. */
+  /** Returns the rows that have to be done on all machines before this one. */
   #stage(row: Row): readonly Row[] {
     const steps = this.rows.filter(isStep);
     if (is("prepare")(row)) return this.rows.filter(({ type }) => type.endsWith(":Instance"));
     return is("init")(row) || is("join")(row) ? steps.filter(is("prepare")) : [];
   }
 
-  /** The cluster's API, and with stages all nodes. */
+  /**
+   * Returns the dependencies of the Kubernetes objects: the cluster's API and, with stages, all
+   * nodes.
+   */
   beforeObjects(): readonly string[] {
     return names(this.rows.filter((row) => is("init")(row) || (this.stages && is("join")(row))));
   }
@@ -73,7 +80,7 @@ const names = (rows: readonly Row[]): readonly string[] => [
   ...new Set(rows.flatMap((row) => nameOf(row) ?? [])),
 ];
 
-/** Namespaces before what lies in them. */
+/** Returns the objects with namespaces first. */
 const inOrder = (objects: readonly Fields[]): readonly Fields[] => [
   ...objects.filter(({ kind }) => kind === "Namespace"),
   ...objects.filter(({ kind }) => kind !== "Namespace"),
@@ -99,7 +106,7 @@ function resourcesOf({ rows, references }: Registered, bench: Bench, order: Orde
   return grouped([...found, [objectsAddress, objects]]);
 }
 
-/** `type.label` as Terraform nests it. */
+/** Returns the resources, keyed by `type.label`, in the nesting of Terraform's JSON. */
 function grouped(all: readonly (readonly [string, unknown])[]): Fields {
   const types: Record<string, Record<string, unknown>> = {};
   for (const [name, what] of all) {
@@ -110,7 +117,10 @@ function grouped(all: readonly (readonly [string, unknown])[]): Fields {
   return types;
 }
 
-/** The account of Terraform that makes what the program registers: `main.tf.json`, and the files beside it. */
+/**
+ * Returns the Terraform configuration of what the program registers: `main.tf.json` and the files
+ * next to it.
+ */
 export function configurationOf(
   made: Registered,
   drawn: Drawn,
@@ -126,14 +136,14 @@ export function configurationOf(
         openstack: { source: `${provider.host}/${provider.path}`, version: provider.version },
       },
     },
-    // All of it stands in the environment.
+    // All settings of the provider are in the environment.
     provider: { openstack: {} },
     locals: {
       objects: references.template(JSON.stringify({ apiVersion: "v1", kind: "List", items })),
     },
     resource: resourcesOf(made, { references, drawn, files }, order),
     output: {
-      // Terraform itself does not know the kubeconfig.
+      // The kubeconfig is not known to Terraform itself.
       cluster: {
         value: references.render({ ...outputs, kubeconfig: undefined }),
         sensitive: true,

@@ -8,11 +8,11 @@ import { open, outputsOf, type BareOutputs } from "../bare/run.js";
 import { References } from "./references.js";
 import { addressOf, labelOf } from "./resources.js";
 
-/** What is drawn by lot once for a cluster. */
+/** Random values of a cluster, drawn once. */
 export interface Drawn {
-  /** Base64 of 32 bytes. */
+  /** Seed of the keys: 32 bytes in base64. */
   readonly seed: string;
-  /** 12 hexadecimal digits. */
+  /** Identity of the cluster: 12 hexadecimal digits. */
   readonly identity: string;
 }
 
@@ -21,24 +21,33 @@ export const draw = (): Drawn => ({
   identity: randomBytes(6).toString("hex"),
 });
 
-/** What the program registers. What is known only later stands for an expression in it. */
+/**
+ * Resources and outputs that the program registers. Values that are known only later are
+ * placeholders for Terraform expressions.
+ */
 export interface Registered {
-  /** Secrets in clear. */
+  /** Registered resources, with secrets in clear. */
   readonly rows: readonly Row[];
   readonly references: References;
   readonly outputs: BareOutputs;
 }
 
-/** An MTU that no cloud has. */
+/** Placeholder of the network's MTU; no cloud uses this value. */
 const mtu = 1437;
 const hash = `sha256:${"c0ffee11".repeat(8)}`;
 
-/** The file with what a step's script ended with, there as soon as the step is made: no provisioner answers anything. */
+/**
+ * Returns the path of the file with the output of a step's script, written as soon as the step is
+ * created: provisioners return nothing.
+ */
 export const resultOf = (step: string): string => `results/\${${step}.id}.json`;
 
 type Outputs = NonNullable<GraphOptions["outputs"]>;
 
-/** The script that makes the cluster says what the others need of it. */
+/**
+ * Returns the output of a script; that of `kubeadm init` contains placeholders for the values that
+ * other machines need.
+ */
 const said =
   (references: References): Outputs[string] =>
   (inputs, name) => {
@@ -89,7 +98,7 @@ const answersOf = (references: References, { seed, identity }: Drawn): GraphOpti
   };
 };
 
-/** Runs the program as if everything were made, and hands on what it registered. */
+/** Runs the program as if every resource were created, and returns what it registered. */
 export async function registered(
   spec: ClusterSpec,
   cloud: CloudFacts,

@@ -1,18 +1,19 @@
-/** What most texts look like that stand for something: there are thousands of them. */
+/** Pattern of most placeholders, of which there are thousands. */
 const usual = /^(?:ref\.[\w-]+\.\w+|198\.18\.\d+\.\d+)$/;
 
 /**
- * What Terraform knows only later, as the program sees it: a word, a number or an address that can be one, so that the program's own
- * checks and documents work with it. In what comes out of the program each is an expression again.
+ * Placeholders for values that Terraform knows only later: a word, a number or an address that
+ * passes the program's own checks. In the program's results they are replaced by Terraform
+ * expressions.
  */
 export class References {
   readonly #expressions = new Map<string, string>();
-  /** Patterns of texts that do not look like one that stands for something. */
+  /** Patterns of placeholders that `usual` does not match. */
   readonly #others = new Set<string>();
   #addresses = 0;
   #pattern: RegExp | undefined;
 
-  /** Has `text` stand for the expression from now on. */
+  /** Registers `text` as the placeholder of an expression. */
   stand(text: string, expression: string): string {
     this.#expressions.set(text, expression);
     if (!usual.test(text)) this.#others.add(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
@@ -20,20 +21,23 @@ export class References {
     return text;
   }
 
-  /** An address that stands for it, of a network that is for benchmarks alone (RFC 2544). */
+  /**
+   * Returns an address as the placeholder of an expression, from the network reserved for
+   * benchmarks (RFC 2544).
+   */
   address(expression: string): string {
     this.#addresses += 1;
     const [high, low] = [this.#addresses >> 8, this.#addresses & 255];
     return this.stand(`198.18.${String(high)}.${String(low)}`, expression);
   }
 
-  /** Finds what may stand for something, but not in the middle of a number or of base64. */
+  /** Returns a pattern that finds placeholders, but not within a number or base64. */
   #search(): RegExp {
     const any = [usual.source.slice(1, -1), ...this.#others].join("|");
     return new RegExp(`(?<![\\w+])(?:${any})(?![\\w+])`, "g");
   }
 
-  /** Terraform's template of a text. */
+  /** Returns the text as a Terraform template. */
   template(text: string): string {
     this.#pattern ??= this.#search();
     const found = text.replace(/[$%](?=\{)/g, "$&$&").replace(this.#pattern, (one) => {
@@ -45,7 +49,7 @@ export class References {
     return found;
   }
 
-  /** The value with each text in it as Terraform's template. */
+  /** Returns the value with each text in it as a Terraform template. */
   render(value: unknown): unknown {
     if (typeof value === "string") return this.template(value);
     if (typeof value === "number")

@@ -1,6 +1,9 @@
 import type { Fields, Row } from "../../../test/support/graph.js";
 
-/** Terraform's name for each type. One that is missing here is an error, so that nothing is forgotten. */
+/**
+ * Terraform's name of each type. A type that is missing here is an error, so that no resource is
+ * left out.
+ */
 const types: Readonly<Record<string, string>> = {
   "openstack:networking/network:Network": "openstack_networking_network_v2",
   "openstack:networking/subnet:Subnet": "openstack_networking_subnet_v2",
@@ -22,7 +25,7 @@ const types: Readonly<Record<string, string>> = {
   "openstack:loadbalancer/member:Member": "openstack_lb_member_v2",
 };
 
-/** Blocks that Terraform names in the singular. */
+/** Inputs whose blocks have a singular name in Terraform. */
 const singular: Readonly<Record<string, string>> = {
   ...{ fixedIps: "fixed_ip", networks: "network", blockDevices: "block_device" },
   allocationPools: "allocation_pool",
@@ -31,7 +34,7 @@ const singular: Readonly<Record<string, string>> = {
 const named = (key: string): string =>
   singular[key] ?? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** What is in a map is the user's. */
+/** Inputs that are maps, whose keys are not translated. */
 const maps: readonly string[] = ["metadata", "valueSpecs"];
 
 const translated = (value: unknown): unknown => {
@@ -48,10 +51,10 @@ const inputsOf = (inputs: Fields): Fields =>
     ]),
   );
 
-/** A name that Terraform takes. */
+/** Returns the name with characters that Terraform allows. */
 export const labelOf = (name: string): string => name.replace(/[^\w-]/g, "_");
 
-/** How another resource names this one; undefined where Terraform does not make it. */
+/** Returns the address of a resource in Terraform; throws if its type is unknown. */
 export function addressOf({ type, name }: Pick<Row, "type" | "name">): string {
   const known = types[type];
   if (known === undefined)
@@ -59,7 +62,7 @@ export function addressOf({ type, name }: Pick<Row, "type" | "name">): string {
   return `${known}.${labelOf(name)}`;
 }
 
-/** The resource as Terraform has it, texts as the program gave them. */
+/** Returns the resource in Terraform's spelling; texts are unchanged. */
 export const resourceOf = ({ inputs, ignoreChanges }: Pick<Row, "inputs" | "ignoreChanges">) => ({
   ...inputsOf(inputs),
   ...(ignoreChanges.length > 0 && { lifecycle: { ignore_changes: ignoreChanges.map(named) } }),

@@ -13,21 +13,22 @@ import type { References } from "./references.js";
 import { labelOf } from "./resources.js";
 
 /*
- * The program's scripts as an account of Terraform runs them: a resource without a cloud for each, whose provisioner sends the script
- * over SSH. What a script says comes back by a file, because a provisioner answers nothing.
+ * Renders the program's scripts for Terraform: a `terraform_data` resource for each, whose
+ * provisioner sends the script over SSH. A script's output returns in a file, because provisioners
+ * return nothing.
  */
 
-/** Files beside the configuration, by their paths. */
+/** Files next to the configuration, by their paths. */
 export type Files = Map<string, string>;
 
-/** Where what a step needs is put together. */
+/** Inputs for rendering steps, and the files that they add. */
 export interface Bench {
   readonly references: References;
   readonly drawn: Drawn;
   readonly files: Files;
 }
 
-/** The script that all of the program's begin with: what comes before it are values. */
+/** Script that every script of the program begins with; only values precede it. */
 const first = withoutComments(
   readFileSync(join(packageRoot(), "components/support/scripts/common.sh"), "utf8"),
 );
@@ -35,13 +36,14 @@ const first = withoutComments(
 const endMark = "STACKADM_INPUT";
 const local = (file: string): string => `\${path.module}/${file}`;
 
-/** Shell commands that give `input` to a command's standard input. */
+/** Returns shell commands that pass `input` to a command's standard input. */
 const fed = (command: string, input: string, into = "/dev/null"): string =>
   `umask 077\n${command} >${into} <<'${endMark}'\n${input}\n${endMark}`;
 
 export function connectionOf({ host, user, hostKey, proxy }: Hop): Fields {
   const to = { type: "ssh", host, user, agent: true };
-  // Of a bastion, Terraform expects the host key of the machine behind it: neither can be verified.
+  // With a bastion, Terraform expects the host key of the machine behind it, so neither key can be
+  // verified.
   return proxy
     ? { ...to, bastion_host: proxy.host, bastion_user: proxy.user }
     : { ...to, host_key: hostKey };
@@ -49,7 +51,7 @@ export function connectionOf({ host, user, hostKey, proxy }: Hop): Fields {
 
 const hopOf = ({ inputs }: Row): Hop => inputs["connection"] as Hop;
 
-/** The script's values, and the rest of it as a file that rows share. */
+/** Returns the script's values, and the name of a file, shared by rows, with the rest of it. */
 function split(
   stdin: string,
   { files }: Bench,
@@ -63,9 +65,12 @@ function split(
   return { values: text.slice(0, at), file };
 }
 
-/** Only here is known for which server a certificate is: one is made as soon as there is that server. */
+/**
+ * Join certificate of a machine. It contains the server's ID, so it is signed when the server
+ * exists.
+ */
 interface Certificate {
-  /** The values, in which the certificate's file is read. */
+  /** Values of the script; the certificate is read from its file. */
   readonly values: string;
   readonly provisioners: readonly Fields[];
 }
@@ -94,7 +99,7 @@ function certified(values: string, row: string, { files, drawn, references }: Be
   };
 }
 
-/** A step that has something to say leaves it on its machine; from there it is fetched. */
+/** Returns a provisioner that copies a step's output from its machine. */
 function fetched(row: string, { host, user, hostKey }: Hop, { files, references }: Bench): Fields {
   files.set(`keys/${row}.known_hosts`, `* ${hostKey}\n`);
   const options = [
@@ -107,7 +112,7 @@ function fetched(row: string, { host, user, hostKey }: Hop, { files, references 
   };
 }
 
-/** A row that runs when it is made. */
+/** Returns the resource of a row that runs at creation. */
 export function stepOf(row: Row, bench: Bench): Fields {
   const { references } = bench;
   const label = labelOf(row.name);
@@ -132,7 +137,7 @@ export function stepOf(row: Row, bench: Bench): Fields {
   };
 }
 
-/** A row that runs when it is deleted. Only itself can be read then. */
+/** Returns the resource of a row that runs at deletion, when it can read only its own values. */
 export function farewellOf(row: Row, bench: Bench): Fields {
   const { references } = bench;
   const { stdin, delete: command } = row.inputs as Readonly<Record<"stdin" | "delete", string>>;
@@ -155,7 +160,10 @@ export function farewellOf(row: Row, bench: Bench): Fields {
 const applying = `sudo -n timeout 120 sh -c 'until kubectl --kubeconfig /etc/kubernetes/admin.conf \
 apply --server-side --force-conflicts -f objects.json; do sleep 1; done'`;
 
-/** All objects by one `kubectl apply` on the first control plane, again while its etcd lets in others. */
+/**
+ * Returns the resource that applies all objects by `kubectl apply` on the first control plane;
+ * repeats it, because the API fails while etcd adds members.
+ */
 export const objectsOf = (hop: Hop, { references }: Bench): Fields => ({
   triggers_replace: ["${sha256(local.objects)}"],
   connection: references.render(connectionOf(hop)),

@@ -5,7 +5,10 @@ import { cacheDirectory } from "../../../base/paths.js";
 import { silent } from "../../../base/progress.js";
 import { makeWithGo, type GoBuild } from "../../../toolchain/make.js";
 
-/** The provider's name. Nobody is asked under that of the host: the provider lies in a mirror on this machine. */
+/**
+ * Address of the provider. The host is never contacted: the provider is in a mirror on this
+ * machine.
+ */
 export const provider = {
   host: "bench.stackadm.example",
   path: "terraform-provider-openstack/openstack",
@@ -21,7 +24,7 @@ const cli: GoBuild = {
   expectedSeconds: 600,
 };
 
-/** The same release as the one behind the Pulumi plugin that the toolchain builds. */
+/** Build of the provider, in the release that the toolchain's Pulumi plugin contains. */
 const plugin: GoBuild = {
   name: "terraform-provider-openstack",
   version: provider.version,
@@ -33,11 +36,14 @@ const plugin: GoBuild = {
 
 export interface TerraformTools {
   readonly executable: string;
-  /** What has `terraform` find the provider in the mirror, and ask nobody. */
+  /** Variables that make `terraform` use the mirror and contact no registry. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Builds Terraform and its OpenStack provider on first use, and lays out a mirror below `directory` for `terraform init`. */
+/**
+ * Builds Terraform and its OpenStack provider at the first call, and creates a mirror in
+ * `directory` for `terraform init`.
+ */
 export async function terraformTools(directory: string): Promise<TerraformTools> {
   const cache = cacheDirectory("test-tools");
   mkdirSync(cache, { recursive: true });
