@@ -10,18 +10,18 @@ import { readEvidence } from "../tools/evidence/record.js";
 import { sections } from "../tools/evidence/rows/rows.js";
 
 /*
- * Writes docs/configuration.md and docs/config.schema.json from the schema, docs/failures.md from the table of failures, and
- * docs/support-matrix.md from the records that tests wrote.
- * `--check` writes nothing and fails when they are stale.
+ * Writes docs/configuration.md and docs/config.schema.json from the schema, docs/failures.md from
+ * the table of failures, and docs/support-matrix.md from the records that tests wrote. With
+ * `--check`, writes nothing and fails if a file is outdated.
  */
 
-/** A JSON schema as far as it is read here. */
+/** JSON schema, with the keywords that are read here. */
 interface Schema {
   readonly type?: string;
   readonly description?: string;
   readonly change?: string;
   readonly otherwise?: string;
-  /** What the keys of a map of objects are. */
+  /** Meaning of the keys of a map of objects, such as `pool`. */
   readonly entries?: string;
   readonly default?: unknown;
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -30,12 +30,12 @@ interface Schema {
   readonly items?: Schema;
   readonly enum?: readonly string[];
   readonly const?: unknown;
-  /** The members of a union by `kind`. */
+  /** Members of a union, distinguished by `kind`. */
   readonly oneOf?: readonly Schema[];
 }
 
 export interface Leaf {
-  /** As it is written: `workers.<pool>.count`. */
+  /** Path of the value: `workers.<pool>.count`. */
   readonly path: string;
   readonly description: string;
   readonly change: string;
@@ -65,11 +65,11 @@ const leaf = (schema: Schema, path: string, required: boolean): Leaf => {
   return { path, description, change: change ?? "", default: defaultOf(schema, required) };
 };
 
-/** Every value that can be written, in the order of the schema. */
+/** Returns every value that can be set, in the order of the schema. */
 export function leaves(schema: Schema, path = "", required = true): readonly Leaf[] {
   const [inKeys, inList] = [keyed(schema), listed(schema)];
   if (schema.oneOf) return leavesOfUnion(schema, schema.oneOf, path);
-  // Required of an entry, whether or not there has to be one.
+  // A value can be required within an entry, even if no entry is required.
   const keys = schema.entries ?? (path === "workers" ? "pool" : "name");
   if (inKeys) return leaves(inKeys, `${path}.<${keys}>`);
   if (inList) return leaves(inList, `${path}[]`, false);
@@ -83,7 +83,10 @@ export function leaves(schema: Schema, path = "", required = true): readonly Lea
   );
 }
 
-/** The kind first, then what some of the members have; what several have is one value. */
+/**
+ * Returns the kind first, then the values of all members; a value that several members have is
+ * listed once.
+ */
 function leavesOfUnion(union: Schema, members: readonly Schema[], path: string): readonly Leaf[] {
   const { kind } = { kind: undefined, ...(union.default as object | undefined) };
   const others = members
@@ -108,7 +111,7 @@ const meanings = {
 
 const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 
-/** The page for people. */
+/** Returns the text of docs/configuration.md. */
 export function page(all: readonly Leaf[]): string {
   const used = changes.filter((change) => all.some((one) => one.change === change));
   return [
@@ -131,7 +134,7 @@ export function page(all: readonly Leaf[]): string {
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
-/** The page about what can go wrong. */
+/** Returns the text of docs/failures.md. */
 export const failuresPage = (): string =>
   [
     "# Failures",
@@ -149,7 +152,7 @@ export const failuresPage = (): string =>
     "",
   ].join("\n");
 
-/** The schema for editors. */
+/** Returns the JSON schema for editors. */
 export const jsonSchema = (): Schema =>
   z.toJSONSchema(clusterShape, {
     io: "input",

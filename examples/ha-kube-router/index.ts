@@ -1,4 +1,5 @@
-// Three control planes, etcd on machines of its own, kube-router without encapsulation; and a namespace for a team.
+// Three control planes, etcd on its own machines, kube-router without encapsulation, and a
+// namespace for a team.
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import * as stackadm from "stackadm";
@@ -8,7 +9,7 @@ export = async () => {
   const args: stackadm.ClusterArgs = {
     name: pulumi.getStack(),
     ...{ topology: "ha", image: "debian-12", externalNetwork: "public" },
-    allowedCidrs: ["172.29.0.0/16"], // who may reach the API and SSH: here the lab's own networks
+    allowedCidrs: ["172.29.0.0/16"], // clients of the API and SSH: here the lab's own networks
     ssh: { publicKey: config.require("sshPublicKey") },
     controlPlane: { flavor: "k8s-control-plane" },
     etcd: { kind: "dedicated", flavor: "k8s-worker" },
@@ -17,7 +18,8 @@ export = async () => {
   };
   const operator = stackadm.operatorOf(process.env);
   const written = stackadm.withSiteDefaults(args, process.env);
-  // Awaited, so that a machine that never answered is replaced. What is wrong in the arguments, Cluster says in sentences.
+  // Awaited, so that a machine that never answered is replaced. `Cluster` reports invalid
+  // arguments.
   const { data: spec } = stackadm.clusterSchema.safeParse(written);
   const cloud = spec && (await stackadm.lookUpCloud(stackadm.wantedOf(spec), {}, operator));
   const cluster = new stackadm.Cluster(pulumi.getStack(), { ...written, operator, cloud });
