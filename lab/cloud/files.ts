@@ -34,16 +34,16 @@ import {
   unitName,
 } from "./units.js";
 
-/** A file in the cloud's root file system. */
+/** File in the cloud's root file system. */
 export interface CloudFile {
-  /** Absolute inside the cloud. */
+  /** Absolute path inside the cloud. */
   readonly path: string;
   readonly content: string;
-  /** Default: 0644. */
+  /** Mode of the file. @default 0644 */
   readonly mode?: number;
 }
 
-/** A link in the cloud's root file system. */
+/** Symbolic link in the cloud's root file system. */
 export interface CloudLink {
   readonly path: string;
   readonly target: string;
@@ -84,7 +84,7 @@ function serviceConfigurations(inputs: CloudInputs): CloudFile[] {
   }));
 }
 
-/** `export` lines of a person's shell inside the cloud. */
+/** Returns the `export` lines for a user's shell inside the cloud. */
 const openrc = ({ settings, secrets }: CloudInputs): string => {
   const { AUTH_URL, REGION } = environment(settings, secrets);
   return [
@@ -126,7 +126,8 @@ function baseFiles(inputs: CloudInputs): CloudFile[] {
       content: "[Journal]\nStorage=persistent\nSystemMaxUse=200M\nRateLimitBurst=0\n",
     },
     { path: "/etc/mysql/mariadb.conf.d/90-lab.cnf", content: databaseServer },
-    // Written before the first boot: renamed later, rabbitmqctl and the stop hang for a minute.
+    // Written before the first boot: if the node is renamed later, rabbitmqctl and the service's
+    // stop hang for a minute.
     {
       path: "/etc/rabbitmq/rabbitmq-env.conf",
       content: "NODENAME=rabbit@localhost\nNODE_IP_ADDRESS=127.0.0.1\n",
@@ -157,7 +158,7 @@ function baseFiles(inputs: CloudInputs): CloudFile[] {
   ];
 }
 
-/** Every file that makes a tree of Debian packages the lab's cloud. */
+/** Returns every file that turns a tree of Debian packages into the lab's cloud. */
 export function cloudFiles(inputs: CloudInputs): CloudFile[] {
   return [
     ...baseFiles(inputs),
@@ -182,5 +183,5 @@ export const cloudLinks = (): CloudLink[] => [
   { path: "/etc/systemd/system/default.target", target: "/lib/systemd/system/multi-user.target" },
 ];
 
-/** What Debian's packages put there and the cloud must not have. */
+/** Files of Debian's packages that the cloud must not have. */
 export const removedFiles: readonly string[] = ["/etc/nginx/sites-enabled/default"];

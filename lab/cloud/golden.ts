@@ -24,7 +24,7 @@ import { cloudFiles, cloudLinks, removedFiles } from "./files.js";
 import { imageId } from "./offering.js";
 import { newSecrets, noSecrets, type LabSecrets } from "./secrets.js";
 
-/** What a build needs to know. */
+/** Inputs of the build of a golden cloud. */
 export interface GoldenBuild {
   readonly settings: LabSettings;
   readonly paths: LabPaths;
@@ -34,19 +34,25 @@ export interface GoldenBuild {
   readonly signal?: AbortSignal;
 }
 
-/** A configured cloud that was booted once: every lab starts from a snapshot of its root. */
+/** Golden cloud: configured, and booted once. Every lab starts from a snapshot of its root. */
 export interface Golden {
   readonly key: string;
   readonly root: string;
   readonly secrets: LabSecrets;
 }
 
-/** Changes whenever the steps in this file give another cloud from the same inputs. */
+/**
+ * Revision of the steps in this file. Change: raise it when the steps give another cloud from the
+ * same inputs.
+ */
 const revision = 1;
 
 const treeKey = (): string => inputKey(suite, cloudPackages, cloudBackports, revision);
 
-/** Key of the golden cloud: everything that decides what is in it, except passwords and the drivers' code. Of `paths` only the front's authority counts. */
+/**
+ * Returns the key of the golden cloud: a digest of everything that decides its content, except
+ * passwords and the drivers' code. Of `paths`, only the front's authority counts.
+ */
 export const goldenKey = (settings: LabSettings, paths: LabPaths): string =>
   inputKey(
     ...[settings, treeKey(), imageKey(paths), revision],
@@ -56,7 +62,10 @@ export const goldenKey = (settings: LabSettings, paths: LabPaths): string =>
 const goldenRoot = (paths: LabPaths, key: string) => join(paths.store, `golden-${key}`);
 const secretsFile = (paths: LabPaths, key: string) => join(paths.goldens, key, "secrets.json");
 
-/** The golden cloud that was kept for these settings, if any. The store must be open. */
+/**
+ * Returns the golden cloud in the store for these settings, if there is one. The store must be
+ * open.
+ */
 export async function keptGolden(
   settings: LabSettings,
   paths: LabPaths,
@@ -68,10 +77,13 @@ export async function keptGolden(
   return { key, root, secrets: JSON.parse(await readFile(file, "utf8")) as LabSecrets };
 }
 
-/** The kept golden cloud, or a new one: Debian packages, server image, first boot. */
+/**
+ * Returns the golden cloud in the store, or builds one: Debian packages, server image, first boot.
+ */
 export async function ensureGolden(build: GoldenBuild): Promise<Golden> {
   const { progress, paths, signal } = build;
-  // Before the first key: images and clouds are named after what they trust.
+  // Before the first key is computed: the keys of images and clouds include the authority that they
+  // trust.
   await ensureFrontCertificate(paths);
   const kept = await keptGolden(build.settings, paths);
   if (kept) return kept;
@@ -83,14 +95,14 @@ export async function ensureGolden(build: GoldenBuild): Promise<Golden> {
   return withStep(progress, "Cloud: first boot", 110, (step) => firstBoot(build, tree, step));
 }
 
-/** Deletes what an interrupted build left in the store. */
+/** Deletes subvolumes that an interrupted build left in the store. */
 async function dropParts(paths: LabPaths): Promise<void> {
   for (const name of await listTop(paths)) {
     if (name.endsWith(".part")) await deleteSubvolume(paths, join(paths.store, name));
   }
 }
 
-/** A subvolume with the cloud's Debian packages, unconfigured. */
+/** Returns a subvolume with the cloud's Debian packages, not configured yet. */
 async function ensurePackages({ paths, progress, signal }: GoldenBuild): Promise<string> {
   const tree = join(paths.store, `packages-${treeKey()}`);
   if (existsSync(tree)) return tree;
@@ -161,14 +173,20 @@ async function firstBoot(build: GoldenBuild, tree: string, step: Step): Promise<
   return { key, root, secrets };
 }
 
-/** The databases must be whole on disk before the container is killed. */
+/**
+ * Stops the services, because the databases must be complete on disk before the container is
+ * killed.
+ */
 async function stopServices(name: string): Promise<void> {
   await inContainer(name, ["systemctl", "stop", "os-*.service"]);
   await inContainer(name, ["systemctl", "stop", "mariadb", "rabbitmq-server", "memcached"]);
   await inContainer(name, ["journalctl", "--flush", "--rotate", "--vacuum-time=1s"]);
 }
 
-/** Nova unpacks an image when the first server wants it; done here, the first server starts as fast as the others. */
+/**
+ * Unpacks the image for Nova, which otherwise unpacks it for the first server: so that server
+ * starts as fast as the others.
+ */
 async function prepareImageTree(paths: LabPaths, root: string): Promise<void> {
   const tree = join(root, "srv/lab/nova/base", imageId);
   if (existsSync(tree)) return;
@@ -180,7 +198,7 @@ async function prepareImageTree(paths: LabPaths, root: string): Promise<void> {
   ]);
 }
 
-/** Keeps passwords, certificates and the versions of all packages beside the golden cloud. */
+/** Writes passwords, certificates and the versions of all packages to the golden cloud's folder. */
 async function record({ settings, paths }: GoldenBuild, root: string, secrets: LabSecrets) {
   const folder = dirname(secretsFile(paths, goldenKey(settings, paths)));
   const versions = await run("dpkg-query", [
@@ -193,7 +211,7 @@ async function record({ settings, paths }: GoldenBuild, root: string, secrets: L
   await flushStore(paths);
 }
 
-/** Only the newest golden cloud and its packages are kept. */
+/** Deletes all golden clouds and package trees in the store except this tree. */
 async function dropOldGoldens(paths: LabPaths, tree: string): Promise<void> {
   for (const name of await listTop(paths)) {
     const path = join(paths.store, name);

@@ -1,8 +1,8 @@
 export type IniValue = string | number | boolean;
-/** Section -> key -> value: the configuration format of all OpenStack services (oslo.config). */
+/** Configuration of an OpenStack service (oslo.config): section -> key -> value. */
 export type Ini = Readonly<Record<string, Readonly<Record<string, IniValue>>>>;
 
-/** Renders sections and keys in the order they are written; booleans in lower case. */
+/** Renders sections and keys in their order; booleans are written in lower case. */
 export function renderIni(ini: Ini): string {
   return Object.entries(ini)
     .map(([section, values]) => {

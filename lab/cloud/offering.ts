@@ -5,14 +5,14 @@ import type { LabSecrets } from "./secrets.js";
 
 /** Project and user of the tenant. */
 export const tenant = "demo";
-/** What the tenant may be: Barbican takes secrets from a role of its own. */
+/** Roles of the tenant's user: Barbican accepts secrets only from the role `creator`. */
 const roles = ["member", "creator"];
 export const imageName = "debian-12";
 export const externalNetworkName = "public";
-/** A second external network, for whoever keeps the floating IPs of services apart. */
+/** Name of the second external network, for stacks that use separate floating IPs for Services. */
 export const servicesNetworkName = "services";
 
-/** Fixed, so that the tree unpacked from the image can be prepared before Nova asks for it. */
+/** ID of the image; fixed, so that its unpacked tree can be prepared before Nova asks for it. */
 export const imageId = "6f1c7c52-0d5e-4f5e-9d0b-4c9c5f1d0d12";
 
 const flavor = (name: string, vcpus: number, ram: number, disk: number) => ({
@@ -22,7 +22,7 @@ const flavor = (name: string, vcpus: number, ram: number, disk: number) => ({
   disk,
 });
 
-/** A service of the catalogue with its address in each region. */
+/** Returns the services of the catalog with their addresses in each region. */
 const catalog = (settings: LabSettings) => {
   const at = (transports: readonly Transport[], port: number, path = "") => ({
     urls: Object.fromEntries(
@@ -34,7 +34,7 @@ const catalog = (settings: LabSettings) => {
   });
   const both = ["http", "https"] as const;
   return [
-    // keystone-manage has made it, with its address in plain HTTP.
+    // keystone-manage has created its service and plain HTTP address already.
     { type: "identity", name: "keystone", ...at(["https"], ports.identity, "/v3") },
     { type: "image", name: "glance", ...at(both, ports.image) },
     { type: "placement", name: "placement", ...at(both, ports.placement) },
@@ -47,7 +47,10 @@ const catalog = (settings: LabSettings) => {
   ];
 };
 
-/** Of the tenant; -1 is unlimited. Enough for the largest example, small enough to be run into. */
+/**
+ * Quotas of the tenant; -1 is unlimited. Sufficient for the largest example, small enough for tests
+ * to exceed.
+ */
 const quotas = {
   compute: {
     instances: 20,
@@ -76,11 +79,14 @@ const externalNetwork = (
   { cidr, host: gateway, first, last }: LabExternalNetwork,
 ) => ({ name, physicalNetwork, cidr, gateway, first, last });
 
-/** What bootstrap.py reads: everything an operator puts into the empty cloud, except passwords. */
+/**
+ * Returns the input of bootstrap.py: everything that an operator adds to the empty cloud, except
+ * passwords.
+ */
 export const offering = (settings: LabSettings) => ({
   tenant,
   roles,
-  // That of plain HTTP is there already.
+  // The region of plain HTTP exists already.
   regions: [regionOf(settings, "https")],
   catalog: catalog(settings),
   image: {
@@ -114,7 +120,7 @@ export const offering = (settings: LabSettings) => ({
   quotas,
 });
 
-/** Environment of first-boot.sh and bootstrap.py. */
+/** Returns the environment of first-boot.sh and bootstrap.py. */
 export const environment = (
   settings: LabSettings,
   secrets: LabSecrets,

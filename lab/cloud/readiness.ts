@@ -5,7 +5,7 @@ import { UserError } from "../../base/user-error.js";
 import type { LabSettings } from "../settings.js";
 import { identityUrl, ports, tlsPort } from "./configuration/common.js";
 
-/** APIs that must answer. */
+/** Ports of the APIs that must accept connections. */
 export const apiPorts = {
   keystone: ports.identity,
   placement: ports.placement,
@@ -15,21 +15,24 @@ export const apiPorts = {
   cinder: ports.volume,
   octavia: ports.loadBalancer,
   barbican: ports.secrets,
-  // One nginx has all of these ports or none.
+  // One port is enough, because nginx listens on all of these ports or on none.
   "TLS of the APIs": tlsPort(ports.identity),
   "package repository": ports.packages,
   registry: ports.registry,
 } as const;
 
-/** One worker as its own service reports it. */
+/** Worker of a service, as the service's API reports it. */
 export interface Worker {
   readonly name: string;
   readonly up: boolean;
-  /** Last report, milliseconds since the epoch. */
+  /** Time of the last report, milliseconds since the epoch. */
   readonly reported: number;
 }
 
-/** Times in the APIs are UTC, with or without "T" and fraction. */
+/**
+ * Parses a time of the APIs: UTC, with or without "T" and fraction. Returns milliseconds, 0 if
+ * there is none.
+ */
 export const utc = (text: string | null | undefined): number =>
   text ? Date.parse(`${text.replace(" ", "T").replace(/Z$/, "")}Z`) : 0;
 
@@ -46,7 +49,7 @@ interface NeutronAgent {
   heartbeat_timestamp: string | null;
 }
 
-/** From Nova's and Cinder's `os-services`. */
+/** Returns the workers in the answer of Nova's or Cinder's `os-services`. */
 export const novaWorkers = (body: { services: NovaService[] }): Worker[] =>
   body.services.map((service) => ({
     name: `${service.binary} ${service.host}`,
@@ -54,7 +57,7 @@ export const novaWorkers = (body: { services: NovaService[] }): Worker[] =>
     reported: utc(service.updated_at),
   }));
 
-/** From Neutron's `agents`. */
+/** Returns the agents in the answer of Neutron's `agents`. */
 export const neutronWorkers = (body: { agents: NeutronAgent[] }): Worker[] =>
   body.agents.map((agent) => ({
     name: `${agent.binary} ${agent.host}`,
@@ -62,7 +65,10 @@ export const neutronWorkers = (body: { agents: NeutronAgent[] }): Worker[] =>
     reported: utc(agent.heartbeat_timestamp),
   }));
 
-/** Backends that Cinder's scheduler knows, from `scheduler-stats/get_pools`: names like labcloud@zone-a#lab. */
+/**
+ * Returns the backends that Cinder's scheduler knows, from the answer of
+ * `scheduler-stats/get_pools` (names like labcloud@zone-a#lab).
+ */
 export const knownBackends = (body: { pools: { name: string }[] }, now: number): Worker[] =>
   body.pools.map(({ name }) => ({
     name: `backend ${name.split("#")[0] ?? name}`,
@@ -70,7 +76,7 @@ export const knownBackends = (body: { pools: { name: string }[] }, now: number):
     reported: now,
   }));
 
-/** Workers that a whole cloud has: those of the golden one, named after the settings. */
+/** Returns the names of the workers that a complete cloud has. */
 export function expectedWorkers({ hostname, zones }: LabSettings): string[] {
   return [
     `nova-conductor ${hostname}`,
@@ -85,7 +91,10 @@ export function expectedWorkers({ hostname, zones }: LabSettings): string[] {
   ];
 }
 
-/** Expected workers that are not up, or have not reported since `since`: a golden cloud remembers reports of its first boot. */
+/**
+ * Returns the expected workers that are not up, or have not reported since `since`: a golden
+ * cloud's databases still contain reports of its first boot.
+ */
 export const lateWorkers = (
   expected: readonly string[],
   workers: readonly Worker[],
@@ -114,7 +123,7 @@ const answers = (host: string, port: number): Promise<boolean> =>
     });
   });
 
-/** Names of the APIs that accept no connection. */
+/** Returns the names of the APIs that accept no connection. */
 export async function silentApis({ management }: LabSettings): Promise<string[]> {
   const found = await Promise.all(
     Object.entries(apiPorts).map(async ([name, port]) => ({
@@ -155,7 +164,7 @@ async function get<T>({ token }: Login, url: string): Promise<T> {
   return (await response.json()) as T;
 }
 
-/** Everything that is not ready yet, in words; empty when the cloud can be used. */
+/** Returns the names of everything that is not ready yet; empty when the cloud can be used. */
 async function late(settings: LabSettings, password: string, since: number): Promise<string[]> {
   const silent = await silentApis(settings);
   if (silent.length > 0) return silent;
@@ -182,12 +191,15 @@ async function late(settings: LabSettings, password: string, since: number): Pro
   return lateWorkers(expectedWorkers(settings), workers, since);
 }
 
-/** How long a start may take before it counts as failed. A warm one takes 40 s on two idle cores. */
+/**
+ * Milliseconds after which a start has failed. A start with a warm cache takes 40 s on two idle
+ * cores.
+ */
 const patience = 300_000;
 
 export interface Waiting {
   readonly settings: LabSettings;
-  /** Of the cloud's administrator. */
+  /** Password of the cloud's administrator. */
   readonly password: string;
   readonly step: Step;
   readonly signal?: AbortSignal;
@@ -195,7 +207,7 @@ export interface Waiting {
 
 /** Waits until every API answers and every worker has reported since the call. */
 export async function untilReady({ settings, password, step, signal }: Waiting): Promise<void> {
-  // Reports carry whole seconds.
+  // Rounded down, because reports have whole seconds.
   const since = Math.floor(Date.now() / 1000) * 1000;
   let missing = ["everything"];
   while (Date.now() < since + patience) {

@@ -2,13 +2,13 @@ import { toYaml } from "../../base/yaml.js";
 import type { LabSettings } from "../settings.js";
 import { apis, ports, tlsPort } from "./configuration/common.js";
 
-/** Where nginx reads what the APIs prove themselves by. */
+/** Files with the APIs' certificate and key, for nginx. */
 export const tlsFiles = {
   certificate: "/etc/lab/tls/server.crt",
   privateKey: "/etc/lab/tls/server.key",
 };
 
-/** nginx: the signed apt repositories on an address of their own, read-only. */
+/** Returns nginx's server of the signed apt repositories, on a separate port, read-only. */
 export const packageSite = ({ management }: LabSettings): string => `server {
   listen ${management.cloud}:${ports.packages};
   root /srv/site/packages;
@@ -25,7 +25,10 @@ const tlsServer = ({ management }: LabSettings, port: number): string => `server
 }
 `;
 
-/** nginx: TLS before each API. What the client asked for goes along, for the addresses in answers. */
+/**
+ * Returns nginx's TLS servers in front of the APIs. They pass the requested host and scheme on,
+ * because the services put them into addresses in their answers.
+ */
 export const tlsSite = (settings: LabSettings): string => `ssl_certificate ${tlsFiles.certificate};
 ssl_certificate_key ${tlsFiles.privateKey};
 client_max_body_size 0;
@@ -35,11 +38,13 @@ proxy_set_header Host $http_host;
 proxy_set_header X-Forwarded-Proto $scheme;
 ${apis.map((port) => tlsServer(settings, port)).join("")}`;
 
-/** Address of the registry, in plain HTTP. */
+/** Returns the address of the registry, in plain HTTP. */
 export const registryAddress = ({ management }: LabSettings): string =>
   `http://${management.cloud}:${ports.registry}`;
 
-/** Debian's docker-registry over the folder that is built on the host. */
+/**
+ * Returns the configuration of Debian's docker-registry for the folder that is built on the host.
+ */
 export const registryConfiguration = ({ management }: LabSettings): string =>
   toYaml({
     version: "0.1",

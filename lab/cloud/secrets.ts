@@ -3,29 +3,32 @@ import type { LabPaths, LabSettings } from "../settings.js";
 import { certifyFront } from "../front/authority.js";
 import { newServerTls, type Certified, type ServerTls } from "../certificates.js";
 
-/** Of the services among themselves, and of the cloud's users. */
+/** Passwords that the services use among each other, and of the cloud's users. */
 export interface LabPasswords {
   readonly database: string;
   readonly bus: string;
-  /** The service user `svc` that the services use among themselves. */
+  /** Password of the service user `svc`, with which the services call each other. */
   readonly service: string;
-  /** Shared between Nova and Neutron's metadata agent. */
+  /** Secret shared by Nova and Neutron's metadata agent. */
   readonly metadata: string;
   readonly admin: string;
   readonly demo: string;
 }
 
-/** What one golden cloud keeps to itself: made once with it, kept in a file of mode 0600 beside it. */
+/** Secrets of one golden cloud: created with it, kept next to it in a file of mode 0600. */
 export interface LabSecrets extends LabPasswords {
-  /** By which Barbican encrypts what it keeps. */
+  /** Key with which Barbican encrypts its secrets. */
   readonly secretsKey: string;
-  /** Of the APIs on the management address. */
+  /** Certificate of the APIs on the management address. */
   readonly tls: ServerTls;
-  /** Certificate and key of the hosts of the front. */
+  /** Certificate and key for the hosts of the front. */
   readonly front: Certified;
 }
 
-/** Letters and digits only: they stand in URLs, INI files and SQL. 24 characters, at least 120 bits. */
+/**
+ * Returns a password of letters and digits only, because it is used in URLs, INI files and SQL: 24
+ * characters, at least 120 bits.
+ */
 const password = (): string => {
   let text = "";
   while (text.length < 24)
@@ -46,10 +49,10 @@ export function newPasswords(): LabPasswords {
   };
 }
 
-/** A key of Fernet: 32 bytes in base64 for URLs, with its padding. */
+/** Returns a Fernet key: 32 bytes in URL-safe base64, with padding. */
 const fernetKey = (): string => `${randomBytes(32).toString("base64url")}=`;
 
-/** Needs the command `openssl`. */
+/** Creates new secrets. Needs the command `openssl`. */
 export const newSecrets = async (
   { management }: LabSettings,
   paths: Pick<LabPaths, "front">,
@@ -60,7 +63,7 @@ export const newSecrets = async (
   front: await certifyFront(paths),
 });
 
-/** Stand in for the real ones where only the shape of a configuration counts: when it is hashed. */
+/** Placeholders of secrets, for the configuration's digest. */
 export const noSecrets: LabSecrets = {
   database: "x",
   bus: "x",

@@ -21,7 +21,7 @@ import type { LabPaths, LabSettings } from "../settings.js";
 import type { Golden } from "./golden.js";
 import { untilReady } from "./readiness.js";
 
-/** Subvolume of the running cloud. */
+/** Returns the subvolume of the running cloud. */
 export const runningRoot = (paths: LabPaths): string => join(paths.store, "running");
 
 export interface CloudStart {
@@ -34,7 +34,10 @@ export interface CloudStart {
   readonly signal?: AbortSignal;
 }
 
-/** Starts a fresh cloud from the golden one and waits until it can be used. Nothing of an earlier one may be there. */
+/**
+ * Starts a cloud from a snapshot of the golden one and waits until it can be used. An earlier cloud
+ * must have been removed completely.
+ */
 export async function startCloud(start: CloudStart): Promise<void> {
   const { golden, settings, paths, drivers, progress, signal } = start;
   const root = runningRoot(paths);
@@ -68,8 +71,8 @@ export async function startCloud(start: CloudStart): Promise<void> {
 }
 
 /**
- * Takes the cloud and every trace of it off the host, however it ended: container, volumes' loop devices, links,
- * rules, file systems. Caches stay.
+ * Removes the cloud from the host, however it ended: container, loop devices of volumes, links,
+ * rules, file systems. Caches are kept.
  */
 export async function removeCloud(settings: LabSettings, paths: LabPaths): Promise<void> {
   await removeContainer(settings.name);
@@ -84,13 +87,13 @@ export async function removeCloud(settings: LabSettings, paths: LabPaths): Promi
   }
 }
 
-/** The lab's store, after one that it may have left elsewhere. */
+/** Returns the lab's store, preceded by one that it left mounted in another cache folder. */
 async function stores(paths: LabPaths): Promise<LabPaths[]> {
   const stray = await strayStore(paths);
   return stray ? [stray, paths] : [paths];
 }
 
-/** What of the lab is on the host, in words; empty after `lab down`. */
+/** Returns the names of the lab's remains on the host; empty after `lab down`. */
 export async function remains(settings: LabSettings, paths: LabPaths): Promise<string[]> {
   const places = await stores(paths);
   const inStores = places.map(async (place) => [

@@ -1,13 +1,16 @@
 import type { LabSettings } from "../settings.js";
 import { ports } from "./configuration/common.js";
 
-/** One OpenStack service as a systemd unit `os-<name>`. */
+/** OpenStack service, run as the systemd unit `os-<name>`. */
 export interface Service {
   readonly name: string;
   readonly command: string;
-  /** Ports that must listen before it starts: a service that calls another one too early loses a whole bus timeout of 60 s. */
+  /**
+   * Ports that must listen before the service starts: a call to a service that is not there yet
+   * costs a bus timeout of 60 s.
+   */
   readonly needs: readonly number[];
-  /** Agents leave their children (dnsmasq, metadata proxies) alone when they are restarted. */
+  /** Keeps child processes (dnsmasq, metadata proxies) running when the service restarts. */
   readonly keepsChildren?: boolean;
 }
 
@@ -16,7 +19,8 @@ const { database, bus, identity, placement, compute, network } = ports;
 const uwsgi = (address: string, port: number, file: string, processes = 1): string =>
   [
     `/usr/bin/uwsgi --plugin python3 --http-socket ${address}:${port} --wsgi-file ${file}`,
-    // Without --need-app a failed start answers 500 for ever instead of being tried again.
+    // Without --need-app, uwsgi answers 500 after a failed start instead of exiting and being
+    // restarted.
     `--master --lazy-apps --need-app --processes ${processes} --buffer-size 65535`,
     "--die-on-term --disable-logging --add-header 'Connection: close'",
   ].join(" ");
@@ -81,7 +85,7 @@ const commands = (on: string): readonly Service[] => {
   ];
 };
 
-/** All services of the cloud, in the order they are best started in. */
+/** Returns all services of the cloud, in their best start order. */
 export const services = ({ management, zones }: LabSettings): readonly Service[] => [
   ...commands(management.cloud),
   ...zones.map(({ name }) => ({
@@ -92,7 +96,7 @@ export const services = ({ management, zones }: LabSettings): readonly Service[]
   })),
 ];
 
-/** The unit's text. `TimeoutStopSec` is short: `lab down` throws the whole cloud away. */
+/** Renders the unit. `TimeoutStopSec` is short, because `lab down` discards the whole cloud. */
 export const renderUnit = (service: Service): string => `[Unit]
 Description=OpenStack ${service.name}
 After=mariadb.service rabbitmq-server.service memcached.service network.target
@@ -117,8 +121,8 @@ WantedBy=multi-user.target
 export const unitName = (service: Service): string => `os-${service.name}.service`;
 
 /**
- * Units that must not run in the container: it shares the kernel with the host, so nothing in it may apply kernel
- * settings or device rules, and Debian's own OpenStack units are replaced by ours.
+ * Units that must not run in the container: it shares the host's kernel, so nothing in it may apply
+ * kernel settings or device rules. Debian's OpenStack units are replaced by the lab's.
  */
 export const maskedUnits: readonly string[] = [
   ..."systemd-udevd.service systemd-udevd-kernel.socket systemd-udevd-control.socket".split(" "),
@@ -141,8 +145,8 @@ export const maskedUnits: readonly string[] = [
 ];
 
 /**
- * All servers together are one control group, which with version 1 would weigh as much as any single process of the
- * services: it gets the weight of eight.
+ * Unit that sets the servers' CPU weight. All servers share one control group, which in version 1
+ * would weigh as much as a single process of the services; it gets the weight of eight.
  */
 export const serverWeightUnit = `[Unit]
 Description=Processor weight of the servers
@@ -157,6 +161,9 @@ ExecStart=/bin/sh -c 'echo 8192 >/sys/fs/cgroup/cpu/lab/cpu.shares'
 WantedBy=multi-user.target
 `;
 
-/** Drop-in for the services below OpenStack: the container may neither raise limits nor lower OOM scores. */
+/**
+ * Drop-in for database, message bus and cache: the container may neither raise limits nor lower OOM
+ * scores.
+ */
 export const baseDropIn = "[Service]\nLimitNOFILE=20000\nOOMScoreAdjust=0\nTimeoutStopSec=20\n";
 export const baseServices = ["mariadb", "rabbitmq-server", "memcached"] as const;

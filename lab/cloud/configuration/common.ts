@@ -1,7 +1,7 @@
 import type { LabSettings } from "../../settings.js";
 import type { LabSecrets } from "../secrets.js";
 
-/** What every configuration file is rendered from. */
+/** Values from which every configuration file is rendered. */
 export interface CloudInputs {
   readonly settings: LabSettings;
   readonly secrets: LabSecrets;
@@ -25,19 +25,19 @@ export const ports = {
   cache: 11211,
 } as const;
 
-/** The APIs that a catalogue names: each is there in plain HTTP, and over TLS on another port. */
+/** Ports of the APIs in the catalog. Each API is also served over TLS, on another port. */
 export const apis = [
   ...[ports.identity, ports.placement, ports.image, ports.compute, ports.network],
   ...[ports.volume, ports.loadBalancer, ports.secrets],
 ] as const;
 
-/** How an API is spoken to. */
+/** Protocol of an API's address. */
 export type Transport = "http" | "https";
 
-/** Where nginx ends TLS for the API on `port`. */
+/** Returns the port at which nginx ends TLS for the API on `port`. */
 export const tlsPort = (port: number): number => port + 10_000;
 
-/** Address of the API on `port`, e.g. `https://172.29.0.2:15000/v3`. */
+/** Returns the address of the API on `port`, e.g. `https://172.29.0.2:15000/v3`. */
 export const apiUrl = (
   { management }: LabSettings,
   { transport, port, path = "" }: { transport: Transport; port: number; path?: string },
@@ -45,13 +45,14 @@ export const apiUrl = (
   `${transport}://${management.cloud}:${transport === "https" ? tlsPort(port) : port}${path}`;
 
 /**
- * The region of the catalogue whose addresses are all of one transport. A region, because a client's entry names one, while the
- * services name their own among themselves and so stay with plain HTTP.
+ * Returns the region of the catalog whose addresses all have this transport. Regions separate them
+ * because a client's settings name a region, while the services name their own region and so stay
+ * on plain HTTP.
  */
 export const regionOf = ({ region }: LabSettings, transport: Transport): string =>
   transport === "https" ? `${region}-tls` : region;
 
-/** Default: in plain HTTP. */
+/** Returns the address of Keystone. @default plain HTTP */
 export const identityUrl = (settings: LabSettings, transport: Transport = "http"): string =>
   apiUrl(settings, { transport, port: ports.identity, path: "/v3" });
 
@@ -59,7 +60,7 @@ export const database = ({ secrets }: CloudInputs, name: string): { connection: 
   connection: `mysql+pymysql://lab:${secrets.database}@127.0.0.1/${name}`,
 });
 
-/** How a service logs in when it calls another one. */
+/** Returns the credentials with which a service calls another one. */
 export const serviceLogin = ({ settings, secrets }: CloudInputs) => ({
   auth_type: "password",
   auth_url: identityUrl(settings),
@@ -71,7 +72,11 @@ export const serviceLogin = ({ settings, secrets }: CloudInputs) => ({
   region_name: settings.region,
 });
 
-/** How a service checks the tokens of those who call it. @param type Its type in the catalogue, by which it finds its access rules. */
+/**
+ * Returns the settings with which a service checks its callers' tokens.
+ *
+ * @param type type of the service in the catalog, by which it finds its access rules
+ */
 export const tokenCheck = (inputs: CloudInputs, type: string) => ({
   ...serviceLogin(inputs),
   service_type: type,
@@ -81,7 +86,10 @@ export const tokenCheck = (inputs: CloudInputs, type: string) => ({
   service_token_roles_required: true,
 });
 
-/** The beginning of [DEFAULT] of every service on the message bus; logs go to the journal. */
+/**
+ * Returns the first settings of [DEFAULT] of every service on the message bus; logs go to the
+ * journal.
+ */
 export const busAndLog = ({ secrets }: CloudInputs) => ({
   transport_url: `rabbit://lab:${secrets.bus}@127.0.0.1:${ports.bus}/`,
   log_dir: "",
@@ -89,7 +97,10 @@ export const busAndLog = ({ secrets }: CloudInputs) => ({
   debug: false,
 });
 
-/** Addresses in answers are those that the client asked for, also through nginx: clients follow them. */
+/**
+ * Setting that makes services answer with the address of the client's request, also through nginx:
+ * clients follow these addresses.
+ */
 export const behindProxy = { oslo_middleware: { enable_proxy_headers_parsing: true } };
 
 export const locks = (service: string) => ({ lock_path: `/run/lock/${service}` });

@@ -16,7 +16,7 @@ export const keystone = (inputs: CloudInputs): Ini => ({
 export const glance = (inputs: CloudInputs): Ini => ({
   DEFAULT: {
     ...busAndLog(inputs),
-    // Served by the one process itself, without a parent that only watches it.
+    // Serves requests in the main process, without a parent that only watches it.
     workers: 0,
     bind_host: inputs.settings.management.cloud,
     enabled_backends: "file:file",

@@ -10,10 +10,10 @@ import {
   type CloudInputs,
 } from "./common.js";
 
-/** The file that dnsmasq reads in addition to its arguments. */
+/** File that dnsmasq reads in addition to its arguments. */
 export const frontNamesFile = "/etc/neutron/dnsmasq-front.conf";
 
-/** Names of the flat networks under the external ones, by the setting. */
+/** Neutron's names of the physical networks below the external ones, by the setting's key. */
 export const physicalNetworks = { external: "ext", services: "svc" } as const;
 
 const flatNetworks = Object.values(physicalNetworks).join(",");
@@ -73,9 +73,9 @@ export const dhcpAgent = (): Ini => ({
   DEFAULT: {
     interface_driver: "linuxbridge",
     enable_isolated_metadata: true,
-    // Servers that ask their DHCP server for names get the answers of the cloud's own resolvers.
+    // Servers get the names that the cloud's own resolvers return,
     dnsmasq_local_resolv: true,
-    // But for the hosts that the front stands for.
+    // except for the hosts that the front serves.
     dnsmasq_config_file: frontNamesFile,
   },
 });

@@ -17,7 +17,7 @@ const defaults = (inputs: CloudInputs) => {
     ...busAndLog(inputs),
     my_ip: address,
     host: inputs.settings.hostname,
-    // Nova loads drivers only below nova.virt; the launcher gives ours that name.
+    // Nova loads drivers only below nova.virt, where nova_compute.py registers the lab's driver.
     compute_driver: "lab.LabDriver",
     state_path: "/srv/lab/nova",
     instances_path: "/srv/lab/nova/instances",
@@ -27,8 +27,8 @@ const defaults = (inputs: CloudInputs) => {
     metadata_listen: address,
     metadata_workers: 1,
     resume_guests_state_on_host_boot: true,
-    // Off: our driver reports every server that switches itself off, within a second. The check stops each server that
-    // it happens to find between two states.
+    // Off: the lab's driver reports within a second each server that switches itself off. Nova's
+    // check would stop servers that it reads between two states.
     sync_power_state_interval: -1,
     allow_resize_to_same_host: true,
     cpu_allocation_ratio: 16,
@@ -51,7 +51,8 @@ export const nova = (inputs: CloudInputs): Ini => {
     api: { auth_strategy: "keystone" },
     vnc: { enabled: false },
     glance: { api_servers: `http://${settings.management.cloud}:${ports.image}` },
-    // Where it asks whether a project exists, with the client's token: not in the region that the client uses.
+    // Region in which Nova checks, with the client's token, whether a project exists; by default it
+    // would use the client's region.
     keystone: { region_name: settings.region },
     placement: login,
     neutron: {
@@ -64,11 +65,11 @@ export const nova = (inputs: CloudInputs): Ini => {
     oslo_concurrency: locks("nova"),
     ...behindProxy,
     upgrade_levels: { compute: "auto" },
-    // Read by the driver: all compute hosts share this machine and its one Neutron agent.
+    // Read by the driver: all compute hosts share this machine and its only Neutron agent.
     lab: { network_host: settings.hostname, hosts: settings.zones.length },
     keystone_authtoken: tokenCheck(inputs, "compute"),
   };
 };
 
-/** Read after nova.conf by the nova-compute of one zone. */
+/** Returns the settings that the nova-compute of one zone reads after nova.conf. */
 export const novaCompute = (zone: Zone): Ini => ({ DEFAULT: { host: zone.host } });

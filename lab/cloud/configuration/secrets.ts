@@ -5,7 +5,7 @@ export const barbican = (inputs: CloudInputs): Ini => ({
   DEFAULT: {
     ...busAndLog(inputs),
     sql_connection: database(inputs, "barbican").connection,
-    // What a secret is called begins as the client asked for it.
+    // References to secrets begin with the address of the client's request.
     host_href: "",
   },
   secretstore: { enabled_secretstore_plugins: "store_crypto" },

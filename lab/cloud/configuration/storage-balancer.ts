@@ -11,13 +11,13 @@ import {
   type CloudInputs,
 } from "./common.js";
 
-/** One Cinder backend per zone: volumes are files in a folder of their own. */
+/** Returns the Cinder backend of a zone: volumes are files in the zone's folder. */
 const backend = (zone: Zone, zones: readonly Zone[]) => ({
   volume_driver: "labdriver.cinder.LabVolumeDriver",
   volume_backend_name: "lab",
   backend_availability_zone: zone.name,
   lab_volume_dir: `/srv/lab/volumes/${zone.name}`,
-  // They share one disk: each reports its part of it.
+  // All backends share one disk; each reports its part of it.
   lab_backends: zones.length,
 });
 
@@ -34,14 +34,16 @@ export const cinder = (inputs: CloudInputs): Ini => {
       osapi_volume_workers: 1,
       enabled_backends: settings.zones.map(({ name }) => name).join(","),
       default_volume_type: "standard",
-      // Seconds. The scheduler refuses volumes in a zone whose backend it has not heard of; the default is 60.
+      // Seconds; the default is 60. The scheduler refuses volumes in a zone until the zone's
+      // backend has reported.
       backend_stats_polling_interval: 10,
       ...(first && { storage_availability_zone: first.name }),
       glance_api_servers: `http://${settings.management.cloud}:${ports.image}`,
       state_path: "/srv/lab/cinder",
     },
     database: database(inputs, "cinder"),
-    // The public interface: with the internal default, growing an attached volume never reaches Nova.
+    // Uses the public interface: with the default (internal), Nova is not told that an attached
+    // volume grows.
     nova: { interface: "public", ...serviceLogin(inputs) },
     oslo_concurrency: locks("cinder"),
     ...behindProxy,
@@ -51,8 +53,8 @@ export const cinder = (inputs: CloudInputs): Ini => {
 };
 
 /**
- * One driver under two names: the one that clouds have and clients take unasked, and its own. The first boot has it stand in for
- * Octavia's amphora driver.
+ * Names of the lab's driver: `amphora`, which clouds have and clients use by default, and its own.
+ * The first boot replaces Octavia's amphora driver by it.
  */
 const octaviaDrivers =
   "amphora:the driver of the lab under the usual name; there are no amphorae,lab:network namespaces with haproxy";
