@@ -11,8 +11,9 @@ const files = ({ front }: Pick<LabPaths, "front">) => ({
 });
 
 /**
- * Certificate (PEM) of the authority that the front's hosts are known by, for each image whose machines ask them; undefined
- * before the first `lab up`. Another one: another server image and golden cloud.
+ * Returns the certificate (PEM) of the authority that signs for the front's hosts, which images
+ * have to trust; undefined before the first `lab up`. A new certificate causes a new server image
+ * and golden cloud.
  */
 export function frontCertificate(paths: Pick<LabPaths, "front">): string | undefined {
   const { certificate, privateKey } = files(paths);
@@ -21,18 +22,21 @@ export function frontCertificate(paths: Pick<LabPaths, "front">): string | undef
     : undefined;
 }
 
-/** Returns the authority's certificate. The first call makes it and keeps it with its key, readable by the owner alone, in the lab's cache: images trust it for years. */
+/**
+ * Returns the authority's certificate. The first call creates it and keeps it with its key in the
+ * lab's cache, readable only by the owner: images trust it for years.
+ */
 export async function ensureFrontCertificate(paths: Pick<LabPaths, "front">): Promise<string> {
   const kept = frontCertificate(paths);
   if (kept !== undefined) return kept;
   const made = await newAuthority();
-  // The key first: a certificate without it counts as none.
+  // The key first: a certificate without its key does not count.
   writePrivate(files(paths).privateKey, made.privateKey);
   writePrivate(files(paths).certificate, made.certificate);
   return made.certificate;
 }
 
-/** A certificate of that authority for all hosts of the front. */
+/** Creates a certificate of that authority for all hosts of the front. */
 export async function certifyFront(paths: Pick<LabPaths, "front">): Promise<Certified> {
   const certificate = await ensureFrontCertificate(paths);
   const authority = { certificate, privateKey: readFileSync(files(paths).privateKey, "utf8") };

@@ -1,12 +1,18 @@
-/** Faults that a host of the front has on demand: `limit` (429, only Docker Hub), `html` (a page where a file was asked for). */
+/**
+ * Faults that a host of the front shows on demand: `limit` (answers 429, only Docker Hub), `html`
+ * (answers a page instead of a file).
+ */
 export type FrontFault = "html" | "limit";
 
-/** Folder in the cloud. A file in it is a fault as long as it is there. */
+/** Folder in the cloud. Each file in it switches one fault on. */
 export const faultFolder = "/srv/lab/faults/front";
 
-/** File whose presence gives a host the fault. */
+/** Returns the path of the file that switches a host's fault on. */
 export const faultFile = (host: string, fault: FrontFault): string =>
   `${faultFolder}/${host}.${fault}`;
 
-/** File whose presence lets `Release.key` of a minor ("1.36") be one that has expired, as those of ended minors are. */
+/**
+ * Returns the path of the file that makes `Release.key` of a minor ("1.36") an expired key, as
+ * upstream's keys of ended minors are.
+ */
 export const expiredKeyFile = (minor: string): string => `${faultFolder}/expired-v${minor}`;

@@ -1,43 +1,53 @@
-/** The hosts of the world that the front answers for, and how each of them behaves. Facts only: `nginx.ts` renders them. */
+/**
+ * Public hosts that the front answers for, and the behaviour of each. Facts only: `nginx.ts`
+ * renders them.
+ */
 
-/** Sends each path under `from` to the same path under `to`. Everything, also keys and indexes. */
+/**
+ * Host that redirects each path under `from` to the same path under `to`, including keys and
+ * indexes.
+ */
 interface PackageNames {
   readonly kind: "package-names";
   readonly from: string;
   readonly to: string;
 }
 
-/** Has Kubernetes' packages, a flat repository per minor, below `path`. */
+/** Host that has Kubernetes' packages below `path`, in a flat repository for each minor. */
 interface KubernetesPackages {
   readonly kind: "kubernetes-packages";
   readonly path: string;
 }
 
-/** Has containerd.io in a repository with suites. */
+/** Host that has containerd.io in a repository with suites. */
 interface DockerPackages {
   readonly kind: "docker-packages";
 }
 
-/** Asks for no password and has no content: sends manifests to one host and blobs to another. */
+/**
+ * Host without content and without login that redirects manifests to one host and blobs to another.
+ */
 interface RedirectingRegistry {
   readonly kind: "redirecting-registry";
-  /** Host and path that stand in for `/v2`. */
+  /** Host and path that replace `/v2`. */
   readonly manifests: string;
-  /** Address of a blob; its digest follows. */
+  /** Address of a blob, up to its digest. */
   readonly blobs: string;
 }
 
-/** Has manifests, sends blobs elsewhere, and asks for a token, which anybody gets. */
+/** Host that has manifests, redirects blobs, and requires a token, which every client gets. */
 export interface TokenRegistry {
   readonly kind: "token-registry";
   /** Address of the token service. */
   readonly realm: string;
   readonly service: string;
-  /** True where manifests of public images need the token, too. */
+  /** Manifests of public images need the token too. */
   readonly manifestsNeedToken: boolean;
-  /** True where answers carry Docker Hub's pull limit. */
+  /** Answers contain Docker Hub's pull limit. */
   readonly limited: boolean;
-  /** Address of a blob: `{two}` becomes the first two digits of its digest, `{digest}` all of them. */
+  /**
+   * Address of a blob: `{two}` becomes the first two digits of its digest, `{digest}` all of them.
+   */
   readonly blobs: string;
 }
 
@@ -45,17 +55,20 @@ interface Tokens {
   readonly kind: "tokens";
 }
 
-/** Has what a registry sends its clients away for. */
+/** Host that has the manifests that a redirecting registry points to. */
 interface Manifests {
   readonly kind: "manifests";
-  /** Stands in for `/v2`. */
+  /** Path that replaces `/v2`. */
   readonly path: string;
 }
 interface Blobs {
   readonly kind: "blobs";
 }
 
-/** A mirror of Debian: passed on to those that the host's own apt uses (`mirrors.ts`). */
+/**
+ * Mirror of Debian; requests are passed on to the mirrors that the host's own apt uses
+ * (`mirrors.ts`).
+ */
 interface Mirror {
   readonly kind: "mirror";
 }
@@ -75,7 +88,10 @@ const kubernetesPackages = "/repositories/isv:/kubernetes:";
 const googleRegistry = "europe-west3-docker.pkg.dev";
 const bucket = "prod-registry-k8s-io-eu-central-1.s3.dualstack.eu-central-1.amazonaws.com";
 
-/** Name -> behaviour. Change: builds a new golden cloud, whose certificate has all names. */
+/**
+ * Hosts of the front: name -> behaviour. Change: builds a new golden cloud, whose certificate
+ * contains all names.
+ */
 export const frontHosts: Readonly<Record<string, HostBehaviour>> = {
   "pkgs.k8s.io": {
     kind: "package-names",
@@ -127,7 +143,7 @@ export const frontHosts: Readonly<Record<string, HostBehaviour>> = {
   "security.debian.org": { kind: "mirror" },
 };
 
-/** Names of the hosts with this behaviour, or of all. */
+/** Returns the names of the hosts with this behaviour, or of all. */
 export const hostNames = (kind?: HostBehaviour["kind"]): string[] =>
   Object.entries(frontHosts)
     .filter(([, behaviour]) => kind === undefined || behaviour.kind === kind)

@@ -8,19 +8,19 @@ import type { LabPaths, LabSettings } from "../settings.js";
 import { hostNames } from "./hosts.js";
 import { block, frontServer } from "./nginx.js";
 
-/** Where Debian comes from. */
+/** Mirrors of Debian that the front passes requests on to. */
 export interface Mirrors {
-  /** Address of the archive, without a closing slash. */
+  /** Address of the archive, without a slash at its end. */
   readonly archive: string;
   readonly security: string;
-  /** Addresses of the name servers that know these hosts. */
+  /** Addresses of the name servers that resolve the mirrors' names. */
   readonly nameServers: readonly string[];
 }
 
-/** Folder in the cloud where nginx keeps what it has fetched. */
+/** Folder in the cloud for nginx's cache of the mirrors. */
 export const mirrorCache = "/var/cache/lab-front";
 
-/** The mirrors of the host's apt, or Debian's own where it has none that a proxy can ask. */
+/** Returns the mirrors of the host's apt, or Debian's own if it has none that a proxy can use. */
 export function mirrorsOf(sources: readonly AptSource[], nameServers: readonly string[]): Mirrors {
   const find = (wanted: string, otherwise: string): string =>
     sources
@@ -33,7 +33,7 @@ export function mirrorsOf(sources: readonly AptSource[], nameServers: readonly s
   };
 }
 
-/** IPv4 name servers in a resolv.conf that another network namespace can ask, too. */
+/** Returns the IPv4 name servers in a resolv.conf that other network namespaces can reach too. */
 export const nameServersIn = (text: string): string[] =>
   [...text.matchAll(/^nameserver\s+(\S+)/gm)]
     .map(([, address = ""]) => address)
@@ -50,7 +50,10 @@ const passedOn = (name: string, mirror: string): string[] => {
   ];
 };
 
-/** nginx: Debian's mirrors, passed on and kept. Nothing where the host names no name server to ask for them. */
+/**
+ * Renders nginx's server that passes requests on to Debian's mirrors and caches the answers; empty
+ * if the host has no usable name server.
+ */
 export function renderMirrors(settings: LabSettings, mirrors: Mirrors): string {
   const { archive, security, nameServers } = mirrors;
   if (nameServers.length === 0) return "";
@@ -69,14 +72,15 @@ export function renderMirrors(settings: LabSettings, mirrors: Mirrors): string {
   ].join("");
 }
 
-/** Folders on the host, with where the cloud has them. */
+/** Returns the front's folders on the host. */
 export const frontFolders = ({ front }: LabPaths) => ({
   configuration: join(front, "conf"),
   mirrored: join(front, "mirrored"),
 });
 
 async function nameServers(): Promise<string[]> {
-  // Where systemd-resolved answers on the host's loopback interface, it says here whom it asks.
+  // With systemd-resolved on the host's loopback interface, the second file contains its name
+  // servers.
   for (const file of ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"]) {
     const found = nameServersIn(await readFile(file, "utf8").catch(() => ""));
     if (found.length > 0) return found;
@@ -84,7 +88,7 @@ async function nameServers(): Promise<string[]> {
   return [];
 }
 
-/** Writes what the front has to know of this host. */
+/** Writes the front's configuration that depends on this host. */
 export async function writeMirrors(settings: LabSettings, paths: LabPaths): Promise<void> {
   const { configuration, mirrored } = frontFolders(paths);
   await mkdir(mirrored, { recursive: true });

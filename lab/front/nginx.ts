@@ -3,16 +3,16 @@ import { faultFile } from "./faults.js";
 import { frontHosts, hostNames } from "./hosts.js";
 import { hostLocations, type FrontPlaces } from "./servers.js";
 
-/** Where nginx reads what the front proves itself by. */
+/** Files with the front's certificate and key, for nginx. */
 export const frontTlsFiles = {
   certificate: "/etc/lab/front/server.crt",
   privateKey: "/etc/lab/front/server.key",
 };
 
-/** Folder of the configuration that depends on the host: mounted at each start. */
+/** Folder of the configuration that depends on the host; mounted at each start. */
 export const hostConfiguration = "/srv/front";
 
-/** One line per request: host, request, status. */
+/** Log of the front: one line per request with host, request, status. */
 export const frontLog = "/var/log/nginx/front.log";
 
 const folders = {
@@ -20,7 +20,7 @@ const folders = {
   blobs: "/srv/site/registry/docker/registry/v2/blobs/sha256",
 };
 
-/** Lines that every server of the front begins with. */
+/** Returns the lines with which every server of the front begins. */
 export const frontServer = ({ management }: LabSettings, names: readonly string[]): string[] => [
   `listen ${management.front}:443 ssl http2;`,
   `server_name ${names.join(" ")};`,
@@ -32,7 +32,7 @@ export const frontServer = ({ management }: LabSettings, names: readonly string[
 export const block = (lines: readonly string[]): string =>
   `server {\n${lines.map((line) => `  ${line}\n`).join("")}}\n`;
 
-/** A page in place of a file, as a proxy or a captive portal gives it. */
+/** Returns locations that answer a page instead of a file, as a proxy or a captive portal does. */
 const html = (name: string): string[] => [
   `if (-f ${faultFile(name, "html")}) { rewrite ^ /front/html last; }`,
   "location = /front/html {",
@@ -51,9 +51,10 @@ function hostServers(settings: LabSettings, places: FrontPlaces): string[] {
 }
 
 /**
- * nginx: the front on its own address. Who asks it for another host is refused before anything is said.
+ * Renders nginx's servers of the front on its own address. A TLS handshake for another host is
+ * refused.
  *
- * @param registry address of the registry behind it, like http://172.29.0.2:5001
+ * @param registry address of the registry behind the front, like http://172.29.0.2:5001
  */
 export function frontSite(settings: LabSettings, registry: string): string {
   const { front } = settings.management;
@@ -72,7 +73,10 @@ export function frontSite(settings: LabSettings, registry: string): string {
   ].join("");
 }
 
-/** dnsmasq of Neutron's DHCP agent: the front's address for each name, and no other kind of address. */
+/**
+ * Renders the settings for dnsmasq of Neutron's DHCP agent: each name has the front's IPv4 address
+ * and no other.
+ */
 export const frontNames = ({ management }: LabSettings): string =>
   hostNames()
     .map((name) => `address=/${name}/${management.front}\nlocal=/${name}/\n`)

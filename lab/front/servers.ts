@@ -1,7 +1,7 @@
 import { expiredKeyFile, faultFile } from "./faults.js";
 import type { HostBehaviour, TokenRegistry } from "./hosts.js";
 
-/** Where things lie in the cloud. */
+/** Places in the cloud from which the front serves. */
 export interface FrontPlaces {
   /** Folder with the signed repositories: `v1.36/deb` and `linux/debian`. */
   readonly packages: string;
@@ -17,7 +17,10 @@ const token = (service: string): string => `lab-${service}`;
 const errorBody = (code: string, message: string): string =>
   `'{"errors":[{"code":"${code}","message":"${message}"}]}'`;
 
-/** A file of the registry's store, whatever the path before its digest. */
+/**
+ * Returns a location for a file of the registry's store; the path before its digest does not
+ * matter.
+ */
 const blobServer = ({ blobs }: FrontPlaces): string[] => [
   'location ~ "[/:](?<digest>(?<two>[0-9a-f]{2})[0-9a-f]{62})(/data)?$" {',
   "  default_type application/octet-stream;",
@@ -57,7 +60,7 @@ const redirectingRegistry = (manifests: string, blobs: string): string[] => [
   "}",
 ];
 
-/** Lines in a location that only who has a token passes. */
+/** Returns the lines that make a location require the registry's token. */
 function guarded(registry: TokenRegistry, scope: string): string[] {
   const { realm, service } = registry;
   const challenge = `Bearer realm="${realm}",service="${service}"${scope}`;
@@ -112,7 +115,7 @@ function tokenRegistry(name: string, registry: TokenRegistry, places: FrontPlace
   ];
 }
 
-/** Gives anybody the token of the service that the address names. */
+/** Returns a location that gives every client the token of the service in the request. */
 const tokenServer = (path: string): string[] => [
   `location = ${path} {`,
   `  ${json}`,
@@ -120,7 +123,10 @@ const tokenServer = (path: string): string[] => [
   "}",
 ];
 
-/** Returns the lines of nginx's server for a host; undefined for a mirror, which depends on the host that the lab runs on. */
+/**
+ * Returns the lines of nginx's server for a host; undefined for a mirror, which depends on the
+ * lab's host.
+ */
 export function hostLocations(
   name: string,
   behaviour: HostBehaviour,
