@@ -4,20 +4,24 @@ import { UserError } from "../../base/user-error.js";
 
 export interface ContainedOptions {
   readonly onLine?: (line: string) => void;
-  /** Aborting it kills the command with everything it has started, and waits for that. */
+  /** Signal that kills the command with all of its processes; the call then waits for their end. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Puts a command into process and mount namespaces of its own: when it ends, however it ends, or this process does,
- * no process and no mount of it is left. For commands that take SIGTERM lightly, like mmdebstrap.
+ * Returns arguments that run a command in separate process and mount namespaces: when the command
+ * or this process ends, no process and no mount of it remain. For commands that may survive
+ * SIGTERM, like mmdebstrap.
  */
 export const containedArguments = (command: string, args: readonly string[]): string[] => [
   ...["--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child=KILL"],
   ...["--mount-proc", command, ...args],
 ];
 
-/** Runs a command so contained to its end. Throws a UserError with the last lines it printed when it fails. */
+/**
+ * Runs a command in separate namespaces until it ends. Throws a UserError with its last lines if it
+ * fails.
+ */
 export async function runContained(
   command: string,
   args: readonly string[],

@@ -5,20 +5,21 @@ import { cgroupParent, raiseCpuWeight, removeCgroups } from "./cpu-weight.js";
 import { isInstalled } from "./packages.js";
 import { takeDown } from "./take-down.js";
 
-/** The cloud as one system container. */
+/** Specification of the system container that runs the cloud. */
 export interface ContainerSpec {
   readonly settings: LabSettings;
-  /** Folder that becomes `/`. */
+  /** Folder of the container's root file system. */
   readonly root: string;
-  /** Host path -> path inside, read-only. */
+  /** Read-only mounts: path on the host -> path inside. */
   readonly mounts: Readonly<Record<string, string>>;
-  /** Host path -> path inside, writable. Default: none. */
+  /** Writable mounts: path on the host -> path inside. @default none */
   readonly writableMounts?: Readonly<Record<string, string>>;
 }
 
 /**
- * Arguments of podman. The runtime is named and nothing of the host's container configuration is changed or
- * relied on. Default process limits would be for the whole cloud: hence none.
+ * Returns the arguments of podman. The runtime is named, and the host's container configuration is
+ * neither changed nor needed. Podman's default process limit would apply to the whole cloud, so
+ * there is none.
  */
 export function runArguments({
   settings,
@@ -64,8 +65,9 @@ export const inContainer = (
   );
 
 /**
- * "running", "exited", ...; undefined when podman (if it is there at all) knows no such container. Podman learns of an end
- * from the container's monitor: where that was killed too, only the runtime knows.
+ * Returns the state ("running", "exited", ...); undefined if podman is missing or knows no such
+ * container. Podman learns of a container's end from its monitor; if the monitor was killed too,
+ * only the runtime knows.
  */
 export async function containerState(name: string): Promise<string | undefined> {
   if (!isInstalled("podman")) return undefined;
@@ -83,7 +85,7 @@ export async function containerState(name: string): Promise<string | undefined> 
     : "stopped";
 }
 
-/** Process id, on the host, of the container's init. */
+/** Returns the process ID, on the host, of the container's init. */
 export async function containerPid(name: string): Promise<number> {
   const { stdout } = await run("podman", [
     ...["container", "inspect", "--format", "{{.State.Pid}}", name],
@@ -91,7 +93,10 @@ export async function containerPid(name: string): Promise<number> {
   return Number(stdout.trim());
 }
 
-/** Kills everything in it at once: what must be kept has been stopped before. Removes its control groups too. */
+/**
+ * Removes the container and its control groups. All processes are killed at once: services with
+ * data must have been stopped before.
+ */
 export async function removeContainer(name: string, boundMs?: number): Promise<void> {
   const container = {
     name: `The container ${name}`,

@@ -4,25 +4,31 @@ import { join } from "node:path";
 import { takeDown } from "./take-down.js";
 
 /**
- * Share of the processors. Without a service manager all programs of the host run in the root control group, and
- * the whole cloud, being a group, would count as much as any single one of them; it gets as much as eight.
+ * Weight of the cloud, in programs. Without a service manager, all programs of the host run in the
+ * root control group, where the whole cloud, as one group, would count as much as a single program.
  */
 const programs = 8;
 
-/** True where systemd runs the host: it divides the processors among slices, and podman's is one of them. */
+/**
+ * Reports whether systemd runs the host: then it divides the CPU among slices, and podman's is one
+ * of them.
+ */
 const hostHasSystemd = (): boolean => existsSync("/run/systemd/system");
 
-/** The lab's own parent control group; none where systemd owns the tree. */
+/** Returns the lab's parent control group; undefined if systemd owns the tree. */
 export const cgroupParent = (name: string, systemd = hostHasSystemd()): string | undefined =>
   systemd ? undefined : name;
 
-/** Setting that gives a control group the weight of `count` programs, in version 1 (`cpu.shares`) or 2 (`cpu.weight`). */
+/**
+ * Returns the files and values that give a control group the weight of `count` programs, in version
+ * 1 (`cpu.shares`) or 2 (`cpu.weight`).
+ */
 export const weightFiles = (name: string, count: number): readonly [string, string][] => [
   [join("/sys/fs/cgroup/cpu", name, "cpu.shares"), String(count * 1024)],
   [join("/sys/fs/cgroup", name, "cpu.weight"), String(count * 100)],
 ];
 
-/** Gives the lab's parent group its weight. The container must have been started in it. */
+/** Sets the weight of the lab's parent group. The container must have been started in it. */
 export async function raiseCpuWeight(name: string): Promise<void> {
   for (const [file, value] of weightFiles(name, programs)) {
     if (existsSync(file)) await writeFile(file, value);
@@ -31,7 +37,7 @@ export async function raiseCpuWeight(name: string): Promise<void> {
 
 const cgroups = "/sys/fs/cgroup";
 
-/** The lab's parent group in every hierarchy it is in. */
+/** Returns the folders of the lab's parent group in all hierarchies. */
 export async function cgroupFolders(name: string, root = cgroups): Promise<string[]> {
   if (!existsSync(root)) return [];
   const hierarchies = await readdir(root, { withFileTypes: true });
@@ -41,17 +47,17 @@ export async function cgroupFolders(name: string, root = cgroups): Promise<strin
 }
 
 export interface RemovalOptions {
-  /** Where control groups are. Default: /sys/fs/cgroup. */
+  /** Folder of the control groups. @default /sys/fs/cgroup */
   readonly root?: string;
-  /** Removes one group. Default: rmdir. */
+  /** Function that removes one group. @default rmdir */
   readonly remove?: (folder: string) => Promise<unknown>;
-  /** How long to wait for the processes in a group, ms. Default: that of `takeDown`. */
+  /** Milliseconds to wait for the processes in a group. @default the limit of `takeDown` */
   readonly boundMs?: number | undefined;
 }
 
 /**
- * Removes the group with everything below it. podman puts the container's monitor into it too, which ends after the
- * container: it still runs 'podman container cleanup' there when 'podman rm' has returned.
+ * Removes the group with everything below it. Waits, because podman puts the container's monitor
+ * into it too, which still runs 'podman container cleanup' when 'podman rm' has returned.
  */
 export async function removeCgroups(
   name: string,
@@ -76,13 +82,19 @@ const subgroups = async (folder: string): Promise<string[]> => {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
 };
 
-/** Control groups are removed from the leaves up; their files go with them. */
+/**
+ * Removes the subgroups before the group: rmdir needs groups without subgroups, and removes their
+ * files.
+ */
 async function removeGroup(folder: string, remove: (folder: string) => Promise<unknown>) {
   for (const group of await subgroups(folder)) await removeGroup(group, remove);
   await remove(folder);
 }
 
-/** The processes in a group and below it, as "conmon (process 4711)". Groups and processes may end meanwhile. */
+/**
+ * Returns the processes in a group and below it, as "conmon (process 4711)". Ignores groups and
+ * processes that end meanwhile.
+ */
 async function processesIn(folder: string): Promise<string[]> {
   const text = (file: string) => readFile(file, "utf8").catch(() => "");
   const ids = (await text(join(folder, "cgroup.procs"))).split("\n").filter((id) => id !== "");

@@ -6,21 +6,27 @@ import { run } from "../../base/run.js";
 import type { Step } from "../../base/progress.js";
 
 export interface DebianPackages {
-  /** The files are put there; what is there already counts as complete. */
+  /** Folder for the files. An existing folder counts as complete. */
   readonly folder: string;
-  /** Names, each with `=version` where it must be that one. */
+  /** Names of packages, with `=version` if it has to be that version. */
   readonly packages: readonly string[];
-  /** Leaves out what the mirrors do not have, of packages with versions. Default: that is an error. */
+  /**
+   * Leaves out packages with versions that the mirrors do not have. @default such a package is an
+   * error
+   */
   readonly onlyOffered?: boolean;
-  /** Takes nothing without a good signature, whatever the host's apt is told. Default: as the host does. */
+  /** Requires valid signatures, whatever the host's apt allows. @default the host's settings */
   readonly onlySigned?: boolean;
-  /** One-line sources of the release that they are taken from. */
+  /** One-line apt sources of the release. */
   readonly mirrors: readonly string[];
   readonly step: Pick<Step, "update">;
   readonly signal?: AbortSignal;
 }
 
-/** Options of apt-get that keep it away from the host's own lists and packages: those may be old, or of another release. */
+/**
+ * Returns options that make apt-get ignore the host's lists and packages, which may be old or of
+ * another release.
+ */
 export const aptApart = (work: string): string[] =>
   [
     `Dir::Etc::sourcelist=${work}/sources.list`,
@@ -29,7 +35,7 @@ export const aptApart = (work: string): string[] =>
     `Dir::State::status=${work}/status`,
     `Dir::Cache=${work}/cache`,
     "APT::Architecture=amd64",
-    // The folders are only root's.
+    // Only root can read the folders.
     "APT::Sandbox::User=root",
   ].flatMap((option) => ["-o", option]);
 
@@ -38,7 +44,7 @@ const signedOnly = [
   ...["Acquire::AllowDowngradeToInsecureRepositories", "APT::Get::AllowUnauthenticated"],
 ].flatMap((option) => ["-o", `${option}=false`]);
 
-/** The packages' files (.deb), downloaded at the first call. */
+/** Returns the packages' files (.deb); the first call downloads them. */
 export async function debianPackages(of: DebianPackages): Promise<string[]> {
   if (!existsSync(of.folder)) await download(of);
   const files = await readdir(of.folder);
@@ -79,11 +85,11 @@ async function download({
   }
 }
 
-/** Those that the mirrors have in just these versions. */
+/** Returns the packages that the mirrors have in exactly these versions. */
 async function offered(packages: readonly string[], apart: readonly string[]): Promise<string[]> {
   const names = packages.map((one) => one.replace(/=.*$/, ""));
   const { stdout } = await run("apt-cache", [...apart, "madison", ...names]);
-  // A line of it: name | version | where
+  // Line of the output: name | version | source
   const found = [...stdout.matchAll(/^\s*(\S+) +\| +(\S+) +\|/gm)].map(
     ([, name = "", version = ""]) => `${name}=${version}`,
   );

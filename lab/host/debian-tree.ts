@@ -9,18 +9,18 @@ import { runContained } from "./contained.js";
 import { aptAccess, hostAptSources, mirrorLines } from "./packages.js";
 
 export interface DebianTree {
-  /** An existing empty folder. */
+  /** Existing empty folder. */
   readonly folder: string;
   readonly packages: readonly string[];
-  /** Source packages whose binaries come from the release's backports. Default: none do. */
+  /** Source packages whose binaries are taken from the release's backports. @default none */
   readonly backports?: readonly string[];
-  /** Release of Debian. Default: the cloud's. */
+  /** Release of Debian. @default the cloud's */
   readonly suite?: string;
   readonly step: Step;
   readonly signal?: AbortSignal;
 }
 
-/** What no program in the lab reads: a third of the files. */
+/** Paths that no program in the lab reads: a third of the files. */
 const excluded = [
   "/usr/share/man/*",
   "/usr/share/doc/*/*",
@@ -30,13 +30,16 @@ const excluded = [
 
 /** Files for apt, by their paths on this host. */
 interface AptFiles {
-  /** Configuration. */
+  /** File with apt's configuration. */
   readonly options: string;
-  /** Preferences, which the tree keeps. Default: none. */
+  /** File with apt's preferences, which are copied into the tree. @default none */
   readonly preferences?: string;
 }
 
-/** Lets apt prefer the backports of source packages: by default it takes none that it is not told to. */
+/**
+ * Returns preferences that prefer the backports of source packages; by default apt does not choose
+ * backports.
+ */
 const preferBackports = (sources: readonly string[], suite: string): string =>
   `Package: ${sources.map((name) => `src:${name}`).join(" ")}\nPin: release n=${suite}-backports\nPin-Priority: 990\n`;
 
@@ -52,14 +55,16 @@ export function bootstrapArguments(
       ? []
       : [`--setup-hook=upload ${preferences} /etc/apt/preferences.d/backports`]),
     ...excluded.map((path) => `--dpkgopt=path-exclude=${path}`),
-    // The store is a cache: nothing is lost with an unfinished tree.
+    // Skips syncs: the store is a cache, and an unfinished tree is discarded.
     "--dpkgopt=force-unsafe-io",
     `--include=${packages.join(",")}`,
     ...[suite, folder, ...mirrors],
   ];
 }
 
-/** What mmdebstrap, apt and dpkg print that tells a person something. */
+/**
+ * Returns a line of mmdebstrap, apt or dpkg that shows progress, shortened; otherwise undefined.
+ */
 export function interesting(line: string): string | undefined {
   const text = line.trim();
   if (/^(Get:\d+|Setting up|Unpacking|Selecting|I:)/.test(text)) {
@@ -79,7 +84,10 @@ async function writeAptFiles(folder: string, preferences: string | undefined): P
   return { options, preferences: file };
 }
 
-/** Runs mmdebstrap; returns whether the mirror has the backports. Throws when anything else fails. */
+/**
+ * Runs mmdebstrap. Returns "no backports" if it failed because the mirror has no backports; throws
+ * on any other failure.
+ */
 async function bootstrap(
   tree: DebianTree,
   onLine: (line: string) => void,
@@ -109,8 +117,8 @@ async function bootstrap(
 }
 
 /**
- * Fills a folder with a minimal Debian and the packages, from the mirrors the host's own apt uses. Mirrors drop the backports of an old
- * release: the packages are the release's own then.
+ * Fills a folder with a minimal Debian and the packages, from the mirrors of the host's own apt.
+ * Mirrors delete the backports of an old release: then the release's own packages are used.
  */
 export async function debianTree(tree: DebianTree): Promise<void> {
   const beat = heartbeat(tree.step);

@@ -1,4 +1,4 @@
-/** A mounted file system, from /proc/self/mountinfo. */
+/** Mounted file system, from /proc/self/mountinfo. */
 export interface Mount {
   readonly point: string;
   readonly type: string;
@@ -17,7 +17,10 @@ export function parseMountinfo(text: string): Mount[] {
     });
 }
 
-/** Mount points at or below a folder, the deepest and newest first: the order to unmount them in. */
+/**
+ * Returns the mount points at or below a folder in the order of unmounting: the deepest and newest
+ * first.
+ */
 export function mountsBelow(mountinfo: string, folder: string): string[] {
   return parseMountinfo(mountinfo)
     .map(({ point }) => point)
@@ -26,11 +29,14 @@ export function mountsBelow(mountinfo: string, folder: string): string[] {
     .sort((one, other) => other.split("/").length - one.split("/").length);
 }
 
-/** A loop device, from `losetup --json --output NAME,BACK-FILE,BACK-MAJ:MIN`. */
+/** Loop device, from `losetup --json --output NAME,BACK-FILE,BACK-MAJ:MIN`. */
 export interface LoopDevice {
   readonly name: string;
   readonly file: string;
-  /** Device number "major:minor" of the file system (on btrfs: of the subvolume) that holds the file. */
+  /**
+   * Device number "major:minor" of the file system (on btrfs: of the subvolume) that holds the
+   * file.
+   */
   readonly fileDevice: string;
 }
 
@@ -46,7 +52,10 @@ export function parseLoops(json: string): LoopDevice[] {
   }));
 }
 
-/** A subvolume's path below the top of its btrfs, from `btrfs subvolume list <mount>`. */
+/**
+ * Returns the paths of the subvolumes below the top of their btrfs, from `btrfs subvolume list
+ * <mount>`.
+ */
 export function parseSubvolumes(text: string): string[] {
   return text
     .split("\n")
@@ -54,7 +63,7 @@ export function parseSubvolumes(text: string): string[] {
     .filter((path) => path !== undefined);
 }
 
-/** "major:minor" of a stat's `dev`, as the kernel prints it. */
+/** Returns "major:minor" of a stat's `dev`, as the kernel prints it. */
 export function deviceNumber(dev: number | bigint): string {
   const number = BigInt(dev);
   const major = ((number >> 8n) & 0xfffn) | ((number >> 32n) & ~0xfffn);

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { writeWhole } from "../../base/files.js";
 
 /**
- * Kernel settings of the whole host that the lab needs, by path below /proc/sys, and the least value each.
- * The inotify limits are shared by all servers: with Debian's 128 instances kube-proxy ends with "too many open files"
- * on the second Kubernetes node.
+ * Kernel settings of the whole host that the lab needs: path below /proc/sys -> least value. All
+ * servers share the inotify limits: with Debian's 128 instances, kube-proxy on the second
+ * Kubernetes node exits with "too many open files".
  */
 export const neededSettings: Readonly<Record<string, number>> = {
   "net/ipv4/ip_forward": 1,
@@ -14,7 +14,7 @@ export const neededSettings: Readonly<Record<string, number>> = {
   "fs/inotify/max_user_watches": 524_288,
 };
 
-/** What is below what is needed. */
+/** Returns the settings whose value is too low. */
 export const tooLow = (
   current: Readonly<Record<string, number>>,
   needed: Readonly<Record<string, number>> = neededSettings,
@@ -27,12 +27,15 @@ async function readSettings(root: string): Promise<Record<string, number>> {
   return Object.fromEntries(await Promise.all(values));
 }
 
-/** Where the labs of this host keep what they share: `before`, and an entry of each one's name in `labs` as long as it needs it. */
+/**
+ * Folder shared by the labs of this host: `before` has the former values, `labs` an entry for each
+ * lab that needs the settings.
+ */
 export interface SharedSettings {
   readonly folder: string;
-  /** Which lab it is. */
+  /** Name of the lab. */
   readonly lab: string;
-  /** Default: /proc/sys. */
+  /** Folder of the settings. @default /proc/sys */
   readonly root?: string;
 }
 
@@ -41,7 +44,9 @@ const placesIn = (folder: string) => ({
   labs: join(folder, "labs"),
 });
 
-/** Raises what is too low, and remembers what it was, and who needs it. */
+/**
+ * Raises settings that are too low, and records their former values and the lab that needs them.
+ */
 export async function raiseKernelSettings(shared: SharedSettings): Promise<void> {
   const { folder, lab, root = "/proc/sys" } = shared;
   const { before, labs } = placesIn(folder);
@@ -56,14 +61,17 @@ export async function raiseKernelSettings(shared: SharedSettings): Promise<void>
   for (const key of low) await writeFile(join(root, key), `${neededSettings[key] ?? 0}`);
 }
 
-/** Puts back what `raiseKernelSettings` remembered; the last lab that needs it does. */
+/**
+ * Restores the values that `raiseKernelSettings` recorded, unless another lab still needs the
+ * settings.
+ */
 export async function restoreKernelSettings(shared: SharedSettings): Promise<void> {
   const { folder, lab, root = "/proc/sys" } = shared;
   const { before, labs } = placesIn(folder);
   await rm(join(labs, lab), { force: true });
   if (existsSync(labs) && (await readdir(labs)).length > 0) return;
   const text = existsSync(before) ? await readFile(before, "utf8") : "";
-  // The oldest line of a setting has what it was before any lab.
+  // Restores the oldest value last: it is the value before any lab.
   for (const line of text.split("\n").reverse()) {
     const [key = "", value = ""] = line.split(" ");
     if (key in neededSettings) await writeFile(join(root, key), value);

@@ -3,9 +3,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { containerPid } from "./container.js";
 
-/** Folders of a process's memory control group, version 1 and 2, from /proc/<pid>/cgroup. */
+/**
+ * Returns the folders of a process's memory control group, versions 1 and 2, from
+ * /proc/<pid>/cgroup.
+ */
 export function memoryGroups(text: string): string[] {
-  // systemd puts itself into init.scope; what counts is the group above it.
+  // systemd runs in init.scope; the group above it contains all processes.
   const above = (path: string) => path.replace(/\/init\.scope$/, "");
   return text.split("\n").flatMap((line) => {
     const [, controllers = "", path = ""] = line.split(":");
@@ -15,13 +18,16 @@ export function memoryGroups(text: string): string[] {
   });
 }
 
-/** Resident memory without page cache, MiB, from a group's memory.stat; undefined when it does not say. */
+/**
+ * Returns the resident memory in MiB, without page cache, from a group's memory.stat; undefined if
+ * it is not there.
+ */
 export function residentOf(stat: string): number | undefined {
   const bytes = /^(?:total_rss|anon) (\d+)$/m.exec(stat)?.[1];
   return bytes === undefined ? undefined : Math.round(Number(bytes) / 2 ** 20);
 }
 
-/** Resident memory of everything in a container, its servers included, MiB. */
+/** Returns the resident memory of everything in a container, including its servers, in MiB. */
 export async function residentMemory(container: string): Promise<number | undefined> {
   const text = await readFile(`/proc/${await containerPid(container)}/cgroup`, "utf8");
   for (const folder of memoryGroups(text)) {

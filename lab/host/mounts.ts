@@ -3,14 +3,17 @@ import { run } from "../../base/run.js";
 import { mountsBelow } from "./kernel-lists.js";
 import { takeDown } from "./take-down.js";
 
-/** Mount points at or below a folder, in the order to unmount them in. */
+/** Returns the mount points at or below a folder, in the order of unmounting. */
 export const mountPoints = async (folder: string): Promise<string[]> =>
   mountsBelow(await readFile("/proc/self/mountinfo", "utf8"), folder);
 
 export const isMounted = async (folder: string): Promise<boolean> =>
   (await mountPoints(folder)).includes(folder);
 
-/** Unmounts one point. The kernel frees a dead container's files a little after its last process. */
+/**
+ * Unmounts one point. Repeats it, because the kernel releases a killed container's files a little
+ * after its last process.
+ */
 export const unmount = (point: string): Promise<void> =>
   takeDown({
     name: `The mount ${point}`,

@@ -1,10 +1,13 @@
 import { Address4 } from "ip-address";
 import { cloudDevices, type LabNetwork, type LabSettings } from "../settings.js";
 
-/** A command and its arguments. */
+/** Command and its arguments. */
 export type Command = readonly [string, ...string[]];
 
-/** Makes namespace, veth pairs and addresses. The namespace is always a new one: an old one keeps ebtables chains that Neutron's agent then fails on for ever. */
+/**
+ * Returns commands that create namespace, veth pairs and addresses. The namespace is always new: an
+ * old one keeps ebtables chains with which Neutron's agent fails permanently.
+ */
 export function linkCommands(settings: LabSettings): Command[] {
   const { name, devices, management, external, services, mtu } = settings;
   const inside = (...words: string[]): Command => ["ip", "-n", name, ...words];
@@ -38,7 +41,10 @@ export function linkCommands(settings: LabSettings): Command[] {
   ];
 }
 
-/** What `iptables` gets: the way out for the cloud and its servers, and through a host that forwards nothing by default. */
+/**
+ * Returns `iptables` commands that let the cloud and its servers reach other networks, also through
+ * a host that forwards nothing by default.
+ */
 export function filterCommands(settings: LabSettings): Command[] {
   const { name, devices, management, external, services } = settings;
   const ours = ["-m", "comment", "--comment", name];
@@ -58,7 +64,10 @@ export function filterCommands(settings: LabSettings): Command[] {
   ];
 }
 
-/** From the output of `iptables -t <table> -S`: the commands that delete the rules with our comment. */
+/**
+ * Returns the commands that delete the rules with this comment, from the output of `iptables -t
+ * <table> -S`.
+ */
 export function deletions(table: string, listing: string, comment: string): Command[] {
   return listing
     .split("\n")
@@ -69,10 +78,10 @@ export function deletions(table: string, listing: string, comment: string): Comm
 
 const unquote = (word: string): string => word.replace(/^"(.*)"$/, "$1");
 
-/** Something on the host that already uses addresses: a route, an interface, a name server, a mirror. */
+/** Addresses that the host already uses: a route, an interface, a name server, a mirror. */
 export interface UsedAddresses {
   readonly cidr: string;
-  /** For the sentence: "route through eth1". */
+  /** Description for the error message: "route through eth1". */
   readonly what: string;
 }
 
@@ -85,19 +94,22 @@ interface IpAddress {
   readonly addr_info?: readonly { readonly local?: string; readonly prefixlen?: number }[];
 }
 
-/** What a lab's own interfaces are called: they do not collide with themselves. */
+/** Names of the lab's own interfaces, which do not count as collisions. */
 type Devices = LabSettings["devices"];
 const isOurs = (devices: Devices, device: string | undefined): boolean =>
   Object.values(devices).includes(device ?? "");
 
-/** From the output of `ip -j -4 route show table all`, without the default route and our own. */
+/**
+ * Returns the routes in the output of `ip -j -4 route show table all`, without the default route
+ * and the lab's own.
+ */
 export function usedByRoutes(json: string, devices: Devices): UsedAddresses[] {
   return (JSON.parse(json || "[]") as IpRoute[])
     .filter(({ dst, dev }) => dst !== undefined && Address4.isValid(dst) && !isOurs(devices, dev))
     .map(({ dst = "", dev }) => ({ cidr: dst, what: `route through ${dev ?? "no interface"}` }));
 }
 
-/** From the output of `ip -j -4 addr`, without our own interfaces. */
+/** Returns the addresses in the output of `ip -j -4 addr`, without the lab's own interfaces. */
 export function usedByInterfaces(json: string, devices: Devices): UsedAddresses[] {
   return (JSON.parse(json || "[]") as IpAddress[])
     .filter(({ ifname }) => !isOurs(devices, ifname))
@@ -111,7 +123,7 @@ export function usedByInterfaces(json: string, devices: Devices): UsedAddresses[
     );
 }
 
-/** From /etc/resolv.conf: the IPv4 name servers. */
+/** Returns the IPv4 name servers in /etc/resolv.conf. */
 export function usedByNameServers(resolvConf: string): UsedAddresses[] {
   return [...resolvConf.matchAll(/^nameserver\s+(\S+)/gm)]
     .map(([, address = ""]) => address)
@@ -119,7 +131,7 @@ export function usedByNameServers(resolvConf: string): UsedAddresses[] {
     .map((address) => ({ cidr: `${address}/32`, what: "name server in /etc/resolv.conf" }));
 }
 
-/** True when the two IPv4 ranges share an address. */
+/** Reports whether two IPv4 ranges share an address. */
 export function overlap(one: string, other: string): boolean {
   const a = new Address4(one);
   const b = new Address4(other);
@@ -129,7 +141,7 @@ export function overlap(one: string, other: string): boolean {
   );
 }
 
-/** One sentence for every use that shares addresses with one of the lab's networks. */
+/** Returns a sentence for every use that shares addresses with one of the lab's networks. */
 export function collisions(settings: LabSettings, used: readonly UsedAddresses[]): string[] {
   const networks = [
     { setting: "STACKADM_LAB_MANAGEMENT", cidr: settings.management.cidr },

@@ -34,7 +34,7 @@ async function usedByNames(hosts: readonly string[]): Promise<UsedAddresses[]> {
   );
 }
 
-/** Refuses when one of the lab's networks shares addresses with something the host uses. */
+/** Refuses networks of the lab that share addresses with something the host uses. */
 export async function checkCollisions(
   settings: LabSettings,
   packageHosts: readonly string[],
@@ -67,8 +67,8 @@ const sharedBy = (
 ): SharedSettings => ({ folder, lab, root });
 
 /**
- * Makes namespace, veth pairs and packet filter rules. The folder `kernelSettings` remembers for `tearDownNetwork` which
- * settings of the host had to be raised.
+ * Creates namespace, veth pairs and packet filter rules. Records in the folder `kernelSettings`,
+ * for `tearDownNetwork`, which settings of the host were raised.
  */
 export async function setUpNetwork(settings: LabSettings, paths: KernelPaths): Promise<void> {
   await raiseKernelSettings(sharedBy(settings, paths));
@@ -77,7 +77,7 @@ export async function setUpNetwork(settings: LabSettings, paths: KernelPaths): P
   }
 }
 
-/** Commands that delete our rules; none where the host has no packet filter. */
+/** Returns commands that delete the lab's rules; none if the host has no iptables. */
 async function ruleDeletions(comment: string): Promise<Command[]> {
   if (!isInstalled("iptables")) return [];
   const found: Command[] = [];
@@ -90,7 +90,7 @@ async function ruleDeletions(comment: string): Promise<Command[]> {
   return found;
 }
 
-/** Deletes a network namespace; nothing happens when there is none. */
+/** Deletes a network namespace if it exists. */
 export const removeNamespace = (
   name: string,
   { namespaces }: Pick<LabPaths, "namespaces">,
@@ -101,13 +101,19 @@ export const removeNamespace = (
     remove: () => run("ip", ["netns", "del", name]),
   });
 
-/** `ip netns` mounts its folder on itself the first time it is used, and never takes that away. */
+/**
+ * Unmounts the folder of the namespaces: `ip netns` mounts it on itself at the first use and does
+ * not unmount it.
+ */
 async function unmountNamespaceFolder(folder: string): Promise<void> {
   if (!existsSync(folder) || (await readdir(folder)).length > 0) return;
   for (const point of await mountPoints(folder)) await unmount(point);
 }
 
-/** Takes namespace, veth pairs and rules away, whatever is left of them, and puts the host's settings back. */
+/**
+ * Removes namespace, veth pairs and rules, as far as they exist, and restores the host's kernel
+ * settings.
+ */
 export async function tearDownNetwork(settings: LabSettings, paths: KernelPaths): Promise<void> {
   for (const device of Object.values(settings.devices)) {
     await takeDown({
@@ -122,7 +128,10 @@ export async function tearDownNetwork(settings: LabSettings, paths: KernelPaths)
   await restoreKernelSettings(sharedBy(settings, paths));
 }
 
-/** What of the lab's network is there, for `lab status` and for the proof that `lab down` left nothing. */
+/**
+ * Returns the names of what exists of the lab's network, for `lab status` and for the check that
+ * `lab down` left nothing.
+ */
 export async function networkRemains(
   settings: LabSettings,
   paths: Pick<LabPaths, "namespaces" | "interfaces">,

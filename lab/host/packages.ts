@@ -3,7 +3,7 @@ import { delimiter } from "node:path";
 import { missingCommands } from "../../base/host-packages.js";
 import { run } from "../../base/run.js";
 
-/** Commands the lab uses on the host, and the Debian packages they come from. */
+/** Commands that the lab uses on the host, and the Debian packages that contain them. */
 export const hostCommands = {
   podman: "podman",
   runc: "runc",
@@ -20,18 +20,18 @@ export const hostCommands = {
   openssl: "openssl",
 } as const;
 
-/** Where Debian keeps commands of root, which are not on everybody's PATH. */
+/** Folders of Debian's commands for root, which are not on every user's PATH. */
 const systemFolders = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
-/** Where the lab's commands are looked for. */
+/** Returns the search path of the lab's commands. */
 export const hostPath = (path = process.env["PATH"] ?? ""): string =>
   [path, ...systemFolders].join(delimiter);
 
-/** Whether the host has the command. */
+/** Reports whether the host has the command. */
 export const isInstalled = (command: keyof typeof hostCommands): boolean =>
   missingCommands({ [command]: "" }, hostPath()).length === 0;
 
-/** A Debian mirror with the suites and components of one apt source. */
+/** Debian mirror with the suites and components of one apt source. */
 export interface AptSource {
   readonly uri: string;
   readonly suites: readonly string[];
@@ -41,7 +41,10 @@ export interface AptSource {
 const field = (stanza: string, name: string): string[] =>
   new RegExp(`^${name}:\\s*(.+)$`, "im").exec(stanza)?.[1]?.trim().split(/\s+/) ?? [];
 
-/** Binary sources in one file of /etc/apt: one-line style (`deb ...`) or deb822 (`.sources`). */
+/**
+ * Returns the binary sources in one file of /etc/apt: one-line style (`deb ...`) or deb822
+ * (`.sources`).
+ */
 export function parseAptSources(file: string, text: string): AptSource[] {
   if (file.endsWith(".sources")) {
     return text
@@ -80,8 +83,9 @@ const publicSources = (suite: string): AptSource[] => {
 };
 
 /**
- * Returns one-line sources of `suite`, its updates and its security suite from the mirrors that the host's own apt uses, or from Debian's public
- * mirrors where the host has none for the suite (it runs another release). Backports are looked for where the suite is.
+ * Returns one-line sources of `suite`, its updates and its security suite, from the mirrors of the
+ * host's own apt, or from Debian's public mirrors if the host has none for the suite (it runs
+ * another release). Backports are taken from the suite's mirror.
  */
 export function mirrorLines(
   hostSources: readonly AptSource[],
@@ -102,7 +106,7 @@ export function mirrorLines(
   );
 }
 
-/** All sources of the host's apt. */
+/** Returns all sources of the host's apt. */
 export async function hostAptSources(): Promise<AptSource[]> {
   const { stdout } = await run("sh", [
     "-c",
@@ -114,8 +118,10 @@ export async function hostAptSources(): Promise<AptSource[]> {
 }
 
 /**
- * How the host's apt reaches its mirrors (proxy, certificates), as lines of an apt configuration file.
- * `dump` is the output of `apt-config dump`.
+ * Returns the host's settings for reaching its mirrors (proxy, certificates), as lines of an apt
+ * configuration file.
+ *
+ * @param dump output of `apt-config dump`
  */
 export function aptAccess(dump: string): string[] {
   return dump

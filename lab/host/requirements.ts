@@ -5,28 +5,28 @@ import { UserError } from "../../base/user-error.js";
 import type { LabPaths } from "../settings.js";
 import { removeNamespace } from "./network.js";
 
-/** What a host is known to have; read by `readHost`, judged by `missing`. */
+/** Facts about a host, read by `readHost` and checked by `missing`. */
 export interface HostFacts {
   readonly platform: string;
   readonly root: boolean;
-  /** From /proc/filesystems. */
+  /** Content of /proc/filesystems. */
   readonly filesystems: string;
   readonly loopControl: boolean;
   readonly cgroups: boolean;
-  /** Available memory, MiB. */
+  /** Available memory in MiB. */
   readonly memory: number;
-  /** Free disk below the cache folder, GiB. */
+  /** Free disk space below the cache folder in GiB. */
   readonly disk: number;
-  /** Error of making a namespace with the links the cloud needs, or nothing. */
+  /** Error of creating a namespace with the links that the cloud needs; undefined if it works. */
   readonly links?: string;
 }
 
-/** The idle cloud takes up to 4.5 GB, a small cluster in it 3 GB more. */
+/** MiB of memory: the idle cloud takes up to 4.5 GB, a small cluster in it 3 GB more. */
 const neededMemory = 6 * 1024;
-/** Package trees, golden cloud, image and a cluster's servers. */
+/** GiB of disk: package trees, golden cloud, image and a cluster's servers. */
 const neededDisk = 15;
 
-/** One sentence for everything the host lacks. */
+/** Returns a sentence for everything that the host lacks. */
 export function missing(host: HostFacts): string[] {
   const has = (name: string) => new RegExp(`\\b${name}$`, "m").test(host.filesystems);
   const checks: [boolean, string][] = [
@@ -51,7 +51,7 @@ export function missing(host: HostFacts): string[] {
 
 type ProbePaths = Pick<LabPaths, "cache" | "namespaces">;
 
-/** Tries the links of the cloud in a namespace of its own; returns what went wrong. */
+/** Creates the cloud's kinds of links in a temporary namespace; returns the error. */
 async function tryLinks(paths: ProbePaths): Promise<string | undefined> {
   const name = "stackadm-probe";
   const inside = (...words: string[]) => run("ip", ["-n", name, "link", "add", ...words]);
@@ -68,12 +68,15 @@ async function tryLinks(paths: ProbePaths): Promise<string | undefined> {
   }
 }
 
-/** `cache` is an existing folder on the disk that will hold the lab. */
+/**
+ * Reads the facts about the host. `cache` is an existing folder on the disk that will contain the
+ * lab.
+ */
 export async function readHost(paths: ProbePaths): Promise<HostFacts> {
   const text = (file: string) => readFile(file, "utf8").catch(() => "");
   const root = process.getuid?.() === 0;
   if (root && !(await text("/proc/filesystems")).includes("btrfs")) {
-    // Refused where the kernel has no modules: `missing` then says so.
+    // Fails if the kernel has no modules: then `missing` reports it.
     await run("modprobe", ["btrfs"], { accept: [0, 1] }).catch(() => undefined);
   }
   const disk = await statfs(paths.cache);
@@ -92,7 +95,7 @@ export async function readHost(paths: ProbePaths): Promise<HostFacts> {
   };
 }
 
-/** Throws one error naming everything the host lacks. */
+/** Throws one error with everything that the host lacks. */
 export async function checkHost(paths: ProbePaths): Promise<void> {
   const lacking = missing(await readHost(paths));
   if (lacking.length > 0) {

@@ -10,24 +10,33 @@ import { deviceNumber, parseLoops, parseSubvolumes } from "./kernel-lists.js";
 import { isMounted, mountPoints, unmount } from "./mounts.js";
 import { takeDown } from "./take-down.js";
 
-/** Size the btrfs believes it has. The file is sparse: it takes what is written, and gives back what is deleted. */
+/**
+ * Size of the btrfs in bytes. The file is sparse: it grows with what is written, and shrinks with
+ * what is deleted.
+ */
 const size = 80 * 2 ** 30;
 
 /**
- * Without barriers: what is written is in the host's memory first, so that databases and etcd, which wait for the disk
- * all the time, do not. If the host crashes meanwhile the store may be damaged: `openStore` notices.
+ * Mount options. Without barriers, writes wait only for the host's memory: databases and etcd,
+ * which sync all the time, do not wait for the disk. A crash of the host may damage the store;
+ * `openStore` checks for it.
  */
 const options = "loop,noatime,discard=async,nobarrier";
 
-/** Names this boot of the host. Written beside the store while it is mounted. */
+/**
+ * File with the ID of the host's boot. A copy of it is kept next to the store while it is mounted.
+ */
 const bootFile = "/proc/sys/kernel/random/boot_id";
 const mark = (paths: LabPaths) => `${paths.storeFile}.boot`;
 
-/** True when the host has gone down with the store mounted. */
+/** Reports whether the host has crashed while the store was mounted. */
 export const crashed = (marked: string | undefined, boot: string): boolean =>
   marked !== undefined && marked.trim() !== boot.trim();
 
-/** Mounts the store, making it first when there is none, and anew when a crash of the host broke it: it only holds caches. */
+/**
+ * Mounts the store. Creates it if there is none, and recreates it if a crash of the host damaged
+ * it: it contains only caches.
+ */
 export async function openStore(paths: LabPaths): Promise<void> {
   await mkdir(paths.store, { recursive: true, mode: 0o700 });
   await mkdir(dirname(paths.mounted), { recursive: true });
@@ -43,7 +52,8 @@ export async function openStore(paths: LabPaths): Promise<void> {
   await handle.sync();
   await handle.close();
   await run("mount", ["-o", options, paths.storeFile, paths.store]);
-  // The clouds in it hold passwords; what runs inside one never comes by here.
+  // Readable by root only, because the clouds contain passwords; processes inside a cloud do not
+  // use this path.
   await chmod(paths.store, 0o700);
 }
 
@@ -55,7 +65,10 @@ async function isSound(file: string): Promise<boolean> {
 
 const mountedStore = z.object({ store: z.string(), storeFile: z.string() });
 
-/** Paths of the store that this lab left mounted when it ran with another cache folder; undefined when there is none. */
+/**
+ * Returns the paths of the store that this lab left mounted when it ran with another cache folder,
+ * if there is one.
+ */
 export async function strayStore(paths: LabPaths): Promise<LabPaths | undefined> {
   const text = await readFile(paths.mounted, "utf8").catch(() => undefined);
   if (text === undefined) return undefined;
@@ -63,7 +76,7 @@ export async function strayStore(paths: LabPaths): Promise<LabPaths | undefined>
   return found.store === paths.store ? undefined : { ...paths, ...found };
 }
 
-/** Brings what the store's file has in the host's memory to the disk; nothing to do where somebody deleted the file. */
+/** Writes the store's file from the host's memory to the disk, if the file exists. */
 export async function flushStore(paths: LabPaths): Promise<void> {
   if (!existsSync(paths.storeFile)) return;
   const handle = await open(paths.storeFile, "r+");
@@ -81,7 +94,7 @@ async function makeStore(file: string): Promise<void> {
   await rename(part, file);
 }
 
-/** Unmounts the store with everything that hangs below it. */
+/** Unmounts the store and all mounts below it. */
 export async function closeStore(paths: LabPaths): Promise<void> {
   const points = await mountPoints(paths.store);
   for (const point of points) await unmount(point);
@@ -93,7 +106,7 @@ export async function closeStore(paths: LabPaths): Promise<void> {
 
 export const createSubvolume = (path: string) => run("btrfs", ["subvolume", "create", path]);
 
-/** Paths (absolute) of the subvolumes inside another one. */
+/** Returns the absolute paths of the subvolumes inside another one. */
 async function nested(paths: LabPaths, subvolume: string): Promise<string[]> {
   const { stdout } = await run("btrfs", ["subvolume", "list", paths.store]);
   return parseSubvolumes(stdout)
@@ -101,7 +114,7 @@ async function nested(paths: LabPaths, subvolume: string): Promise<string[]> {
     .filter((path) => path.startsWith(`${subvolume}/`));
 }
 
-/** Deletes a subvolume with the ones inside it; nothing happens when there is none. */
+/** Deletes a subvolume, if it exists, with the ones inside it. */
 export async function deleteSubvolume(paths: LabPaths, subvolume: string): Promise<void> {
   await takeDown({
     name: `The btrfs subvolume ${subvolume}`,
@@ -115,13 +128,13 @@ export async function deleteSubvolume(paths: LabPaths, subvolume: string): Promi
   });
 }
 
-/** Copies a subvolume, with the ones inside it, in no time and no space. */
+/** Creates snapshots of a subvolume and of the ones inside it; they take no time and no space. */
 export async function snapshotSubvolume(paths: LabPaths, from: string, to: string): Promise<void> {
   await run("btrfs", ["subvolume", "snapshot", from, to]);
   const inside = await nested(paths, from);
   for (const path of inside.sort((one, other) => one.length - other.length)) {
     const copy = join(to, path.slice(from.length));
-    // A snapshot holds an empty folder where a nested subvolume was.
+    // A snapshot has an empty folder in place of a nested subvolume.
     await rm(copy, { recursive: true, force: true });
     await run("btrfs", ["subvolume", "snapshot", path, copy]);
   }
@@ -132,7 +145,10 @@ export const listTop = async (paths: LabPaths): Promise<string[]> => {
   return parseSubvolumes(stdout).filter((path) => path === basename(path));
 };
 
-/** Releases loop devices whose file lies in a subvolume: the volumes of servers that were never detached. */
+/**
+ * Releases loop devices whose file is in a subvolume: volumes that were never detached from their
+ * servers.
+ */
 export async function releaseLoops(subvolume: string): Promise<void> {
   for (const name of await loopsIn(subvolume)) {
     await takeDown({

@@ -1,27 +1,29 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { UserError } from "../../base/user-error.js";
 
-/** Something of the lab on this host that has to go. */
+/** Part of the lab on this host that is to be removed. */
 export interface Remnant {
-  /** Begins a sentence: "The interface labmgmt". */
+  /** Name that can begin a sentence: "The interface labmgmt". */
   readonly name: string;
-  /** False once it is gone, whoever took it away. */
+  /** Reports whether the part exists; another process may have removed it. */
   readonly isThere: () => boolean | Promise<boolean>;
-  /** One attempt to take it away. */
+  /** Tries once to remove the part. */
   readonly remove: () => Promise<unknown>;
-  /** What keeps it, in words, where that can be known; else the last attempt's error tells. */
+  /**
+   * Reports what prevents the removal, if that can be known. @default the error of the last attempt
+   */
   readonly kept?: () => Promise<string | undefined>;
-  /** What to do about what keeps it. Default: a sentence that fits everything. */
+  /** Hint for the user if the removal fails. @default a general sentence */
   readonly hint?: string;
 }
 
-/** Between two attempts, ms. */
+/** Milliseconds between two attempts. */
 const pause = 200;
 
 /**
- * Takes something down. Processes and the kernel let go of things a little after they seem to be gone, and each tool
- * says so in its own words and the host's language: whatever fails is tried again while the thing is there, for
- * `boundMs`. Throws a UserError that names the thing and what keeps it.
+ * Removes a part of the lab. Processes and the kernel release resources with a delay, and each tool
+ * reports this in its own way and in the host's language: any failure is repeated while the part
+ * exists, for `boundMs`. Then throws a UserError with the part and what prevents its removal.
  */
 export async function takeDown(what: Remnant, boundMs = 20_000): Promise<void> {
   const deadline = Date.now() + boundMs;
