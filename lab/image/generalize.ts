@@ -5,10 +5,13 @@ import { run } from "../../base/run.js";
 import { runContained } from "../host/contained.js";
 import { stockUnits, type ImageFile } from "./stock.js";
 
-/** Certificates (PEM) of the authorities that an image's machines trust in addition to Debian's own. */
+/** Certificates (PEM) of authorities that an image's machines trust in addition to Debian's own. */
 export type Trusted = readonly string[];
 
-/** Makes a Debian tree a cloud image: it gets the files and what its machines trust, and loses what it has of this host. */
+/**
+ * Turns a Debian tree into a cloud image: adds files and trusted authorities, and deletes what
+ * belongs to this host.
+ */
 export async function generalize(
   tree: string,
   files: Readonly<Record<string, ImageFile>>,

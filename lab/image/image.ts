@@ -17,17 +17,20 @@ const cloudInitConfiguration = join(__dirname, "99-lab.cfg");
 const release: Release = { suite, version: "12" };
 
 /**
- * Dependencies of Kubernetes' and containerd's packages, and gnupg, which `prepare` installs: with these in the image no server fetches and
- * unpacks them. The published image has none of it; emulated machines show that the program installs what it needs.
+ * Dependencies of the packages of Kubernetes and containerd, and gnupg, which `prepare` would
+ * install: in the image they save every server the download. The published image has none of them;
+ * tests on emulated machines show that the program installs what it needs.
  */
 const additions: readonly string[] = [
   ..."conntrack socat ethtool ebtables iptables runc gnupg".split(" "),
 ];
 
 /**
- * Packages of the server image. What a container cannot have stays off by itself, so that no unit is masked: systemd-udevd starts where
- * /sys is writable only, systemd-timesyncd and fstrim.timer outside of containers only. apt's timers run as on a cloud's machines; each
- * server adds a random delay of its own, up to 12 h for the lists and up to 1 h for the upgrades, which keeps them from waking all at once.
+ * Packages of the server image. No unit has to be masked, because units that cannot work in a
+ * container do not start there: systemd-udevd needs a writable /sys, systemd-timesyncd and
+ * fstrim.timer start only outside containers. apt's timers run as on a cloud's machines; each
+ * server adds a random delay, up to 12 h for the lists and up to 1 h for the upgrades, so they do
+ * not all start at once.
  */
 export const imagePackages: readonly string[] = [...stockPackages, ...additions];
 
@@ -36,13 +39,19 @@ const files = (): Readonly<Record<string, ImageFile>> => ({
   "etc/cloud/cloud.cfg.d/99-lab.cfg": { content: readFileSync(cloudInitConfiguration, "utf8") },
 });
 
-/** Changes whenever the steps in this file give another image from the same inputs. */
+/**
+ * Revision of the steps in this file. Change: raise it when the steps give another image from the
+ * same inputs.
+ */
 const revision = 4;
 
 export const imageKey = (paths: Pick<LabPaths, "front">): string =>
   inputKey(...[suite, imagePackages, files(), stockUnits], ...[frontCertificate(paths), revision]);
 
-/** Builds the server image, a compressed tar archive, in place of earlier ones. The store must be open. */
+/**
+ * Builds the server image, a compressed tar archive, and deletes earlier ones. The store must be
+ * open.
+ */
 export async function buildImage(paths: LabPaths, step: Step, signal?: AbortSignal): Promise<void> {
   const file = imageFile(paths);
   const tree = join(paths.store, `image-${imageKey(paths)}.part`);

@@ -1,12 +1,12 @@
-/** A release of Debian that the lab makes server images of. */
+/** Release of Debian for which the lab builds server images. */
 export interface Release {
   readonly suite: string;
   readonly version: string;
 }
 
 /**
- * Packages of Debian's published generic cloud image, except its kernel, as far as a machine of a cluster meets them: nothing more, so that
- * the program has to install what it needs.
+ * Packages of Debian's published generic cloud image that matter to a cluster's machines, except
+ * its kernel. No others, so that the program has to install what it needs.
  */
 export const stockPackages: readonly string[] = [
   ..."systemd systemd-sysv systemd-resolved systemd-timesyncd libpam-systemd dbus udev".split(" "),
@@ -15,7 +15,10 @@ export const stockPackages: readonly string[] = [
   ..."python3 less cron bind9-host tcpdump vim-tiny apt-utils".split(" "),
 ];
 
-/** Units that the published image has enabled and their packages do not enable where no systemd runs. */
+/**
+ * Units that are enabled in the published image, but not by their packages when they are installed
+ * without systemd running.
+ */
 export const stockUnits: readonly string[] = [
   "systemd-networkd",
   "systemd-resolved",
@@ -31,7 +34,9 @@ const source = (uri: string, suites: string): string =>
     "Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg\n",
   ].join("\n");
 
-/** Every network card, by DHCP: cloud-init's description, where there is one, comes on top. */
+/**
+ * Network configuration: DHCP on every card. Configuration by cloud-init, if any, is added to it.
+ */
 const network = `network:
     version: 2
     ethernets:
@@ -49,18 +54,24 @@ const network = `network:
             dhcp6-overrides: { use-domains: true }
 `;
 
-/** Makes cloud-init write the mirror lists that apt's sources name, in place of a second list of sources. */
+/**
+ * Setting that makes cloud-init write the mirror lists named in apt's sources, instead of a second
+ * list of sources.
+ */
 const cloudInit = "apt:\n  generate_mirrorlists: true\nmanage_etc_hosts: true\n";
 
 export interface ImageFile {
   readonly content: string;
-  /** Default: 0644. */
+  /** Mode of the file. @default 0644 */
   readonly mode?: number;
 }
 
-/** Files of the image by their path in it, as the published image has them. In the lab the front answers for the mirrors. */
+/**
+ * Returns the image's files by their path in it, equal to those of the published image. In the lab,
+ * the front answers for the mirrors.
+ */
 export const stockFiles = ({ suite }: Release): Readonly<Record<string, ImageFile>> => ({
-  // Made at the first boot.
+  // Written at the first boot.
   "etc/machine-id": { content: "" },
   "etc/default/locale": { content: "LANG=C.UTF-8\n" },
   "etc/netplan/90-default.yaml": { content: network, mode: 0o600 },
