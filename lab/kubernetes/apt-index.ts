@@ -1,12 +1,15 @@
-/** A file as an apt index names it. */
+/** File with the fields of an apt index. */
 export interface IndexedFile {
   readonly name: string;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
   readonly sha256: string;
 }
 
-/** Packages of a repository: the control file of every package with where and what its file is. */
+/**
+ * Renders the index Packages: the control file of every package with the path, size and digest of
+ * its file.
+ */
 export function renderPackages(
   entries: readonly { readonly control: string; readonly file: IndexedFile }[],
 ): string {
@@ -26,17 +29,17 @@ export function renderPackages(
     .join("\n");
 }
 
-/** The fields of a repository's Release file. */
+/** Fields of a repository's Release file. */
 export interface ReleaseFacts {
   readonly description: string;
   readonly date: Date;
-  /** Its indexes. */
+  /** Indexes of the repository. */
   readonly files: readonly IndexedFile[];
-  /** Codename and component of a repository with suites. Default: it is flat. */
+  /** Codename and component of a repository with suites. @default a flat repository */
   readonly suite?: { readonly codename: string; readonly component: string };
 }
 
-/** Release of a repository with one architecture. */
+/** Renders the Release file of a repository with one architecture. */
 export function renderRelease({ description, date, files, suite }: ReleaseFacts): string {
   return [
     "Origin: stackadm lab",
@@ -44,7 +47,7 @@ export function renderRelease({ description, date, files, suite }: ReleaseFacts)
     ...(suite ? [`Suite: ${suite.codename}`, `Codename: ${suite.codename}`] : ["Archive: deb"]),
     ...(suite ? [`Components: ${suite.component}`] : []),
     "Architectures: amd64",
-    // RFC 2822 in UTC, as apt wants it.
+    // Date in RFC 2822 and UTC, as apt requires.
     `Date: ${date.toUTCString().replace("GMT", "UTC")}`,
     `Description: ${description} for the lab`,
     "SHA256:",

@@ -23,9 +23,9 @@ export interface AptOptions {
   readonly release: Release;
   readonly built: ReadonlyMap<string, BuiltComponent>;
   readonly key: SigningKey;
-  /** Upstream's own packages (name -> file), which are not built. */
+  /** Upstream's own packages, which are not built: name -> file. */
   readonly mirrored: ReadonlyMap<string, string>;
-  /** The repository's folder; replaced as a whole when something in it changed. */
+  /** Folder of the repository; replaced as a whole when something in it changes. */
   readonly directory: string;
   readonly step: Pick<Step, "update">;
   readonly signal?: AbortSignal;
@@ -33,7 +33,10 @@ export interface AptOptions {
 
 const isDockers = ({ name }: DebPackage): boolean => dockerPackages.includes(name);
 
-/** Kubernetes' repository as pkgs.k8s.io has it: flat, for one minor, with the key in it. Returns whether it wrote. */
+/**
+ * Writes Kubernetes' repository in the layout of pkgs.k8s.io: flat, for one minor, with the key in
+ * it. Returns whether it had changed.
+ */
 export const writeKubernetesRepository = (options: AptOptions): Promise<boolean> =>
   writeRepository(
     options,
@@ -47,13 +50,16 @@ export const writeKubernetesRepository = (options: AptOptions): Promise<boolean>
     },
   );
 
-/** Releases of distributions for which download.docker.com has packages, and the program has machines. */
+/** Releases of distributions that download.docker.com supports and the program's machines use. */
 export const dockerSuites: Readonly<Record<string, readonly string[]>> = {
   debian: ["bookworm", "trixie"],
   ubuntu: ["jammy", "noble", "resolute"],
 };
 
-/** Docker's repositories as download.docker.com has them: one per distribution, with suites. Returns whether it wrote. */
+/**
+ * Writes Docker's repositories in the layout of download.docker.com: one per distribution, with
+ * suites. Returns whether they had changed.
+ */
 export const writeDockerRepository = (options: AptOptions): Promise<boolean> =>
   writeRepository(options, debPackages.filter(isDockers), async (debs, part) => {
     for (const [distribution, codenames] of Object.entries(dockerSuites)) {
@@ -73,7 +79,7 @@ async function writeSuite(
   const [suite, component] = [join(root, "dists", codename), "stable"];
   const pool = `dists/${codename}/pool/${component}/amd64`;
   mkdirSync(join(root, pool), { recursive: true });
-  // All suites have the same files.
+  // All suites contain the same files.
   const own = debs.map(({ control, file }) => {
     linkSync(join(root, "..", file.name), join(root, pool, file.name));
     return { control, file: { ...file, name: `${pool}/${file.name}` } };
@@ -119,7 +125,11 @@ function repositoryKey(options: AptOptions, packages: readonly DebPackage[]): st
   );
 }
 
-/** Writes a repository unless the one there is made of the same things. `fill` gets the packages' files, which lie in `part`. */
+/**
+ * Writes a repository unless the existing one has the same inputs.
+ *
+ * @param fill adds indexes; gets the packages' files, which are in the folder `part`
+ */
 async function writeRepository(
   options: AptOptions,
   packages: readonly DebPackage[],
@@ -145,7 +155,7 @@ async function writeRepository(
   return true;
 }
 
-/** Puts `part` in the place of `directory`; what was there is gone afterwards. */
+/** Replaces `directory` by `part` and deletes its former content. */
 export function replaceDirectory(part: string, directory: string): void {
   const old = `${directory}.old`;
   rmSync(old, { recursive: true, force: true });

@@ -32,30 +32,36 @@ import { minimumGo } from "./versions.js";
 export interface BuildOptions {
   /** Folder of all finished components. */
   readonly cache: string;
-  /** Folder of Go's modules and of its build cache: lets an interrupted build continue, several GB. */
+  /**
+   * Folder of Go's module and build caches (several GB), with which an interrupted build continues.
+   */
   readonly goCache: string;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
 }
 
-/** A component as it lies in the cache. */
+/** Component in the cache. */
 export interface BuiltComponent {
   readonly component: Component;
-  /** Holds one executable per program. */
+  /** Folder with one executable per program. */
   readonly directory: string;
-  /** Changes with everything the executables are made from. */
+  /** Digest of all inputs of the executables. */
   readonly key: string;
-  /** Seconds it took now; 0 when it was there. */
+  /** Seconds that the build took; 0 if the component was in the cache. */
   readonly seconds: number;
 }
 
-/** By name. */
+/** Built components by name. */
 export type Built = ReadonlyMap<string, BuiltComponent>;
 
 const programs = join(__dirname, "programs");
 const goCacheOf = (cache: string) => join(cache, "go");
 
-/** The executables of all of these. `cache` is the folder for everything that is built. */
+/**
+ * Builds these components.
+ *
+ * @param cache folder for everything that is built
+ */
 export async function buildComponents(
   components: readonly Component[],
   { cache, ...options }: Omit<BuildOptions, "goCache">,
@@ -70,16 +76,19 @@ export async function buildComponents(
   return built;
 }
 
-/** Names of the components that files (`component/program`) come from. */
+/** Returns the names of the components that files (`component/program`) are taken from. */
 export const componentsOf = (files: readonly Readonly<Record<string, string>>[]): Set<string> =>
   new Set(files.flatMap((paths) => Object.values(paths).map((name) => name.split("/")[0] ?? "")));
 
-/** Takes away 15 GB that only an interrupted build needs; the executables are kept. */
+/** Deletes 15 GB that only an interrupted build needs; the executables are kept. */
 export function forgetGoCache(cache: string): void {
   rmSync(goCacheOf(cache), { recursive: true, force: true });
 }
 
-/** Digest of what decides the executables: how they are built and the lab's own source. 12 hex digits. */
+/**
+ * Returns a digest of everything that decides the executables: build options and the lab's own
+ * sources. 12 hex digits.
+ */
 export function componentKey(component: Component): string {
   const { name, version, source, programs: mains, tags, link, cgo, copies } = component;
   const hash = createHash("sha256");
@@ -94,8 +103,8 @@ export function componentKey(component: Component): string {
 }
 
 /**
- * The executables of a component, from the cache when they are there. A build happens in `<folder>.part` and is renamed
- * when complete; Go's own cache makes a second attempt continue where the first was interrupted.
+ * Returns a component, from the cache if it is there. It is built in `<folder>.part`, which is
+ * renamed when complete; Go's own cache lets a second attempt continue an interrupted one.
  */
 export async function buildComponent(
   component: Component,
@@ -153,12 +162,13 @@ async function compile(component: Component, part: string, options: CompileOptio
   }
   if (Object.keys(component.programs).length === 0) return;
   let packages = 0;
-  // Whoever uses this machine meanwhile comes first.
+  // Other processes on this machine have priority.
   await run("nice", ["go", ...goBuildArguments(component, part)], {
     cwd: source,
     env: goEnvironment(options, component.cgo === true),
     signal: options.signal,
-    // `go build -v` names each package that it begins with: a path, without a blank in it.
+    // `go build -v` prints the path of each package, which contains no space, when it begins to
+    // compile it.
     isProgress: (line) => !line.includes(" "),
     onLine: (line) => {
       if (line.startsWith("go: ")) options.step.update(line.slice(4));
@@ -172,7 +182,7 @@ const goModOf = async (directory: string): Promise<GoModFile> =>
     (await run("go", ["mod", "edit", "-json", join(directory, "go.mod")])).stdout,
   ) as GoModFile;
 
-/** Module -> version; empty where it shares none. */
+/** Returns the shared versions: module -> version; empty if the component shares none. */
 async function sharedModules(
   { sharedWith }: ModuleSource | ProgramSource,
   options: CompileOptions,
@@ -183,7 +193,7 @@ async function sharedModules(
   return modulesOf(await goModOf(directory), sharedWith);
 }
 
-/** Go keeps modules read-only. */
+/** Copies files of the module and makes them writable, because Go's module cache is read-only. */
 function copyOf({ copies = {} }: Component, upstream: string, part: string): void {
   for (const [name, path] of Object.entries(copies)) {
     cpSync(join(upstream, path), join(part, name), { recursive: true });
@@ -198,8 +208,9 @@ function chmodTree(path: string): void {
 }
 
 /**
- * `-mod=mod`: what go.mod leaves open is decided by the modules' own requirements and checked against the checksum database.
- * `-modcacherw`: what Go writes can be taken away again. The user's own modules and build cache are left alone.
+ * Returns the environment of `go`. `-mod=mod`: the modules' own requirements decide what go.mod
+ * leaves open, checked against the checksum database. `-modcacherw`: Go's files can be deleted
+ * later. The user's own module and build caches are not used.
  */
 function goEnvironment(
   { goCache }: Pick<BuildOptions, "goCache">,
@@ -217,7 +228,7 @@ function goEnvironment(
   };
 }
 
-/** Downloads a module (once) and says where its files are. */
+/** Downloads a module, if it is not there yet, and returns its folder. */
 async function moduleDirectory(
   source: ModuleSource | CSource,
   version: string,
@@ -255,7 +266,7 @@ async function compileC(
   });
 }
 
-/** Throws UserError when there is no Go, or one too old. */
+/** Throws a UserError if Go is missing or too old. */
 export async function requireGo(): Promise<void> {
   const hint = `Install Go ${minimumGo} or later (https://go.dev/dl/), put it on PATH and run this again.`;
   let version: string;

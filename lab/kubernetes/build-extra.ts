@@ -24,15 +24,16 @@ import { areStored, writeImages } from "./site-images.js";
 
 type Options = Pick<KubernetesOptions, "progress" | "mirror" | "signal">;
 
-/** The manifests of an extra, by what they deploy. */
+/** Manifests of an extra, by what they deploy. */
 export type ExtraManifests = Readonly<Record<string, PinnedManifest>>;
 
 const keyOf = ({ components, images }: Extra): string =>
   digestOf(JSON.stringify([components.map(componentKey), images, debianLayerPackages]));
 
 /**
- * An extra's images in the registry that all labs of this host read, and its manifests: mirrored or built at the first call, from
- * the cache afterwards. Can be interrupted at any time.
+ * Adds an extra's images to the registry that all labs of this host read, and returns its
+ * manifests: mirrored or built at the first call, later from the cache. Can be interrupted at any
+ * time.
  */
 export async function ensureExtra(name: ExtraName, options: Options): Promise<ExtraManifests> {
   const extra = extras[name]();
@@ -58,7 +59,10 @@ export async function ensureExtra(name: ExtraName, options: Options): Promise<Ex
   });
 }
 
-/** Components of the images that are built; of those that only give manifests just these, which need no compiling. */
+/**
+ * Returns the components of the images that are built. Components that only provide manifests are
+ * returned without programs, so nothing is compiled.
+ */
 function componentsLeft(
   { components, manifests }: Extra,
   images: readonly Image[],

@@ -22,30 +22,35 @@ import { release as releaseOf } from "./versions.js";
 export { supportedKubernetesVersions } from "./versions.js";
 
 export interface KubernetesOptions {
-  /** Without `v`, one of `supportedKubernetesVersions`. */
+  /** Version without `v`, one of `supportedKubernetesVersions`. */
   readonly version: string;
   readonly progress: Progress;
-  /** Default: what the environment says. */
+  /** Settings of the mirrors. @default the environment's */
   readonly mirror?: MirrorSettings;
   readonly signal?: AbortSignal;
 }
 
-/** Where the apt repository and the registry's storage for one Kubernetes version lie. */
+/** Apt repository and registry storage for one Kubernetes version. */
 export interface KubernetesSite {
   readonly version: string;
-  /** Holds `packages/` (Kubernetes' repositories of all minors, and Docker's) and `registry/` (storage folder of docker-registry). */
+  /**
+   * Folder with `packages/` (Kubernetes' repositories of all minors, and Docker's) and `registry/`
+   * (storage of docker-registry).
+   */
   readonly directory: string;
-  /** Kubernetes' repository below `packages/`, such as v1.36/deb. */
+  /** Path of Kubernetes' repository below `packages/`, such as v1.36/deb. */
   readonly aptPath: string;
-  /** Its armored public key. */
+  /** Path of the repository's armored public key. */
   readonly keyFile: string;
-  /** Fingerprints of the keys that sign Kubernetes' repository and Docker's, 40 hex digits each. */
+  /** Fingerprints (40 hex digits) of the keys that sign Kubernetes' and Docker's repositories. */
   readonly keys: { readonly kubernetes: string; readonly containerd: string };
 }
 
 /**
- * Everything nodes of a Kubernetes version install: at the first call upstream's own where that is asked for, else built from Go
- * modules (about 16 minutes on 2 cores), from the cache afterwards. Can be interrupted at any time and continues where it was. A second process waits.
+ * Returns the packages and images that nodes of a Kubernetes version install. The first call
+ * mirrors upstream's if the settings say so, or builds them from Go modules (about 16 minutes on 2
+ * cores); later calls use the cache. Can be interrupted at any time and continues then. A second
+ * process waits.
  */
 export async function ensureKubernetes(options: KubernetesOptions): Promise<KubernetesSite> {
   const release = releaseOf(options.version);
@@ -62,10 +67,10 @@ export async function ensureKubernetes(options: KubernetesOptions): Promise<Kube
   );
 }
 
-/** Where everything that is built is kept. */
+/** Returns the folder of everything that is built. */
 export const buildCache = (): string => cacheDirectory("lab", "kubernetes");
 
-/** Does `work` while no other process builds. */
+/** Runs `work` while no other process builds. */
 export async function building<T>(
   what: string,
   { progress, signal }: Pick<KubernetesOptions, "progress" | "signal">,
@@ -93,7 +98,7 @@ interface Waiting {
   readonly end: () => void;
 }
 
-/** A step for the time in which another process has the lock; none when it is free. */
+/** Returns functions that show a step while another process holds the lock. */
 function waiting(progress: Progress): Waiting {
   let current: { readonly step: Step; readonly beat: Heartbeat } | undefined;
   return {
@@ -115,7 +120,7 @@ function aptPathOf(release: Release): string {
   return `v${release.minor}/deb`;
 }
 
-/** The site if it is complete and made of what the tables say today. */
+/** Returns the site if it is complete and matches the current tables. */
 function readySite(
   release: Release,
   cache: string,
@@ -132,7 +137,7 @@ function readySite(
   return needed.every((path) => existsSync(path)) ? facts : undefined;
 }
 
-/** The images if all of them are there and made of what the tables say today. */
+/** Returns the images if all of them are stored and match the current tables. */
 function readyImages(
   release: Release,
   site: string,
@@ -143,7 +148,10 @@ function readyImages(
   return current && mayHave(manifest.images, settings) ? manifest.images : undefined;
 }
 
-/** Folder of the repositories in a site: below it are the paths of pkgs.k8s.io and download.docker.com. */
+/**
+ * Returns the repositories' folder in a site; it contains the paths of pkgs.k8s.io and
+ * download.docker.com.
+ */
 const repositoriesIn = (site: string): string => join(site, "packages");
 const dockerFolder = (site: string): string => join(repositoriesIn(site), "linux");
 
@@ -161,7 +169,7 @@ interface FillOptions extends Pick<KubernetesOptions, "progress" | "signal"> {
   readonly settings: MirrorSettings | undefined;
 }
 
-/** Takes what upstream publishes where it can be had, and builds the rest. */
+/** Mirrors what upstream publishes, if the settings say so, and builds the rest. */
 async function fillSite(
   release: Release,
   cache: string,
@@ -217,7 +225,7 @@ async function fillSite(
   });
 }
 
-/** Components of the packages and images that are not mirrored. */
+/** Returns the components of the packages and images that are not mirrored. */
 function componentsLeft(
   { components }: Release,
   packages: MirroredPackages,

@@ -15,13 +15,13 @@ import type { Release } from "./component.js";
 import { digestOfFile } from "./digest.js";
 import { debFileName, renderControl, type DebPackage } from "./packages.js";
 
-/** Folder of what packages bring besides programs. */
+/** Folder with the packages' files that are not programs. */
 export const assets = join(__dirname, "packages");
 const scripts = ["postinst", "prerm", "postrm"];
-/** Same content, same package: no file carries the time of the build. */
+/** Time of all files in a package (s), so that equal content gives an equal package. */
 const epoch = 1_767_225_600;
 
-/** A package's file, with what an index says of it. */
+/** File of a package, with its fields in an index. */
 export interface DebFile {
   readonly control: string;
   readonly file: IndexedFile;
@@ -33,7 +33,7 @@ export interface PackOptions {
   readonly signal?: AbortSignal;
 }
 
-/** `component/program` -> the executable and what it is built from. */
+/** Returns the path of an executable (`component/program`). */
 export function programFile(built: ReadonlyMap<string, BuiltComponent>, name: string): string {
   const [component = "", program = ""] = name.split("/");
   const found = built.get(component);
@@ -41,13 +41,13 @@ export function programFile(built: ReadonlyMap<string, BuiltComponent>, name: st
   return join(found.directory, program);
 }
 
-/** A package as it is, under a name without what a web server would have to decode. */
+/** Copies a package unchanged, under a name without characters that a URL would encode. */
 export async function adoptDeb(file: string, output: string): Promise<DebFile> {
   const { stdout: control } = await run("dpkg-deb", ["--field", file]);
   const [name, version, architecture] = ["Package", "Version", "Architecture"].map(
     (field) => new RegExp(`^${field}: (.*)$`, "m").exec(control)?.[1] ?? "",
   );
-  // As in Debian's own pool: the epoch is in the index only.
+  // As in Debian's own pool, the name has no epoch; only the index contains it.
   const target = `${name ?? ""}_${version?.replace(/^\d+:/, "") ?? ""}_${architecture ?? ""}.deb`;
   const path = join(output, target);
   copyFileSync(file, path);
@@ -55,7 +55,7 @@ export async function adoptDeb(file: string, output: string): Promise<DebFile> {
   return { control, file: { name: target, size, sha256: await digestOfFile(path) } };
 }
 
-/** Packs what was built into a package's file. */
+/** Packs built files into a package. */
 export async function packDeb(
   debPackage: DebPackage,
   output: string,
@@ -87,7 +87,7 @@ export async function packDeb(
   writeFileSync(join(root, "DEBIAN", "control"), control);
   const name = debFileName(debPackage.name, version);
   const path = join(output, name);
-  // zstd at its fastest: unpacking is what the nodes wait for
+  // The fastest zstd level, because nodes wait for unpacking.
   await run("dpkg-deb", ["--root-owner-group", "-Zzstd", "-z1", "--build", root, path], {
     env: { ...process.env, SOURCE_DATE_EPOCH: epoch.toString() },
     signal: options.signal,

@@ -4,20 +4,23 @@ import type { Component, Image } from "./component.js";
 import { image, sidecar } from "./images.js";
 import { moduleSource, podNetworkComponents, sidecarModules } from "./versions.js";
 
-/** What the lab can have beside what every cluster needs: built only when somebody asks for it. */
+/** Optional images and manifests that not every cluster needs: built only on request. */
 export interface Extra {
   readonly components: readonly Component[];
   readonly images: readonly Image[];
-  /** Manifests that come along, by what they deploy: `component/copy`. */
+  /** Manifests of the extra, by what they deploy: `component/copy`. */
   readonly manifests: Readonly<Record<string, string>>;
 }
 
 const project = "github.com/projectcalico/calico";
 const release = "v3.28.5";
-/** The flannel that this Canal's manifest names. */
+/** Version of flannel that this Canal's manifest names. */
 const canalFlannel = "v0.24.3";
 
-/** The newest Calico that is published as a Go module, under a version that is not its own. */
+/**
+ * Component with the newest Calico that is published as a Go module, under a version that differs
+ * from its release.
+ */
 const calicoComponent: Component = {
   name: "calico",
   version: release,
@@ -58,7 +61,7 @@ const calicoImages: readonly Image[] = [
     files: {
       "/opt/cni/bin/install": "calico/install",
       "/opt/cni/bin/calico": "calico/calico",
-      // The same program, which goes by the name that it is called by.
+      // The same program, which reads from its name what to do.
       "/opt/cni/bin/calico-ipam": "calico/calico",
     },
     command: ["/opt/cni/bin/install"],
@@ -77,7 +80,7 @@ const calicoImages: readonly Image[] = [
       "/usr/bin/kube-controllers": "calico/kube-controllers",
       "/usr/bin/check-status": "calico/check-status",
     },
-    // Where it writes what check-status reads.
+    // kube-controllers writes here what check-status reads.
     links: { "/status": "tmp" },
     entrypoint: ["/usr/bin/kube-controllers"],
     user: "999:0",
@@ -114,7 +117,7 @@ function snapshots(): Extra {
         version: csiSnapshotter,
         source: moduleSource(module, {
           ...sidecarModules,
-          // Its own tree's client, which Go would otherwise take the newest of.
+          // Client of the same release; without it Go would take the newest one.
           [`${project}/client/v8`]: `${project}/client/v8 ${csiSnapshotter}`,
         }),
         programs: {
@@ -157,7 +160,10 @@ function metricsServer(): Extra {
   };
 }
 
-/** What the modules of later releases need is not all published: DNS providers' clients, and a part of Traefik's own. */
+/**
+ * Newest release of Traefik that can be built: modules that later releases need, clients of DNS
+ * providers and a part of Traefik itself, are not published.
+ */
 const traefikBuilt = "v3.6.12";
 
 function traefik(): Extra {
@@ -212,7 +218,7 @@ function keystoneAuth(): Extra {
   };
 }
 
-/** By the name that one asks for. */
+/** Extras by the name used in requests. */
 export const extras = {
   calico,
   snapshots,

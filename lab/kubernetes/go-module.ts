@@ -1,6 +1,6 @@
 import type { Component, ModuleSource } from "./component.js";
 
-/** What `go mod edit -json` says of a go.mod, as far as it is used here. */
+/** Output of `go mod edit -json`, with the fields that are used here. */
 export interface GoModFile {
   readonly Go?: string;
   readonly Require?: readonly { readonly Path: string; readonly Version: string }[] | null;
@@ -14,10 +14,13 @@ export interface GoReplace {
 
 const oldestLanguage = "1.24.0";
 
-/** The module whose versions are shared. */
+/** Module whose dependencies' versions are shared. */
 export const kubernetesModule = "k8s.io/kubernetes";
 
-/** Module -> version: what a Kubernetes such as 1.36.3 stands on, as its go.mod has it. Its staging folders are published as modules. */
+/**
+ * Returns the versions of the modules that Kubernetes (such as 1.36.3) needs, from its go.mod:
+ * module -> version. Its staging folders are published as modules.
+ */
 export function modulesOf(kubernetes: GoModFile, version: string): Map<string, string> {
   const staging = `v0.${version.split(".").slice(1).join(".")}`;
   const own = new Set((kubernetes.Replace ?? []).map(({ Old }) => Old.Path));
@@ -25,12 +28,13 @@ export function modulesOf(kubernetes: GoModFile, version: string): Map<string, s
   return new Map(required.map(({ Path, Version }) => [Path, own.has(Path) ? staging : Version]));
 }
 
-/** Module -> version that everything takes which is built, whatever it asks for. */
+/** Versions that every build uses, whatever it requires: module -> version. */
 type Shared = ReadonlyMap<string, string>;
 
 /**
- * go.mod of a main module that builds another module's programs as that module would, but for what is shared. Replacements only count
- * in the main module, so those that name a published module are repeated here; for any other the version is taken that is required.
+ * Renders go.mod of a main module that builds another module's programs with that module's
+ * versions, except for shared ones. Go applies only the main module's replacements, so those that
+ * name a published module are repeated here; for others the required version is used.
  */
 export function renderModuleGoMod(
   component: Component,
@@ -52,7 +56,7 @@ export function renderModuleGoMod(
   });
 }
 
-/** go.mod of one of the lab's own programs. */
+/** Renders go.mod of one of the lab's own programs. */
 export const renderProgramGoMod = (
   name: string,
   require: readonly string[],
@@ -68,8 +72,9 @@ interface GoModParts {
 }
 
 /**
- * Go knows a compiled package by its module's version, and that is the one that is selected, not the one that replaces it. So of what is
- * shared one that is later than all is required, and replaced.
+ * Renders a go.mod. For shared modules it requires a version later than all others and replaces it
+ * by the shared one: Go's build cache distinguishes packages by the selected version, not by the
+ * replacement, so the selected version has to be equal everywhere.
  */
 function renderGoMod(parts: GoModParts): string {
   const shared = [...parts.shared].map(([path, version]) => ({
@@ -88,14 +93,17 @@ function renderGoMod(parts: GoModParts): string {
   ].join("\n");
 }
 
-/** A version later than all that anybody requires, of the same major; that stands in the path, or is no more than 1, or goes beyond. */
+/**
+ * Returns a version later than any required one, with the same major: the one in the path, that of
+ * an `+incompatible` version, or else 1.
+ */
 function latest(path: string, version: string): string {
   const inPath = /^gopkg\.in\/.*\.v(\d+)$/.exec(path) ?? /\/v(\d+)$/.exec(path);
   const beyond = /^v(\d+)\..*\+incompatible$/.exec(version);
   return `v${(inPath ?? beyond)?.[1] ?? "1"}.999.0${beyond ? "+incompatible" : ""}`;
 }
 
-/** The later of two Go language versions, compared number by number. */
+/** Returns the later of two Go language versions, compared number by number. */
 export function newer(one: string, other: string): string {
   const numbers = (version: string) => version.split(".").map(Number);
   const [a, b] = [numbers(one), numbers(other)];
@@ -106,17 +114,21 @@ export function newer(one: string, other: string): string {
   return one;
 }
 
-/** The name `go build` gives an executable: the last element of its package's path. */
+/** Returns the name that `go build` gives an executable: the last element of its package's path. */
 export function executableName(mainPackage: string): string {
   return mainPackage.split("/").at(-1) ?? "";
 }
 
-/** What Kubernetes is built with; so is all else, because other files of a package may be another package. */
+/**
+ * Build tags of Kubernetes. All components use them, because other tags may select other files of a
+ * shared package, which would then be compiled twice.
+ */
 const tags = ["selinux", "notest", "grpcnotrace"];
 
 /**
- * Arguments of `go build` for every program of a component, into the folder `output`. Several at once share one
- * run, and then have the names that Go gives them (versions.test.ts holds the table to it).
+ * Returns the arguments of `go build` for every program of a component, into the folder `output`.
+ * Several programs share one run, and then have the names that Go gives them (versions.test.ts
+ * checks the table for this).
  */
 export function goBuildArguments(component: Component, output: string): string[] {
   const link = Object.entries(component.link ?? {}).map(([name, value]) => `-X ${name}=${value}`);

@@ -1,6 +1,9 @@
 import type { CommandPackages } from "../../base/host-packages.js";
 
-/** What building needs. The C library's headers do not come with the compiler. */
+/**
+ * Commands and files that a build needs, and their Debian packages. The compiler's package does not
+ * contain the C library's headers.
+ */
 export const buildTools: CommandPackages = {
   gcc: "gcc",
   "/usr/include/stdio.h": "libc6-dev",
@@ -10,5 +13,5 @@ export const buildTools: CommandPackages = {
   tar: "tar",
 };
 
-/** The same for what fetches images as they are. */
+/** Commands that mirror images, and their Debian packages. */
 export const mirrorTools: CommandPackages = { skopeo: "skopeo" };

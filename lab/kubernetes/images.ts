@@ -2,10 +2,13 @@ import type { ImageName } from "../../base/images.js";
 import type { KubernetesMinor } from "../../base/versions.js";
 import type { Image } from "./component.js";
 
-/** The agnhost that is built, for all minors: a Kubernetes tree holds just one, and this tree's is later than the program's. */
+/**
+ * Version of agnhost that is built, for all minors: a Kubernetes tree contains only one, which here
+ * is later than the program's.
+ */
 export const agnhostBuilt = { tag: "2.63.0", kubernetes: "1.36.3" };
 
-/** `registry.k8s.io/coredns/coredns` -> `coredns/coredns`. */
+/** Returns the path of an image: `registry.k8s.io/coredns/coredns` -> `coredns/coredns`. */
 export function repositoryOf(name: string): string {
   return name.split("/").slice(1).join("/");
 }
@@ -14,7 +17,12 @@ interface Short extends Partial<Omit<Image, "repository" | "upstream" | "tags">>
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** An image under upstream's name; `name` has the registry host, the first tag is upstream's. */
+/**
+ * Returns an image under upstream's name.
+ *
+ * @param name name with the registry host
+ * @param tags tags; the first one is upstream's
+ */
 export function image(name: string, tags: readonly string[], rest: Short): Image {
   return {
     base: "empty",
@@ -51,7 +59,7 @@ function controlPlaneImages(versions: KubernetesMinor): Image[] {
       command: ["etcd"],
     }),
     image("registry.k8s.io/coredns/coredns", [versions.coredns], {
-      // kubeadm with another image repository asks for <prefix>/coredns
+      // With another image repository, kubeadm pulls <prefix>/coredns.
       aliases: ["coredns"],
       files: { "/coredns": "coredns/coredns" },
       entrypoint: ["/coredns"],
@@ -62,7 +70,7 @@ function controlPlaneImages(versions: KubernetesMinor): Image[] {
 
 type Tags = Readonly<Record<ImageName, string>>;
 
-/** A program beside Cinder CSI's, in an image of its own. */
+/** Returns the image of a program that runs next to Cinder CSI. */
 export const sidecar = (name: string, tag: string, component = name): Image =>
   image(`registry.k8s.io/sig-storage/${name}`, [tag], {
     files: { [`/${name}`]: `${component}/${name}` },
@@ -87,7 +95,7 @@ function cloudImages(tags: Tags): Image[] {
   ];
 }
 
-/** Every image of a Kubernetes version and its add-ons. */
+/** Returns every image of a Kubernetes version and its add-ons. */
 export function images(versions: KubernetesMinor, tags: Tags): Image[] {
   return [
     ...controlPlaneImages(versions),

@@ -21,32 +21,40 @@ import type { Image } from "./component.js";
 import { digestOf } from "./digest.js";
 import { pathOnDebian } from "./oci.js";
 
-/** What the shared Debian layer holds beside a minimal Debian with its shell and coreutils. */
+/**
+ * Packages of the shared Debian layer in addition to a minimal Debian with its shell and coreutils.
+ */
 export const debianLayerPackages: readonly string[] = [
   ...["iptables", "nftables", "ipset", "iproute2", "conntrack", "kmod"],
   ...["e2fsprogs", "xfsprogs", "mount", "ca-certificates", "curl", "netcat-openbsd"],
 ];
 
-/** Half of that Debian, which nothing in an image runs: languages of scripts that come along, tables of character sets. */
+/**
+ * Paths that nothing in an image uses, half of that Debian: script languages installed as
+ * dependencies, tables of character sets.
+ */
 const unused: readonly RegExp[] = [
   /^usr\/(bin|lib|share)\/(python3|perl5?$|perl5\.)/,
   /^usr\/lib\/x86_64-linux-gnu\/(perl(-base)?$|gconv$|libperl\.|libicu|libpython)/,
   /^var\/lib\/apt$/,
 ];
-/** Folders that are there but empty. */
+/** Folders that are kept empty. */
 const emptied = ["dev", "proc", "sys", "run", "tmp", "var/cache/apt", "var/log"];
 
-/** Same content, same digest. */
+/** Time of all files in a layer, so that equal content gives an equal digest. */
 const epoch = "2026-01-01 00:00:00Z";
 
 export interface LayerOptions {
-  /** Folder for finished base layers and for work. */
+  /** Folder for finished base layers and for temporary files. */
   readonly cache: string;
   readonly step: Step;
   readonly signal?: AbortSignal;
 }
 
-/** The Debian base layer, with `more` packages, as a tar file in the cache, made at the first call (about a minute). */
+/**
+ * Returns the Debian base layer, with `more` packages, as a tar file in the cache. The first call
+ * builds it (about a minute).
+ */
 export async function debianLayer(
   options: LayerOptions,
   more: readonly string[] = [],
@@ -84,12 +92,15 @@ function thin(root: string): void {
   for (const name of ["etc/hostname", "etc/resolv.conf", "etc/machine-id"]) remove(name);
 }
 
-/** Whether a path of the Debian tree is left out of the layer. */
+/** Reports whether a path of the Debian tree is left out of the layer. */
 export function isUnused(path: string): boolean {
   return unused.some((pattern) => pattern.test(path));
 }
 
-/** The layer of images without a distribution: folders, users and the CA certificates of the Debian layer. */
+/**
+ * Returns the layer of images without a distribution: folders, users and the CA certificates of the
+ * Debian layer.
+ */
 export async function emptyLayer(debian: string, options: LayerOptions): Promise<string> {
   const certificates = "etc/ssl/certs/ca-certificates.crt";
   const file = debian.replace(/\.tar$/, "-certificates.tar");
@@ -114,7 +125,7 @@ const passwd = [
   "nobody:x:65534:65534:nobody:/:/sbin/nologin",
 ];
 
-/** The layer with an image's own executables, as a tar file that the caller moves away. */
+/** Returns the layer with an image's own executables, as a tar file that the caller moves away. */
 export async function programLayer(
   image: Image,
   built: ReadonlyMap<string, BuiltComponent>,
@@ -144,10 +155,10 @@ function freshRoot(options: LayerOptions): string {
   return root;
 }
 
-/** A tar whose bytes depend on names, modes and contents only. */
+/** Writes a tar whose bytes depend only on names, modes and contents. */
 async function pack(root: string, file: string, options: LayerOptions): Promise<void> {
   const owner = ["--owner=0", "--group=0", "--numeric-owner"];
-  const modes = ["--mode=u+rwX,go+rX"]; // whatever the builder's umask is
+  const modes = ["--mode=u+rwX,go+rX"]; // independent of the builder's umask
   const order = [
     "--format=ustar",
     "--sort=name",

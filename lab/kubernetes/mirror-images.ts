@@ -13,17 +13,17 @@ import type { SiteImage } from "./site.js";
 import { areStored, storeOf } from "./site-images.js";
 
 export interface MirrorImagesOptions {
-  /** Undefined: none. */
+  /** Settings of the mirror. Undefined: nothing is mirrored. */
   readonly settings: MirrorSettings | undefined;
-  /** Says what was mirrored once, so that it is not fetched again. */
+  /** Folder that records which images were mirrored, so that they are not fetched again. */
   readonly cache: string;
-  /** Its registry's store gets them. */
+  /** Site whose registry gets the images. */
   readonly site: string;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
 }
 
-/** Images that are not among the mirrored ones. */
+/** Returns the images that are not among the mirrored ones. */
 export const imagesLeft = (
   images: readonly Image[],
   mirrored: readonly SiteImage[],
@@ -31,8 +31,9 @@ export const imagesLeft = (
   images.filter(({ upstream }) => !mirrored.some((one) => one.upstream === upstream));
 
 /**
- * Upstream's own images, in the registry's store under their own digests, one entry for each tag. Left out is what cannot be
- * had, which is said. Podman's settings hold for registries: mirrors, authorities, proxies, policy.
+ * Mirrors upstream's own images into the registry's store under their own digests, one entry for
+ * each tag. Leaves out images that cannot be fetched, and reports them. Uses podman's settings of
+ * registries: mirrors, authorities, proxies, policy.
  */
 export async function mirrorImages(
   images: readonly Image[],
@@ -50,7 +51,10 @@ export async function mirrorImages(
   return [...known.flatMap((one) => one ?? []), ...fetched];
 }
 
-/** Whether images may be in a site: mirrored ones not where all is to be built. */
+/**
+ * Reports whether a site may contain these images: mirrored ones only if the settings allow
+ * mirroring.
+ */
 export const mayHave = (
   images: readonly SiteImage[],
   settings: MirrorSettings | undefined,
@@ -58,14 +62,14 @@ export const mayHave = (
 
 const hostOf = (reference: string): string => reference.split("/")[0] ?? "";
 
-/** Registries that do not give the first of the images asked of them, and why. */
+/** Returns the registries from which the first wanted image cannot be read, with the reason. */
 async function unreachable(
   images: readonly Image[],
   { progress, signal }: MirrorImagesOptions,
 ): Promise<ReadonlyMap<string, string>> {
   if (images.length === 0) return new Map();
   const first = new Map([...images].reverse().map(({ upstream }) => [hostOf(upstream), upstream]));
-  // Podman is there before anything else, and reads the same settings as what fetches later.
+  // Podman is installed already, and reads the same settings as skopeo, which fetches later.
   const ask = (upstream: string) => (within: AbortSignal) =>
     run("podman", ["manifest", "inspect", upstream], { signal: within });
   const answers = await withStep(progress, "Look for upstream's images", 3, () =>
@@ -106,7 +110,7 @@ async function fetchAll(
   return fetched;
 }
 
-/** A file that says what was mirrored for an image. */
+/** Returns the path of the file that records what was mirrored for an image. */
 const recordOf = ({ upstream, tags }: Image, cache: string): string =>
   join(cache, `image-${digestOf(JSON.stringify([upstream, tags])).slice(0, 12)}.json`);
 
@@ -152,7 +156,9 @@ interface PublishedManifest {
   readonly layers: readonly { readonly digest: string }[];
 }
 
-/** Moves an image as skopeo's `dir:` holds it into the store. Its manifest stays as it is, byte for byte. */
+/**
+ * Moves an image from skopeo's `dir:` format into the store. Its manifest is kept byte for byte.
+ */
 async function adopt(
   folder: string,
   repositories: readonly string[],

@@ -12,20 +12,21 @@ import { reason, whyNot, type MirrorSettings } from "./mirror.js";
 import { pinnedKey } from "./signing-key.js";
 
 export interface MirrorPackagesOptions {
-  /** Undefined: none. */
+  /** Settings of the mirror. Undefined: nothing is mirrored. */
   readonly settings: MirrorSettings | undefined;
-  /** What was mirrored once stays here. */
+  /** Folder in which mirrored packages are kept. */
   readonly cache: string;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
 }
 
-/** Upstream's package -> its file (.deb). */
+/** Upstream's packages: name -> file (.deb). */
 export type MirroredPackages = ReadonlyMap<string, string>;
 
 /**
- * Those of a release's packages that upstream's repository has in just these versions, as it signed them: downloaded at the first
- * call. None where it cannot be had or is not signed by the pinned key, which is said.
+ * Returns the packages of a release that upstream's repository has in exactly these versions, with
+ * upstream's signature; the first call downloads them. Returns none, and reports the reason, if the
+ * repository is unreachable or not signed by the pinned key.
  */
 export async function mirrorPackages(
   release: Release,
@@ -58,7 +59,8 @@ export async function mirrorPackages(
       });
     });
     const taken = await filesIn(folder);
-    // It may have them later: what it was asked for in vain is asked for again.
+    // Deletes an empty folder, so that the next call asks again: upstream may have the packages
+    // later.
     if (taken.size === 0) await rm(folder, { recursive: true });
     const lacking = Object.keys(versions).filter((name) => !taken.has(name));
     if (lacking.length > 0)
@@ -81,7 +83,7 @@ async function filesIn(folder: string): Promise<MirroredPackages> {
   return new Map(files.map((file) => [file.replace(/_.*$/, ""), join(folder, file)]));
 }
 
-/** By apt's own means, so that its proxies and authorities count. */
+/** Downloads the key with apt's own tool, which uses apt's proxies and authorities. */
 async function fetchKey(url: string, cwd: string, signal: AbortSignal): Promise<void> {
   const options = ["Acquire::Retries=0", "APT::Sandbox::User=root"].flatMap((one) => ["-o", one]);
   await run(
@@ -91,7 +93,7 @@ async function fetchKey(url: string, cwd: string, signal: AbortSignal): Promise<
   );
 }
 
-/** Leaves the pinned key alone in the file. */
+/** Removes all keys except the pinned one from the file. */
 async function trustOnly(file: string, fingerprint: string, url: string): Promise<void> {
   const key = await pinnedKey(await readFile(file, "utf8"), fingerprint);
   if (key === undefined)

@@ -1,20 +1,24 @@
 import { UserError } from "../../base/user-error.js";
 import { upstreamPackages } from "../../base/versions.js";
 
-/** Where upstream's own packages come from. Its images come from where their names say. */
+/**
+ * Source of upstream's own packages. Upstream's images are fetched from the registries in their
+ * names.
+ */
 export interface MirrorSettings {
-  /** Flat apt repository; `{minor}` becomes the minor version. */
+  /** URL of a flat apt repository; `{minor}` is replaced by the minor version. */
   readonly url: string;
-  /** Of the key that signs it, 40 hex digits. */
+  /** Fingerprint of the key that signs the repository, 40 hex digits. */
   readonly keyFingerprint: string;
 }
 
 const setting = "STACKADM_LAB_MIRROR";
 
 /**
- * Whether the lab takes upstream's own packages and images where they can be had: `STACKADM_LAB_MIRROR` is `auto`,
- * `never`, or the URL of a copy of upstream's package repository, which upstream's key signs. Undefined: everything is built, which is the
- * default as long as no lab has run on upstream's own images.
+ * Returns the settings for mirroring upstream's own packages and images. `STACKADM_LAB_MIRROR` is
+ * `auto`, `never`, or the URL of a copy of upstream's package repository, signed by upstream's key.
+ * Undefined means that everything is built: the default until a lab has run on upstream's own
+ * images.
  */
 export function mirrorSettings(env: NodeJS.ProcessEnv = process.env): MirrorSettings | undefined {
   const value = env[setting] ?? "never";
@@ -28,10 +32,13 @@ export function mirrorSettings(env: NodeJS.ProcessEnv = process.env): MirrorSett
   return { ...upstreamPackages, url: value };
 }
 
-/** How long upstream may take to answer at all before things are built instead. */
+/** Milliseconds that upstream may take to answer; after that the lab builds. */
 const patience = 10_000;
 
-/** Asks whether something can be had, within `patienceMs`. Returns why not, in a line; nothing when it can. */
+/**
+ * Checks whether something is available, within `patienceMs`. Returns the reason in one line if it
+ * is not, otherwise undefined.
+ */
 export async function whyNot(
   ask: (signal: AbortSignal) => Promise<unknown>,
   signal?: AbortSignal,
@@ -47,7 +54,7 @@ export async function whyNot(
   }
 }
 
-/** Why a tool failed: apt says it behind an E:, the others at the end of all that they were doing. */
+/** Returns why a tool failed: apt prints it behind "E:", other tools in their last line. */
 export function reason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const apt = /^(?:.*: )?E: (?:Failed to fetch \S+ +)?(.*?)\.?(?: \[IP: .*\])?$/m.exec(text);

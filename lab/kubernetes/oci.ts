@@ -2,30 +2,30 @@ import type { BuiltComponent } from "./build-component.js";
 import { differs, madeFrom, type Image } from "./component.js";
 import { digestOf } from "./digest.js";
 
-/** A stored blob. */
+/** Blob in a registry's store. */
 export interface Blob {
-  /** SHA-256, hex. */
+  /** SHA-256 of the content, hex. */
   readonly digest: string;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
 }
 
 export interface RenderedImage {
   readonly config: string;
   readonly manifest: string;
-  /** SHA-256 of the manifest, hex: what a tag points to. */
+  /** SHA-256 of the manifest, hex; tags point to it. */
   readonly digest: string;
   /** SHA-256 of the configuration, hex. */
   readonly configDigest: string;
 }
 
 const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/** Same content, same digest: no image carries the time of its build. */
+/** Time of creation in all images, so that equal content gives an equal digest. */
 const created = "2026-01-01T00:00:00Z";
 
 /**
- * Configuration and manifest of an image (OCI image specification 1.1). The layers are uncompressed,
- * so a layer's digest is also its diff id and nodes need no CPU time to unpack.
+ * Renders configuration and manifest of an image (OCI image specification 1.1). The layers are
+ * uncompressed, so a layer's digest is also its diff ID, and nodes need no CPU time to decompress.
  */
 export function renderImage(
   image: Image,
@@ -65,7 +65,9 @@ export function renderImage(
   return { config, manifest, digest: digestOf(manifest), configDigest };
 }
 
-/** Says in the image itself what it is: for whom it stands, what it is made from, in what it differs. */
+/**
+ * Returns labels with the image's origin: upstream's name, sources, and differences from upstream.
+ */
 export function imageLabels(
   image: Image,
   built: ReadonlyMap<string, BuiltComponent>,
@@ -85,7 +87,10 @@ export function imageLabels(
   };
 }
 
-/** Where a path lies on Debian, whose /bin, /sbin and /lib are links into /usr: a layer with a folder there would replace the link. */
+/**
+ * Returns a path's place on Debian, where /bin, /sbin and /lib are links into /usr: a layer with a
+ * folder of that name would replace the link.
+ */
 export function pathOnDebian(target: string): string {
   return target.replace(/^\/(bin|sbin|lib|lib64)\//, "/usr/$1/");
 }

@@ -1,15 +1,15 @@
-/** One deb package for a node, under the name that Kubernetes' or Docker's own repository gives it. */
+/** Deb package for nodes, under its name in Kubernetes' or Docker's own repository. */
 export interface DebPackage {
   readonly name: string;
   readonly summary: string;
   readonly depends: readonly string[];
-  /** Takes the place of these packages: Provides, Conflicts and Replaces. */
+  /** Packages that this one replaces: Provides, Conflicts and Replaces. */
   readonly instead?: readonly string[];
-  /** Path on the node -> `component/program`. Mode 0755. */
+  /** Programs: path on the node -> `component/program`. Mode 0755. */
   readonly programs: Readonly<Record<string, string>>;
-  /** Path on the node -> file in `packages/`. Mode 0644. */
+  /** Files: path on the node -> file in `packages/`. Mode 0644. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Has a systemd unit that the maintainer scripts enable and start. Default: false. */
+  /** Contains a systemd unit that the maintainer scripts enable and start. @default false */
   readonly unit?: boolean;
 }
 
@@ -20,7 +20,7 @@ const cniPlugins = [
   ...["portmap", "bandwidth", "firewall", "tuning"],
 ];
 
-/** The packages of the apt repository. */
+/** Packages of the apt repositories. */
 export const debPackages: readonly DebPackage[] = [
   {
     name: "kubeadm",
@@ -76,10 +76,14 @@ export const debPackages: readonly DebPackage[] = [
   },
 ];
 
-/** Packages that Docker publishes, not Kubernetes. */
+/** Packages in Docker's repository; the others are in Kubernetes'. */
 export const dockerPackages: readonly string[] = ["containerd.io"];
 
-/** The control file of a package (deb-control(5)). `installedKiB`: size of its files. */
+/**
+ * Renders the control file of a package (deb-control(5)).
+ *
+ * @param installedKiB size of its files
+ */
 export function renderControl(
   debPackage: DebPackage,
   version: string,
@@ -105,12 +109,15 @@ export function renderControl(
   ].join("\n");
 }
 
-/** A package's version in the series that machines install; as in Debian, it says when another release stands in for it. */
+/**
+ * Returns a package's version in the series that machines install. If another release replaces it,
+ * the version contains `+really`, as in Debian.
+ */
 export function inSeries(series: string, upstream: string): string {
   return upstream.startsWith(`${series}.`) ? upstream : `${series}.0+really${upstream}`;
 }
 
-/** `kubeadm_1.36.3-1.1_amd64.deb` */
+/** Returns the name of a package's file: `kubeadm_1.36.3-1.1_amd64.deb`. */
 export function debFileName(name: string, version: string): string {
   return `${name}_${version}_amd64.deb`;
 }

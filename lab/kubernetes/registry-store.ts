@@ -28,13 +28,14 @@ export const storePaths = {
 } as const;
 
 /**
- * Fills the storage folder of a registry in place of a running one: a blob is complete before anything
- * links to it and a tag is moved last, so a registry that serves the folder at the same time never answers with half an image.
+ * Writes the storage folder of a registry. A blob is complete before anything links to it, and a
+ * tag is written last, so a registry that serves the folder at the same time never has an
+ * incomplete image.
  */
 export class RegistryStore {
   constructor(private readonly directory: string) {}
 
-  /** Moves a file into the store; it is gone from where it was. */
+  /** Moves a file into the store. */
   async addFile(file: string): Promise<Blob> {
     const digest = await digestOfFile(file);
     const size = statSync(file).size;
@@ -44,12 +45,12 @@ export class RegistryStore {
     return { digest, size };
   }
 
-  /** Whether the store has a blob (SHA-256, hex). */
+  /** Reports whether the store has a blob (SHA-256, hex). */
   has(digest: string): boolean {
     return existsSync(join(this.directory, storePaths.blob(digest)));
   }
 
-  /** Makes an image whose layers are stored available under a repository's tags. */
+  /** Publishes an image, whose layers are stored already, under a repository's tags. */
   publish(
     repository: string,
     tags: readonly string[],
@@ -70,13 +71,15 @@ export class RegistryStore {
     }
   }
 
-  /** SHA-256 of the manifest a tag points to, or undefined when there is no such tag. */
+  /**
+   * Returns the SHA-256 of the manifest that a tag points to; undefined if there is no such tag.
+   */
   tagged(repository: string, tag: string): string | undefined {
     const path = join(this.directory, storePaths.tagLink(repository, tag));
     return existsSync(path) ? readFileSync(path, "utf8").replace("sha256:", "") : undefined;
   }
 
-  /** Removes every blob that is not in `keep` (SHA-256, hex). Returns the bytes freed. */
+  /** Deletes every blob that is not in `keep` (SHA-256, hex). Returns the bytes freed. */
   prune(keep: ReadonlySet<string>): number {
     const root = join(this.directory, "docker/registry/v2/blobs/sha256");
     let freed = 0;

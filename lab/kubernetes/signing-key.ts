@@ -4,28 +4,38 @@ import { join } from "node:path";
 import { writePrivate } from "../../base/files.js";
 import { run } from "../../base/run.js";
 
-/** The key of one of the lab's apt repositories. It signs nothing but lab packages and stays in this cache. */
+/**
+ * Key of one of the lab's apt repositories. It signs only the lab's packages and does not leave
+ * this cache.
+ */
 export interface SigningKey {
-  /** 40 hex digits, upper case. */
+  /** Fingerprint of the key, 40 upper-case hex digits. */
   readonly fingerprint: string;
-  /** Armored. */
+  /** Public key, armored. */
   readonly publicKey: string;
-  /** Armored copy of the key with an expiry date that has passed, as upstream leaves it in the repositories of ended minors. */
+  /**
+   * Returns an armored copy of the key whose expiry date has passed, as in upstream's repositories
+   * of ended minors.
+   */
   expired(): Promise<string>;
   /** Signs a Release file: clear-signed for InRelease, detached and armored for Release.gpg. */
   sign(text: string): Promise<{ readonly inline: string; readonly detached: string }>;
 }
 
 export interface KeyOptions {
-  /** A subkey signs, as with Docker. Default: the key itself does, as with Kubernetes. Counts when the key is made. */
+  /**
+   * Signs with a subkey, as Docker does; read only when the key is created. @default the key itself
+   * signs, as with Kubernetes
+   */
   readonly subkey?: boolean;
 }
 
 const owner = "stackadm lab repository";
 
 /**
- * The key in `directory` (secret.asc, mode 0600), made at the first call. gpg works in a temporary home of its own:
- * nothing of the user's keyring is read or changed, and its agent is ended with the home.
+ * Returns the key in `directory` (secret.asc, mode 0600); the first call creates it. gpg works in a
+ * temporary home: the user's keyring is neither read nor changed, and gpg's agent is stopped with
+ * the home.
  */
 export async function signingKey(
   directory: string,
@@ -71,7 +81,10 @@ export async function signingKey(
   };
 }
 
-/** The key with this fingerprint, armored, out of a text that may hold several; undefined when it is not among them. */
+/**
+ * Returns the key with this fingerprint, armored, from a text that may contain several; undefined
+ * if it is not among them.
+ */
 export function pinnedKey(armored: string, fingerprint: string): Promise<string | undefined> {
   return withHome(async (gpg) => {
     await gpg(["--import"], armored);
@@ -81,7 +94,7 @@ export function pinnedKey(armored: string, fingerprint: string): Promise<string 
   });
 }
 
-/** The primary key's fingerprint in the output of `gpg --with-colons`. */
+/** Returns the primary key's fingerprint in the output of `gpg --with-colons`. */
 export function fingerprintOf(listing: string): string {
   const line = listing.split("\n").find((candidate) => candidate.startsWith("fpr:"));
   const fingerprint = line?.split(":")[9];
@@ -92,7 +105,7 @@ export function fingerprintOf(listing: string): string {
 type Gpg = (args: readonly string[], input?: string) => Promise<string>;
 
 async function withHome<T>(work: (gpg: Gpg) => Promise<T>): Promise<T> {
-  // short on purpose: the agent's socket lies in it and a socket's path has at most 107 bytes
+  // A short path, because it contains the agent's socket, whose path has at most 107 bytes.
   const home = mkdtempSync(join(tmpdir(), "stackadm-gpg-"));
   const env = { ...process.env, GNUPGHOME: home };
   const common = ["--batch", "--quiet", "--no-tty", "--pinentry-mode", "loopback"];

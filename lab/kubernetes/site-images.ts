@@ -7,10 +7,10 @@ import { imageLabels, renderImage, type Blob } from "./oci.js";
 import { RegistryStore } from "./registry-store.js";
 import type { SiteImage } from "./site.js";
 
-/** The registry's store in a site. */
+/** Returns the registry's store in a site. */
 export const storeOf = (site: string): RegistryStore => new RegistryStore(join(site, "registry"));
 
-/** Whether the store has all of these images, under all of their names. */
+/** Reports whether the store has all of these images under all of their names. */
 export function areStored(images: readonly SiteImage[], site: string): boolean {
   const store = storeOf(site);
   return images.every(
@@ -20,7 +20,7 @@ export function areStored(images: readonly SiteImage[], site: string): boolean {
   );
 }
 
-/** Makes images of what was built and puts them into the registry's store. */
+/** Creates images from built components and adds them to the registry's store. */
 export async function writeImages(
   images: readonly Image[],
   built: Built,
@@ -43,7 +43,7 @@ export async function writeImages(
   return written;
 }
 
-/** The layer below an image's own, as a file that stays in the cache. */
+/** Returns the layer below an image's own, as a file that is kept in the cache. */
 async function baseOf(image: Image, options: LayerOptions): Promise<string> {
   const debian = await debianLayer(options, image.packages);
   return image.base === "debian" ? debian : emptyLayer(debian, options);
@@ -70,7 +70,7 @@ function publish(
   };
 }
 
-/** Adds a file that stays in the cache too. */
+/** Adds a copy of a file to the store; the file itself is kept in the cache. */
 async function addCopy(store: RegistryStore, file: string, options: LayerOptions): Promise<Blob> {
   const copy = join(options.cache, "copy.tar");
   copyFileSync(file, copy);

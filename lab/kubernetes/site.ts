@@ -8,7 +8,7 @@ import { digestOf } from "./digest.js";
 import { debianLayerPackages } from "./layers.js";
 import { debPackages } from "./packages.js";
 
-/** One image as the registry holds it. */
+/** Image in the registry. */
 export interface SiteImage {
   readonly upstream: string;
   readonly repositories: readonly string[];
@@ -17,21 +17,24 @@ export interface SiteImage {
   readonly manifest: string;
   readonly blobs: readonly string[];
   readonly differs?: string;
-  /** Upstream's own, as it was published. Default: built. */
+  /** Upstream's own image, as it was published. @default built by the lab */
   readonly mirrored?: boolean;
 }
 
-/** `site/site-v<version>.json`: what was built, from what, and in what it is not upstream's. */
+/**
+ * Content of `site/site-v<version>.json`: what was built, from which sources, and how it differs
+ * from upstream's.
+ */
 export interface SiteManifest {
   readonly version: string;
-  /** Equal when nothing has to be built again. */
+  /** Digest of the inputs; nothing has to be rebuilt while it is equal. */
   readonly key: string;
   readonly apt: {
     readonly path: string;
     readonly keyFingerprint: string;
     /** Fingerprint of the key that signs Docker's repository. */
     readonly dockerKeyFingerprint?: string;
-    /** Upstream's own packages in it, as they were published: file -> SHA-256. */
+    /** Upstream's own packages in the repository, as they were published: file -> SHA-256. */
     readonly mirrored?: Readonly<Record<string, string>>;
   };
   readonly components: readonly {
@@ -43,7 +46,7 @@ export interface SiteManifest {
   readonly images: readonly SiteImage[];
 }
 
-/** Digest of everything that decides what a site holds. */
+/** Returns a digest of everything that decides a site's content. */
 export function siteKey(release: Release): string {
   return digestOf(
     JSON.stringify([
@@ -78,9 +81,9 @@ export function writeSiteManifest(site: string, manifest: SiteManifest): void {
   writeWhole(fileOf(site, manifest.version), JSON.stringify(manifest, null, 2) + "\n");
 }
 
-/** `site/images-<name>.json`: images that were added to what a version has. */
+/** Content of `site/images-<name>.json`: images in addition to those of a version. */
 export interface AddedImages {
-  /** Equal when nothing has to be built again. */
+  /** Digest of the inputs; nothing has to be rebuilt while it is equal. */
   readonly key: string;
   readonly images: readonly SiteImage[];
 }
@@ -97,7 +100,7 @@ export function writeAddedImages(site: string, name: string, added: AddedImages)
   writeWhole(addedFile(site, name), JSON.stringify(added, null, 2) + "\n");
 }
 
-/** Blobs that some version's images in this site need, or added ones. */
+/** Returns the blobs that the images of all versions in this site and the added images need. */
 export function blobsInUse(site: string): Set<string> {
   const versions = readdirSync(site).flatMap(
     (name) => /^site-v(.+)\.json$/.exec(name)?.slice(1) ?? [],

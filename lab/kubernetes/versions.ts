@@ -15,12 +15,12 @@ export const supportedKubernetesVersions: readonly string[] = Object.values(kube
   ({ version }) => version,
 );
 
-/** The oldest Go that builds all of it: what containerd and the newest Kubernetes ask for. */
+/** Oldest version of Go that builds everything; containerd and the newest Kubernetes require it. */
 export const minimumGo = "1.26.0";
 
 /*
- * Of what machines install in a series (`packageSeries`) a build has to be of one release, for all minors: what is in these modules does
- * not depend on Kubernetes, and is built once.
+ * Releases of the packages that machines install from a series (`packageSeries`). They are the same
+ * for all Kubernetes minors, because these modules do not depend on Kubernetes, and are built once.
  */
 const containerd = "v2.3.7";
 const criTools = "v1.36.0";
@@ -37,7 +37,7 @@ function kubernetesLink(version: string): Record<string, string> {
   };
 }
 
-/** `cmd/<name>` of one module, under the same name. */
+/** Returns the programs `cmd/<name>` of a module, under the same names. */
 function commands(prefix: string, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, `${prefix}/${name}`]));
 }
@@ -47,13 +47,20 @@ const kubernetesSource = (version: string): ModuleSource => ({
   sharedWith: version,
 });
 
-/** A module that takes its part from what was compiled for the default Kubernetes, whichever the one is that it is built beside. */
+/**
+ * Returns a module that uses the module versions of the default Kubernetes, also when it is built
+ * for another one, so that its packages are compiled once.
+ */
 export const moduleSource = (name: string, replace?: ModuleSource["replace"]): ModuleSource => ({
   ...{ kind: "module", module: name, sharedWith: defaultKubernetesVersion },
   ...(replace && { replace }),
 });
 
-/** One of the lab's own, with what it stands on beside what is shared: `path version`. */
+/**
+ * Returns one of the lab's own programs.
+ *
+ * @param require modules in addition to the shared ones: `path version`
+ */
 const program = (directory: string, require: readonly string[] = []): ProgramSource => ({
   ...{ kind: "program", directory, require },
   sharedWith: defaultKubernetesVersion,
@@ -77,7 +84,7 @@ function nodeComponents(version: string): Component[] {
     {
       name: "containerd",
       version: containerd,
-      // It needs later modules than Kubernetes.
+      // No shared versions, because containerd needs later modules than Kubernetes.
       source: { kind: "module", module: containerdModule },
       programs: commands(`${containerdModule}/cmd`, [
         "containerd",
@@ -169,13 +176,13 @@ export function podNetworkComponents(tags: Tags): Component[] {
       programs: { flanneld: flannel },
       link: { [`${flannel}/pkg/version.Version`]: tags.flannel },
       cgo: true,
-      // What C has no part in is compiled as for all others.
+      // Compiles packages without C in the same way as for all other components.
       tags: ["netgo", "osusergo"],
       expectedSeconds: 60,
     },
     {
       name: "flannel-cni-plugin",
-      // The rest of the tag says for which flannel it is made.
+      // The rest of the tag names the version of flannel.
       version: tags.flannelCniPlugin.replace(/-.*$/, ""),
       source: program("flannel-cni-plugin", ["github.com/containernetworking/cni v1.3.0"]),
       programs: { flannel: "." },
@@ -197,7 +204,10 @@ function agnhostComponent({ agnhost: asked }: Pick<Tags, "agnhost">): Component 
   };
 }
 
-/** Versions with which the sidecars work that take Kubernetes' own of all else. */
+/**
+ * Versions of two modules with which the sidecars work; all their other modules have Kubernetes'
+ * versions.
+ */
 export const sidecarModules = {
   "github.com/kubernetes-csi/csi-lib-utils": "github.com/kubernetes-csi/csi-lib-utils v0.24.0",
   "sigs.k8s.io/gateway-api": "sigs.k8s.io/gateway-api v1.4.1",
@@ -253,7 +263,10 @@ function cloudComponents(kubernetes: string, tags: Tags): Component[] {
   ];
 }
 
-/** Everything that is built for a Kubernetes version. Throws UserError when it is not one of `supportedKubernetesVersions`. */
+/**
+ * Returns everything that is built for a Kubernetes version. Throws a UserError if it is not one of
+ * `supportedKubernetesVersions`.
+ */
 export function release(version: string): Release {
   const minor = kubernetesMinors[minorOf(version)];
   if (minor?.version !== version) {
