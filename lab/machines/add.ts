@@ -17,9 +17,9 @@ export const machinesExtra = "emulated-machines";
 
 export interface AddMachines {
   readonly paths: LabPaths;
-  /** Folder of the host that is the running cloud's root. */
+  /** Folder on the host that is the running cloud's root. */
   readonly root: string;
-  /** Authorities of the hosts that the machines ask in the lab. */
+  /** Authorities of the public hosts that the lab's front answers for. */
   readonly trusted: Trusted;
   /** State of the running lab. */
   readonly state: LabState | undefined;
@@ -27,7 +27,9 @@ export interface AddMachines {
   readonly signal?: AbortSignal;
 }
 
-/** Gives the running lab images whose servers are virtual machines; builds them at the first call. */
+/**
+ * Adds images to the running lab whose servers are virtual machines; the first call builds them.
+ */
 export async function addMachines(adding: AddMachines): Promise<void> {
   const { paths, root, trusted, state, progress, signal } = adding;
   if (state === undefined)
@@ -43,7 +45,7 @@ export async function addMachines(adding: AddMachines): Promise<void> {
   });
 }
 
-/** A lab that was started from an older golden cloud has no qemu. */
+/** Refuses a lab without qemu, which was started from an older golden cloud. */
 async function requireQemu(cloud: string): Promise<void> {
   const test = ["test", "-x", "/usr/bin/qemu-system-x86_64"];
   const { code } = await inContainer(cloud, test, { accept: [0, 1] });
@@ -55,10 +57,10 @@ async function requireQemu(cloud: string): Promise<void> {
 }
 
 const script = readFileSync(join(__dirname, "offer.py"), "utf8");
-/** In the cloud; on the host below the running root. */
+/** Folder of the images in the cloud; on the host it is below the running cloud's root. */
 const folder = "/srv/lab/machines";
 
-/** Puts those images into Glance that it does not have. */
+/** Adds the images that Glance does not have. */
 async function offer(
   cloud: string,
   images: readonly MachineImage[],

@@ -18,7 +18,7 @@ import {
   releases,
 } from "./releases.js";
 
-/** Commands of the host that make an image, and the Debian packages they come from. */
+/** Commands of the host that build an image, and the Debian packages that contain them. */
 export const imageCommands = {
   mmdebstrap: "mmdebstrap",
   "qemu-img": "qemu-utils",
@@ -27,17 +27,20 @@ export const imageCommands = {
   setpriv: "util-linux",
 } as const;
 
-/** Changes whenever the steps in this file give another image from the same inputs. */
+/**
+ * Revision of the steps in this file. Change: raise it when the steps give another image from the
+ * same inputs.
+ */
 const revision = 1;
 
-/** An image on this host. */
+/** Image of virtual machines on this host. */
 export interface MachineImage {
   readonly name: string;
-  /** Changes with everything that decides what is in it. */
+  /** Digest of everything that decides the image's content. */
   readonly key: string;
   readonly version: string;
   readonly commandLine: string;
-  /** Has disk.qcow2, vmlinuz and initrd.img. */
+  /** Folder with disk.qcow2, vmlinuz and initrd.img. */
   readonly folder: string;
 }
 
@@ -66,7 +69,10 @@ export interface ImageBuild {
   readonly signal?: AbortSignal;
 }
 
-/** The images of all releases: built at the first call, from the cache afterwards. Images with other keys are deleted. */
+/**
+ * Returns the images of all releases: built at the first call, later from the cache. Deletes images
+ * with other keys.
+ */
 export async function ensureMachineImages(build: ImageBuild): Promise<MachineImage[]> {
   const cache = cacheFolder(build.paths);
   await mkdir(cache, { recursive: true });
@@ -110,7 +116,10 @@ async function buildImage(
   await rename(part, folder);
 }
 
-/** Puts kernel and initrd beside the disk, under names without a version. They stay in the tree, too: packages own them. */
+/**
+ * Copies kernel and initrd next to the disk, under names without a version. The tree keeps them
+ * too, because they belong to packages.
+ */
 async function moveKernel(tree: string, target: string): Promise<void> {
   const boot = join(tree, "boot");
   const names = await readdir(boot);
@@ -125,10 +134,12 @@ async function moveKernel(tree: string, target: string): Promise<void> {
 
 const mebibyte = 2 ** 20;
 const diskSize = 3072 * mebibyte;
-/** Bytes of the partition; the second copy of the partition table needs the last mebibyte. */
+/**
+ * Size of the partition in bytes; the second copy of the partition table needs the last mebibyte.
+ */
 const partitionSize = diskSize - 2 * mebibyte;
 
-/** Writes the tree as the only partition of a disk, which cloud-init lets grow to the flavor's size. */
+/** Writes the tree as the only partition of a disk; cloud-init grows it to the flavor's size. */
 async function writeDisk(tree: string, target: string, signal?: AbortSignal): Promise<void> {
   const raw = join(target, "disk.raw");
   const file = await open(raw, "w");

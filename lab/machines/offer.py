@@ -1,8 +1,8 @@
-"""Puts images of virtual machines into Glance. Runs inside the cloud, as its administrator.
+"""Add images of virtual machines to Glance. Runs inside the cloud, as its administrator.
 
 Reads a JSON list of {name, key, version, commandLine, folder} from the environment (IMAGES).
-    missing: prints the names of those that Glance does not have
-    offer: makes them; what has the name comes last, so that it is complete
+    missing: prints the names of the images that Glance does not have
+    offer: creates them; the image with the name comes last, so that it is complete
 """
 import json
 import os
@@ -14,20 +14,20 @@ KEY = 'lab_key'
 
 
 def made(cloud, name, path, disk_format, **properties):
-    """Make a public image of a file; return its id."""
+    """Create a public image from a file; return its ID."""
     return cloud.create_image(name, filename=path, disk_format=disk_format, container_format='bare',
                               visibility='public', allow_duplicates=True, wait=True,
                               **properties).id
 
 
 def missing(cloud, image):
-    """Tell whether Glance does not have exactly this image under its name."""
+    """Return whether Glance lacks exactly this image under its name."""
     present = [one for one in cloud.image.images() if one.name == image['name']]
     return [(one.status, one.properties.get(KEY)) for one in present] != [('active', image['key'])]
 
 
 def offer(cloud, image):
-    """Make the image in place of those that have its name."""
+    """Create the image, and delete images that have its name."""
     parts = {part: f"{image['name']}-{part}" for part in ('kernel', 'initrd')}
     for one in list(cloud.image.images()):
         if one.name in (image['name'], *parts.values()):
@@ -38,7 +38,7 @@ def offer(cloud, image):
     made(cloud, image['name'], os.path.join(image['folder'], 'disk.qcow2'), 'qcow2',
          kernel_id=ids['kernel'], ramdisk_id=ids['initrd'], os_command_line=image['commandLine'],
          os_distro='debian', os_version=image['version'], os_admin_user='debian',
-         # Services of a cluster end slowly on emulated processors.
+         # Services of a cluster stop slowly on emulated processors.
          os_shutdown_timeout='180', **{KEY: image['key']})
 
 

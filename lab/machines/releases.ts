@@ -1,12 +1,12 @@
 import { stockFiles, stockPackages, type ImageFile, type Release } from "../image/stock.js";
 
-/** Releases of Debian whose generic cloud image the lab has as a virtual machine's image. */
+/** Releases of Debian whose generic cloud image the lab has for virtual machines. */
 export const releases: readonly Release[] = [
   { suite: "bookworm", version: "12" },
   { suite: "trixie", version: "13" },
 ];
 
-/** Returns the name in Glance. */
+/** Returns the image's name in Glance. */
 export const imageName = ({ version }: Release): string => `debian-${version}-emulated`;
 
 export const packages: readonly string[] = [
@@ -14,10 +14,12 @@ export const packages: readonly string[] = [
   ...["linux-image-cloud-amd64", "initramfs-tools"],
 ];
 
-/** Identity of the root partition; each published image has one of its own. */
+/** ID of the root partition; each published image has a different one. */
 export const partitionId = "6f1c7c52-0d5e-4f5e-9d0b-4c9c5f1d0d13";
 
-/** Command line of the published image's kernel. Without GRUB, Nova passes it on. */
+/**
+ * Command line of the published image's kernel. There is no GRUB, so Nova passes it to the kernel.
+ */
 export const kernelCommandLine = `root=PARTUUID=${partitionId} ro console=tty0 console=ttyS0,115200 consoleblank=0`;
 
 /** Returns the image's files by their path in it. */
