@@ -1,8 +1,8 @@
-"""How emulated machines run on this host: accelerated by KVM, or all in software.
+"""Acceleration of emulated machines on this host: KVM, or emulation in software.
 
-That /dev/kvm can be opened does not say that a kernel runs under it: a host without hardware
-support for it may still offer the device, make virtual machines and run firmware in them, while a
-kernel hangs before its first line. So a kernel is started once, and that line is waited for.
+An accessible /dev/kvm does not prove that a kernel runs: a host without hardware support may
+still offer the device, create virtual machines and run firmware in them, while a kernel hangs
+before its first line. So a kernel is started once, and this module waits for that line.
 """
 import contextlib
 import os
@@ -14,16 +14,16 @@ from labdriver import qemu
 from labdriver.file_lock import exclusive
 
 DEVICE = '/dev/kvm'
-# A file system in memory, gone with the cloud: no answer outlives the host's boot.
+# In a file system in memory, so that the result does not survive a reboot of the host.
 REMEMBERED = '/run/lab-acceleration'
-# A kernel under a KVM that works needs two or three; one too few only costs speed.
+# Seconds. A kernel needs two or three under a working KVM; a wrong result only costs speed.
 PATIENCE = 20
 POLL = 0.2
 FIRST_LINE = b'Linux version'
 
 
 def choose(kernel, remembered=REMEMBERED, device=DEVICE):
-    """Return qemu.KVM or qemu.TCG. The first call tries the kernel (a path), others know."""
+    """Return qemu.KVM or qemu.TCG. The first call tries the kernel (a path); the result is kept."""
     with exclusive(remembered + '.lock'):
         with contextlib.suppress(FileNotFoundError), open(remembered, encoding='ascii') as file:
             return file.read()
@@ -35,7 +35,7 @@ def choose(kernel, remembered=REMEMBERED, device=DEVICE):
 
 
 def runs(kernel, patience=PATIENCE):
-    """Tell whether the kernel prints its first line under KVM within patience seconds."""
+    """Return whether the kernel prints its first line under KVM within patience seconds."""
     with tempfile.TemporaryDirectory() as directory:
         console = os.path.join(directory, 'console')
         words = [qemu.PROGRAM, '-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot',
@@ -51,7 +51,7 @@ def runs(kernel, patience=PATIENCE):
 
 
 def printed(console, process, deadline):
-    """Wait for the first line on the console; False when the process ends or time is over."""
+    """Wait for the first line on the console; return False if the process ends or time is over."""
     while True:
         ended = process.poll() is not None
         with contextlib.suppress(FileNotFoundError), open(console, 'rb') as file:

@@ -1,4 +1,4 @@
-"""Certificates of listeners that end TLS, from Barbican."""
+"""Certificates, from Barbican, of listeners that terminate TLS."""
 from barbicanclient import client as barbican
 from keystoneauth1 import session, token_endpoint
 from octavia.certificates.common.auth import barbican_acl
@@ -11,11 +11,11 @@ from labdriver import haproxy
 
 
 class BarbicanAuth(barbican_acl.BarbicanACLAuth):
-    """How Octavia asks Barbican; as Octavia's own, but for a client's token.
+    """Octavia's access to Barbican; differs from Octavia's own class only in the client's token.
 
-    Octavia shows it to Barbican as it is, so that its service user may read a secret from then on.
-    Octavia 11.0.0 exchanges it for another one before, which Keystone refuses to those of
-    application credentials; later releases do as this does.
+    The client's token is passed on unchanged, so that Octavia's service user may read the secret
+    afterwards. Octavia 11.0.0 first exchanges it for another one, which Keystone refuses for
+    tokens of application credentials; later releases pass it on like this class.
     """
 
     @classmethod
@@ -29,10 +29,10 @@ class BarbicanAuth(barbican_acl.BarbicanACLAuth):
 
 
 def fetch(balancer):
-    """{listener's id: its certificates} of all that end TLS, read with the service's authority.
+    """Return {listener's id: its certificates} of all listeners that terminate TLS.
 
-    A certificate is a PEM text with its key and what is between it and its authority; the default
-    one comes first.
+    They are read with the service's permissions. A certificate is a PEM text with its key and
+    intermediate certificates; the default certificate comes first.
     """
     ending = [one for one in haproxy.active_listeners(balancer) if haproxy.ends_tls(one)]
     if not ending:
@@ -45,7 +45,7 @@ def fetch(balancer):
 
 
 def texts(found):
-    """What Octavia found for a listener, as PEM."""
+    """Return the certificates that Octavia read for a listener, as PEM."""
     default = [found['tls_cert']] if found['tls_cert'] else []
     return [cert_parser.build_pem(one) for one in default] + sorted(
         cert_parser.build_pem(one) for one in found['sni_certs'])

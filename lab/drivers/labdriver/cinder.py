@@ -1,6 +1,6 @@
-"""Cinder driver: a volume is a sparse file, the lab's Nova driver makes a loop device of it.
+"""Cinder driver: a volume is a sparse file, of which the lab's Nova driver makes a loop device.
 
-Connections are of type lab_loop and name the file: os-brick takes no part.
+Connections have the type lab_loop and contain the file's path; os-brick is not used.
 """
 from cinder import interface
 from cinder.image import image_utils
@@ -20,7 +20,7 @@ PROTOCOL = 'lab_loop'
 
 @interface.volumedriver
 class LabVolumeDriver(driver.VolumeDriver):
-    """One backend."""
+    """Driver of one backend."""
 
     VERSION = '1.0'
     CI_WIKI_NAME = 'none'

@@ -1,10 +1,10 @@
 """Config drive of a server: a read-only directory /config-drive in it.
 
-A real config drive is an iso9660 or vfat image labelled config-2. The kernels the lab runs on may
-have neither file system, and a system container cannot load one; cloud-init's ConfigDrive source
-reads the directory /config-drive before it looks for devices, with the same layout. Programs that
-only know the label (the cloud controller manager with search order configDrive,metadataService)
-find no device and go on to the metadata service.
+A real config drive is an iso9660 or vfat image labelled config-2. The lab's kernels may support
+neither file system, and a system container cannot load a module. cloud-init's ConfigDrive source
+reads the directory /config-drive before it searches for devices, in the same layout. Programs
+that only use the label (the cloud controller manager with search order
+configDrive,metadataService) find no device and continue with the metadata service.
 """
 import os
 import shutil
@@ -13,7 +13,7 @@ MOUNT_POINT = '/config-drive'
 
 
 def write(directory, files):
-    """Fill directory with (relative path, text or bytes) pairs, readable by root only."""
+    """Fill the directory with (relative path, text or bytes) pairs, readable only by root."""
     fresh = directory + '.new'
     shutil.rmtree(fresh, ignore_errors=True)
     os.makedirs(fresh, mode=0o700)

@@ -1,7 +1,8 @@
-"""console.py LOG COMMAND...: run COMMAND on a terminal of its own, append what it prints to LOG.
+"""console.py LOG COMMAND...: run COMMAND on its own terminal, append its output to LOG.
 
-Ends with the status of COMMAND (128 + signal if one ended it). The log starts anew at 4 MiB. The
-signals of `systemctl stop` are ignored: the unit's ExecStop ends the server, and with it COMMAND.
+Exits with the status of COMMAND (128 + signal if a signal ended it). The log is truncated at 4
+MiB. The signals of `systemctl stop` are ignored: the unit's ExecStop stops the server, and so
+COMMAND.
 """
 import os
 import pty
@@ -17,7 +18,7 @@ def copy(terminal, log):
     while True:
         try:
             data = os.read(terminal, 65536)
-        except OSError:     # EIO: the last process that had the terminal is gone
+        except OSError:     # EIO: no process has the terminal open
             return
         if not data:
             return
@@ -27,13 +28,13 @@ def copy(terminal, log):
 
 
 def exit_status(wait_status):
-    """Exit status as a shell would report it."""
+    """Return the exit status as a shell reports it."""
     code = os.waitstatus_to_exitcode(wait_status)
     return code if code >= 0 else 128 - code
 
 
 def main(log_path, *command):
-    """Run the command, return its exit status."""
+    """Run the command and return its exit status."""
     for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
     pid, terminal = pty.fork()

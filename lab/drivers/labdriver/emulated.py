@@ -1,9 +1,9 @@
 """One server as a virtual machine: qemu, for an image of format qcow2.
 
-Such a server has a kernel of its own: modules, udev, kernel settings, control groups of version 2.
-The image names its kernel and initrd as Glance knows them (kernel_id, ramdisk_id); qemu loads them.
-The directory has machine.json (qemu.Hardware), ports.json, disk.qcow2 (an overlay of the image's),
-config.iso and the monitor's socket in place of what is a system container's alone.
+Such a server has its own kernel: modules, udev, kernel settings, control groups of version 2.
+The image contains the Glance IDs of its kernel and initrd (kernel_id, ramdisk_id); qemu loads
+them. Instead of a system container's own files, the directory has machine.json (qemu.Hardware),
+ports.json, disk.qcow2 (an overlay of the image's disk), config.iso and the monitor's socket.
 """
 import dataclasses
 import json
@@ -16,28 +16,28 @@ from labdriver.server import Server
 from labdriver.shell import ANY_STATUS, run
 
 FORMAT = 'qcow2'
-# A guest that lets a volume go does so within a second; emulated and busy, within some.
+# Seconds. A guest releases a volume within one second, a busy emulated one within several.
 DETACH_TIMEOUT = 60
-# qemu opens its files and devices in less than a second; a busy host starts it late.
+# Seconds. qemu opens its files and devices in less than one second, later on a busy host.
 START_TIMEOUT = 60
 
 
 def at(instances, uuid):
-    """Return the server of this UUID, of the kind that its directory is of."""
+    """Return the server with this UUID; its directory decides about its class."""
     emulated = os.path.exists(os.path.join(instances, uuid, 'machine.json'))
     return (VirtualMachine if emulated else Server)(instances, uuid)
 
 
 class VirtualMachine(Server):
-    """Names, paths and actions of one server, the same as a system container's."""
+    """Names, paths and actions of one server, with the interface of a system container's."""
 
-    # A kernel with a cluster's services on it, emulated, takes a minute to end them.
+    # Seconds. An emulated kernel with a cluster's services needs a minute to stop them.
     reboot_timeout = 180
 
     # -- directory
 
     def create(self, owner, hardware):
-        """Make the disk as an overlay of the image's; remains of an earlier try go away."""
+        """Make the disk as an overlay of the image's; delete remains of an earlier attempt."""
         self.delete_disk()
         os.makedirs(self.directory)
         self._write('machine.json', json.dumps(dataclasses.asdict(hardware)))
@@ -46,7 +46,7 @@ class VirtualMachine(Server):
         self.own(owner)
 
     def resize_disk(self, gigabytes):
-        """Give the disk the flavor's size while the server is off. It never shrinks."""
+        """Grow the disk to the flavor's size while the server is off. It never shrinks."""
         described = json.loads(run('qemu-img', 'info', '--output=json', self._path('disk.qcow2')))
         if gigabytes << 30 > described['virtual-size']:
             run('qemu-img', 'resize', '-q', self._path('disk.qcow2'), '%dG' % gigabytes)
@@ -62,15 +62,15 @@ class VirtualMachine(Server):
     # -- configuration
 
     def hardware(self):
-        """Return what the image gave the server."""
+        """Return the hardware settings from the image."""
         return qemu.Hardware(**json.loads(self._read('machine.json')))
 
     def set_disks(self, disks):
-        """Set the volumes that the server has when it starts."""
+        """Set the volumes that the server has at its start."""
         self._write('disks.json', json.dumps([dataclasses.asdict(disk) for disk in disks]))
 
     def attach(self, disk):
-        """Give the server a volume, at once if it runs."""
+        """Attach a volume, at once if the server runs."""
         if self.pid():
             with Monitor(self._path('monitor')) as ask:
                 ask('blockdev-add', qemu.volume(disk))
@@ -82,7 +82,7 @@ class VirtualMachine(Server):
         self.set_disks(volumes.add(self.disks(), disk))
 
     def detach(self, volume_id):
-        """Remove a volume. A server that runs and does not let it go keeps it: MonitorError."""
+        """Detach a volume. Raise MonitorError if the running server does not release it."""
         if self.pid():
             with Monitor(self._path('monitor')) as ask:
                 self._unplug(ask, qemu.device_id(volume_id))
@@ -90,7 +90,7 @@ class VirtualMachine(Server):
         self.set_disks(volumes.remove(self.disks(), volume_id=volume_id))
 
     def extended(self, volume_id, size):
-        """Let the server see a volume's new size, in bytes."""
+        """Tell the server a volume's new size, in bytes."""
         if self.pid():
             with Monitor(self._path('monitor')) as ask:
                 ask('block_resize', {'node-name': qemu.node_name(volume_id), 'size': size})
@@ -103,7 +103,7 @@ class VirtualMachine(Server):
     # -- life
 
     def pid(self):
-        """Return qemu's process id, None if it does not run."""
+        """Return qemu's process ID, None if it does not run."""
         try:
             pid = int(self._read('pid') or 0)
             with open('/proc/%d/cgroup' % pid, encoding='utf-8') as groups:
@@ -112,7 +112,7 @@ class VirtualMachine(Server):
             return None
 
     def start(self):
-        """Start qemu; the first serial line is the console log. MonitorError when qemu ends."""
+        """Start qemu; the first serial line is the console log. Raise MonitorError if it exits."""
         self.kill()
         log = self._path('qemu.log')
         self._write('qemu.log', '')
@@ -121,7 +121,8 @@ class VirtualMachine(Server):
         machine = qemu.Machine(
             uuid=self.uuid, facts=json.loads(self._read('server.json')), hardware=hardware,
             path=self._path, disks=self.disks(), ports=tuple(self._ports()), drive=drive)
-        # The services share the rest; without weight, each of them counts as much as a machine.
+        # Servers need a weight: without it, each process of the services counts as much as a
+        # server.
         run('systemd-run', '--quiet', '--collect', '--unit', self.unit,
             '-p', 'Description=server %s' % self.uuid, '-p', 'OOMScoreAdjust=0',
             '-p', 'KillMode=mixed', '-p', 'TimeoutStopSec=10', '-p', 'CPUWeight=400',
@@ -132,7 +133,7 @@ class VirtualMachine(Server):
             raise MonitorError('qemu does not start: %s' % self._read('qemu.log'))
 
     def _answers(self):
-        """Tell whether qemu has all its devices: only then does it answer."""
+        """Return whether qemu has all its devices: it answers only then."""
         try:
             with Monitor(self._path('monitor'), patience=0) as ask:
                 return bool(ask('query-status'))
@@ -140,19 +141,19 @@ class VirtualMachine(Server):
             return False
 
     def kill(self):
-        """Switch the server off, as if its power failed."""
+        """Switch the server off without a shutdown, as in a power failure."""
         run('systemctl', 'stop', self.unit, ok=ANY_STATUS)
         run('systemctl', 'reset-failed', self.unit, ok=ANY_STATUS)
 
     def power_off(self, timeout):
-        """Press the power button; init has timeout seconds to end its services."""
+        """Press the power button; init has timeout seconds to stop its services."""
         if self.pid() and timeout:
             self._press()
             self._wait(lambda: not self.pid(), timeout)
         self.kill()
 
     def reboot(self, timeout):
-        """Let init end its services and start again; False if it did not within timeout seconds."""
+        """Shut down and start again; return False if that takes more than timeout seconds."""
         if not self.pid():
             return False
         self._press()
@@ -175,7 +176,7 @@ class VirtualMachine(Server):
         return json.loads(self._read('ports.json') or '[]')
 
     def plug(self, port, bridge, device=None):
-        """Join the server to a port, at once if it runs. Its kernel names the card: no device."""
+        """Connect the server to a port, at once if it runs. Its kernel names the device."""
         network.plug_tap(port, bridge)
         ports = self._ports()
         if any(one['id'] == port['id'] for one in ports):
@@ -186,14 +187,14 @@ class VirtualMachine(Server):
         if self.pid():
             with Monitor(self._path('monitor')) as ask:
                 ask('netdev_add', qemu.backend(added))
-                # Any free slot: a disk may be in the one that it gets at the next start.
+                # Any free slot: a disk may use the slot that the card gets at the next start.
                 fields = qemu.card(self.hardware(), added)
                 fields.pop('addr', None)
                 ask('device_add', fields)
         self._write('ports.json', json.dumps(ports + [added]))
 
     def unplug(self, port_id):
-        """Take a port away, at once if the server runs."""
+        """Disconnect a port, at once if the server runs."""
         if self.pid():
             with Monitor(self._path('monitor')) as ask:
                 self._unplug(ask, qemu.card_id(port_id))
@@ -203,7 +204,7 @@ class VirtualMachine(Server):
         network.unplug(port_id)
 
     def ensure_network(self):
-        """Do nothing: the server's network is inside of it."""
+        """Do nothing: the server's network is inside the virtual machine."""
 
     def remove_network(self):
-        """Do nothing: the server's network went with it."""
+        """Do nothing: the server's network was deleted with the virtual machine."""

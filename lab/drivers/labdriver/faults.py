@@ -1,4 +1,4 @@
-"""Faults that tests ask for: a file named like a server says what its spawns do wrong."""
+"""Faults for tests: a file with a server's name contains the fault of the server's spawns."""
 import os
 
 ERROR = 'error'
@@ -6,7 +6,10 @@ NO_BOOT = 'no-boot'
 
 
 def asked(directory, server_name):
-    """Fault of this server (ERROR, NO_BOOT) or None; it meets each spawn until its file is gone."""
+    """Return the server's fault (ERROR, NO_BOOT), if any.
+
+    It affects each spawn until the file is deleted.
+    """
     path = os.path.join(directory, os.path.basename(server_name))
     try:
         with open(path, encoding='utf-8') as file:

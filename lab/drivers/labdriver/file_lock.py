@@ -1,6 +1,6 @@
 """A lock between processes and between the green threads of one process.
 
-flock() must not block: in nova-compute it would stop all green threads, among them the holder.
+flock() must not block: in nova-compute it would stop all green threads, including the holder.
 """
 import contextlib
 import fcntl
@@ -12,8 +12,10 @@ INTERVAL = 0.1
 
 @contextlib.contextmanager
 def exclusive(path, timeout=600):
-    """Hold the lock file at path; raise TimeoutError after timeout seconds. The kernel releases
-    the lock of a killed process."""
+    """Hold the lock file at path; raise TimeoutError after timeout seconds.
+
+    The kernel releases the lock of a killed process.
+    """
     deadline = time.monotonic() + timeout
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -27,7 +29,7 @@ def exclusive(path, timeout=600):
 
 
 def acquired(descriptor):
-    """Try to take the lock."""
+    """Try to take the lock; return whether it was free."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,8 +1,8 @@
-"""nftables rules by which a load balancer's namespace passes UDP on (pure functions).
+"""nftables rules by which a load balancer's namespace forwards UDP (pure functions).
 
-The kernel does it by address translation (Octavia documents IPVS for amphorae); a flow stays
-where it is.
-Members see the load balancer's address. Whoever is not allowed or finds no member is refused.
+The kernel does this by address translation (Octavia documents IPVS for amphorae); a flow keeps
+its member. Members see the load balancer's address. Packets are rejected if their client is not
+allowed or there is no member.
 """
 import re
 
@@ -11,7 +11,7 @@ from labdriver.haproxy import active_listeners, by_id, is_udp, pool_of, weight
 
 TABLE = 'table ip lb'
 NOTHING = '%s\ndelete %s\n' % (TABLE, TABLE)
-# what decides whose turn it is; the kernel counts no flows, so for least connections all take turns
+# selection of a member; the kernel counts no flows, so least connections is round robin
 HOW = {'ROUND_ROBIN': 'numgen inc mod %d', 'LEAST_CONNECTIONS': 'numgen inc mod %d',
        'SOURCE_IP': 'jhash ip saddr mod %d seed 1',
        'SOURCE_IP_PORT': 'jhash ip saddr . udp sport mod %d seed 1'}
@@ -33,9 +33,9 @@ CHAINS = '''
 
 
 def render(balancer, rows):
-    """Rules that replace those of before; empty when there is no UDP listener.
+    """Return rules that replace the former ones; empty if there is no UDP listener.
 
-    rows are haproxy's statistics: members that they call unwell get nothing new.
+    rows are haproxy's statistics: members that are not healthy in them get no new flows.
     """
     listeners = [one for one in active_listeners(balancer) if is_udp(one)]
     if not listeners:
@@ -51,7 +51,7 @@ def render(balancer, rows):
 
 
 def usable(listener, unwell):
-    """Members that get what is new: those kept back only when there is no other."""
+    """Return the members for new flows: backup members only if there are no others."""
     pool = pool_of(listener)
     found = [member for member in by_id(pool.members if pool else [])
              if member.enabled and weight(member) > 0 and member.id not in unwell]
@@ -59,7 +59,7 @@ def usable(listener, unwell):
 
 
 def rule(address, listener, members):
-    """The rule of one listener."""
+    """Return the rule of one listener."""
     words = 'ip daddr %s udp dport %d ' % (address, listener.protocol_port)
     if listener.allowed_cidrs:
         cidrs = sorted(entry.cidr for entry in listener.allowed_cidrs)
@@ -75,7 +75,7 @@ def rule(address, listener, members):
 
 
 def targets(text):
-    """(port of a listener, address of a member, clients) of the flows that rules allow."""
+    """Return (port of a listener, address of a member, clients) of the flows allowed by rules."""
     return {(found.group(1), address, found.group(2)) for line in text.splitlines()
             if (found := re.search(r'udp dport (\d+) (.*)dnat to', line))
             for address in re.findall(r': (\S+) \. ', line)}

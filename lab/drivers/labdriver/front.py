@@ -1,7 +1,7 @@
-"""One load balancer on this machine: a network namespace and, when there is a listener, haproxy.
+"""One load balancer on this host: a network namespace and, if there is a listener, haproxy.
 
-haproxy runs in a transient unit of its own and outlives the agent. UDP is passed on by the kernel,
-in the same namespace.
+haproxy runs in its own transient unit and keeps running without the agent. The kernel forwards
+UDP, in the same namespace.
 """
 import csv
 import hashlib
@@ -18,7 +18,7 @@ POLL = 0.05
 
 
 class FrontError(Exception):
-    """haproxy does not do what the load balancer asks for; trying again would not help."""
+    """haproxy cannot do what the load balancer requests; a repetition would not help."""
 
 
 class Front:
@@ -35,13 +35,13 @@ class Front:
         self.socket = os.path.join(self.directory, 'stats')
 
     def has_network(self):
-        """Tell whether the load balancer's address is reachable already."""
+        """Return whether the load balancer has its address already."""
         return (os.path.exists(network.NAMESPACES + self.namespace)
                 and self.has_port(self.balancer.vip.port_id))
 
     @staticmethod
     def has_port(port_id):
-        """Tell whether a port of the load balancer is plugged."""
+        """Return whether a port of the load balancer is plugged."""
         return os.path.exists(network.LINKS + network.tap_name(port_id))
 
     def connect(self, port, prefix, gateway):
@@ -57,16 +57,16 @@ class Front:
         forget(self.rules)      # a new namespace has none
 
     def join(self, port, address, prefix):
-        """Give the load balancer an address in a subnet of its members, without another way out."""
+        """Give the load balancer an address in a subnet of its members, without another gateway."""
         device = 'mem' + port['id'][:11]
         network.plug(port, self.namespace, device)
         run('ip', '-n', self.namespace, 'addr', 'replace', '%s/%s' % (address, prefix),
             'dev', device)
 
     def apply(self, certificates=None):
-        """Let haproxy and the kernel do what the database says; return when they do.
+        """Configure haproxy and the kernel from the database; return when both are ready.
 
-        certificates: {listener's id: PEM texts} of listeners that end TLS.
+        certificates: {listener's id: PEM texts} of listeners that terminate TLS.
         """
         os.makedirs(self.directory, exist_ok=True)
         paths = {name: [self._keep(pem) for pem in pems]
@@ -83,7 +83,7 @@ class Front:
         self._drop_certificates_but({path for some in paths.values() for path in some})
 
     def _keep(self, pem):
-        """Write a certificate with its key, for root only; its name says what is in it."""
+        """Write a certificate with its key, for root only, under its digest; return the path."""
         path = os.path.join(self.certificates, hashlib.sha256(pem).hexdigest() + '.pem')
         os.makedirs(self.certificates, mode=0o700, exist_ok=True)
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 'wb') as file:
@@ -97,7 +97,7 @@ class Front:
             forget(*(found - wanted))
 
     def forward(self, rows):
-        """Let the kernel pass UDP on to the members that rows, haproxy's statistics, call well."""
+        """Make the kernel forward UDP to the members that are healthy in rows (statistics)."""
         wanted, before = forwarding.render(self.balancer, rows), content(self.rules)
         if wanted == before:
             return
@@ -112,7 +112,7 @@ class Front:
         return content(self.configuration)
 
     def _write(self, text):
-        """Replace the file only by one that haproxy accepts."""
+        """Replace the file only if haproxy accepts the new one."""
         fresh = self.configuration + '.new'
         with open(fresh, 'w', encoding='utf-8') as file:
             file.write(text)
@@ -135,7 +135,7 @@ class Front:
         run('systemctl', 'kill', '--kill-who=main', '--signal=USR2', self.unit)
 
     def _await(self):
-        """Wait until the running haproxy has exactly the listeners and members wanted."""
+        """Wait until the running haproxy has exactly the wanted listeners and members."""
         wanted = haproxy.names(self.balancer)
         deadline = time.monotonic() + START_TIMEOUT
         while self.known() != wanted:
@@ -146,7 +146,7 @@ class Front:
             time.sleep(POLL)
 
     def known(self):
-        """Ids of the listeners and members that the running haproxy has."""
+        """Return the IDs of the listeners and members that the running haproxy has."""
         try:
             rows = self.statistics()
         except OSError:
@@ -155,7 +155,7 @@ class Front:
                 for row in rows if row['svname'] != 'BACKEND'}
 
     def statistics(self):
-        """Rows of haproxy's `show stat`."""
+        """Return the rows of haproxy's `show stat`."""
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(2)
             client.connect(self.socket)
@@ -166,7 +166,7 @@ class Front:
         return parse_statistics(answer.decode())
 
     def is_listening(self):
-        """Tell whether haproxy has been started."""
+        """Return whether haproxy has been started."""
         return os.path.exists(self.socket)
 
     def _stop(self):
@@ -174,7 +174,7 @@ class Front:
         forget(self.socket, self.configuration)
 
     def remove(self):
-        """Remove everything that belongs to the load balancer on this machine."""
+        """Remove everything that belongs to the load balancer on this host."""
         self._stop()
         network.unplug(self.balancer.vip.port_id)
         network.remove_namespace(self.namespace)
@@ -182,7 +182,7 @@ class Front:
 
 
 def content(path):
-    """Text of a file; empty when it is not there."""
+    """Return the text of a file; empty if it does not exist."""
     try:
         with open(path, encoding='utf-8') as file:
             return file.read()
@@ -191,12 +191,12 @@ def content(path):
 
 
 def forget(*paths):
-    """Delete files that are there."""
+    """Delete those of the files that exist."""
     for path in paths:
         if os.path.exists(path):
             os.unlink(path)
 
 
 def parse_statistics(text):
-    """Rows of haproxy's statistics, as dictionaries."""
+    """Return the rows of haproxy's statistics, as dictionaries."""
     return list(csv.DictReader(text.lstrip('# ').splitlines()))

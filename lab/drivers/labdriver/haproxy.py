@@ -1,8 +1,8 @@
 """haproxy configuration of a load balancer, from Octavia's database objects (pure functions).
 
-Times are milliseconds where no unit is written: Octavia's and haproxy's default. Names are the
-objects' ids, so that statistics can be matched to them. haproxy passes no UDP on: for pools of UDP
-listeners it only asks the members' health, and labdriver.forwarding does the rest.
+Times without a unit are milliseconds, the default of Octavia and haproxy. Names are the objects'
+IDs, so that statistics can be assigned to them. haproxy does not forward UDP: for pools of UDP
+listeners it only checks the members' health; labdriver.forwarding does the forwarding.
 """
 import os
 
@@ -17,45 +17,45 @@ UDP_CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'udp_connec
 
 
 def present(thing):
-    """Tell whether an object (or None) is there and not about to be deleted."""
+    """Return whether an object (or None) exists and is not about to be deleted."""
     return thing is not None and thing.provisioning_status != DELETED
 
 
 def by_id(things):
-    """Objects in an order that does not depend on the database: same objects, same file."""
+    """Return the objects sorted by ID, so that equal objects give an equal file."""
     return sorted((thing for thing in things if present(thing)), key=lambda thing: thing.id)
 
 
 def active_listeners(balancer):
-    """Listeners that accept connections."""
+    """Return the listeners that accept connections."""
     if not balancer.enabled:
         return []
     return [listener for listener in by_id(balancer.listeners) if listener.enabled]
 
 
 def is_udp(thing):
-    """Tell whether a listener or a pool is of UDP; a listener and its pool are both or neither."""
+    """Return whether a listener or pool is UDP; a listener and its pool never differ in this."""
     return thing.protocol == 'UDP'
 
 
 def ends_tls(listener):
-    """Tell whether TLS ends at a listener."""
+    """Return whether a listener terminates TLS."""
     return listener.protocol == 'TERMINATED_HTTPS'
 
 
 def speaks_http(listener):
-    """Tell whether a listener reads what passes."""
+    """Return whether a listener processes HTTP."""
     return listener.protocol == 'HTTP' or ends_tls(listener)
 
 
 def pool_of(listener):
-    """The pool behind a listener, or None."""
+    """Return the pool of a listener, or None."""
     pool = listener.default_pool
     return pool if present(pool) and pool.enabled else None
 
 
 def active_pools(balancer):
-    """(pool, a listener that uses it) pairs; a pool without listener takes no part."""
+    """Return (pool, a listener that uses it) pairs; pools without a listener are left out."""
     found = {}
     for listener in active_listeners(balancer):
         pool = pool_of(listener)
@@ -65,20 +65,20 @@ def active_pools(balancer):
 
 
 def watched(balancer):
-    """Pools whose members are only asked for their health."""
+    """Return the pools for which haproxy only checks the members' health."""
     return [pool for pool, _ in active_pools(balancer) if is_udp(pool)]
 
 
 def member_subnets(balancer):
-    """Ids of the subnets that members are in, but that of the address."""
+    """Return the IDs of the members' subnets, except the subnet of the load balancer's address."""
     found = {member.subnet_id for pool in by_id(balancer.pools) for member in by_id(pool.members)}
     return sorted(found - {None, balancer.vip.subnet_id})
 
 
 def render(balancer, socket, certificates=None):
-    """The configuration; empty when there is nothing to do for haproxy.
+    """Return the configuration; empty if haproxy has nothing to do.
 
-    certificates: {listener's id: paths of PEM files} of listeners that end TLS.
+    certificates: {listener's id: paths of PEM files} of listeners that terminate TLS.
     """
     listeners = [one for one in active_listeners(balancer) if not is_udp(one)]
     pools = active_pools(balancer)
@@ -98,7 +98,7 @@ def render(balancer, socket, certificates=None):
 
 
 def names(balancer):
-    """Ids of all listeners and members that a running haproxy must know."""
+    """Return the IDs of all listeners and members that a running haproxy must have."""
     found = {listener.id for listener in active_listeners(balancer) if not is_udp(listener)}
     for pool, _ in active_pools(balancer):
         found |= {member.id for member in by_id(pool.members)}
@@ -106,12 +106,12 @@ def names(balancer):
 
 
 def host_port(address, port):
-    """Address and port as haproxy reads them."""
+    """Return address and port in haproxy's notation."""
     return ('[%s]:%s' if ':' in address else '%s:%s') % (address, port)
 
 
 def frontend(balancer, listener, certificates=()):
-    """Lines for one listener."""
+    """Return the lines for one listener."""
     lines = ['frontend ' + listener.id,
              '  bind ' + host_port(balancer.vip.ip_address, listener.protocol_port)
              + (tls_words(listener, certificates) if ends_tls(listener) else ''),
@@ -134,12 +134,12 @@ def frontend(balancer, listener, certificates=()):
 
 
 def mode(listener):
-    """haproxy's word for how much of what passes a listener reads."""
+    """Return haproxy's mode for a listener."""
     return 'http' if speaks_http(listener) else 'tcp'
 
 
 def tls_words(listener, certificates):
-    """Words that make a listener end TLS: certificates, versions, ciphers, protocols within."""
+    """Return the words for TLS: certificates, versions, ciphers, application protocols."""
     words = ' ssl' + ''.join(' crt ' + path for path in certificates)
     if listener.tls_versions:
         words += ''.join(' ' + word for version, word in REFUSING.items()
@@ -152,7 +152,7 @@ def tls_words(listener, certificates):
 
 
 def inserted_headers(headers, proto):
-    """Lines for the headers that Octavia can insert."""
+    """Return the lines for the headers that Octavia can insert."""
     wanted = {name for name, value in headers.items() if str(value).lower() == 'true'}
     lines = []
     if 'X-Forwarded-For' in wanted:
@@ -165,7 +165,7 @@ def inserted_headers(headers, proto):
 
 
 def backend(pool, listener):
-    """Lines for one pool."""
+    """Return the lines for one pool."""
     lines = ['backend ' + pool.id, '  mode ' + mode(listener),
              '  balance ' + BALANCE[pool.lb_algorithm],
              '  timeout connect %d' % (listener.timeout_member_connect or 5000),
@@ -176,9 +176,9 @@ def backend(pool, listener):
 
 
 def watch(pool):
-    """Lines for a pool of UDP listeners: its members are asked for their health, no more.
+    """Return the lines for a pool of UDP listeners, whose members' health is only checked.
 
-    An own program is not told of `addr` and `port`: a member stands at the address that is asked.
+    An external check does not get `addr` and `port`, so the server has the address to check.
     """
     monitored, check = monitoring(pool)
     return ['backend ' + pool.id, '  mode tcp', '  timeout connect 5000', '  timeout server 5000',
@@ -191,12 +191,12 @@ def watch(pool):
 
 
 def weight(member):
-    """Share of a member."""
+    """Return the weight of a member."""
     return 1 if member.weight is None else member.weight
 
 
 def persistence(rule):
-    """Lines for session persistence."""
+    """Return the lines for session persistence."""
     if not rule:
         return []
     if rule.type == 'HTTP_COOKIE':
@@ -209,7 +209,7 @@ def persistence(rule):
 
 
 def monitoring(pool):
-    """(lines of the backend, words of a member) that make haproxy ask for the members' health."""
+    """Return (lines of the backend, words of a member) for the members' health checks."""
     monitor = pool.health_monitor
     if present(monitor) and monitor.enabled:
         return monitor_lines(monitor), check_words(monitor)
@@ -217,7 +217,7 @@ def monitoring(pool):
 
 
 def monitor_lines(monitor):
-    """Lines that say what a health check asks and expects."""
+    """Return the lines for a health check's request and expected answer."""
     lines = ['  timeout check %ds' % monitor.timeout]
     if monitor.type in ('HTTP', 'HTTPS'):
         request = '  http-check send meth %s uri %s' % (monitor.http_method or 'GET',
@@ -236,7 +236,7 @@ def monitor_lines(monitor):
 
 
 def status_pattern(codes):
-    """Regular expression for Octavia's expected codes: '200', '200,202' or '200-204'."""
+    """Return a regular expression for Octavia's expected codes: '200', '200,202' or '200-204'."""
     codes = (codes or '200').replace(' ', '')
     if '-' in codes:
         first, last = codes.split('-')
@@ -245,14 +245,14 @@ def status_pattern(codes):
 
 
 def check_words(monitor):
-    """Words that make a member checked."""
+    """Return the words that enable a member's check."""
     words = ' check inter %ds fall %d rise %d' % (monitor.delay, monitor.fall_threshold,
                                                   monitor.rise_threshold)
     return words + (' check-ssl verify none' if monitor.type == 'HTTPS' else '')
 
 
 def server(member, pool, check):
-    """Line for one member."""
+    """Return the line for one member."""
     words = '  server %s %s weight %d' % (
         member.id, host_port(member.ip_address, member.protocol_port), weight(member))
     if check:

@@ -7,19 +7,21 @@ from labdriver.shell import CommandError, run
 
 
 class ImageError(Exception):
-    """The image cannot be used; str() says why in one sentence."""
+    """The image cannot be used; str() gives the reason in one sentence."""
 
 
 class FileStore:
-    """Images as files below one directory, shared by all compute services of the machine."""
+    """Images as files below one directory, shared by all compute services of the host."""
 
     def __init__(self, directory):
         self.directory = directory
         os.makedirs(directory, exist_ok=True)
 
     def ensure(self, image_id, fetch):
-        """Return the file's path; the first caller has it fetched by fetch(path), others that come
-        meanwhile wait for it. An interrupted first time leaves nothing that counts."""
+        """Return the file's path; the first caller fetches it by fetch(path), other callers wait.
+
+        An interrupted fetch does not count.
+        """
         path = os.path.join(self.directory, image_id)
         with exclusive(path + '.lock'):
             if not os.path.exists(path):
@@ -29,15 +31,17 @@ class FileStore:
 
 
 class ImageStore:
-    """Unpacked images below one directory, shared by all compute services of the machine."""
+    """Unpacked images below one directory, shared by all compute services of the host."""
 
     def __init__(self, directory):
         self.directory = directory
         os.makedirs(directory, exist_ok=True)
 
     def ensure(self, image_id, fetch):
-        """Path of the image's subvolume; the first caller has it fetched by fetch(path), others
-        that come meanwhile wait for it. An interrupted first time leaves nothing that counts."""
+        """Return the image's subvolume; the first caller fetches it by fetch(path), others wait.
+
+        An interrupted fetch does not count.
+        """
         path = os.path.join(self.directory, image_id)
         if os.path.isdir(path):
             return path

@@ -1,18 +1,19 @@
-"""What one of several compute services on one machine may count as its own."""
+"""Resources of the host that one of several compute services reports as its own."""
 
 GIB = 1 << 30
 
 
 def memory_mb(meminfo):
-    """(total, available) MiB, from the text of /proc/meminfo."""
+    """Return (total, available) MiB, from the text of /proc/meminfo."""
     sizes = {line.split(':')[0]: line.split()[1] for line in meminfo.splitlines() if ':' in line}
     return int(sizes['MemTotal']) // 1024, int(sizes['MemAvailable']) // 1024
 
 
 def share(cpus, meminfo, disk, hosts):
-    """Equal share of a machine for one of `hosts` services.
+    """Return an equal share of the host for one of `hosts` services.
 
-    disk: an os.statvfs result. Returns {vcpus, memory_mb, memory_mb_used, local_gb, local_gb_used}.
+    disk: an os.statvfs result. Returns {vcpus, memory_mb, memory_mb_used, local_gb,
+    local_gb_used}.
     """
     total, available = memory_mb(meminfo)
     disk_total = disk.f_blocks * disk.f_frsize // GIB
@@ -27,7 +28,9 @@ def share(cpus, meminfo, disk, hosts):
 
 
 def placement(total, ratio):
-    """Placement inventory of one resource class. One server may take all that the ratio allows:
-    the share of a small machine is less than one server's flavor."""
+    """Return the Placement inventory of one resource class.
+
+    One server may use the whole inventory, because a small host's share is less than one flavor.
+    """
     return {'total': total, 'reserved': 0, 'min_unit': 1, 'max_unit': max(1, int(total * ratio)),
             'step_size': 1, 'allocation_ratio': ratio}

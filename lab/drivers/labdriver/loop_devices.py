@@ -10,10 +10,10 @@ ATTEMPTS = 20
 
 
 def parse(listing, path):
-    """Name of the device that serves path, from `losetup --json`; None if there is none.
+    """Return the device of the file path in `losetup --json`; None if there is none.
 
-    A device marked autoclear was detached while a server still had it mounted: it goes away with
-    that mount, so it must not be handed out again.
+    A device marked autoclear was detached while a server still had it mounted: it disappears
+    with the mount, so it must not be used again.
     """
     for device in json.loads(listing or '{}').get('loopdevices', []):
         if device['back-file'] == path and not device['autoclear']:
@@ -22,13 +22,16 @@ def parse(listing, path):
 
 
 def find(path):
-    """Loop device of a file, or None."""
+    """Return the loop device of a file, or None."""
     listing = run('losetup', '--json', '-O', 'NAME,BACK-FILE,AUTOCLEAR', '-j', path, ok=ANY_STATUS)
     return parse(listing, path)
 
 
 def attach(path):
-    """Loop device of a file, made if there is none. Others may take a free device first."""
+    """Return the loop device of a file; create it if needed.
+
+    Other processes may take a free device first, so it tries several times.
+    """
     device = find(path)
     for _ in range(ATTEMPTS):
         if device:
@@ -41,23 +44,23 @@ def attach(path):
 
 
 def make_node(device):
-    """Device node of a loop device: nobody makes it in a container."""
+    """Create the device node of a loop device: in a container, there is no udev for this."""
     if not os.path.exists(device):
         os.mknod(device, stat.S_IFBLK | 0o660, os.makedev(MAJOR, minor(device)))
 
 
 def detach(path):
-    """Release the loop device of a file; while a server has it mounted, it stays for that one."""
+    """Release the loop device of a file; the kernel keeps it until no server has it mounted."""
     device = find(path)
     if device:
         run('losetup', '-d', device, ok=ANY_STATUS)
 
 
 def grow(path):
-    """Let the loop device of a file have the file's new size, also while it is mounted."""
+    """Grow the loop device of a file to the file's new size, also while it is mounted."""
     run('losetup', '-c', attach(path))
 
 
 def minor(device):
-    """Minor number of /dev/loopN."""
+    """Return the minor number of /dev/loopN."""
     return int(device[len('/dev/loop'):])

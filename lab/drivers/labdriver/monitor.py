@@ -7,15 +7,15 @@ RETRY = 0.1
 
 
 class MonitorError(Exception):
-    """qemu refused a command, or did not answer in time; str() says which."""
+    """qemu refused a command, or did not answer in time; str() gives the reason."""
 
 
 class Monitor:
     """Connection to the monitor at a socket; a context that closes it.
 
-    qemu serves one connection at a time, so hold it for one action only. qemu writes its process id
-    before it listens: the connection is tried until patience seconds have passed. timeout is the
-    longest wait for one answer, in seconds.
+    qemu serves one connection at a time, so keep it only for one action. qemu writes its process
+    ID before it listens: connecting is repeated for patience seconds. timeout is the longest
+    wait for one answer, in seconds.
     """
 
     def __init__(self, path, patience=10, timeout=30):
@@ -35,7 +35,7 @@ class Monitor:
         self._socket.close()
 
     def __call__(self, command, arguments=None):
-        """Run a command; return what it answers."""
+        """Run a command; return its result."""
         request = {'execute': command, 'arguments': arguments or {}}
         self._socket.sendall(json.dumps(request).encode() + b'\n')
         while True:
@@ -47,7 +47,7 @@ class Monitor:
             self._events.append(answer)
 
     def await_event(self, name, device, timeout):
-        """Wait until the device reports the event, also if it already has on this connection."""
+        """Wait for an event of the device, including events already received on this connection."""
         self._socket.settimeout(timeout)
         try:
             while not any(is_event(each, name, device) for each in self._events):
@@ -66,12 +66,12 @@ class Monitor:
 
 
 def is_event(message, name, device):
-    """Tell whether a message is this event of this device."""
+    """Return whether a message is this event of this device."""
     return message.get('event') == name and message.get('data', {}).get('device') == device
 
 
 def connected(path, deadline):
-    """Return a socket that is connected to path; try again until the deadline."""
+    """Return a socket that is connected to path; repeat until the deadline."""
     while True:
         tried = socket.socket(socket.AF_UNIX)
         try:

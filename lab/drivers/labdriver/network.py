@@ -1,6 +1,6 @@
-"""Network namespaces and the veth pairs that join them to Neutron's bridges.
+"""Network namespaces and the veth pairs that connect them to Neutron's bridges.
 
-Every function reaches a state rather than takes a step: calling it again changes nothing.
+Every function is idempotent: it reaches a state, and a second call changes nothing.
 """
 import os
 
@@ -12,26 +12,28 @@ SETTINGS = '/proc/sys/net/ipv6/conf/'
 
 
 def tap_name(port_id):
-    """Host end of a port: the name by which the linuxbridge agent finds it."""
+    """Return the name of a port's host end, by which the linuxbridge agent finds it."""
     return 'tap' + port_id[:11]
 
 
 def ensure_namespace(name):
-    """Make the network namespace, its loopback up."""
+    """Create the network namespace, with its loopback up."""
     if not os.path.exists(NAMESPACES + name):
         run('ip', 'netns', 'add', name)
     run('ip', '-n', name, 'link', 'set', 'lo', 'up')
 
 
 def remove_namespace(name):
-    """Remove the network namespace and with it every device that lives there only."""
+    """Remove the network namespace and all devices in it."""
     if os.path.exists(NAMESPACES + name):
         run('ip', 'netns', 'del', name, ok=ANY_STATUS)
 
 
 def forward(name, rules, gone):
-    """Let the namespace pass packets on by nftables rules, and end flows of (port, address) pairs
-    that have no rule any more: the kernel keeps a flow where it was."""
+    """Forward packets by nftables rules, and end flows of (port, address) pairs without a rule.
+
+    Without the latter, the kernel keeps the member of a flow.
+    """
     run('ip', 'netns', 'exec', name, 'sysctl', '-q', '-w', 'net.ipv4.ip_forward=1')
     run('ip', 'netns', 'exec', name, 'nft', '-f', rules)
     for port, address in sorted(gone):
@@ -40,7 +42,7 @@ def forward(name, rules, gone):
 
 
 def ensure_bridge(name):
-    """Make a bridge as the linuxbridge agent does; it may make the same one at the same time."""
+    """Create a bridge like the linuxbridge agent, which may do the same at the same time."""
     if not os.path.exists(LINKS + name):
         if not succeeds('ip', 'link', 'add', name, 'type', 'bridge', 'forward_delay', 0):
             if not os.path.exists(LINKS + name):
@@ -50,7 +52,7 @@ def ensure_bridge(name):
 
 
 def keep_out(device):
-    """Keep the cloud itself out of a tenant's IPv6: it would take what a router offers."""
+    """Disable IPv6 on a tenant's link for the cloud itself, which would accept routers' offers."""
     setting = os.path.join(SETTINGS, device, 'disable_ipv6')
     if os.path.exists(setting):
         with open(setting, 'w', encoding='ascii') as file:
@@ -58,16 +60,16 @@ def keep_out(device):
 
 
 def address_in(port, subnet_id=None):
-    """Address of a port in a subnet: one of IPv6 may give it another one, in whatever order."""
+    """Return a port's address in a subnet; IPv6 ports may have several addresses in any order."""
     addresses = port['fixed_ips']
     return next((one for one in addresses if one['subnet_id'] == subnet_id), addresses[0])
 
 
 def plug(port, namespace, device, bridge=None):
-    """Join a namespace to a port: tap here, `device` there.
+    """Connect a namespace to a port: tap on the host, `device` in the namespace.
 
-    port: {'id', 'mac', 'mtu'}. The linuxbridge agent takes taps into its bridges, but not those of
-    ports that belong to compute: for these the caller names the bridge.
+    port: {'id', 'mac', 'mtu'}. The linuxbridge agent adds taps to its bridges, except those of
+    ports that belong to compute: for these the caller passes the bridge.
     """
     tap = tap_name(port['id'])
     if os.path.exists(LINKS + tap) and not has_device(namespace, device):
@@ -84,7 +86,7 @@ def plug(port, namespace, device, bridge=None):
 
 
 def plug_tap(port, bridge):
-    """Join a virtual machine to a port: make the device that qemu opens, in Neutron's bridge."""
+    """Connect a virtual machine to a port: create qemu's device in Neutron's bridge."""
     tap = tap_name(port['id'])
     if not os.path.exists(LINKS + tap):
         run('ip', 'tuntap', 'add', 'dev', tap, 'mode', 'tap')
@@ -96,7 +98,7 @@ def plug_tap(port, bridge):
 
 
 def has_device(namespace, device):
-    """Tell whether the namespace has a device of this name."""
+    """Return whether the namespace has a device of this name."""
     return succeeds('ip', '-n', namespace, 'link', 'show', 'dev', device)
 
 
@@ -107,11 +109,11 @@ def unplug(port_id):
 
 
 def device_names(namespace):
-    """Names of the namespace's devices."""
+    """Return the names of the namespace's devices."""
     lines = run('ip', '-n', namespace, '-o', 'link').splitlines()
     return {line.split(':')[1].strip().split('@')[0] for line in lines}
 
 
 def free_device(names):
-    """First of eth0, eth1, ... that is not in names."""
+    """Return the first of eth0, eth1, ... that is not in names."""
     return next('eth%d' % i for i in range(len(names) + 1) if 'eth%d' % i not in names)

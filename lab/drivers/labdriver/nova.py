@@ -1,10 +1,10 @@
-"""Nova driver: servers are system containers of this machine, or virtual machines.
+"""Nova driver: servers are system containers on this host, or virtual machines.
 
-The image decides: one of format qcow2 makes a virtual machine, which boots from its image only.
+The image decides: format qcow2 makes a virtual machine, which can boot only from its image.
 
-A server that boots from a volume gets the tree of the image that the volume was made of; what it
-writes there is kept with the server, not on the volume.
-Not there: snapshots to images, rescue, pause, live migration.
+A server that boots from a volume gets the tree of the image from which the volume was created;
+its changes are kept with the server, not on the volume. Not supported: snapshots to images,
+rescue, pause, live migration.
 """
 import os
 
@@ -38,7 +38,7 @@ WATCH_INTERVAL = 0.5
 
 
 class LabDriver(Operations, driver.ComputeDriver):
-    """The hypervisor of one compute host."""
+    """Hypervisor of one compute host."""
 
     capabilities = dict(driver.ComputeDriver.capabilities, supports_attach_interface=True,
                         supports_extend_volume=True, supports_image_type_raw=True,
@@ -55,7 +55,7 @@ class LabDriver(Operations, driver.ComputeDriver):
         kind = emulated.VirtualMachine if is_emulated(instance.image_meta) else Server
         return kind(CONF.instances_path, instance.uuid)
 
-    # -- the machine
+    # -- host
 
     def get_available_nodes(self, refresh=False):
         return [self.host]
@@ -67,7 +67,7 @@ class LabDriver(Operations, driver.ComputeDriver):
         return CONF.lab.network_host
 
     def manages_network_binding_host_id(self):
-        # else Nova binds the ports again every minute: their host is not the compute host
+        # otherwise Nova binds the ports again every minute: their host is not the compute host
         return True
 
     def _share(self):
@@ -90,7 +90,7 @@ class LabDriver(Operations, driver.ComputeDriver):
         provider_tree.update_inventory(nodename, {
             name: inventory.placement(total, ratios[name]) for name, total in totals.items()})
 
-    # -- what runs
+    # -- running servers
 
     def list_instances(self):
         return self.list_instance_uuids()
@@ -105,7 +105,8 @@ class LabDriver(Operations, driver.ComputeDriver):
         server = self._server(instance)
         if not server.exists():
             raise exception.InstanceNotFound(instance_id=instance.uuid)
-        # Nova stops a server that runs in its books and not here: one that starts is not off
+        # Nova stops a server that runs in its database but not here; a starting one must not count
+        # as off
         runs = server.pid() or server.switched_on()
         return hardware.InstanceInfo(power_state.RUNNING if runs else power_state.SHUTDOWN)
 
@@ -113,7 +114,7 @@ class LabDriver(Operations, driver.ComputeDriver):
         return self._server(instance).console_output()
 
     def _watch_power(self):
-        """Report servers that switch themselves off (or come back) within a second."""
+        """Report servers that switch themselves off (or on again) within a second."""
         watch = PowerWatch()
         while True:
             eventlet.sleep(WATCH_INTERVAL)
@@ -142,7 +143,7 @@ class LabDriver(Operations, driver.ComputeDriver):
             self.destroy(context, instance, network_info, block_device_info)
             if isinstance(error, exception.NovaException):
                 raise
-            # anything else would be retried on other hosts, with the reason lost
+            # other errors would be retried on other hosts, and their reason lost
             LOG.exception('spawn of %s', instance.uuid)
             raise exception.BuildAbortException(
                 instance_uuid=instance.uuid, reason=str(error)) from error
@@ -171,7 +172,7 @@ class LabDriver(Operations, driver.ComputeDriver):
 
     @staticmethod
     def _image_id(context, image_meta, block_device_info):
-        """Image of a server, or of the volume that it boots from."""
+        """Return the image of a server, or of the volume from which it boots."""
         if image_meta.obj_attr_is_set('id') and image_meta.id:
             return image_meta.id
         for mapping in driver.block_device_info_get_mapping(block_device_info):
@@ -184,7 +185,7 @@ class LabDriver(Operations, driver.ComputeDriver):
         raise ImageError('the server boots from nothing that was made of an image')
 
     def _base(self, context, instance, image_id):
-        """What a server is made of: an unpacked image, or files with the hardware around them."""
+        """Return what a server is created from: an unpacked image, or files and hardware."""
         def ensure(store, one):
             return store.ensure(
                 one, lambda path: glance.API().download(context, one, dest_path=path))
@@ -240,21 +241,21 @@ class LabDriver(Operations, driver.ComputeDriver):
 
 
 def is_emulated(image_meta):
-    """Tell whether servers of an image are virtual machines."""
+    """Return whether servers of an image are virtual machines."""
     return (image_meta.obj_attr_is_set('disk_format')
             and image_meta.disk_format == emulated.FORMAT)
 
 
 def port_of(vif):
-    """What network.plug needs of a Nova VIF."""
+    """Return the fields of a Nova VIF that network.plug needs."""
     return {'id': vif['id'], 'mac': vif['address'], 'mtu': vif['network'].get_meta('mtu') or 1400}
 
 
 class VifsPlugged:
-    """Context whose end waits until Neutron has plugged the ports.
+    """Context that waits at its end until Neutron has plugged the ports.
 
-    Nova's own context raises a bare eventlet Timeout, which its error path cannot report: the
-    server would stay in BUILD for ever.
+    Nova's own context raises a bare eventlet Timeout, which Nova's error handling cannot report:
+    the server would stay in BUILD forever.
     """
 
     def __init__(self, virtapi, instance, names):

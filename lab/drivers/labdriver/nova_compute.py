@@ -1,11 +1,11 @@
 """nova-compute with the lab's driver.
 
-Nova loads drivers from the package nova.virt only, so ours is given a name there: the setting is
-compute_driver = lab.LabDriver.
+Nova loads drivers only from the package nova.virt, so this module registers the lab's driver
+there: the setting is compute_driver = lab.LabDriver.
 
-Several compute hosts share this machine and its one Neutron agent. When Nova binds the ports of a
-new server it asks the driver for the agent's host (network_binding_host_id), but not when a resize
-or a retried build binds them again: it then uses the compute host, where Neutron knows no agent.
+Several compute hosts share this machine and its only Neutron agent. When Nova binds the ports of
+a new server, it asks the driver for the agent's host (network_binding_host_id), but when a
+resize or a retried build binds them again, it uses the compute host, where Neutron has no agent.
 """
 import functools
 import sys
@@ -18,7 +18,7 @@ from labdriver import nova as lab
 
 
 def bind_to_network_host(update):
-    """Let Nova bind ports of servers to the host of the Neutron agent."""
+    """Make Nova bind ports of servers to the host of the Neutron agent."""
     @functools.wraps(update)
     def wrapper(self, context, instance, _host, *args, **kwargs):
         return update(self, context, instance, lab.CONF.lab.network_host, *args, **kwargs)

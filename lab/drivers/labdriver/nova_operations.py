@@ -1,4 +1,4 @@
-"""What a Nova driver does to servers that exist: power, volumes, resize."""
+"""Operations of the Nova driver on existing servers: power, volumes, resize."""
 import os
 
 import nova.conf
@@ -10,7 +10,7 @@ CONF = nova.conf.CONF
 
 
 class Operations:
-    """Part of LabDriver (which has host, _server and plug_vifs)."""
+    """Part of LabDriver, which has host, _server and plug_vifs."""
 
     # -- power
 
@@ -36,7 +36,7 @@ class Operations:
         self.power_on(context, instance, network_info, block_device_info)
 
     def _configure(self, server, instance, block_device_info, boots=True):
-        """Write what the server starts with, from what Nova says now."""
+        """Write the server's settings for its next start, from Nova's current data."""
         server.set_disks(tuple(
             self._disk(mapping['connection_info']['data'], mapping['mount_device'])
             for mapping in driver.block_device_info_get_mapping(block_device_info)))
@@ -73,7 +73,7 @@ class Operations:
         loop_devices.grow(data['path'])
         self._server(instance).extended(data['volume_id'], requested_size)
 
-    # -- resize: all compute hosts are on this machine and see the same directory
+    # -- resize: all compute hosts are on this machine and share the servers' directory
 
     def check_instance_shared_storage_local(self, context, instance):
         return {'directory': self._server(instance).directory}
@@ -103,4 +103,4 @@ class Operations:
             self.power_on(context, instance, network_info, block_device_info)
 
     def confirm_migration(self, context, migration, instance, network_info):
-        """Nothing is left of the server as it was: there is one disk, already in use."""
+        """Do nothing: the server has only one disk, which is in use."""

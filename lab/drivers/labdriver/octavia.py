@@ -1,8 +1,8 @@
-"""Octavia provider driver inside octavia-api: makes VIP ports, refuses what the lab cannot do.
+"""Octavia provider driver inside octavia-api: creates VIP ports, refuses what the lab cannot do.
 
-It accepts everything else without acting. Octavia calls a provider before it commits, so one that
-acts at once and reports a status races with its own row; labdriver.octavia_agent reads what was
-accepted from the database and makes it so.
+It accepts everything else without acting. Octavia calls a provider before it commits, so a
+provider that acts at once and reports a status races with Octavia's own row;
+labdriver.octavia_agent reads accepted requests from the database and carries them out.
 """
 from octavia.common import clients
 from octavia_lib.api.drivers import exceptions
@@ -20,14 +20,15 @@ cfg.CONF.register_opts(OPTIONS, group='lab')
 
 
 def neutron():
-    """Neutron client with the service's credentials."""
+    """Return a Neutron client with the service's credentials."""
     return clients.NeutronAuth.get_neutron_client(region=cfg.CONF.neutron.region_name)
 
 
 def port_fields(loadbalancer_id):
-    """What every port of a load balancer has: Neutron's agent plugs it, and filters nothing there.
+    """Return the fields of every port of a load balancer.
 
-    Without port security Neutron lets everything in: allowed CIDRs are haproxy's rules.
+    Neutron's agent plugs the port and does not filter it: without port security, Neutron allows
+    all traffic. haproxy's rules apply the allowed CIDRs.
     """
     return {'device_id': device_id(loadbalancer_id), 'device_owner': OWNER,
             'binding:host_id': cfg.CONF.lab.network_host, 'admin_state_up': True,
@@ -35,24 +36,24 @@ def port_fields(loadbalancer_id):
 
 
 def device_id(loadbalancer_id):
-    """Whose a port of a load balancer is."""
+    """Return the device ID of a load balancer's ports."""
     return 'lb-' + loadbalancer_id
 
 
 def require(value, allowed, what):
-    """Refuse a value that the lab has nothing for. Unset values are fine (updates)."""
+    """Refuse a value that the lab does not support. Unset values are accepted (updates)."""
     if isinstance(value, str) and value not in allowed:
         text = '%s %s is not supported; this cloud has %s' % (what, value, ', '.join(allowed))
         raise exceptions.UnsupportedOptionError(user_fault_string=text, operator_fault_string=text)
 
 
 def each(things):
-    """Items of a list of the provider data model that may be unset."""
+    """Return the items of a list of the provider data model that may be unset."""
     return things if isinstance(things, list) else []
 
 
 class LabProviderDriver(provider_base.ProviderDriver):
-    """Everything that is not here (L7 policies, failover) answers "not implemented"."""
+    """Provider driver; methods that are missing (L7 policies, failover) are "not implemented"."""
 
     # -- addresses
 
@@ -79,7 +80,7 @@ class LabProviderDriver(provider_base.ProviderDriver):
                 'network_id': vip['vip_network_id']}
         return dict(port, fixed_ips=[address]) if address else port
 
-    # -- what is refused
+    # -- refused requests
 
     def loadbalancer_create(self, loadbalancer):
         for listener in each(loadbalancer.listeners):
@@ -100,7 +101,7 @@ class LabProviderDriver(provider_base.ProviderDriver):
     def health_monitor_create(self, healthmonitor):
         require(healthmonitor.type, MONITORS, 'health monitor')
 
-    # -- what is accepted
+    # -- accepted requests
 
     def loadbalancer_delete(self, loadbalancer, cascade=False):
         pass
@@ -138,7 +139,7 @@ class LabProviderDriver(provider_base.ProviderDriver):
     def health_monitor_update(self, old_healthmonitor, new_healthmonitor):
         pass
 
-    # -- flavors and availability zones: there is nothing to choose
+    # -- flavors and availability zones: there are no options
 
     def get_supported_flavor_metadata(self):
         return {}

@@ -1,9 +1,9 @@
-"""Octavia provider agent: makes load balancers what Octavia's database says.
+"""Octavia provider agent: makes load balancers match Octavia's database.
 
-Level-triggered: every 0.3 s it looks for load balancers that wait (PENDING_...) and for those it
-has not seen since it started; it may be killed at any time. What the machine cannot do at the
-moment (Neutron does not answer) is tried again for a minute; what haproxy refuses is an ERROR at
-once, with the reason in the log.
+Level-triggered: every 0.3 s it searches for load balancers that wait (PENDING_...) and for those
+not processed since its start; it may be killed at any time. Temporary failures (Neutron does not
+answer) are repeated for a minute; a refusal by haproxy is an ERROR at once, with the reason in
+the log.
 """
 import time
 
@@ -26,7 +26,7 @@ PROVIDERS = ('amphora', 'lab')
 
 
 class Agent:
-    """What the agent remembers between looks: nothing that it could not find out again."""
+    """State of the agent between two passes; a restarted agent can restore all of it."""
 
     def __init__(self, library, clock=time.monotonic):
         self.library = library
@@ -37,7 +37,7 @@ class Agent:
         self.last_statistics = {}
 
     def look(self):
-        """Do what waits to be done."""
+        """Process everything that waits."""
         healthy = self.clock() >= self.next_health
         if healthy:
             self.next_health = self.clock() + HEALTH_INTERVAL
@@ -106,7 +106,7 @@ class Agent:
     def _fail(self, balancer, error):
         if balancer.id not in self.failing_since:
             LOG.exception('load balancer %s', balancer.id)
-        self.applied.discard(balancer.id)   # something may be missing: make sure next time
+        self.applied.discard(balancer.id)   # something may be missing, so apply everything again
         since = self.failing_since.setdefault(balancer.id, self.clock())
         final = isinstance(error, FrontError) or self.clock() - since > PATIENCE
         if final and statuses.is_pending(balancer):
@@ -115,7 +115,7 @@ class Agent:
 
 
 def connect(front):
-    """Give a load balancer its address, with what Neutron knows about the port."""
+    """Give a load balancer its address, with Neutron's data about the port."""
     client, vip = neutron(), front.balancer.vip
     port = client.show_port(vip.port_id)['port']
     subnet = client.show_subnet(vip.subnet_id)['subnet']
@@ -123,15 +123,16 @@ def connect(front):
 
 
 def plug_facts(client, port):
-    """What network.plug must know about a port."""
+    """Return the fields of a port that network.plug needs."""
     mtu = client.show_network(port['network_id'])['network']['mtu']
     return {'id': port['id'], 'mac': port['mac_address'], 'mtu': mtu}
 
 
 def join_members(front):
-    """Let a load balancer stand in the subnets of its members, as Octavia documents it of amphorae.
+    """Connect a load balancer to the subnets of its members, as documented for amphorae.
 
-    The ports are the service's, not the tenant's, and stay as long as the load balancer does.
+    The ports belong to the service, not to the tenant, and are kept as long as the load
+    balancer.
     """
     balancer = front.balancer
     wanted = haproxy.member_subnets(balancer)
@@ -154,13 +155,13 @@ def join_members(front):
 
 
 def member_ports(client, balancer):
-    """The ports of a load balancer besides that of its address."""
+    """Return the ports of a load balancer except the port of its address."""
     ports = client.list_ports(device_id=device_id(balancer.id), device_owner=OWNER)['ports']
     return [port for port in ports if port['id'] != balancer.vip.port_id]
 
 
 def release_ports(balancer):
-    """Delete the ports, but give that of the address back to whoever brought it."""
+    """Delete the ports; if the user created the address's port, only detach it."""
     vip, client = balancer.vip, neutron()
     for port in member_ports(client, balancer):
         unless_gone(client.delete_port, port['id'])
@@ -173,7 +174,7 @@ def release_ports(balancer):
 
 
 def unless_gone(call, *arguments):
-    """Call Neutron about a port that may be gone already."""
+    """Call Neutron about a port that may be deleted already."""
     try:
         call(*arguments)
     except Exception as error:
@@ -182,7 +183,7 @@ def unless_gone(call, *arguments):
 
 
 def main(exit_event):
-    """Run the agent until octavia-driver-agent ends; it starts again what ends by an exception."""
+    """Run the agent until octavia-driver-agent stops it, which restarts it after an exception."""
     agent = Agent(driver_lib.DriverLibrary())
     while not exit_event.wait(INTERVAL):
         agent.look()

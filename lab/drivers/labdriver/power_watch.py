@@ -1,21 +1,21 @@
-"""Which servers went on or off since the last look."""
+"""Changes of the servers' power state."""
 
 STARTED = 'started'
 STOPPED = 'stopped'
 
 
 class PowerWatch:
-    """Compares looks at the servers; the first look at a server reports nothing."""
+    """Compares the servers' states; the first state of a server is not reported."""
 
     def __init__(self):
         self._known = {}
 
     def changes(self, now, switched_on):
-        """(uuid, STARTED or STOPPED) pairs.
+        """Return (uuid, STARTED or STOPPED) pairs.
 
-        now: {uuid: runs}. switched_on(uuid) is asked about a server that does not run, though it
-        did at the last look, or is new: one that will run in a moment (its first start, a reboot
-        from inside) counts as running.
+        now: {uuid: runs}. switched_on(uuid) is called for a server that does not run but is new
+        or ran before: one that will run in a moment (its first start, a reboot from inside)
+        counts as running.
         """
         found = []
         for uuid, runs in now.items():

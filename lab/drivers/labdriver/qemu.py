@@ -1,7 +1,7 @@
-"""Command line of qemu for one server, and its devices as qemu's monitor wants them.
+"""Command line of qemu for one server, and its devices in the format of qemu's monitor.
 
-The machine is the one that Nova's libvirt driver makes of the same image properties, as far as a
-guest can see it: SMBIOS names, buses of disks, config drive and network cards, serial numbers.
+The machine matches the one of Nova's libvirt driver for the same image properties, in what a
+guest can see: SMBIOS names, buses of disks, config drive and network cards, serial numbers.
 """
 import dataclasses
 import json
@@ -10,33 +10,33 @@ PROGRAM = '/usr/bin/qemu-system-x86_64'
 SYSTEM = ('type=1,manufacturer=OpenStack Foundation,product=OpenStack Nova,version=26.0.0,'
           'serial={uuid},uuid={uuid},family=Virtual Machine')
 KVM, TCG = 'kvm', 'tcg'
-# With tcg, the kernel does not trust the time stamp counter and takes a clock whose every reading
-# stops the emulated processors; page tables of its own for each system call cost as much.
-# With tcg, these features cost time and save none: smap, smep and pku end a translation at each
-# access to another's memory, la57 has a page table more to walk, erms and fsrm let the kernel copy
-# byte by byte, and an emulated aes is slower than the cipher that TLS takes without it.
+# With tcg, the kernel does not trust the time stamp counter and uses a clock whose every reading
+# stops the emulated processors; separate page tables for system calls (mitigations) are as slow.
+# With tcg, these features cost time: smap, smep and pku end a translation at each access to
+# another's memory, la57 adds a level of page tables, erms and fsrm make the kernel copy byte by
+# byte, and emulated aes is slower than the cipher that TLS uses without it.
 SLOW_FEATURES = ('smap', 'smep', 'pku', 'la57', 'erms', 'fsrm', 'aes')
 ACCELERATION = {KVM: ('-accel', 'kvm', '-cpu', 'host'),
                 TCG: ('-accel', 'tcg,thread=multi',
                       '-cpu', ','.join(('max', *('-' + name for name in SLOW_FEATURES))))}
 KERNEL_OPTIONS = {KVM: '', TCG: ' tsc=reliable mitigations=off'}
-# Nova's command line for a kernel that comes with an image.
+# Nova's command line for a kernel from an image.
 COMMAND_LINE = 'root=/dev/vda1 ro console=tty0 console=ttyS0,115200'
 DISK_BUSES = ('virtio', 'scsi')
 CDROM_BUSES = ('ide', 'sata', 'scsi')
-# Ports of a q35: a running machine takes a device only at a port that it started with.
+# Ports of a q35, created at its start: a running machine can add devices only to them.
 DISK_PORTS, CARD_PORTS = 12, 4
-# Disks ignore flushes: no data of the lab outlives it.
+# Disks ignore flushes, because no data outlives the lab.
 CACHE = {'no-flush': True}
 
 
 class HardwareError(Exception):
-    """The image asks for a machine that cannot be emulated; str() says why in one sentence."""
+    """The image requires a machine that cannot be emulated; str() gives the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Hardware:
-    """Files and devices that a server gets from its image. disk, kernel, initrd: paths."""
+    """Files and devices of a server, from its image. disk, kernel, initrd: paths."""
 
     disk: str
     kernel: str
@@ -48,17 +48,17 @@ class Hardware:
 
     @property
     def modern(self):
-        """Tell whether it is a q35: PCI Express and SATA."""
+        """Return whether the machine is a q35: PCI Express and SATA."""
         return 'q35' in self.machine
 
     @property
     def scsi(self):
-        """Tell whether it has a SCSI controller."""
+        """Return whether the machine has a SCSI controller."""
         return 'scsi' in (self.disk_bus, self.cdrom_bus)
 
 
 def hardware(files, properties):
-    """Return the Hardware that Nova's image properties ask for. files: disk, kernel, initrd."""
+    """Return the Hardware for Nova's image properties. files: disk, kernel, initrd."""
     machine = properties.get('hw_machine_type') or 'pc'
     disk_bus = properties.get('hw_disk_bus') or 'virtio'
     modern = 'q35' in machine
@@ -77,8 +77,11 @@ def hardware(files, properties):
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """What a server is started with. path(name): path of a file in its directory. ports: network
-    cards, each {'id', 'mac', 'mtu', 'slot', 'tap'}. drive: whether it has a config drive."""
+    """Settings for a server's start.
+
+    path(name): path of a file in the server's directory. ports: network cards, each {'id',
+    'mac', 'mtu', 'slot', 'tap'}. drive: whether there is a config drive.
+    """
 
     uuid: str
     facts: dict
@@ -90,7 +93,7 @@ class Machine:
 
 
 def arguments(machine, acceleration):
-    """Return the words after the program's name."""
+    """Return the arguments of qemu."""
     hardware, facts, path = machine.hardware, machine.facts, machine.path
     words = [
         '-name', facts['hostname'], '-uuid', machine.uuid, '-machine', hardware.machine,
@@ -105,19 +108,19 @@ def arguments(machine, acceleration):
     for name, fields in devices(machine):
         words += ['-' + name, json.dumps(fields)]
     words += ['-device', 'virtio-rng-pci']
-    # A server that a test keeps from booting stays before its first instruction.
+    # A server whose boot a test prevents stops before its first instruction.
     return words if facts['boots'] else words + ['-S']
 
 
 def devices(machine):
-    """Yield (option, fields) of cards, controllers and disks, in the order in which they count."""
+    """Yield (option, fields) of cards, controllers and disks; their order matters."""
     hardware = machine.hardware
     if hardware.modern:
         names = [port % number for port, count in (('card%d', CARD_PORTS), ('disk%d', DISK_PORTS))
                  for number in range(count)]
         for chassis, name in enumerate(names, start=1):
             yield 'device', {'driver': 'pcie-root-port', 'id': name, 'chassis': chassis}
-    # Before the others, which take any slot that is free.
+    # Before the others, which use any free slot.
     for port in machine.ports:
         yield 'netdev', backend(port)
         yield 'device', card(hardware, port)
@@ -147,10 +150,10 @@ def on_bus(hardware, slot):
 
 
 def on_cdrom_bus(hardware):
-    """Return driver and bus of the config drive, which is a CD-ROM."""
+    """Return driver and bus of the config drive, a CD-ROM."""
     if hardware.cdrom_bus == 'scsi':
         return {'driver': 'scsi-cd', 'bus': 'scsi.0'}
-    # A q35 calls the ports of its SATA controller as a PC calls its IDE buses.
+    # A q35 names the ports of its SATA controller like the IDE buses of a PC.
     separate = hardware.cdrom_bus == 'sata' and not hardware.modern
     return {'driver': 'ide-cd', 'bus': 'sata.0' if separate else 'ide.0'}
 
@@ -166,32 +169,35 @@ def device_id(volume_id):
 
 
 def volume(disk):
-    """Return a volume as qemu's block layer takes it."""
+    """Return a volume's fields for qemu's block layer."""
     return {'driver': 'host_device', 'node-name': node_name(disk.volume_id), 'cache': CACHE,
             'discard': 'unmap', 'filename': '/dev/loop%d' % disk.minor}
 
 
 def volume_device(hardware, disk):
-    """Return a volume as the guest sees it. The serial number is the volume's id, as in Nova: of it
-    virtio-blk shows 20 characters, SCSI all. Nova's device name (/dev/vdb) gives the slot."""
+    """Return a volume's device fields.
+
+    The serial number is the volume's ID, as in Nova: virtio-blk shows 20 characters of it, SCSI
+    all. Nova's device name (/dev/vdb) gives the slot.
+    """
     slot = ord(disk.device[-1]) - ord('a')
     return dict(on_bus(hardware, slot), drive=node_name(disk.volume_id),
                 id=device_id(disk.volume_id), serial=disk.volume_id)
 
 
 def card_id(port_id):
-    """Return the name of a network card, and of what it is connected to."""
+    """Return the name of a network card and of its backend."""
     return 'port-' + port_id
 
 
 def backend(port):
-    """Return what connects a network card to its device in the cloud."""
+    """Return the backend that connects a network card to its device in the cloud."""
     return {'type': 'tap', 'id': card_id(port['id']), 'ifname': port['tap'], 'script': 'no',
             'downscript': 'no'}
 
 
 def card(hardware, port):
-    """Return a network card. A PC has the first one in slot 3, where libvirt puts it."""
+    """Return a network card. The first one of a PC is in slot 3, as with libvirt."""
     place = ({'bus': 'card%d' % port['slot']} if hardware.modern
              else {'addr': '0x%x' % (3 + port['slot'])})
     return dict(place, driver='virtio-net-pci', netdev=card_id(port['id']),

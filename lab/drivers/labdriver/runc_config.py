@@ -1,12 +1,14 @@
 """OCI configuration of a server: a system container that can run containerd and kubelet.
 
-Facts behind the choices, each seen to matter:
-* /sys read-only keeps udev off (it would handle the machine's own devices); cgroups are writable.
-* every mount is shared before init starts, or kubelet's volumes do not reach its pods.
-* /dev/kmsg: kubelet does not start without. All devices allowed: privileged pods mount volumes.
-* only capabilities that this process has itself: runc refuses others.
-* PID 1 has `product_name` and `container` in its environment: so cloud-init knows it is OpenStack.
-* no rlimits, no oomScoreAdj: without CAP_SYS_RESOURCE runc could not set them.
+Reasons for the settings, each of which has an effect:
+* /sys is read-only, which keeps udev off (it would manage the host's devices); cgroups are
+  writable.
+* Every mount is shared before init starts, or kubelet's volumes do not reach its pods.
+* /dev/kmsg: kubelet does not start without it. All devices allowed: privileged pods mount
+  volumes.
+* Only capabilities that this process has itself: runc refuses others.
+* PID 1 has `product_name` and `container` in its environment: so cloud-init detects OpenStack.
+* No rlimits, no oomScoreAdj: without CAP_SYS_RESOURCE runc could not set them.
 """
 import dataclasses
 import re
@@ -31,7 +33,7 @@ PANIC = ('[    0.812345] VFS: Cannot open root device "vda1" or unknown-block(25
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """What a server's configuration depends on. config_drive: host directory or None."""
+    """Inputs of a server's configuration. config_drive: host directory or None."""
 
     uuid: str
     hostname: str
@@ -46,13 +48,13 @@ class Machine:
 
 
 def own_capabilities(status):
-    """Names of the capabilities in the bounding set, from the text of /proc/self/status."""
+    """Return the capabilities in the bounding set, from the text of /proc/self/status."""
     mask = int(re.search(r'^CapBnd:\s*(\w+)', status, re.MULTILINE).group(1), 16)
     return tuple('CAP_' + name for bit, name in enumerate(CAPABILITIES) if mask >> bit & 1)
 
 
 def render(machine):
-    """The configuration, as the object that goes into config.json."""
+    """Return the configuration, as the object of config.json."""
     capabilities = list(machine.capabilities)
     sets = ('bounding', 'effective', 'permitted', 'inheritable')
     return {
@@ -72,7 +74,7 @@ def render(machine):
 
 
 def linux(machine):
-    """The part of the configuration that only Linux has."""
+    """Return the Linux part of the configuration."""
     plain = ({'type': kind} for kind in ('pid', 'mount', 'ipc', 'uts', 'cgroup'))
     network = {'type': 'network', 'path': '/run/netns/' + machine.namespace}
     return {
@@ -90,7 +92,7 @@ def linux(machine):
 
 
 def devices(disks):
-    """Device nodes in the server's /dev."""
+    """Return the device nodes in the server's /dev."""
     nodes = [{'path': path, 'type': 'c', 'major': major, 'minor': minor,
               'fileMode': 0o600, 'uid': 0, 'gid': 0} for path, major, minor in CHARACTER_DEVICES]
     nodes += [{'path': disk.device, 'type': 'b', 'major': disk.major, 'minor': disk.minor,
@@ -99,7 +101,7 @@ def devices(disks):
 
 
 def mounts(drive):
-    """Mounts of the server."""
+    """Return the mounts of the server."""
     quiet = ['nosuid', 'noexec', 'nodev']
     found = [
         _mount('/proc', 'proc', quiet),
@@ -125,7 +127,7 @@ def _mount(destination, kind, options):
 
 
 def start_script(machine):
-    """What PID 1 does before it becomes init: also after a reboot from inside the server."""
+    """Return what PID 1 runs before init, also after a reboot from inside the server."""
     if not machine.boots:
         return 'echo %s; exec sleep infinity' % shlex.quote(PANIC)
     lines = ['mount --make-rshared /', 'mkdir -p ' + BY_ID]

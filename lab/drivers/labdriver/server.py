@@ -1,8 +1,8 @@
-"""One server on this machine: its directory, its systemd unit, its processes.
+"""One server on this host: its directory, its systemd unit, its processes.
 
-The directory holds everything that a restart of the compute service must find again: config.json
-(runc), server.json (what it was made from), console.log, rootfs, config-drive, owner, pid. The
-unit is transient and independent of the compute service: servers outlive it.
+The directory contains everything that a restarted compute service needs: config.json (runc),
+server.json (inputs of config.json), console.log, rootfs, config-drive, owner, pid. The unit is
+transient and independent of the compute service, so servers keep running without it.
 """
 import dataclasses
 import json
@@ -16,24 +16,24 @@ from labdriver.shell import ANY_STATUS, run
 
 RUNC = ('/usr/bin/runc', '--root', '/run/lab-runc')
 CONSOLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'console.py')
-# systemd as PID 1 takes these for "power off" and "reboot"
+# signals by which systemd as PID 1 powers off and reboots
 POWER_OFF = signal.SIGRTMIN + 4
 REBOOT = signal.SIGRTMIN + 5
-# how runc ends when PID 1 rebooted itself, powered itself off, was killed
+# exit codes of runc after PID 1 has rebooted, powered off, been killed
 REBOOTED, POWERED_OFF, KILLED = 129, 130, 137
 POLL = 0.2
 CONSOLE_TAIL = 100 << 10
 
 
 def list_owned(instances, owner):
-    """UUIDs of the servers below the directory that belong to a compute host."""
+    """Return the UUIDs of the servers in the directory that belong to a compute host."""
     return [name for name in os.listdir(instances) if Server(instances, name).owner() == owner]
 
 
 class Server:
     """Names, paths and actions of one server."""
 
-    # Seconds that init has to end its services before a reboot becomes a hard one.
+    # Seconds for init to stop its services, before a reboot becomes a hard one.
     reboot_timeout = 60
 
     def __init__(self, instances, uuid):
@@ -49,38 +49,38 @@ class Server:
     # -- directory
 
     def exists(self):
-        """Tell whether the server has a disk here."""
+        """Return whether the server has a disk here."""
         return os.path.isdir(self.directory)
 
     def owner(self):
-        """Compute host that the server belongs to, None when there is no such server."""
+        """Return the compute host of the server, None if there is no such server."""
         return self._read('owner')
 
     def own(self, owner):
-        """Give the server to a compute host."""
+        """Assign the server to a compute host."""
         self._write('owner', owner)
 
     def create(self, owner, image):
-        """Make the disk as a copy of an unpacked image; remains of an earlier try go away."""
+        """Make the disk as a copy of an unpacked image; delete remains of an earlier attempt."""
         self.delete_disk()
         os.makedirs(self.directory)
         self.own(owner)
         subvolumes.snapshot(image, self.rootfs)
 
     def delete_disk(self):
-        """Remove the directory. The disk first: without it the rest does not count as a server."""
+        """Delete the directory. The disk first: without it, the rest does not count as a server."""
         subvolumes.delete(self.rootfs)
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def resize_disk(self, gigabytes):
-        """Do nothing: the disk is a folder, which has no size."""
+        """Do nothing: the disk is a folder without a size limit."""
 
     def write_config_drive(self, files):
-        """Give the server a config drive of (path, content) pairs."""
+        """Give the server a config drive with (path, content) pairs."""
         config_drive.write(self._path('config-drive'), files)
 
     def console_output(self):
-        """Last 100 KiB of the console, as bytes."""
+        """Return the last 100 KiB of the console, as bytes."""
         try:
             with open(self._path('console.log'), 'rb') as log:
                 log.seek(max(0, os.fstat(log.fileno()).st_size - CONSOLE_TAIL))
@@ -104,7 +104,7 @@ class Server:
     # -- configuration
 
     def configure(self, hostname, memory_mb, vcpus, boots=True):
-        """Write what runc starts next time; the disks stay as they are."""
+        """Write the configuration for the next start; the disks are not changed."""
         self._save({'hostname': hostname, 'memory_mb': memory_mb, 'vcpus': vcpus, 'boots': boots})
         self.set_disks(self.disks())
 
@@ -112,11 +112,11 @@ class Server:
         self._write('server.json', json.dumps(facts))
 
     def disks(self):
-        """The volumes of the server."""
+        """Return the volumes of the server."""
         return tuple(volumes.Disk(**disk) for disk in json.loads(self._read('disks.json') or '[]'))
 
     def set_disks(self, disks):
-        """Set the volumes that the server has when it starts, and when it reboots itself."""
+        """Set the volumes for the server's starts, including reboots from inside."""
         self._write('disks.json', json.dumps([dataclasses.asdict(disk) for disk in disks]))
         facts = self._read('server.json')
         if facts:
@@ -132,14 +132,14 @@ class Server:
             **facts))
 
     def attach(self, disk):
-        """Give the server a volume, at once if it runs."""
+        """Attach a volume, at once if the server runs."""
         self.set_disks(volumes.add(self.disks(), disk))
         pid = self.pid()
         if pid:
             volumes.show('/proc/%d/root' % pid, disk)
 
     def detach(self, volume_id):
-        """Take a volume away, at once if the server runs."""
+        """Detach a volume, at once if the server runs."""
         disks, pid = self.disks(), self.pid()
         self.set_disks(volumes.remove(disks, volume_id=volume_id))
         if pid:
@@ -153,7 +153,7 @@ class Server:
     # -- life
 
     def pid(self):
-        """Process id of the server's PID 1, None if it does not run."""
+        """Return the process ID of the server's PID 1, None if it does not run."""
         try:
             pid = int(self._read('pid') or 0)
             with open('/proc/%d/cgroup' % pid, encoding='utf-8') as groups:
@@ -162,10 +162,10 @@ class Server:
             return None
 
     def switched_on(self):
-        """Tell whether systemd has the server's unit.
+        """Return whether systemd has the server's unit.
 
-        Its PID 1 runs, or will in a moment: runc starts it, or it rebooted itself and its unit is
-        between two runs (deactivating, then activating).
+        The unit's PID 1 runs, or will in a moment: runc starts it, or it has rebooted itself and
+        the unit is between two runs (deactivating, then activating).
         """
         state = run('systemctl', 'show', '-P', 'ActiveState', self.unit, ok=ANY_STATUS).strip()
         return state in ('active', 'activating', 'deactivating')
@@ -179,7 +179,7 @@ class Server:
             *RUNC, 'run', '--pid-file', self._path('pid'), '--bundle', self.directory, self.uuid)
 
     def _unit_properties(self):
-        """A reboot from inside starts the server again; its ExecStop ends it at once."""
+        """Return properties: a reboot from inside restarts the server, and ExecStop kills it."""
         runc = ' '.join(RUNC)
         return ('Description=server %s' % self.uuid, 'Restart=no', 'OOMScoreAdjust=0',
                 'RestartForceExitStatus=%d' % REBOOTED, 'StartLimitIntervalSec=0',
@@ -189,14 +189,14 @@ class Server:
                 'KillMode=mixed', 'TimeoutStopSec=10')
 
     def kill(self):
-        """Switch the server off, as if its power failed."""
+        """Switch the server off without a shutdown, as in a power failure."""
         run('systemctl', 'stop', self.unit, ok=ANY_STATUS)
         run('systemctl', 'reset-failed', self.unit, ok=ANY_STATUS)
         if os.path.exists('%s/%s' % (RUNC[-1], self.uuid)):
             run(*RUNC, 'delete', '-f', self.uuid, ok=ANY_STATUS)
 
     def power_off(self, timeout):
-        """Switch the server off; init has timeout seconds to end its services."""
+        """Switch the server off; init has timeout seconds to stop its services."""
         pid = self.pid()
         if pid and timeout:
             self._signal(pid, POWER_OFF)
@@ -204,7 +204,7 @@ class Server:
         self.kill()
 
     def reboot(self, timeout):
-        """Let init reboot the server; False if it did not within timeout seconds."""
+        """Let init reboot the server; return False if it does not within timeout seconds."""
         pid = self.pid()
         if not pid:
             return False
@@ -216,7 +216,7 @@ class Server:
         try:
             os.kill(pid, number)
         except ProcessLookupError:
-            pass    # it has just ended: the caller waits for exactly that
+            pass    # it has just exited, as the caller wants
 
     @staticmethod
     def _wait(reached, timeout):
@@ -230,19 +230,19 @@ class Server:
     # -- network
 
     def ensure_network(self):
-        """Make the server's network namespace."""
+        """Create the server's network namespace."""
         network.ensure_namespace(self.namespace)
 
     def plug(self, port, bridge, device=None):
-        """Join the server to a port as eth0, eth1, ... (or as the device named)."""
+        """Connect the server to a port as eth0, eth1, ... (or as the given device)."""
         network.ensure_namespace(self.namespace)
         device = device or network.free_device(network.device_names(self.namespace))
         network.plug(port, self.namespace, device, bridge)
 
     def unplug(self, port_id):
-        """Take a port away."""
+        """Disconnect a port."""
         network.unplug(port_id)
 
     def remove_network(self):
-        """Remove the server's network namespace."""
+        """Delete the server's network namespace."""
         network.remove_namespace(self.namespace)

@@ -1,11 +1,11 @@
-"""Commands of the machine."""
+"""Commands of the host."""
 import subprocess
 
 ANY_STATUS = range(256)
 
 
 class CommandError(Exception):
-    """A command ended with a status that was not expected; str() has its error output."""
+    """A command exited with an unexpected status; str() contains its error output."""
 
     def __init__(self, command, status, output):
         super().__init__('%s: status %s: %s' % (' '.join(command), status, output.strip()))
@@ -24,7 +24,7 @@ def run(*command, ok=(0,)):
 
 
 def succeeds(*command):
-    """Tell whether a command ends with status 0."""
+    """Return whether a command exits with status 0."""
     try:
         run(*command)
     except CommandError:

@@ -1,26 +1,28 @@
 """Octavia statuses of a load balancer and its parts (pure functions).
 
-All return what DriverLibrary.update_loadbalancer_status takes: {kind: [{id, ..._status}]}.
+Reports have the format of DriverLibrary.update_loadbalancer_status: {kind: [{id, ..._status}]}.
 """
 LOAD_BALANCERS = 'loadbalancers'
-# how haproxy's `show stat` words begin
+# first words of a status in haproxy's `show stat`
 OPERATING = (('UP', 'ONLINE'), ('no check', 'NO_MONITOR'), ('MAINT', 'OFFLINE'),
              ('DRAIN', 'DRAINING'), ('NOLB', 'DRAINING'), ('DOWN', 'ERROR'))
 
 
 def is_pending(thing):
-    """Tell whether an object waits for the driver."""
+    """Return whether an object waits for the driver."""
     return thing.provisioning_status.startswith('PENDING')
 
 
 def is_going(thing):
-    """Tell whether an object is to be deleted."""
+    """Return whether an object is to be deleted."""
     return thing.provisioning_status == 'PENDING_DELETE'
 
 
 def parts(balancer):
-    """(kind, object, is to be deleted) of everything in a load balancer, leaves first; what is in
-    something that goes, goes too."""
+    """Yield (kind, object, is to be deleted) of all parts of a load balancer, leaves first.
+
+    The parts of an object that is to be deleted are deleted too.
+    """
     whole = is_going(balancer)
     for pool in balancer.pools:
         gone = whole or is_going(pool)
@@ -36,7 +38,7 @@ def parts(balancer):
 
 
 def settled(balancer):
-    """What to report when a load balancer is as the database wants it."""
+    """Return the report for a load balancer that matches the database."""
     report = {}
     for kind, thing, gone in parts(balancer):
         if gone:
@@ -55,7 +57,7 @@ def settled(balancer):
 
 
 def first_operating_status(kind, thing):
-    """Operating status until the health of the members has been seen; None leaves it as it is."""
+    """Return the operating status before the members' health is known; None does not change it."""
     if not thing.enabled:
         return 'OFFLINE'
     if kind != 'members':
@@ -66,7 +68,7 @@ def first_operating_status(kind, thing):
 
 
 def failed(balancer):
-    """What to report when a load balancer cannot be made as the database wants it."""
+    """Return the report for a load balancer that cannot match the database."""
     report = {}
     for kind, thing, _ in parts(balancer):
         if is_pending(thing) or kind == LOAD_BALANCERS:
@@ -76,14 +78,14 @@ def failed(balancer):
 
 
 def operating_status(word, weight=None):
-    """Octavia's word for haproxy's word for a member and for its weight (text)."""
+    """Return Octavia's status for haproxy's status of a member and its weight (text)."""
     if word.startswith('UP') and weight == '0':
         return 'DRAINING'
     return next((status for begin, status in OPERATING if word.startswith(begin)), 'ERROR')
 
 
 def observed(balancer, rows):
-    """What to report from haproxy's statistics: only what differs from the database."""
+    """Return the report from haproxy's statistics: only what differs from the database."""
     words = {row['svname']: operating_status(row['status'], row['weight']) for row in rows}
     report, worst = {}, 'ONLINE'
 
@@ -103,7 +105,7 @@ def observed(balancer, rows):
 
 
 def summary(members):
-    """Operating status of a pool, from those of its members."""
+    """Return the operating status of a pool, from those of its members."""
     bad = members.count('ERROR')
     if not bad:
         return 'ONLINE'
@@ -111,7 +113,7 @@ def summary(members):
 
 
 def statistics(rows):
-    """Listener statistics, as DriverLibrary.update_listener_statistics takes them."""
+    """Return the listeners' statistics for DriverLibrary.update_listener_statistics."""
     fields = {'active_connections': 'scur', 'bytes_in': 'bin', 'bytes_out': 'bout',
               'request_errors': 'ereq', 'total_connections': 'stot'}
     return [dict({name: int(row[column] or 0) for name, column in fields.items()},

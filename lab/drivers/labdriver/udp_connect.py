@@ -1,8 +1,8 @@
 #!/usr/bin/python3 -IS
 """Health of one UDP member, for haproxy: its fourth argument is the address, its fifth the port.
 
-UDP has no handshake. As Octavia's UDP-CONNECT has it, whoever does not refuse an empty datagram is
-well: only a machine that is up with nobody at the port says so, by ICMP.
+UDP has no handshake. As with Octavia's UDP-CONNECT, a member is healthy unless it rejects an
+empty datagram: a running host without a service at the port rejects it by ICMP.
 """
 import socket
 import sys
@@ -11,7 +11,7 @@ PATIENCE = 0.5      # seconds; less than the shortest timeout of a monitor, one 
 
 
 def is_well(address, port):
-    """Tell whether nobody refuses a datagram."""
+    """Return whether the member does not reject a datagram."""
     family = socket.AF_INET6 if ':' in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         probe.settimeout(PATIENCE)

@@ -1,7 +1,7 @@
 """Volumes and snapshots as sparse files below one directory.
 
-A copy is written beside its place and renamed, so that a killed service leaves no half volume.
-On btrfs copies share their blocks until one is written.
+A copy is written under another name and renamed, so a killed service leaves no incomplete
+volume. On btrfs, copies share their blocks until one is written.
 """
 import contextlib
 import os
@@ -14,30 +14,30 @@ PART = '.part'
 
 
 class VolumeFiles:
-    """The files of one backend."""
+    """Files of one backend."""
 
     def __init__(self, directory):
         self.directory = directory
         os.makedirs(directory, exist_ok=True)
 
     def path(self, name):
-        """Path of a volume or snapshot."""
+        """Return the path of a volume or snapshot."""
         if os.path.basename(name) != name or name in ('', '.', '..'):
             raise ValueError('%r is not the name of a volume' % name)
         return os.path.join(self.directory, name)
 
     def create(self, name, size):
-        """Make an empty volume of size GiB."""
+        """Create an empty volume of size GiB."""
         self._resize(self.path(name), size)
 
     def extend(self, name, size):
-        """Make a volume larger: size GiB."""
+        """Grow a volume to size GiB."""
         if os.path.getsize(self.path(name)) > size * GIB:
             raise ValueError('%s cannot become smaller: %d GiB' % (name, size))
         self._resize(self.path(name), size)
 
     def copy(self, source, name, size=None):
-        """Make a volume or snapshot from another, size GiB (default: as large as that)."""
+        """Copy a volume or snapshot; the copy has size GiB (default: the size of the source)."""
         part = self.path(name) + PART
         run('cp', '--sparse=always', '--reflink=auto', self.path(source), part)
         if size:
@@ -45,7 +45,7 @@ class VolumeFiles:
         os.rename(part, self.path(name))
 
     def delete(self, name):
-        """Remove a volume or snapshot and free its space, also when a loop device was left."""
+        """Delete a volume or snapshot and free its space, even if it still has a loop device."""
         loop_devices.detach(self.path(name))
         for path in (self.path(name), self.path(name) + PART):
             with contextlib.suppress(FileNotFoundError):
@@ -57,9 +57,9 @@ class VolumeFiles:
             file.truncate(size * GIB)
 
     def capacity(self, backends):
-        """Capacity in GiB of one of several backends that share the file system equally.
+        """Return the capacity in GiB of one of several backends that share the file system equally.
 
-        `provisioned` counts what this backend's volumes promise, not what they use.
+        `provisioned` counts the sizes of this backend's volumes, not what they use.
         """
         disk = os.statvfs(self.directory)
         promised = sum(entry.stat().st_size for entry in os.scandir(self.directory))

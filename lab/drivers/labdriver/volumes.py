@@ -1,10 +1,10 @@
 """Volumes of a server: a block device node and a by-id link in the server's /dev.
 
-There is no udev in a server, so both are made here: by runc and the start script when the server
-starts, through /proc/PID/root while it runs. Pods that mount the server's /dev see them at once.
-The link is the one that KVM gives: virtio-<first 20 characters of the volume's id>; the Cinder CSI
-node plugin looks for it. (lsblk shows the kernel's name loopN and has the machine's other loop
-devices too: /sys is not separate for each server.)
+There is no udev in a server, so both are created here: by runc and the start script when the
+server starts, through /proc/PID/root while it runs. Pods that mount the server's /dev see them
+at once. The link has KVM's name: virtio-<first 20 characters of the volume's id>; the Cinder CSI
+node plugin searches for it. (lsblk shows the kernel's name loopN, and also the host's other loop
+devices, because servers share /sys.)
 """
 import contextlib
 import dataclasses
@@ -19,7 +19,7 @@ DEVICE = re.compile(r'^/dev/[a-z]+$')
 
 @dataclasses.dataclass(frozen=True)
 class Disk:
-    """A volume in a server. device: its path there. major, minor: of the block device."""
+    """A volume in a server. device: its path there. major, minor: numbers of the block device."""
 
     device: str
     volume_id: str
@@ -37,23 +37,23 @@ class Disk:
 
     @property
     def link_target(self):
-        """What the by-id link says."""
+        """Target of the by-id link."""
         return '../../' + os.path.basename(self.device)
 
 
 def add(disks, disk):
-    """The disks with one more; it takes the place of an older one of the same name or volume."""
+    """Return the disks with one more; it replaces one with the same name or volume."""
     return remove(remove(disks, device=disk.device), volume_id=disk.volume_id) + (disk,)
 
 
 def remove(disks, device=None, volume_id=None):
-    """The disks without the one that has this name or volume."""
+    """Return the disks without the one with this name or volume."""
     return tuple(disk for disk in disks
                  if disk.device != device and disk.volume_id != volume_id)
 
 
 def show(root, disk):
-    """Make the node and the link below root, the running server's root directory."""
+    """Create the node and the link below root, the running server's root directory."""
     hide(root, disk)
     os.makedirs(root + BY_ID, exist_ok=True)
     node = root + disk.device
@@ -64,7 +64,7 @@ def show(root, disk):
 
 
 def hide(root, disk):
-    """Remove the node and the link below root."""
+    """Delete the node and the link below root."""
     for path in (disk.link, disk.device):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(root + path)

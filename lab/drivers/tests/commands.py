@@ -1,4 +1,4 @@
-"""Commands of the machine as stubs: recorded, and with as much memory as a test needs."""
+"""Stubs for commands of the host, which record their calls and keep state as a test needs it."""
 import os
 from unittest import mock
 
@@ -26,7 +26,7 @@ esac
 
 
 class CommandsTest(DirectoryTest):
-    """A test whose PATH has its own commands before the machine's."""
+    """A test whose PATH has its own commands before the host's."""
 
     def setUp(self):
         super().setUp()
@@ -38,14 +38,14 @@ class CommandsTest(DirectoryTest):
         self.addCleanup(patch.stop)
 
     def stub(self, name, body=''):
-        """Make a command that is recorded and then does body, a shell script."""
+        """Create a command that is recorded and then runs body, a shell script."""
         path = os.path.join(self.bin, name)
         with open(path, 'w', encoding='utf-8') as file:
             file.write('#!/bin/sh\necho "%s $*" >>"$ROOT/calls"\n%s\n' % (name, body))
         os.chmod(path, 0o755)
 
     def calls(self, *words):
-        """The calls that begin with these words, in order."""
+        """Return the calls that begin with these words, in order."""
         try:
             with open(self.directory + '/calls', encoding='utf-8') as file:
                 lines = file.read().splitlines()
@@ -54,6 +54,6 @@ class CommandsTest(DirectoryTest):
         return [line.rstrip() for line in lines if line.startswith(' '.join(words))]
 
     def forget(self):
-        """Forget what was called."""
+        """Delete the recorded calls."""
         if os.path.exists(self.directory + '/calls'):
             os.unlink(self.directory + '/calls')

@@ -1,4 +1,4 @@
-"""What several tests need."""
+"""Helpers of several tests."""
 import sys
 import tempfile
 import types
@@ -6,7 +6,7 @@ import unittest
 
 
 class DirectoryTest(unittest.TestCase):
-    """A test with a directory of its own."""
+    """A test with its own directory."""
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
@@ -14,16 +14,16 @@ class DirectoryTest(unittest.TestCase):
         self.directory = directory.name
 
 
-# our modules that import OpenStack's: each test gets them anew, with its own stubs
+# modules of the lab that import OpenStack's: each test imports them again, with its own stubs
 SERVICES = ('labdriver.nova', 'labdriver.nova_operations', 'labdriver.nova_compute',
             'labdriver.octavia', 'labdriver.octavia_agent', 'labdriver.cinder',
             'labdriver.certificates')
 
 
 def stub_modules(case, modules):
-    """Let `import name` find these while a test runs: {dotted name: attributes}.
+    """Make `import name` find these modules while a test runs: {dotted name: attributes}.
 
-    Only for the packages that hosts without OpenStack do not have.
+    Only for packages that hosts without OpenStack do not have.
     """
     before = set(sys.modules)
 

@@ -11,7 +11,7 @@ from tests.support import DirectoryTest, stub_modules
 
 
 class CinderCase(DirectoryTest):
-    """The driver of a backend whose volumes lie in the test's directory."""
+    """The driver of a backend whose volumes are in the test's directory."""
 
     def setUp(self):
         super().setUp()
@@ -101,7 +101,7 @@ class FrontTest(DirectoryTest):
         return patch.start()
 
     def ran(self, *words):
-        """Commands that were run and begin with these words."""
+        """Return the commands that were run and begin with these words."""
         return [call.args for call in self.run.call_args_list
                 if call.args[:len(words)] == words]
 

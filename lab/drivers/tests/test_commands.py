@@ -1,4 +1,4 @@
-"""What is done with the machine's commands: loop devices, subvolumes, servers' units."""
+"""Actions by commands of the host: loop devices, subvolumes, servers' units."""
 import os
 import socket
 import threading
@@ -16,7 +16,7 @@ UUID = '11111111-2222-3333-4444-555555555555'
 
 
 class LoopTest(CommandsTest):
-    """losetup of a machine where a file $ROOT/loop holds the path that /dev/loop3 serves."""
+    """losetup of a host where the file $ROOT/loop contains the path that /dev/loop3 serves."""
 
     LOSETUP = r'''
 case "$1" in
@@ -177,7 +177,7 @@ class StatisticsSocketTest(CommandsTest):
         os.makedirs(self.front.directory)
 
     def serve(self, *parts):
-        """Answer one connection in these parts."""
+        """Answer one connection with these parts."""
         listening = socket.socket(socket.AF_UNIX)
         self.addCleanup(listening.close)
         listening.bind(self.front.socket)

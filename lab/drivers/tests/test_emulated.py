@@ -1,4 +1,4 @@
-"""A server as a virtual machine, with the real qemu: only its processors stand still."""
+"""A server as a virtual machine, with the real qemu, whose processors are stopped."""
 import contextlib
 import os
 import signal
@@ -23,7 +23,7 @@ shift
 "$QEMU" "$@" </dev/null >/dev/null 2>>"$ROOT/{0}/qemu.log" &
 echo $! >"$ROOT/job"
 '''.replace('%s', qemu.PROGRAM).replace('{0}', UUID)
-# `systemctl show` and `systemctl stop`, which waits
+# `systemctl show`, and `systemctl stop`, which waits
 STOP = '''if [ "$1" = show ] && kill -0 "$(cat "$ROOT/job")" 2>/dev/null; then echo active; fi
 if [ "$1" = stop ] && [ -e "$ROOT/{0}/pid" ]; then
   kill "$(cat "$ROOT/{0}/pid")" 2>/dev/null
@@ -33,7 +33,7 @@ fi
 
 
 def blank_kernel(path):
-    """Write what qemu takes for a kernel: the header of one, of boot protocol 2.2."""
+    """Write a file that qemu accepts as a kernel: a kernel's header, of boot protocol 2.2."""
     header = bytearray(4096)
     header[0x1f1] = 1                           # sectors of set-up code
     header[0x1fe:0x208] = b'\x55\xaa\xeb\x00HdrS\x02\x02'
@@ -49,7 +49,7 @@ class MachineTest(CommandsTest):
         super().setUp()
         self.stub('systemd-run', START)
         self.stub('systemctl', STOP)
-        os.environ['QEMU'] = qemu.PROGRAM     # CommandsTest puts the environment back
+        os.environ['QEMU'] = qemu.PROGRAM     # CommandsTest restores the environment
         for name, value in (('acceleration.choose', lambda kernel: qemu.TCG),
                             ('network.plug_tap', mock.Mock()), ('network.unplug', mock.Mock()),
                             ('qemu.backend', self.backend), ('qemu.volume', self.volume)):
@@ -70,7 +70,7 @@ class MachineTest(CommandsTest):
                 os.kill(pid, signal.SIGKILL)
 
     def volume(self, disk):
-        """A volume in a file: the block devices of the machine are not for tests."""
+        """Return a volume in a file: tests must not use the host's block devices."""
         path = os.path.join(self.directory, 'volume')
         if not os.path.exists(path):
             with open(path, 'wb') as file:
@@ -79,11 +79,11 @@ class MachineTest(CommandsTest):
 
     @staticmethod
     def backend(port):
-        """A network of qemu's own: devices of the machine are only root's."""
+        """Return a network of qemu itself: only root can use the host's devices."""
         return {'type': 'user', 'id': qemu.card_id(port['id'])}
 
     def made(self, properties=None, ports=()):
-        """A server that was made and started; its unit is that of this process."""
+        """Return a created and started server, whose unit is that of this process."""
         made = emulated.VirtualMachine(self.directory, UUID)
         made.create('labcloud-a', qemu.hardware(self.files, properties or {}))
         made.unit = ''      # part of every control group's name
@@ -173,7 +173,7 @@ class LifeTest(MachineTest):
     def test_process_of_another_is_not_the_server(self):
         made = self.made()
         made.unit = 'lab-srv-%s.service' % UUID
-        made._write('pid', str(os.getpid()))     # it runs, but is no qemu
+        made._write('pid', str(os.getpid()))     # a process that runs, but is not qemu
         self.assertIsNone(made.pid())
 
 

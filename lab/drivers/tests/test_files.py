@@ -1,4 +1,4 @@
-"""What lies on disk: config drive, faults, volumes, images, locks."""
+"""Files on the disk: config drive, faults, volumes, images, locks."""
 import multiprocessing
 import os
 import stat
@@ -12,7 +12,7 @@ from tests.support import DirectoryTest
 
 
 def content(path):
-    """Bytes of a file."""
+    """Return the content of a file."""
     with open(path, 'rb') as file:
         return file.read()
 
@@ -92,7 +92,7 @@ class VolumeFilesTest(DirectoryTest):
         self.addCleanup(patch.stop)
 
     def size(self, name):
-        """Size in GiB, and bytes on disk."""
+        """Return the size in GiB, and the bytes on disk."""
         found = os.stat(self.files.path(name))
         return found.st_size / volume_files.GIB, found.st_blocks * 512
 
@@ -158,7 +158,7 @@ class VolumeFilesTest(DirectoryTest):
 
 
 def hold(path, held, release):
-    """Process that holds a lock until it is told to let go."""
+    """Process that holds a lock until it is told to release it."""
     with file_lock.exclusive(path):
         held.set()
         release.wait(10)
@@ -206,7 +206,7 @@ class FileLockTest(DirectoryTest):
 
 
 class PlainDirectories:
-    """Stands for btrfs: subvolumes as directories."""
+    """Replacement for btrfs: subvolumes as directories."""
 
     create = staticmethod(os.mkdir)
 
@@ -218,7 +218,7 @@ class PlainDirectories:
 
 
 def ensure_slowly(directory, counter):
-    """Process that wants an image whose download takes a while."""
+    """Process that requests an image whose download takes a while."""
     with mock.patch('labdriver.images.subvolumes', PlainDirectories):
         def fetch(path):
             time.sleep(0.3)
@@ -229,7 +229,7 @@ def ensure_slowly(directory, counter):
 
 
 def make_archive(path, init=True):
-    """Tar archive of a root file system."""
+    """Return a tar archive of a root file system."""
     source = path + '.source'
     os.makedirs(source + '/sbin')
     if init:

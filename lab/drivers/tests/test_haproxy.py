@@ -1,4 +1,4 @@
-"""The haproxy configuration that a load balancer gets."""
+"""The haproxy configuration of a load balancer."""
 import unittest
 from types import SimpleNamespace
 
@@ -7,12 +7,12 @@ from tests import objects
 
 
 def lines(balancer):
-    """The configuration, line by line, without indentation."""
+    """Return the configuration, line by line, without indentation."""
     return [line.strip() for line in haproxy.render(balancer, '/run/stats').splitlines()]
 
 
 def backend_of(**fields):
-    """Lines of a load balancer with one member in a pool with these fields."""
+    """Return the lines of a load balancer with one member in a pool with these fields."""
     one = objects.pool(members=[objects.member('m1')], **fields)
     return lines(objects.balancer([objects.listener(default_pool=one)], [one]))
 
@@ -184,7 +184,7 @@ class BackendTest(unittest.TestCase):
 
 
 class KubernetesApiTest(unittest.TestCase):
-    """The load balancer of a Kubernetes API: TCP, HTTPS checks, an hour of silence."""
+    """Return the load balancer of a Kubernetes API: TCP, HTTPS checks, timeouts of an hour."""
 
     def render(self, members=()):
         one = objects.pool(protocol='TCP', lb_algorithm='LEAST_CONNECTIONS', members=members,

@@ -1,4 +1,4 @@
-"""What is asked of the machine: commands, console, loop devices, shares, power."""
+"""Use of the host: commands, console, loop devices, shares, power."""
 import os
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""A load balancer whose members are in another subnet than its address."""
+"""A load balancer whose members are in a subnet other than that of its address."""
 from tests.test_services import AgentCase
 
 

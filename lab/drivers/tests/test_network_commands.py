@@ -1,4 +1,4 @@
-"""What is done with the machine's commands: the links of servers and load balancers."""
+"""Actions by commands of the host: the links of servers and load balancers."""
 import os
 from unittest import mock
 

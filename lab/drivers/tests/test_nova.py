@@ -13,7 +13,7 @@ VOLUME = 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee'
 
 
 class NovaError(Exception):
-    """Stands for NovaException."""
+    """Replacement for NovaException."""
 
     def __init__(self, **facts):
         super().__init__(str(facts))
@@ -21,24 +21,24 @@ class NovaError(Exception):
 
 
 class Timeout(BaseException):
-    """Stands for eventlet's Timeout, which is no Exception either."""
+    """Replacement for eventlet's Timeout, which is not derived from Exception either."""
 
 
 def errors(*names):
-    """Nova's exceptions of these names."""
+    """Return Nova's exceptions with these names."""
     found = {name: type(name, (NovaError,), {}) for name in names}
     return SimpleNamespace(NovaException=NovaError, **found)
 
 
 class Network(dict):
-    """Nova's network of a VIF."""
+    """Replacement for Nova's network of a VIF."""
 
     def get_meta(self, name):
         return {'mtu': self['mtu']}[name]
 
 
 def nova_stubs(directory):
-    """Nova, eventlet and oslo as far as the driver imports them."""
+    """Return stubs of what the driver imports from Nova, eventlet and oslo."""
     configuration = SimpleNamespace(
         register_opts=mock.Mock(), my_ip='172.29.0.2', instances_path=directory + '/instances',
         state_path=directory, vif_plugging_timeout=30, vif_plugging_is_fatal=True,
@@ -65,13 +65,13 @@ def nova_stubs(directory):
 
 
 def image_meta(disk_format=None, **properties):
-    """An image as an instance of Nova remembers it."""
+    """Return the image data that a Nova instance keeps."""
     return SimpleNamespace(disk_format=disk_format, properties=properties,
                            obj_attr_is_set=lambda name: name != 'disk_format' or bool(disk_format))
 
 
 class VirtApi:
-    """Stands for Nova's virtapi: no event ever comes if `late`."""
+    """Replacement for Nova's virtapi; if `late`, no event arrives."""
 
     def __init__(self, late=False):
         self.late = late

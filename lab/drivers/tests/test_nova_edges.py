@@ -1,4 +1,4 @@
-"""The Nova driver where something is missing, fails half-way or comes twice."""
+"""The Nova driver with missing inputs, failures half-way and repeated calls."""
 from types import SimpleNamespace
 from unittest import mock
 
@@ -54,7 +54,7 @@ class HalfDoneSpawnTest(NovaTest):
         self.server.plug.assert_not_called()
 
     def boot_from_volume(self, **volume):
-        """Boot from a volume that Cinder describes so; another one is attached too."""
+        """Boot from a volume with this description by Cinder, with another volume attached."""
         self.image.id = ''
         self.nova.cinder.API.return_value.get.return_value = volume
         mappings = [{'boot_index': index, 'mount_device': device,

@@ -1,4 +1,4 @@
-"""What qemu is started with."""
+"""The command line of qemu."""
 import json
 import unittest
 
@@ -14,7 +14,7 @@ PORT = {'id': '0123456789abcdef', 'mac': 'fa:16:3e:00:00:01', 'mtu': 1350, 'slot
 
 
 def machine(properties, boots=True):
-    """A server with one volume, one port and a config drive."""
+    """Return a server with one volume, one port and a config drive."""
     return qemu.Machine(
         uuid='11111111-2222-3333-4444-555555555555', hardware=qemu.hardware(FILES, properties),
         facts={'hostname': 'web', 'vcpus': 2, 'memory_mb': 2048, 'boots': boots},
@@ -23,7 +23,7 @@ def machine(properties, boots=True):
 
 
 def device(properties, **wanted):
-    """The device of the command line that has these fields."""
+    """Return the device of the command line that has these fields."""
     words = [word for word in qemu.arguments(machine(properties), qemu.TCG)
              if str(word).startswith('{')]
     found, = [fields for fields in map(json.loads, words) if wanted.items() <= fields.items()]

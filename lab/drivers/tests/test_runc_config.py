@@ -13,12 +13,12 @@ MACHINE = runc_config.Machine(
 
 
 def rendered(**fields):
-    """Configuration of a server that differs in these fields."""
+    """Return the configuration of a server with these fields."""
     return runc_config.render(dataclasses.replace(MACHINE, **fields))
 
 
 def mount(configuration, destination):
-    """The one mount with this destination."""
+    """Return the only mount with this destination."""
     found, = (one for one in configuration['mounts'] if one['destination'] == destination)
     return found
 

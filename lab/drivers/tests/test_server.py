@@ -19,7 +19,7 @@ class ServerTest(DirectoryTest):
         os.makedirs(self.server.rootfs)
 
     def found(self):
-        """The server as a service finds it that has just started."""
+        """Return the server as a restarted service reads it."""
         return server.Server(self.directory, UUID)
 
     def configuration(self):

@@ -1,4 +1,4 @@
-"""Load balancers and volumes where something fails half-way, comes twice or is not told."""
+"""Load balancers and volumes with failures half-way, repeated calls and missing reports."""
 import os
 from types import SimpleNamespace
 from unittest import mock

@@ -1,4 +1,4 @@
-"""The parts that OpenStack's services load, with the services themselves replaced by stubs."""
+"""The parts that OpenStack's services load, with stubs instead of the services."""
 import contextlib
 import importlib
 import unittest
@@ -11,14 +11,14 @@ from tests.support import stub_modules
 
 
 class Refused(Exception):
-    """Stands for octavia_lib's UnsupportedOptionError."""
+    """Replacement for octavia_lib's UnsupportedOptionError."""
 
     def __init__(self, user_fault_string=None, operator_fault_string=None):
         super().__init__(user_fault_string)
 
 
 def octavia_stubs():
-    """Octavia, octavia-lib and oslo as far as the lab's parts import them."""
+    """Return stubs of what the lab's parts import from Octavia, octavia-lib and oslo."""
     configuration = SimpleNamespace(register_opts=mock.Mock(),
                                     lab=SimpleNamespace(network_host='labcloud'),
                                     neutron=SimpleNamespace(region_name='lab'),
@@ -127,7 +127,7 @@ class ProviderTest(unittest.TestCase):
 
 
 class Session:
-    """Stands for a database session that knows one load balancer."""
+    """Replacement for a database session that has one load balancer."""
 
     def __init__(self, balancer):
         self.balancer = balancer
@@ -154,7 +154,7 @@ class Session:
 
 
 class AgentCase(unittest.TestCase):
-    """An agent whose database knows one load balancer."""
+    """An agent whose database has one load balancer."""
 
     def setUp(self):
         stubs = octavia_stubs()
@@ -175,7 +175,7 @@ class AgentCase(unittest.TestCase):
         self.agent = self.module.Agent(self.library, lambda: self.now)
 
     def reported(self):
-        """Provisioning status of the load balancer in the last report, if there was one."""
+        """Return the load balancer's provisioning status in the last report, if there was one."""
         calls = self.library.update_loadbalancer_status.call_args_list
         return calls and calls[-1].args[0]['loadbalancers'][0]['provisioning_status']
 

@@ -6,19 +6,19 @@ from tests import objects
 
 
 def by_id(report, key='provisioning_status'):
-    """{id: status} of a report, over all kinds."""
+    """Return {id: status} of a report, over all kinds."""
     return {entry['id']: entry[key] for entries in report.values() for entry in entries
             if key in entry}
 
 
 def row(name, status='', kind=None, **fields):
-    """A row of haproxy's statistics."""
+    """Return a row of haproxy's statistics."""
     return dict({'pxname': 'pool', 'svname': name, 'status': status, 'weight': '1', 'scur': '',
                  'bin': '', 'bout': '', 'ereq': '', 'stot': ''}, **fields)
 
 
 def pending_tree(status='PENDING_CREATE'):
-    """A load balancer with everything in it in one provisioning status."""
+    """Return a load balancer whose parts all have one provisioning status."""
     one = objects.pool(members=[objects.member('m1', provisioning_status=status)],
                        provisioning_status=status,
                        health_monitor=objects.monitor(provisioning_status=status))

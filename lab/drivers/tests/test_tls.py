@@ -1,4 +1,4 @@
-"""Load balancers that end TLS."""
+"""Load balancers that terminate TLS."""
 import importlib
 import os
 import stat
@@ -13,7 +13,7 @@ from tests.test_services import AgentCase, octavia_stubs
 
 
 def ending(**fields):
-    """A load balancer whose only listener ends TLS."""
+    """Return a load balancer whose only listener terminates TLS."""
     one = objects.pool(members=[objects.member('m1')])
     return objects.balancer([objects.listener(default_pool=one, protocol='TERMINATED_HTTPS',
                                               protocol_port=443, **fields)], [one])

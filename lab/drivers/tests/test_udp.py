@@ -1,4 +1,4 @@
-"""UDP load balancers: the kernel's rules, and the question for a member's health."""
+"""UDP load balancers: the kernel's rules, and the check of a member's health."""
 import os
 import socket
 import subprocess
@@ -12,7 +12,7 @@ from tests.support import DirectoryTest
 
 
 def row(name, status):
-    """A row of haproxy's statistics."""
+    """Return a row of haproxy's statistics."""
     return {'pxname': 'pool', 'svname': name, 'status': status}
 
 
@@ -23,7 +23,7 @@ class RulesTest(unittest.TestCase):
         self.pool = self.balancer.pools[0]
 
     def rules(self, *rows):
-        """The rules of listeners, one line each."""
+        """Return the rules of listeners, one line each."""
         text = forwarding.render(self.balancer, rows)
         return [line.strip() for line in text.splitlines() if 'dnat to' in line]
 
@@ -86,14 +86,14 @@ class RulesTest(unittest.TestCase):
 
 
 class WatchTest(unittest.TestCase):
-    """What haproxy does for UDP: it asks the members' health."""
+    """haproxy's part in UDP: it checks the members' health."""
 
     def setUp(self):
         self.balancer = objects.udp()
         self.pool = self.balancer.pools[0]
 
     def lines(self):
-        """The configuration, line by line, without indentation."""
+        """Return the configuration, line by line, without indentation."""
         return [line.strip() for line in haproxy.render(self.balancer, 's').splitlines()]
 
     def test_nothing_is_listened_to(self):
@@ -208,7 +208,7 @@ class HealthTest(unittest.TestCase):
         self.port = self.member.getsockname()[1]
 
     def status(self):
-        """What the program says, called as haproxy does."""
+        """Return the result of the program, called like haproxy calls it."""
         words = [haproxy.UDP_CHECK, 'NOT_USED', 'NOT_USED', '127.0.0.1', str(self.port)]
         return subprocess.run(words, check=False, timeout=10).returncode
 

@@ -48,7 +48,7 @@ class ListTest(unittest.TestCase):
 
 
 class NodeTest(unittest.TestCase):
-    """mknod needs privileges and a file system with devices: a plain file stands for the node."""
+    """A plain file replaces the node: mknod needs privileges and a file system with devices."""
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
