@@ -3,22 +3,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../base/run.js";
 
-/** A certificate with its key; both PEM. */
+/** Certificate with its key; both PEM. */
 export interface Certified {
   readonly certificate: string;
   readonly privateKey: string;
 }
 
-/** A server's certificate and key, and the authority that signed it; all PEM. */
+/** Certificate and key of a server, and the authority that signed it; all PEM. */
 export interface ServerTls extends Certified {
   /** Certificate of the authority that signed the server's. */
   readonly authority: string;
 }
 
-/** A cloud lives for days; ten years, so that a kept golden one never ends by this. */
+/** Validity in days: ten years, so that a golden cloud that is kept never expires. */
 const days = "3650";
 
-/** With all that RFC 5280 asks of both: some clients refuse less. */
+/**
+ * Returns openssl's configuration, with every extension that RFC 5280 requires: some clients refuse
+ * certificates without them.
+ */
 const configuration = (names: readonly string[]): string => `[req]
 distinguished_name = name
 prompt = no
@@ -40,9 +43,11 @@ const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-n
 
 interface Wanted {
   readonly section: "authority" | "server";
-  /** As in a configuration file of openssl: `IP:172.29.0.2`, `DNS:registry.example`. */
+  /**
+   * Names in the form of openssl's configuration files: `IP:172.29.0.2`, `DNS:registry.example`.
+   */
   readonly names: readonly string[];
-  /** Default: it signs itself. */
+  /** Authority that signs. @default the certificate signs itself */
   readonly authority?: Certified;
 }
 
@@ -68,18 +73,18 @@ async function certify({ section, names, authority }: Wanted): Promise<Certified
   }
 }
 
-/** An authority of the lab's own. Throws where `openssl` (3.0 or newer) is not installed. */
+/** Creates an authority of the lab. Throws if `openssl` (3.0 or newer) is not installed. */
 export const newAuthority = (): Promise<Certified> => certify({ section: "authority", names: [] });
 
-/** A server's certificate for names, as in `IP:172.29.0.2` and `DNS:registry.example`. */
+/** Creates a server's certificate for names such as `IP:172.29.0.2` and `DNS:registry.example`. */
 export const newCertificate = (
   authority: Certified,
   names: readonly string[],
 ): Promise<Certified> => certify({ section: "server", names, authority });
 
 /**
- * A certificate for an IPv4 address and the authority that signed it, both new. The authority's key is thrown away: it signs
- * nothing else.
+ * Creates a certificate for an IPv4 address, and the authority that signs it. The authority's key
+ * is discarded: it signs nothing else.
  */
 export async function newServerTls(address: string): Promise<ServerTls> {
   const authority = await newAuthority();

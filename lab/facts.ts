@@ -5,19 +5,19 @@ import { externalNetworkName, servicesNetworkName, tenant } from "./cloud/offeri
 import type { LabSecrets } from "./cloud/secrets.js";
 import type { LabPaths, LabSettings } from "./settings.js";
 
-/** What whoever uses the lab gets to know about it. */
+/** Names and files that a user of the lab needs. */
 export interface LabFacts {
-  /** Name in `cloudsFile`: the unprivileged tenant. */
+  /** Name of the cloud in `cloudsFile`, for the unprivileged tenant. */
   readonly cloud: string;
-  /** The same over TLS, to be known by the lab's own authority. */
+  /** Name of the same cloud over TLS, whose certificate the lab's own authority signed. */
   readonly tlsCloud: string;
-  /** clouds.yaml, mode 0600. */
+  /** Path of clouds.yaml, mode 0600. */
   readonly cloudsFile: string;
-  /** The same for the cloud's administrator; for tests only. */
+  /** Path of clouds.yaml for the cloud's administrator; for tests only. */
   readonly adminCloudsFile: string;
-  /** Defaults of the site: repositories, kubelet and load balancer settings. */
+  /** Path of the site's defaults: repositories, kubelet and load balancer settings. */
   readonly siteFile: string;
-  /** Name of the podman container that is the cloud. */
+  /** Name of the podman container that runs the cloud. */
   readonly container: string;
 }
 
@@ -54,7 +54,10 @@ const entry = (settings: LabSettings, { name, password }: User, transport: Trans
   identity_api_version: 3,
 });
 
-/** A clouds.yaml with one cloud in plain HTTP and over TLS, for a user in the project of the same name. */
+/**
+ * Renders a clouds.yaml with one cloud in plain HTTP and over TLS, for a user in the project of the
+ * same name.
+ */
 export const renderClouds = (settings: LabSettings, user: User, authorityFile: string): string =>
   toYaml({
     clouds: {
@@ -63,13 +66,18 @@ export const renderClouds = (settings: LabSettings, user: User, authorityFile: s
     },
   });
 
-/** Fingerprints of the keys that sign in upstream's place: its own keys only upstream has. */
+/**
+ * Fingerprints of the keys that sign instead of upstream, whose private keys the lab does not have.
+ */
 export interface SiteKeys {
   readonly kubernetes: string;
   readonly containerd: string;
 }
 
-/** Settings that only machines in containers need: they show the host's kernel, memory and swap, and boot in seconds or never. */
+/**
+ * Settings that only system containers need: they show the host's kernel, memory and swap, and boot
+ * in seconds or not at all.
+ */
 const ofContainers = {
   kubernetes: {
     kubelet: { failCgroupV1: false, cgroupDriver: "cgroupfs" },
@@ -88,8 +96,10 @@ const ofContainers = {
 const inner = (value: object): string => toYaml(value).replace(/^.*\n/, "");
 
 /**
- * Defaults of this site, merged under the stack's `cluster` object. `containers`: whether its machines are system containers, which
- * need settings of their own; those with a kernel have all other defaults of the program. Default: they are.
+ * Renders the defaults of this site, which are merged under the stack's `cluster` object.
+ *
+ * @param containers adds the settings that system containers need; virtual machines use the
+ * program's defaults. @default true
  */
 export function renderSite(keys: SiteKeys, { containers = true } = {}): string {
   const { kubernetes, ...others } = ofContainers;

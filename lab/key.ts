@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Stable JSON: keys in alphabetical order, so that the same inputs always give the same text. */
+/** Returns JSON with keys in alphabetical order, so that equal inputs give equal text. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)
@@ -11,6 +11,6 @@ export function canonical(value: unknown): string {
   );
 }
 
-/** Names what was built from these inputs: 12 hex digits of SHA-256. */
+/** Returns the name of what is built from these inputs: 12 hex digits of SHA-256. */
 export const inputKey = (...inputs: readonly unknown[]): string =>
   createHash("sha256").update(canonical(inputs)).digest("hex").slice(0, 12);

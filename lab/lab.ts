@@ -25,16 +25,20 @@ export type { LabFacts } from "./facts.js";
 export { labStatus, type LabStatus } from "./status.js";
 
 export interface LabUpOptions {
-  /** Kubernetes version that the lab's repositories must offer. Default: that of the builds. */
+  /**
+   * Kubernetes version that the lab's repositories must offer. @default the default version of the
+   * builds
+   */
   readonly kubernetes?: string;
   readonly progress: Progress;
-  /** Aborting it stops the work; what was started is taken away again. */
+  /** Signal that stops the work; everything that was started is removed. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * The folder of the drivers, mounted into the cloud. It lies beside the file that runs: for the command line that is `dist/lab/drivers`, a
- * copy that the last compile made, for tests that run from their sources `lab/drivers`.
+ * Folder of the drivers, mounted into the cloud. It is next to this file: for the command line
+ * `dist/lab/drivers`, a copy that the last compilation made; for tests, which run from the sources,
+ * `lab/drivers`.
  */
 const drivers = join(__dirname, "drivers");
 
@@ -45,13 +49,13 @@ interface Work extends LabUpOptions {
 }
 
 /**
- * Makes the lab run: nothing when a healthy one does, else a fresh cloud from the kept golden one, which is built
- * first where there is none. Safe to interrupt and to run again.
+ * Starts the lab. Does nothing if a healthy one runs; otherwise starts a new cloud from the golden
+ * one, which is built first if there is none. Can be interrupted and repeated.
  */
 export async function labUp(options: LabUpOptions): Promise<LabFacts> {
   const wanted = labSettings();
   const paths = labPaths(wanted.name);
-  // Before the lock, which would make its folder readable for everybody.
+  // Before the lock, which would create the folder readable for all users.
   await mkdir(paths.cache, { recursive: true, mode: 0o700 });
   return withLock(paths.lock, { purpose: "lab up" }, async () => {
     const state = await readState(paths);
@@ -75,7 +79,7 @@ async function start(work: Work): Promise<LabFacts> {
   await prepareHost(work);
   try {
     await openStore(paths);
-    // The one keeps the network and the disk busy, the other the processors.
+    // In parallel, because the first uses network and disk, the second the CPU.
     const [golden, site] = await together(
       (stop) => ensureGolden({ ...work, signal: stop }),
       (stop) => ensureSite({ ...work, signal: stop }),
@@ -92,7 +96,7 @@ async function start(work: Work): Promise<LabFacts> {
   }
 }
 
-/** Checks the host, and takes away what an earlier lab left on it. */
+/** Checks the host, and removes what an earlier lab left on it. */
 async function prepareHost({ paths, settings, progress }: Work): Promise<void> {
   await withStep(progress, "Check this host", 3, async (step) => {
     await checkHost(paths);
@@ -104,18 +108,19 @@ async function prepareHost({ paths, settings, progress }: Work): Promise<void> {
   });
 }
 
-/** Destroys the running cloud and its facts. */
+/** Removes the running cloud and its facts. */
 async function destroy(paths: LabPaths): Promise<void> {
   await removeCloud(settingsOf(await readState(paths)), paths);
   await rm(paths.state, { recursive: true, force: true });
 }
 
-/** What `labAdd` can add, by name. */
+/** Names that `labAdd` accepts. */
 export const extraNames = [...registryExtras, machinesExtra] as const;
 
 /**
- * Adds to the lab what not every cluster needs: built at the first call. Images of containers, whether or not the lab runs; images
- * of virtual machines to a lab that runs. Returns the manifests that come along.
+ * Adds optional parts to the lab; the first call builds them. Container images are added whether or
+ * not the lab runs, images of virtual machines only to a running lab. Returns manifests that belong
+ * to the images.
  */
 export async function labAdd(
   name: ExtraName | typeof machinesExtra,
@@ -131,7 +136,7 @@ export async function labAdd(
   return {};
 }
 
-/** Destroys the cloud with everything in it. Leaves nothing on the host but caches. */
+/** Destroys the lab with everything in it. Only caches remain on the host. */
 export async function labDown({ progress }: { progress: Progress }): Promise<void> {
   const paths = labPaths(labSettings().name);
   const places = [paths.cache, paths.state, paths.mounted];

@@ -1,12 +1,16 @@
-/** Debian release of the cloud and of the server image. OpenStack is the release it carries (Zed). */
+/** Debian release of the cloud and of the server image. It contains OpenStack Zed. */
 export const suite = "bookworm";
 
-/** Source packages that the cloud takes from backports: what starts processes or switches between them runs three times as fast with this qemu. */
+/**
+ * Source packages that the cloud takes from backports. With this qemu, starting and switching
+ * processes is three times as fast.
+ */
 export const cloudBackports: readonly string[] = ["qemu", "seabios"];
 
 /**
- * The cloud. Not installed on purpose: nova-compute, cinder-api, cinder-volume, octavia-api; they bring libvirt,
- * lvm2 and tgt, while their code is in the python3-* packages.
+ * Debian packages of the cloud. The packages nova-compute, cinder-api, cinder-volume and
+ * octavia-api are left out, because they install libvirt, lvm2 and tgt; their code is in the
+ * python3-* packages.
  */
 export const cloudPackages: readonly string[] = [
   // system
@@ -17,9 +21,9 @@ export const cloudPackages: readonly string[] = [
     " ",
   ),
   ..."nftables zstd runc haproxy qemu-utils genisoimage openssh-client".split(" "),
-  // the emulated machines
+  // emulated machines
   "qemu-system-x86",
-  // what the services stand on, and the two repositories for the servers
+  // dependencies of the services, and the two repositories for the servers
   ..."mariadb-server rabbitmq-server memcached python3-memcache python3-pymysql".split(" "),
   ..."uwsgi-plugin-python3 nginx-light docker-registry".split(" "),
   // OpenStack

@@ -3,15 +3,15 @@ import { Address4 } from "ip-address";
 import { UserError } from "../base/user-error.js";
 import { cacheDirectory, labFolder, labName, stateDirectory, usualLab } from "../base/paths.js";
 
-/** One of the networks between the host and the cloud. */
+/** Network between the host and the cloud. */
 export interface LabNetwork {
   readonly cidr: string;
-  /** The host's own address in it: the first one. */
+  /** Address of the host in the network: the first one. */
   readonly host: string;
   readonly prefixLength: number;
 }
 
-/** One that is an external network of the cloud, with the floating IPs in it. */
+/** Network that is an external network of the cloud; `first` and `last` limit its floating IPs. */
 export interface LabExternalNetwork extends LabNetwork {
   readonly first: string;
   readonly last: string;
@@ -23,20 +23,26 @@ export interface Zone {
   readonly host: string;
 }
 
-/** Everything about the cloud that is decided before it exists. Change: builds a new cloud. */
+/** Settings of the cloud that are fixed before it exists. Change: builds a new cloud. */
 export interface LabSettings {
-  /** Container, network namespace, control group, comment of the packet filter rules. */
+  /**
+   * Name of the container, the network namespace and the control group, and comment of the packet
+   * filter rules.
+   */
   readonly name: string;
   /** Host ends of the veth pairs. */
   readonly devices: Readonly<Record<keyof typeof cloudDevices, string>>;
   readonly hostname: string;
   readonly region: string;
-  /** `cloud`: address of the APIs. `front`: address of the hosts of the world (`front/hosts.ts`). */
+  /**
+   * Network of the APIs. `cloud`: address of the APIs. `front`: address of the public hosts that
+   * the front answers for (`front/hosts.ts`).
+   */
   readonly management: LabNetwork & { readonly cloud: string; readonly front: string };
   readonly external: LabExternalNetwork;
-  /** A second one, for the floating IPs of services. */
+  /** Second external network, for the floating IPs of Services. */
   readonly services: LabExternalNetwork;
-  /** Of all of them and so the ceiling of all tenant networks, bytes. */
+  /** MTU of all these networks in bytes, and so the maximum of tenant networks. */
   readonly mtu: number;
   readonly zones: readonly Zone[];
 }
@@ -55,13 +61,18 @@ function network(cidr: string, setting: string): LabNetwork & { at: (index: numb
   return { cidr, prefixLength: 24, host: at(1), at };
 }
 
-/** Neutron gives floating IPs from the upper part; routers' gateways are among them. */
+/**
+ * Returns an external network. Neutron takes floating IPs and router gateways from its upper part.
+ */
 function externalNetwork(cidr: string, setting: string): LabExternalNetwork {
   const { at, ...found } = network(cidr, setting);
   return { ...found, first: at(50), last: at(250) };
 }
 
-/** Name of the lab; its interfaces are named after it, and the kernel allows them 15 characters. */
+/**
+ * Returns the lab's name, and its interfaces' names, which contain it; the kernel allows 15
+ * characters.
+ */
 function nameAndDevices(env: NodeJS.ProcessEnv): Pick<LabSettings, "name" | "devices"> {
   const name = labName(env);
   const usual = { management: "labmgmt", external: "labext", services: "labsvc" };
@@ -78,9 +89,10 @@ function nameAndDevices(env: NodeJS.ProcessEnv): Pick<LabSettings, "name" | "dev
 }
 
 /**
- * The lab's settings. `STACKADM_LAB_MANAGEMENT`, `STACKADM_LAB_EXTERNAL` and `STACKADM_LAB_SERVICES` (a /24 each) move the
- * networks where the defaults collide with something the host uses. `STACKADM_LAB_NAME`, with networks of its own, makes a
- * second lab beside the first; it shares nothing with it but the Kubernetes builds.
+ * Returns the lab's settings. `STACKADM_LAB_MANAGEMENT`, `STACKADM_LAB_EXTERNAL` and
+ * `STACKADM_LAB_SERVICES` (a /24 each) choose other networks if the defaults collide with something
+ * on the host. `STACKADM_LAB_NAME`, with its own networks, adds a second lab; both labs share only
+ * the Kubernetes builds.
  */
 export function labSettings(env: NodeJS.ProcessEnv = process.env): LabSettings {
   const { at: managementAt, ...management } = network(
@@ -117,31 +129,37 @@ export function labSettings(env: NodeJS.ProcessEnv = process.env): LabSettings {
 }
 
 export interface LabPaths {
-  /** Caches: kept by `lab down`. */
+  /** Folder of the caches, kept by `lab down`. */
   readonly cache: string;
-  /** Sparse file with the btrfs that holds package trees, golden clouds and the running one. */
+  /** Sparse file with the btrfs that contains package trees, golden clouds and the running one. */
   readonly storeFile: string;
-  /** Where that file is mounted while the lab is used. */
+  /** Mount point of that file while the lab is used. */
   readonly store: string;
-  /** Names the store that this lab has mounted on this host: one with another cache folder may have been left. Gone with the mount. */
+  /**
+   * File with the paths of the store that this lab has mounted, which may be in another cache
+   * folder; deleted when the store is unmounted.
+   */
   readonly mounted: string;
   readonly images: string;
-  /** Authority and cache of the hosts of the world. */
+  /** Folder with the front's authority and cache. */
   readonly front: string;
-  /** Secrets and package versions of every golden cloud, one folder per key. */
+  /** Folder with the secrets and package versions of every golden cloud, one subfolder per key. */
   readonly goldens: string;
   readonly lock: string;
-  /** Folder of what settings of the host were before the first lab raised them; shared by all labs, and gone with the last. */
+  /**
+   * Folder with the host's settings before the first lab raised them; shared by all labs, deleted
+   * by the last one.
+   */
   readonly kernelSettings: string;
-  /** Folder of those settings. */
+  /** Folder of the kernel's settings. */
   readonly sysctls: string;
   /** Folder of the named network namespaces. */
   readonly namespaces: string;
   /** Folder with an entry per network interface. */
   readonly interfaces: string;
-  /** What is built for Kubernetes, served from inside the cloud. */
+  /** Folder of what is built for Kubernetes, served from inside the cloud. */
   readonly site: string;
-  /** Facts of the running lab: removed by `lab down`. */
+  /** Folder with the facts of the running lab, deleted by `lab down`. */
   readonly state: string;
   readonly stateFile: string;
   readonly cloudsFile: string;

@@ -6,13 +6,16 @@ import { ensureKubernetes, type KubernetesSite } from "./kubernetes/build.js";
 import type { LabPaths } from "./settings.js";
 
 export interface SiteOptions {
-  /** Kubernetes version that the repositories must offer, e.g. "1.36.3". Default: that of the builds. */
+  /**
+   * Kubernetes version that the repositories must offer, e.g. "1.36.3". @default the default
+   * version of the builds
+   */
   readonly kubernetes?: string;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
 }
 
-/** The repositories of the lab: built at the first call, from the cache afterwards. */
+/** Returns the repositories of the lab: built at the first call, later from the cache. */
 export const ensureSite = ({
   kubernetes,
   progress,

@@ -6,9 +6,9 @@ import { labSettings, type LabPaths, type LabSettings } from "./settings.js";
 const network = z.object({ cidr: z.string(), host: z.string(), prefixLength: z.number() });
 const externalNetwork = network.extend({ first: z.string(), last: z.string() });
 
-/** What must be known about the running lab to judge it and to take it away again. */
+/** State of the running lab that is needed to check and to remove it. */
 const schema = z.object({
-  /** Key of the golden cloud it was started from. */
+  /** Key of the golden cloud from which the lab was started. */
   key: z.string(),
   startedAt: z.string(),
   settings: z.object({
@@ -26,7 +26,7 @@ const schema = z.object({
 
 export type LabState = z.infer<typeof schema>;
 
-/** The running lab's state; undefined when there is none (or it was written by another version). */
+/** Returns the running lab's state; undefined if there is none, or if another version wrote it. */
 export async function readState(paths: LabPaths): Promise<LabState | undefined> {
   try {
     return schema.parse(JSON.parse(await readFile(paths.stateFile, "utf8")));
@@ -39,6 +39,8 @@ export const writeState = (paths: LabPaths, state: LabState): void => {
   writePrivate(paths.stateFile, JSON.stringify(state, null, 2));
 };
 
-/** Settings the lab was started with; those of the environment when none is known. */
+/**
+ * Returns the settings with which the lab was started; without a state, those of the environment.
+ */
 export const settingsOf = (state: LabState | undefined): LabSettings =>
   state?.settings ?? labSettings();

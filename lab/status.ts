@@ -14,26 +14,29 @@ import { readState, settingsOf, type LabState } from "./state.js";
 
 export interface LabStatus {
   /**
-   * `busy`: another process starts or destroys it now. `broken`: something of a lab is on the host, but it cannot be
-   * used; `lab up` or `lab down` mends that.
+   * State of the lab. `busy`: another process is starting or destroying it. `broken`: parts of a
+   * lab are on the host, but it cannot be used; `lab up` or `lab down` repairs that.
    */
   readonly state: "up" | "down" | "busy" | "broken";
-  /** What is wrong, a sentence each; empty when up or down. */
+  /** Problems, one sentence each; empty when the lab is up or down. */
   readonly problems: readonly string[];
-  /** Of a lab that is up. */
+  /** Facts of a lab that is up. */
   readonly facts?: LabFacts;
-  /** Key of the golden cloud it was started from. */
+  /** Key of the golden cloud from which the lab was started. */
   readonly key?: string;
-  /** False when the files in the repository would give another cloud: `lab down` and `lab up` take them. */
+  /**
+   * False when the repository's files would give another cloud; `lab down` and `lab up` change to
+   * it.
+   */
   readonly current?: boolean;
   readonly startedAt?: string;
-  /** Resident memory of the cloud with all its servers, MiB. */
+  /** Resident memory of the cloud with all its servers in MiB. */
   readonly memory?: number;
-  /** Versions of the OpenStack packages inside. */
+  /** Versions of the OpenStack packages in the cloud. */
   readonly versions?: Readonly<Record<string, string>>;
 }
 
-/** Units that do not run, from `systemctl is-active` over the same names. */
+/** Returns the units that are not active, from `systemctl is-active` for the same names. */
 export const inactiveUnits = (names: readonly string[], output: string): string[] => {
   const states = output.trim().split("\n");
   return names
@@ -42,7 +45,7 @@ export const inactiveUnits = (names: readonly string[], output: string): string[
     .map(({ name, state }) => `${name} is ${state}`);
 };
 
-/** What keeps a started lab from being usable. Takes about half a second. */
+/** Returns what prevents a started lab from being used. Takes about half a second. */
 export async function labProblems(state: LabState): Promise<string[]> {
   const { settings } = state;
   const container = await containerState(settings.name);
@@ -71,7 +74,10 @@ async function openStackVersions(paths: LabPaths, key: string): Promise<Record<s
 
 const lockHolder = z.object({ pid: z.number(), purpose: z.string() });
 
-/** Who works on the lab now, as a sentence, from the content of its lock. */
+/**
+ * Returns a sentence about the process that works on the lab now, from the content of its lock;
+ * undefined if there is none.
+ */
 export function workOf(lock: string, alive: (pid: number) => boolean): string | undefined {
   try {
     const { pid, purpose } = lockHolder.parse(JSON.parse(lock));
@@ -81,7 +87,7 @@ export function workOf(lock: string, alive: (pid: number) => boolean): string | 
   }
 }
 
-/** What the lab is doing. Changes nothing. */
+/** Returns the state of the lab. Changes nothing. */
 export async function labStatus(): Promise<LabStatus> {
   const wanted = labSettings();
   const paths = labPaths(wanted.name);
