@@ -1,12 +1,15 @@
-/** What an operation on one resource has to know: where its messages go and when to give up. */
+/** Context of an operation on one resource: its messages and its abort signal. */
 import type { EngineLog, Severity } from "../plugin/engine-log.js";
 
 export interface Operation {
-  /** Aborted by the engine's cancel or by the resource's time limit; its reason is the error to report. */
+  /**
+   * Signal that the engine's cancel or the resource's time limit aborts; its reason is the error to
+   * report.
+   */
   readonly signal: AbortSignal;
-  /** A line of progress: shown while the resource is worked on. */
+  /** Shows a line of progress while the resource is processed. */
   status(text: string): void;
-  /** A diagnostic that stays. */
+  /** Reports a diagnostic that stays visible. */
   diagnostic(severity: Severity, text: string): void;
 }
 

@@ -1,4 +1,4 @@
-/** `command:remote:CopyToRemote`: an asset or archive over SFTP. */
+/** Implements `command:remote:CopyToRemote`: copies an asset or archive over SFTP. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join, posix } from "node:path";
 import type { Client, SFTPWrapper } from "ssh2";
@@ -10,8 +10,9 @@ import type { SshEnvironment } from "./remote-command.js";
 import { dial } from "./ssh-connection.js";
 
 /**
- * Copies the source to `remotePath`. A file goes into an existing directory or becomes the path; a directory goes into
- * it, its content alone when the source ends in a slash. Missing parents are made.
+ * Copies the source to `remotePath`. A file is copied into an existing directory, or to that path.
+ * A directory is copied into the remote directory; if the source ends in a slash, only its content
+ * is. Creates missing parent directories.
  */
 export async function copyToRemote(
   inputs: CopyInputs,
@@ -31,15 +32,17 @@ export async function copyToRemote(
 
 interface FileSource {
   readonly kind: "file";
-  /** Undefined for text, which has no name of its own. */
+  /** Name of the file; undefined for text, which has no name. */
   readonly name: string | undefined;
   readonly content: Buffer;
 }
 interface TreeSource {
   readonly kind: "tree";
-  /** Directory to make inside the target; undefined: the content goes into the target itself. */
+  /**
+   * Directory to create inside the target; undefined: the content is copied into the target itself.
+   */
   readonly name: string | undefined;
-  /** Path inside the tree to content; a directory has none. */
+  /** Files by their path inside the tree; undefined content means a directory. */
   readonly files: ReadonlyMap<string, Buffer | undefined>;
 }
 
@@ -89,7 +92,7 @@ function openSftp(client: Client): Promise<SFTPWrapper> {
   });
 }
 
-/** SFTP's status for a path that is not there. */
+/** Status of SFTP for a path that does not exist. */
 const noSuchFile = 2;
 
 class Remote {

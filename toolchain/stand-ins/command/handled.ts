@@ -1,4 +1,4 @@
-/** The input properties this stand-in acts on, by resource type; anything else is refused in Check. */
+/** Input properties that this stand-in supports, by resource type; Check refuses all others. */
 
 const connection = [
   "host",
@@ -24,16 +24,16 @@ const command = [
   "addPreviousOutputInEnv",
 ] as const;
 
-/** Resource type to the names of its input properties. */
+/** Names of the input properties by resource type. */
 export const handled: Readonly<Record<string, readonly string[]>> = {
   "command:remote:Command": ["connection", ...command],
   "command:remote:CopyToRemote": ["connection", "source", "remotePath", "triggers"],
   "command:local:Command": [...command, "dir", "interpreter"],
 };
 
-/** Properties of `connection`; `proxy` has the same but no `proxy`. */
+/** Properties of `connection`; `proxy` has the same except `proxy`. */
 export const handledConnection: readonly string[] = [...connection, "proxy"];
 export const handledProxy: readonly string[] = connection;
 
-/** Functions of the package that this stand-in answers: none. */
+/** Functions of the package that this stand-in supports: none. */
 export const handledFunctions: readonly string[] = [];

@@ -1,4 +1,4 @@
-/** What a resource's inputs mean: defaults, secrets and checks, and the typed form the work is done with. */
+/** Defines resource inputs: defaults, secrets, checks and types. */
 import { z } from "zod";
 import {
   asSecret,
@@ -20,13 +20,13 @@ export interface Endpoint {
   readonly password?: string | undefined;
   readonly privateKey?: string | undefined;
   readonly privateKeyPassword?: string | undefined;
-  /** Default: the environment's `SSH_AUTH_SOCK`. */
+  /** Socket of the SSH agent. @default the environment's `SSH_AUTH_SOCK` */
   readonly agentSocketPath?: string | undefined;
-  /** One line as in `authorized_keys`; without it any key is accepted. */
+  /** Host key in one line, as in `authorized_keys`; without it any key is accepted. */
   readonly hostKey?: string | undefined;
-  /** Attempts that may fail; -1: no limit. */
+  /** Attempts that may fail; -1 means no limit. */
   readonly dialErrorLimit: number;
-  /** Seconds for one attempt; 0: no limit. */
+  /** Seconds for one attempt; 0 means no limit. */
   readonly perDialTimeout: number;
 }
 
@@ -34,7 +34,7 @@ export interface Connection extends Endpoint {
   readonly proxy?: Endpoint | undefined;
 }
 
-/** The defaults of the official schema, filled in by Check for programs whose SDK does not. */
+/** Defaults of the official schema, which Check adds for programs whose SDK does not. */
 const defaults = { port: 22, user: "root", dialErrorLimit: 10, perDialTimeout: 15 } as const;
 
 const endpoint = z.object({
@@ -58,7 +58,7 @@ const command = {
   environment: z.record(z.string(), z.string()).default({}),
   logging: z.enum(["none", "stdout", "stderr", "stdoutAndStderr"]).default("stdoutAndStderr"),
   addPreviousOutputInEnv: z.boolean().default(true),
-  // Outputs of the run before, from the state.
+  // Outputs of the previous run, from the state.
   stdout: z.string().default(""),
   stderr: z.string().default(""),
 };
@@ -85,7 +85,10 @@ const schemas: Readonly<Record<string, z.ZodType>> = {
   "command:local:Command": localCommand,
 };
 
-/** Typed properties of a resource that is worked on, secrets in clear. Throws what Check would have said. */
+/**
+ * Returns a resource's properties with types, secrets in clear. Throws the errors that Check
+ * reports.
+ */
 export function remoteCommandInputs(properties: JsonObject): RemoteCommandInputs {
   return remoteCommand.parse(withoutNulls(reveal(properties)));
 }
@@ -96,7 +99,7 @@ export function localCommandInputs(properties: JsonObject): LocalCommandInputs {
 
 export interface CopyInputs {
   readonly connection: Connection;
-  /** The asset or archive as it came: signed. */
+  /** Asset or archive with its signature, as it was received. */
   readonly source: JsonObject;
   readonly remotePath: string;
 }
@@ -112,7 +115,10 @@ export interface CheckFailure {
   readonly reason: string;
 }
 
-/** The inputs as they are kept: defaults filled in, `connection` and the keys and passwords in it secret. */
+/**
+ * Returns the inputs for the state: with defaults, and with `connection` and its keys and passwords
+ * as secrets.
+ */
 export function checkedInputs(news: JsonObject): JsonObject {
   const { connection: value } = news;
   return value === undefined ? news : { ...news, connection: asSecret(checkedConnection(value)) };
@@ -131,7 +137,7 @@ function checkedConnection(value: Json): Json {
   return checked;
 }
 
-/** What is wrong with the inputs of a resource; nothing while they are not known. */
+/** Returns the problems of a resource's inputs; values that are not known yet are not checked. */
 export function checkFailures(type: string, news: JsonObject): CheckFailure[] {
   const schema = schemas[type];
   const names = handled[type];
@@ -170,7 +176,7 @@ function unhandledSource(value: Json | undefined): CheckFailure[] {
   return [{ property: "source", reason: "either an asset or an archive must be set" }];
 }
 
-/** Problems of type and of what is missing. Values that are not known yet have no type to speak of. */
+/** Returns missing values and wrong types. Unknown values have no type yet. */
 function mistakes(schema: z.ZodType, clear: JsonObject): CheckFailure[] {
   const result = schema.safeParse(withoutNulls(clear));
   if (result.success) return [];
@@ -179,7 +185,7 @@ function mistakes(schema: z.ZodType, clear: JsonObject): CheckFailure[] {
     .map((issue) => ({ property: issue.path.map(String).join("."), reason: issue.message }));
 }
 
-/** The value at a path, or the unknown that stands where the path leads through. */
+/** Returns the value at a path, or the unknown value at which the path ends. */
 function valueAt(value: Json, path: readonly PropertyKey[]): Json | undefined {
   let current: Json | undefined = value;
   for (const key of path) {

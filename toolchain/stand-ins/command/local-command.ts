@@ -1,4 +1,4 @@
-/** `command:local:Command`: one command on this machine at create, update and delete. */
+/** Implements `command:local:Command`: one command on this host at create, update and delete. */
 import { spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { constants } from "node:os";
@@ -8,7 +8,10 @@ import { Output, commandError } from "./output.js";
 import type { CommandResult } from "./remote-command.js";
 import { errorCode } from "./ssh-errors.js";
 
-/** Runs `command` by the interpreter (default `/bin/sh -c`), in the program's directory unless `dir` says otherwise. */
+/**
+ * Runs `command` by the interpreter (default `/bin/sh -c`), in `dir` or else the program's
+ * directory.
+ */
 export async function runLocal(
   command: string,
   inputs: LocalCommandInputs,
@@ -55,7 +58,7 @@ function runToEnd(
     child.stderr.on("data", (data: Buffer) => {
       output.add("stderr", data);
     });
-    // A command need not read its input to the end.
+    // A command may exit before it has read all of its input.
     child.stdin.on("error", () => undefined);
     child.stdin.end(inputs.stdin);
     child.on("error", (error) => {

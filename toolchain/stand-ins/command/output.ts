@@ -1,4 +1,7 @@
-/** What a command prints: kept whole, kept in order of arrival for errors, and passed on line by line while it runs. */
+/**
+ * Collects a command's output: per stream, in order of arrival for errors, and by lines while it
+ * runs.
+ */
 
 export type Logging = "none" | "stdout" | "stderr" | "stdoutAndStderr";
 export type Stream = "stdout" | "stderr";
@@ -20,18 +23,18 @@ export class Output {
     }
   }
 
-  /** Passes on a last line without an end. */
+  /** Passes on a last line that has no line end. */
   end(): void {
     this.split(this.decoder.decode());
     if (this.line.length > 0) this.emit();
   }
 
-  /** Both streams as they arrived. */
+  /** Returns both streams in the order of arrival. */
   combined(): string {
     return Buffer.concat(this.chunks.map(({ data }) => data)).toString("utf8");
   }
 
-  /** One stream, without one line end at its end. */
+  /** Returns one stream, without one line end at its end. */
   of(stream: Stream): string {
     const chunks = this.chunks.filter((chunk) => chunk.stream === stream);
     const text = Buffer.concat(chunks.map(({ data }) => data)).toString("utf8");
@@ -55,7 +58,7 @@ export class Output {
   }
 }
 
-/** A string in double quotes as Go's %q writes it, which is how official errors quote a command. */
+/** Returns a string in double quotes as Go's %q writes it; official errors quote commands so. */
 export function quoted(text: string): string {
   const named: Record<string, string> = { "\u0007": "\\a", "\u000b": "\\v" };
   return JSON.stringify(text).replace(/\\u00([01][0-9a-f])|\u007f/g, (_match, hex?: string) => {
@@ -64,7 +67,10 @@ export function quoted(text: string): string {
   });
 }
 
-/** The error of a command that failed: why, what ran, and all it printed. Nothing secret may be in there. */
+/**
+ * Returns the error of a failed command: reason, command and complete output. None of it may be
+ * secret.
+ */
 export function commandError(why: string, command: string, output: Output): Error {
   return new Error(`${why}: running ${quoted(command)}:\n${output.combined()}`);
 }

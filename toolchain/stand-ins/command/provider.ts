@@ -1,4 +1,6 @@
-/** The provider's gRPC methods for the `command` package, answering as the official plugin 1.2.1 does. */
+/**
+ * Implements the provider's gRPC methods for the `command` package, like the official plugin 1.2.1.
+ */
 import { randomBytes } from "node:crypto";
 import * as grpc from "@grpc/grpc-js";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
@@ -24,9 +26,11 @@ import { runLocal } from "./local-command.js";
 import { runRemote } from "./remote-command.js";
 import type { CommandResult } from "./remote-command.js";
 
-/** The version of the official plugin whose behaviour this is. */
+/** Version of the official plugin whose behaviour is implemented. */
 export const version = "1.2.1";
-/** The official plugin leaves this in its configuration; kept so that a stack can change between the two. */
+/**
+ * Key that the official plugin adds to its configuration, so that a stack can change between both.
+ */
 const frameworkKey = "__pulumi-go-provider-version";
 const frameworkVersion = "v1.5.0";
 
@@ -51,7 +55,7 @@ export class CommandProvider {
 
   constructor(private readonly options: ProviderOptions) {}
 
-  /** Handlers by method name, for a gRPC server. */
+  /** Returns handlers by method name, for a gRPC server. */
   handlers(): grpc.UntypedServiceImplementation {
     const missing = ["parameterize", "getSchema", "diffConfig", "call", "construct", "list"];
     return {
@@ -79,7 +83,10 @@ export class CommandProvider {
     };
   }
 
-  /** Stops dialling and local commands; a remote command that runs is waited for, as in the official plugin. */
+  /**
+   * Stops dialling and local commands; waits for a running remote command, like the official
+   * plugin.
+   */
   cancel(): void {
     this.cancelled.abort();
   }
@@ -148,7 +155,10 @@ export class CommandProvider {
     return new Empty();
   }
 
-  /** Does a resource's work; returns its outputs. No command: nothing runs and the outputs stay. */
+  /**
+   * Runs a resource's command and returns its outputs. Without a command, nothing runs and the
+   * outputs are kept.
+   */
   private async run(
     request: Request,
     choose: (inputs: CommandInputs) => string | undefined,
@@ -215,7 +225,7 @@ const kinds = {
   UPDATE: messages.PropertyDiff.Kind.UPDATE,
 } as const;
 
-/** Inputs against inputs. What replaces (`triggers`) is the SDK's to say, by its option replaceOnChanges. */
+/** Compares inputs. Replacement (`triggers`) is decided by the SDK's option replaceOnChanges. */
 function diff(request: messages.DiffRequest): messages.DiffResponse {
   const olds = fromStruct(request.getOldInputs() ?? request.getOlds());
   const changes = detailedDiff(olds, fromStruct(request.getNews()));
@@ -252,7 +262,7 @@ function uniqueId(prefix: string): string {
   return prefix + randomBytes(4).toString("hex");
 }
 
-/** A URN ends in `::<parent types>$<type>::<name>`. */
+/** Returns the type of a URN, which ends in `::<parent types>$<type>::<name>`. */
 function typeOf(urn: string): string {
   return urn.split("::")[2]?.split("$").at(-1) ?? "";
 }

@@ -1,4 +1,4 @@
-/** `command:remote:Command`: one command over SSH at create, update and delete. */
+/** Implements `command:remote:Command`: one command over SSH at create, update and delete. */
 import type { Operation } from "./context.js";
 import type { RemoteCommandInputs } from "./inputs.js";
 import { Output, commandError } from "./output.js";
@@ -15,7 +15,10 @@ export interface SshEnvironment {
   readonly agentSocket: string | undefined;
 }
 
-/** Runs `command` with the settings in `inputs`; `inputs.stdout` and `stderr` are the outputs of the run before. */
+/**
+ * Runs `command` with the settings in `inputs`; `inputs.stdout` and `stderr` are the outputs of the
+ * previous run.
+ */
 export async function runRemote(
   command: string,
   inputs: RemoteCommandInputs,
@@ -59,7 +62,7 @@ async function setEnvironment(
   }
 }
 
-/** The official text, which names the way out. */
+/** Returns the official text, which names a solution. */
 function refused(name: string): string {
   return [
     `Unable to set '${name}'. This only works if your SSH server is configured to accept`,

@@ -1,4 +1,4 @@
-/** Who the client is and whom it trusts: authentication in the official order, and the pinned host key. */
+/** Authenticates the client, with methods in the official order, and checks the pinned host key. */
 import { connect as connectSocket } from "node:net";
 import { utils } from "ssh2";
 import type {
@@ -12,14 +12,17 @@ import type {
 import type { Endpoint } from "./inputs.js";
 import { authenticationError, dialError } from "./ssh-errors.js";
 
-/** What stays the same over all attempts to reach one endpoint. */
+/** Credentials for all attempts to reach one endpoint. */
 export interface Credentials {
   readonly endpoint: Endpoint;
   readonly methods: readonly AnyAuthMethod[];
   readonly hostKey: { readonly type: string; readonly blob: Buffer } | undefined;
 }
 
-/** Reads keys and asks the agent for life; what is wrong here is wrong for good, so it is not tried again. */
+/**
+ * Reads the keys and checks that the agent answers. Errors here are permanent, so nothing is
+ * repeated.
+ */
 export async function credentials(
   endpoint: Endpoint,
   agentSocket: string | undefined,
@@ -49,7 +52,7 @@ function methods(endpoint: Endpoint, socket: string | undefined): AnyAuthMethod[
       },
     );
   }
-  // Go's client tries each kind once, so a private key hides the agent.
+  // Go's client tries each method once, so it does not use the agent if there is a private key.
   if (socket && privateKey === undefined) list.push({ type: "agent", username, agent: socket });
   return list;
 }
@@ -66,7 +69,7 @@ function parsedKey(text: string, passphrase: string | undefined): ParsedKey {
   throw new Error("ssh: no key found");
 }
 
-/** The key that is accepted; undefined accepts any, as the official plugin does. */
+/** Returns the accepted host key; undefined accepts any, like the official plugin. */
 function pinnedKey(line: string | undefined): Credentials["hostKey"] {
   if (line === undefined || line === "") return undefined;
   const key = utils.parseKey(line);
@@ -88,14 +91,17 @@ async function answers(socket: string): Promise<void> {
 }
 
 export interface Refusal {
-  /** Reports why the handshake ends, in place of what the library says. */
+  /** Reports why the handshake ends, instead of the library's message. */
   (error: Error): void;
 }
 
-/** Milliseconds. The official plugin bounds the connection alone, and a machine with much to do takes its time. */
+/**
+ * Milliseconds for the handshake. The official plugin limits only the connection; a busy machine
+ * needs time.
+ */
 const handshakeTimeout = 20_000;
 
-/** The library's settings for one attempt. */
+/** Returns the library's settings for one attempt. */
 export function connectConfig(who: Credentials, refuse: Refusal): ConnectConfig {
   const { endpoint, hostKey } = who;
   return {
@@ -107,7 +113,7 @@ export function connectConfig(who: Credentials, refuse: Refusal): ConnectConfig 
       refuse(new Error("ssh: handshake failed: ssh: host key mismatch"));
       return false;
     },
-    // Only the pinned key's type is offered: a server with several keys then shows that one.
+    // Only the pinned key's type is offered, so that a server with several keys shows this one.
     ...(hostKey && { algorithms: { serverHostKey: [hostKey.type as ServerHostKeyAlgorithm] } }),
   };
 }
@@ -115,7 +121,7 @@ export function connectConfig(who: Credentials, refuse: Refusal): ConnectConfig 
 function authHandler(who: Credentials, refuse: Refusal): AuthHandlerMiddleware {
   const waiting = [...who.methods];
   const attempted: string[] = [];
-  // The library passes null before the server has said which methods it takes.
+  // The library passes null until the server has reported which methods it accepts.
   return (allowed: AuthenticationType[] | null, _partial, next) => {
     if (attempted.length === 0) {
       attempted.push("none");

@@ -1,4 +1,4 @@
-/** Reaches an SSH server, directly or through a proxy, with the official plugin's retries. */
+/** Connects to an SSH server, directly or through a proxy, with the official plugin's retries. */
 import { connect as connectSocket } from "node:net";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -10,18 +10,21 @@ import { connectConfig, credentials } from "./ssh-auth.js";
 import type { Credentials } from "./ssh-auth.js";
 import { channelError, dialError, dialTimeout, handshakeError } from "./ssh-errors.js";
 
-/** Pause after the first failed attempt, its growth, and its largest value (Pulumi's retry defaults). */
+/** Pause after the first failed attempt, its growth, and its maximum (Pulumi's retry defaults). */
 const firstPauseMs = 100;
 const pauseGrowth = 1.5;
 const longestPauseMs = 5000;
 
 export interface Session {
   readonly client: Client;
-  /** Ends the connection, and the one to the proxy. */
+  /** Closes the connection, and the one to the proxy. */
   close(): void;
 }
 
-/** Dials until it works, the limit of failed attempts is passed, or the operation's signal is aborted. */
+/**
+ * Dials until it succeeds. Throws when the limit of failed attempts is exceeded or the signal is
+ * aborted.
+ */
 export async function dial(
   connection: Connection,
   operation: Operation,
@@ -60,8 +63,8 @@ async function dialThrough({ proxy, who, operation, agentSocket }: ProxiedDial):
     const stream = await withRetries("Dial from proxy", limit, operation, () =>
       forward(hop, who.endpoint),
     );
-    // As in the official plugin, a failed handshake is tried again on the same stream, which is of no use:
-    // programs have to cope with that, so the stand-in must not be kinder.
+    // Like the official plugin, repeats a failed handshake on the same stream, where it cannot
+    // succeed: programs must be able to handle this with the stand-in too.
     const client = await withRetries("Dial", limit, operation, () => handshake(stream, who));
     return {
       client,
@@ -143,7 +146,7 @@ function forward(hop: Client, { host, port }: Endpoint): Promise<Duplex> {
   });
 }
 
-/** Streams on which a handshake failed. A channel of ssh2 does not say that it was destroyed. */
+/** Streams on which a handshake failed. A channel of ssh2 does not report that it was destroyed. */
 const spent = new WeakSet<Duplex>();
 
 function handshake(stream: Duplex, who: Credentials): Promise<Client> {
@@ -156,13 +159,15 @@ function handshake(stream: Duplex, who: Credentials): Promise<Client> {
       stream.destroy();
     };
     client.on("error", (error) => {
-      // Before "ready": why the handshake failed. After it: the session ends with "close" and tells its user.
+      // Before "ready", this reports why the handshake failed. Later, the session's user gets
+      // "close".
       fail(handshakeError(error));
     });
     client.once("close", () => {
       fail(handshakeError(new Error("EOF")));
     });
-    // A proxy's sshd keeps its channel half open when the machine's end of it has ended. SSH is over then.
+    // A proxy's sshd keeps its channel half open after the machine has closed its end. The SSH
+    // session is over then.
     stream.once("end", () => {
       stream.destroy();
     });

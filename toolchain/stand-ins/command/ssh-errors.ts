@@ -1,4 +1,4 @@
-/** Errors of dialling in the words of the official plugin (Go's net and x/crypto/ssh). */
+/** Renders errors of dialling in the words of the official plugin (Go's net and x/crypto/ssh). */
 
 const connectReasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connect: connection refused",
@@ -14,7 +14,12 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
-/** `network` is tcp or unix, `address` what was dialled. */
+/**
+ * Returns the error of a failed dial.
+ *
+ * @param network tcp or unix
+ * @param address dialled address
+ */
 export function dialError(network: string, address: string, error: unknown): Error {
   const code = errorCode(error);
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") {
@@ -29,7 +34,7 @@ export function dialTimeout(network: string, address: string): Error {
   return new Error(`dial ${network} ${address}: i/o timeout`);
 }
 
-/** By their numbers in SSH. */
+/** Reasons for rejecting a channel, by their numbers in SSH. */
 const rejections: Readonly<Record<number, string>> = {
   1: "administratively prohibited",
   2: "connect failed",
@@ -37,14 +42,14 @@ const rejections: Readonly<Record<number, string>> = {
   4: "resource shortage",
 };
 
-/** Why a proxy opened no channel: it says a reason, or it is gone and says nothing. */
+/** Returns why a proxy opened no channel: its reason, or EOF if the connection was lost. */
 export function channelError(error: unknown): Error {
   if (!(error instanceof Error && "reason" in error)) return new Error("EOF");
   const reason = rejections[Number(error.reason)];
   return new Error(reason === undefined ? "EOF" : `ssh: rejected: ${reason} (${error.message})`);
 }
 
-/** An error of the SSH library while the connection is set up. */
+/** Returns an error of the SSH library during the handshake. */
 export function handshakeError(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error);
   return new Error(`ssh: handshake failed: ${handshakeReason(message, errorCode(error))}`);

@@ -1,16 +1,20 @@
-/** Runs one command on a connection: environment first, each variable acknowledged by the server, then the command. */
+/**
+ * Runs one command on a connection. Each environment variable is sent first and acknowledged by the
+ * server.
+ */
 import type { Client, ClientChannel } from "ssh2";
 import type { Output } from "./output.js";
 
-/** Window and packet size of a channel, as the library's own `exec` asks for. */
+/** Window and packet size of a channel, equal to those of the library's `exec`. */
 const windowSize = 2 * 1024 * 1024;
 const packetSize = 32 * 1024;
 
 type Reply = (failed: boolean | Error) => void;
 
 /**
- * What the library's `exec` is made of. It sends the environment without asking whether the server took it, but a refused
- * variable has to fail the command before it runs; so the same three requests are made here one by one.
+ * Internals of the library's `exec`. The library sends environment variables without waiting for
+ * the server's answer, but a refused variable has to fail the command before it runs. So this class
+ * sends the requests one by one.
  */
 interface LibraryClient {
   readonly _chanMgr: { add(opened: Opened): number };
@@ -49,14 +53,14 @@ export class RemoteShell {
     });
   }
 
-  /** False when the server does not take the variable. */
+  /** Sets a variable; returns false if the server refuses it. */
   setEnvironment(name: string, value: string): Promise<boolean> {
     const answer = this.answer();
     this.library._protocol.env(this.channel.outgoing.id, name, value, true);
     return answer;
   }
 
-  /** Runs the command to its end. Returns why it failed, or undefined. */
+  /** Runs the command until it exits. Returns why it failed, or undefined. */
   async run(
     command: string,
     stdin: string | undefined,
@@ -77,7 +81,7 @@ export class RemoteShell {
     this.channel.close();
   }
 
-  /** The server's answer to the next request; no answer when the connection ends. */
+  /** Returns whether the server accepts the next request; false if the connection closes. */
   private answer(): Promise<boolean> {
     return new Promise((resolve) => {
       this.channel._callbacks.push((failed) => {
@@ -100,7 +104,7 @@ export class RemoteShell {
       channel.stderr.on("data", (data: Buffer) => {
         output.add("stderr", data);
       });
-      // A server may close its end before it has read all of standard input.
+      // A server may close its end before it has read all of the standard input.
       channel.on("error", () => undefined);
       channel.on("exit", (code: number | null, signal?: string, _dump?: string, text?: string) => {
         succeeded = code === 0;

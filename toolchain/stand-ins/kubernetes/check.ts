@@ -6,7 +6,9 @@ import { annotate, annotations, isTrue, kindOf, nameOf, namespaceOf } from "./ob
 import { annotateSecrets, toObject } from "./wire.js";
 import type { JsonObject } from "../plugin/values.js";
 
-/** How the engine wants unnamed resources named (pulumi:autonaming in the stack's configuration). */
+/**
+ * Settings for naming resources without a name (pulumi:autonaming in the stack's configuration).
+ */
 export interface Autonaming {
   readonly disabled: boolean;
   readonly proposedName: string;
@@ -16,14 +18,14 @@ export interface CheckInput {
   readonly urn: string;
   readonly olds: JsonObject;
   readonly news: JsonObject;
-  /** The same in preview and update, so that both give the same name. */
+  /** Seed of random names; equal in preview and update, so that both give the same name. */
   readonly randomSeed: Uint8Array;
   readonly autonaming?: Autonaming;
-  /** For objects that belong in a namespace and name none. Undefined: the kind has no namespace. */
+  /** Namespace for objects that need one and name none. Undefined: the kind has no namespace. */
   readonly namespace?: string;
 }
 
-/** Validates inputs and completes them: the normal form, a name, a namespace. Secrets stay marked. */
+/** Validates inputs, normalizes them, and adds a name and a namespace. Secrets stay marked. */
 export function checkResource(input: CheckInput): JsonObject {
   const object = normalize(toObject(input.news));
   refuseUnsupported(input.urn, object);
@@ -35,7 +37,7 @@ export function checkResource(input: CheckInput): JsonObject {
       );
     }
     const name = isTrue(old, annotations.autonamed) ? nameOf(old) : autoname(input);
-    // A name that others gave an unnamed resource (an import) is not taken over.
+    // A name that an import gave to an unnamed resource is not adopted.
     if (Object.keys(old).length === 0 || isTrue(old, annotations.autonamed)) {
       setAt(object, ["metadata", "name"], name);
       annotate(object, annotations.autonamed, "true");
@@ -62,7 +64,10 @@ function refuseUnsupported(urn: string, object: JsonObject): void {
   }
 }
 
-/** The resource's name, a dash and eight hexadecimal digits. */
+/**
+ * Returns the resource's name, a dash and eight hexadecimal digits, or the name that the engine
+ * proposes.
+ */
 function autoname(input: CheckInput): string {
   if (input.autonaming?.disabled) {
     throw new Error("autonaming is disabled, resource requires the .metadata.name field to be set");

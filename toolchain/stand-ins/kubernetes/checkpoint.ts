@@ -10,16 +10,16 @@ const initialApiVersionKey = "__initialApiVersion";
 const fieldManagerKey = "__fieldManager";
 
 export interface Checkpoint {
-  /** The inputs of the last write. */
+  /** Inputs of the last write. */
   readonly inputs: JsonObject;
-  /** The object as the server had it after the last write or refresh. */
+  /** Object that the server returned at the last write or refresh. */
   readonly live: JsonObject;
   readonly initialApiVersion: string;
-  /** Empty for a resource that was imported. */
+  /** Field manager; empty for an imported resource. */
   readonly fieldManager: string;
 }
 
-/** Reads a state back: without secret marks, keys as Kubernetes writes them. */
+/** Parses a state: removes secret marks, and restores the keys of Kubernetes. */
 export function parseCheckpoint(state: JsonObject): Checkpoint {
   const object = toObject(state);
   const inputs = object[inputsKey];
@@ -32,8 +32,11 @@ export function parseCheckpoint(state: JsonObject): Checkpoint {
 }
 
 /**
- * The state to keep: the live object as outputs, and with it what the next diff and update need. `marks` are inputs
- * as the engine sent them; what is secret there is secret in the state, and a Secret's data always is.
+ * Returns the state: the live object as outputs, with the values that the next diff and update
+ * need.
+ *
+ * @param marks inputs as the engine sent them; secrets in them, and a Secret's data, are secret in
+ * the state
  */
 export function writeCheckpoint(checkpoint: Checkpoint, marks: JsonObject): JsonObject {
   const live = structuredClone(checkpoint.live);

@@ -6,7 +6,10 @@ import type { Connection } from "./kubeconfig.js";
 import { isObject } from "../plugin/values.js";
 import type { JsonObject } from "../plugin/values.js";
 
-/** The API server answered with a Status that is no success. The message is the server's own. */
+/**
+ * Error of a request that the API server answered with a failure Status; the message is the
+ * server's.
+ */
 export class ApiError extends Error {
   constructor(
     readonly code: number,
@@ -18,13 +21,16 @@ export class ApiError extends Error {
   get reason(): string {
     return textAt(this.status, "reason");
   }
-  /** What the Status is about, e.g. `namespaces`. */
+  /** Kind that the Status is about, e.g. `namespaces`. */
   get kind(): string {
     return textAt(this.status, "details", "kind");
   }
 }
 
-/** No answer: the connection failed, timed out or was cut. Says which request, like Go's client. */
+/**
+ * Error of a request without an answer: the connection failed, timed out or was closed. Names the
+ * request, like Go's client.
+ */
 export class UnreachableError extends Error {
   constructor(method: string, url: string, cause: Error) {
     const verb = method.charAt(0) + method.slice(1).toLowerCase();
@@ -63,12 +69,12 @@ export interface KubeRequest {
   readonly path: string;
   readonly query?: Record<string, string | undefined>;
   readonly body?: JsonObject | readonly JsonObject[];
-  /** Of the body. Default: application/json. */
+  /** Content type of the body. @default application/json */
   readonly type?: string;
   readonly signal?: AbortSignal;
 }
 
-/** Milliseconds without an answer until a request counts as failed; client-go's discovery uses the same. */
+/** Milliseconds without an answer after which a request fails; equal to client-go's discovery. */
 const requestTimeout = 32_000;
 
 const readRetries = 10;
@@ -78,11 +84,11 @@ interface Answer {
   readonly text: string;
 }
 
-/** A small Kubernetes client: JSON over HTTPS with the credentials of one kubeconfig context. */
+/** Small Kubernetes client: JSON over HTTPS with the credentials of one kubeconfig context. */
 export class KubeClient {
   private readonly agent: Agent;
 
-  /** @param interval milliseconds between two tries of a read whose connection was cut */
+  /** @param interval milliseconds between two attempts of a read whose connection was closed */
   constructor(
     readonly connection: Connection,
     private readonly interval = 1_000,
@@ -120,7 +126,9 @@ export class KubeClient {
     throw new ApiError(answer.code, parsed);
   }
 
-  /** As client-go does it (rest/request.go): a read whose connection was cut is asked again, ten times. */
+  /**
+   * Repeats a read whose connection was closed, up to ten times, like client-go (rest/request.go).
+   */
   private async sendAgain(url: URL, method: string, request: KubeRequest): Promise<Answer> {
     for (let tries = 0; ; tries += 1) {
       try {
@@ -141,7 +149,8 @@ export class KubeClient {
     return {
       accept: "application/json",
       "user-agent": "stackadm-kubernetes-stand-in",
-      // Node sends no length by itself with a DELETE, and the server then takes the body for the next request.
+      // Node sends no length for a DELETE by itself; the server would then read the body as the
+      // next request.
       ...(body && {
         "content-type": type ?? "application/json",
         "content-length": String(body.length),
@@ -176,7 +185,7 @@ export class KubeClient {
   }
 }
 
-/** Errors of proxies and of some handlers are plain text. */
+/** Parses a body; errors of proxies and of some handlers are plain text. */
 function parseBody(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);

@@ -9,7 +9,7 @@ import type { JsonObject } from "../plugin/values.js";
 export interface WriteOptions {
   readonly fieldManager: string;
   readonly dryRun?: boolean;
-  /** Takes fields over from other managers. Default: false. */
+  /** Takes fields over from other managers. @default false */
   readonly force?: boolean;
 }
 
@@ -18,7 +18,7 @@ const writeQuery = (options: WriteOptions) => ({
   dryRun: options.dryRun ? "All" : undefined,
 });
 
-/** Objects of one cluster: read, create, apply, delete. Every request ends when `signal` is aborted. */
+/** Client for the objects of one cluster. Every request ends when `signal` is aborted. */
 export class Cluster {
   constructor(
     private readonly client: KubeClient,
@@ -42,7 +42,7 @@ export class Cluster {
     });
   }
 
-  /** Server-side apply. */
+  /** Applies an object by server-side apply. */
   async applyObject(object: JsonObject, options: WriteOptions): Promise<JsonObject> {
     const { path, namespaced } = await pathOf(this.discovery, object, this.signal);
     return this.client.request({
@@ -87,7 +87,7 @@ export class Cluster {
     });
   }
 
-  /** Objects of a kind in a namespace that carry all of `labels`. */
+  /** Returns the objects of a kind in a namespace that have all of `labels`. */
   async list(kind: JsonObject, labels: Readonly<Record<string, string>>): Promise<JsonObject[]> {
     const { collection } = await pathOf(this.discovery, kind, this.signal);
     const labelSelector = Object.entries(labels)
@@ -98,14 +98,14 @@ export class Cluster {
       query: { labelSelector: labelSelector || undefined },
       signal: this.signal,
     });
-    // The items of a list do not repeat what they are.
+    // The items of a list do not contain their apiVersion and kind.
     return listAt(list, "items")
       .filter(isObject)
       .map((item) => ({ apiVersion: apiVersionOf(kind), kind: kindOf(kind), ...item }));
   }
 }
 
-/** The program may have given a cluster-scoped object a namespace before anybody knew its scope. */
+/** Removes the namespace: the program may have set one before the kind's scope was known. */
 function withoutNamespace(object: JsonObject): JsonObject {
   const metadata = object["metadata"];
   if (!isObject(metadata)) return object;

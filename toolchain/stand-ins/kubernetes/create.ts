@@ -16,24 +16,27 @@ import type { JsonObject } from "../plugin/values.js";
 
 export interface CreateInput {
   readonly urn: string;
-  /** Checked inputs. */
+  /** Inputs that Check has completed. */
   readonly properties: JsonObject;
-  /** Seconds, 0 when not set. */
+  /** Time limit in seconds; 0 if not set. */
   readonly timeout: number;
   readonly preview: boolean;
 }
 
 export interface Created {
-  /** Empty in a preview. */
+  /** ID of the object; empty in a preview. */
   readonly id: string;
   readonly properties: JsonObject;
 }
 
-/** The namespace of the object is not there: a preview cannot be asked, an update waits for it a while. */
+/**
+ * Reports whether the object's namespace does not exist: a preview cannot ask the server then, an
+ * update waits for it.
+ */
 const isNamespaceMissing = (error: unknown): boolean =>
   isNotFound(error) && error.kind === "namespaces";
 
-/** Creates an object and waits until it is ready; in a preview, asks the server what it would make of it. */
+/** Creates an object and waits until it is ready. In a preview, asks the server for the result. */
 export async function createResource(session: Session, input: CreateInput): Promise<Created> {
   const { urn, properties, preview } = input;
   const asIs: Created = { id: "", properties };
@@ -51,7 +54,7 @@ export async function createResource(session: Session, input: CreateInput): Prom
     const written = await write(session, { inputs, fieldManager, preview, log });
     log.clear();
     if (preview) {
-      // There is no status yet; programs that read one would take it for real.
+      // Programs that read a status would take the preview's for the real one.
       return { id: "", properties: checkpoint(without(written, "status")) };
     }
     const live = await waitUntilReady(waitingOf(session, log, input), inputs, written);
@@ -84,7 +87,7 @@ export const waitingOf = (
   settle: session.timing.settle,
 });
 
-/** What the server says of a preview that has nothing to do with the object being wrong. */
+/** Reports whether the server cannot answer a preview, although the object may be correct. */
 const isNoAnswerToPreview = (error: unknown): boolean =>
   isForbidden(error) ||
   isAlreadyExists(error) ||
@@ -128,7 +131,7 @@ interface Write {
   readonly log: ResourceLog;
 }
 
-/** Tries again for half a minute when the kind or the namespace may still be on its way. */
+/** Retries of a create, for half a minute, while the kind or the namespace may not exist yet. */
 const retries = 5;
 
 async function write(session: Session, what: Write): Promise<JsonObject> {
@@ -150,7 +153,7 @@ async function write(session: Session, what: Write): Promise<JsonObject> {
 function writeOnce(session: Session, what: Write): Promise<JsonObject> {
   const { inputs, fieldManager, preview } = what;
   if (!session.settings.upsert) {
-    // A plain create, so that an object that somebody else made is never changed by accident.
+    // A plain create, which never changes an existing object by accident.
     return session.cluster.create(inputs, { fieldManager: creatingManager, dryRun: preview });
   }
   const force = preview || session.settings.patchForce || isTrue(inputs, annotations.patchForce);

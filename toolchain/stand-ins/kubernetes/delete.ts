@@ -13,11 +13,13 @@ export interface DeleteInput {
   readonly urn: string;
   readonly id: string;
   readonly properties: JsonObject;
-  /** Seconds, 0 when not set. */
+  /** Time limit in seconds; 0 if not set. */
   readonly timeout: number;
 }
 
-/** Kinds whose deletion is not waited for with pulumi.com/skipAwait, as the official provider has always done. */
+/**
+ * Kinds whose deletion is not waited for with pulumi.com/skipAwait, as in the official provider.
+ */
 const skippable = new Set([
   "Namespace",
   "Pod",
@@ -33,7 +35,10 @@ const propagation = new Map([
   ["background", "Background"],
 ]);
 
-/** Deletes an object with what it owns and waits until it is gone. One that is gone already is no error. */
+/**
+ * Deletes an object with the objects that it owns, and waits until it does not exist. A missing
+ * object is no error.
+ */
 export async function deleteResource(session: Session, input: DeleteInput): Promise<void> {
   const log = session.logFor(input.urn);
   if (session.unreachable !== undefined) {

@@ -15,16 +15,16 @@ export interface PropertyChange {
 }
 
 export interface ResourceDiff {
-  /** Keyed by property path, as Pulumi writes it. */
+  /** Changes by property path, in Pulumi's syntax. */
   readonly changes: ReadonlyMap<string, PropertyChange>;
   readonly replaces: readonly string[];
   readonly deleteBeforeReplace: boolean;
 }
 
 export interface DiffInput {
-  /** The state of the last write: outputs with `__inputs`. */
+  /** State of the last write: outputs with `__inputs`. */
   readonly olds: JsonObject;
-  /** Checked inputs. */
+  /** Inputs that Check has completed. */
   readonly news: JsonObject;
   readonly ignoreChanges: readonly string[];
   readonly namespaced: boolean;
@@ -32,8 +32,8 @@ export interface DiffInput {
 }
 
 /**
- * Compares new inputs with what the server stored of the old ones, so that a change by somebody else shows after a
- * refresh, and what the server adds by itself never does.
+ * Compares new inputs with what the server stored of the old ones: so changes by other clients
+ * appear after a refresh, and fields that the server adds never do.
  */
 export function diffResource(input: DiffInput): ResourceDiff {
   const { inputs: oldInputs, live } = parseCheckpoint(input.olds);
@@ -61,7 +61,7 @@ export function diffResource(input: DiffInput): ResourceDiff {
   return {
     changes,
     replaces,
-    // Two objects cannot have one name: the old one has to go first.
+    // Two objects cannot have the same name, so the old one is deleted first.
     deleteBeforeReplace:
       replaces.length > 0 && sameIdentity && !isTrue(news, annotations.autonamed),
   };
@@ -87,7 +87,7 @@ function setNamespace(object: JsonObject, namespaced: boolean): void {
 
 type Report = (path: ChangePath, kind: PropertyChange["kind"], value: Json | undefined) => void;
 
-/** One place in three objects: as the server has it, as it shall be, and as the last inputs had it. */
+/** Values at one path: on the server, in the new inputs, and in the last inputs. */
 interface Place {
   readonly olds: Json | undefined;
   readonly news: Json | undefined;
@@ -123,7 +123,7 @@ function compareValues(path: ChangePath, { olds, news, before }: Place, report: 
   } else if (isUnknown(news)) {
     report(path, had ? "UPDATE" : "ADD", news);
   } else if (!had) {
-    // An input that says nothing (false, 0, nothing in it) and that the server therefore did not store.
+    // Ignores an unchanged empty input (false, 0, empty list or map) that the server did not store.
     if (!isEmpty(news) || !equal(before, news)) report(path, "ADD", news);
   } else if (!(isQuantity(path) ? sameQuantity(olds, news) : equal(olds, news))) {
     report(path, "UPDATE", news);
@@ -133,7 +133,7 @@ function compareValues(path: ChangePath, { olds, news, before }: Place, report: 
 const isQuantity = (path: ChangePath): boolean =>
   isQuantityAt(String(path.at(-2)), String(path.at(-1)));
 
-/** `spec.ports[0].port`, `metadata.annotations["a.b/c"]`. */
+/** Renders a path: `spec.ports[0].port`, `metadata.annotations["a.b/c"]`. */
 export function formatPath(path: ChangePath): string {
   let text = "";
   for (const step of path) {
@@ -144,7 +144,7 @@ export function formatPath(path: ChangePath): string {
   return text;
 }
 
-/** Reads what {@link formatPath} writes, and the `[*]` of ignoreChanges. */
+/** Parses the paths of {@link formatPath}, and the `[*]` of ignoreChanges. */
 export function parsePath(text: string): (string | number)[] {
   const step = /\.?([^.[\]"]+)|\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|\[(\*)\]/gy;
   const path: (string | number)[] = [];

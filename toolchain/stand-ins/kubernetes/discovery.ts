@@ -6,7 +6,10 @@ import type { GroupVersionKind } from "./kinds.js";
 import { isObject } from "../plugin/values.js";
 import type { JsonObject } from "../plugin/values.js";
 
-/** The server does not serve this kind: probably its CustomResourceDefinition is missing. */
+/**
+ * Error for a kind that the server does not serve: probably its CustomResourceDefinition is
+ * missing.
+ */
 export class NoMatchError extends Error {
   constructor(gvk: GroupVersionKind) {
     super(`no matches for kind "${gvk.kind}" in version "${apiVersionOfGvk(gvk)}"`);
@@ -15,9 +18,9 @@ export class NoMatchError extends Error {
 }
 
 export interface ApiResource {
-  /** The group and version's part of the URL, e.g. `/apis/apps/v1`. */
+  /** Path of the group and version in URLs, e.g. `/apis/apps/v1`. */
   readonly prefix: string;
-  /** The plural in URLs. */
+  /** Plural of the kind in URLs. */
   readonly plural: string;
   readonly namespaced: boolean;
 }
@@ -25,15 +28,17 @@ export interface ApiResource {
 const prefixOf = (gvk: GroupVersionKind): string =>
   gvk.group === "" ? `/api/${gvk.version}` : `/apis/${gvk.group}/${gvk.version}`;
 
-/** Which kinds a server has, asked once per group and version and again when a kind is missing. */
+/** Kinds that a server has: read once per group and version, and again if a kind is missing. */
 export class Discovery {
   private readonly known = new Map<string, Promise<JsonObject>>();
-  /** Scope of custom resources whose definition the program has shown to Check but not created yet. */
+  /**
+   * Scope of custom resources whose definition Check has received, but which is not created yet.
+   */
   private readonly planned = new Map<string, boolean>();
 
   constructor(private readonly client: KubeClient) {}
 
-  /** Remembers a CustomResourceDefinition of the program. */
+  /** Records a CustomResourceDefinition of the program. */
   plan(crd: JsonObject): void {
     const kind = textAt(crd, "spec", "names", "kind");
     const group = textAt(crd, "spec", "group");
@@ -59,7 +64,10 @@ export class Discovery {
     }
   }
 
-  /** Whether objects of the kind have a namespace; custom resources nobody knows yet are taken to have one. */
+  /**
+   * Reports whether objects of the kind have a namespace; unknown custom resources count as
+   * namespaced.
+   */
   async isNamespaced(gvk: GroupVersionKind): Promise<boolean> {
     if (isBuiltIn(gvk)) return isNamespacedBuiltIn(gvk);
     const planned = this.planned.get(`${gvk.group}/${gvk.kind}`);
@@ -99,14 +107,14 @@ function match(list: JsonObject, gvk: GroupVersionKind): ApiResource | undefined
   );
 }
 
-/** The URL path of an object's collection. */
+/** Returns the URL path of an object's collection. */
 export function collectionPath(resource: ApiResource, namespace: string): string {
   return resource.namespaced
     ? `${resource.prefix}/namespaces/${namespace || "default"}/${resource.plural}`
     : `${resource.prefix}/${resource.plural}`;
 }
 
-/** The URL path of an object. */
+/** Returns the URL path of an object. */
 export async function pathOf(
   discovery: Discovery,
   object: JsonObject,

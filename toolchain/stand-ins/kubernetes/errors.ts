@@ -7,12 +7,12 @@ import { idOf, nameOf } from "./object.js";
 import { toStruct } from "../plugin/values.js";
 import type { JsonObject } from "../plugin/values.js";
 
-/** The object exists, but is not what it should become. Carries what the server had last. */
+/** Error for an object that exists but is not ready. Contains its last known state. */
 export class NotReadyError extends Error {
   constructor(
     message: string,
     readonly live: JsonObject,
-    /** What was wrong when waiting ended, one sentence each. */
+    /** Problems when the waiting ended, one sentence each. */
     readonly problems: readonly string[] = [],
   ) {
     super(message);
@@ -32,8 +32,8 @@ export const failedToInitialize = (live: JsonObject, problems: readonly string[]
   );
 
 /**
- * An operation that left an object behind in a state worth keeping: the engine saves `state` with the reasons as
- * init errors and tries an update next time.
+ * Error of an operation that left an object whose state is to be kept: the engine saves `state`,
+ * with the reasons as init errors, and tries an update in the next run.
  */
 export class PartialError extends Error {
   constructor(
@@ -47,7 +47,10 @@ export class PartialError extends Error {
   }
 }
 
-/** The error as gRPC carries it; a partial one with Pulumi's ErrorResourceInitFailed in its details. */
+/**
+ * Returns the error for gRPC; the details of a partial one contain Pulumi's
+ * ErrorResourceInitFailed.
+ */
 export function toServiceError(error: unknown): Partial<ServiceError> {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof PartialError)) return { code: status.UNKNOWN, details: message };

@@ -2,10 +2,13 @@ import { at, listAt, setAt, textAt } from "./json.js";
 import { isObject } from "../plugin/values.js";
 import type { Json, JsonObject } from "../plugin/values.js";
 
-/** The manager under which objects are created; the first update hands its fields to the resource's own manager. */
+/**
+ * Field manager of created objects; the first update moves its fields to the resource's own
+ * manager.
+ */
 export const creatingManager = "pulumi-kubernetes";
 
-/** Managers whose fields an update takes over: earlier creates, and kubectl. */
+/** Field managers whose fields an update takes over: those of earlier creates, and kubectl. */
 const takenOver = new Map([
   [creatingManager, ["Update"]],
   ["pulumi-resource-kubernetes", ["Update"]],
@@ -23,8 +26,9 @@ function merge(a: JsonObject, b: JsonObject): JsonObject {
 }
 
 /**
- * A JSON patch of managedFields after which `manager` has applied what the create and kubectl had written. Without
- * it, server-side apply would keep every field that the new inputs no longer have. Undefined: nothing to hand over.
+ * Returns a JSON patch of managedFields that moves the fields of the create and of kubectl to
+ * `manager`. Without it, server-side apply would keep fields that the new inputs do not contain.
+ * Undefined if there are none.
  */
 export function takeOverPatch(live: JsonObject, manager: string): JsonObject[] | undefined {
   const entries = listAt(live, "metadata", "managedFields").filter(isObject);
@@ -53,8 +57,8 @@ export function takeOverPatch(live: JsonObject, manager: string): JsonObject[] |
 }
 
 /**
- * Keeps ignored fields as they are: one that another manager alone has set leaves the inputs, so that nothing
- * conflicts; any other gets the live value, so that nothing is unset.
+ * Keeps the value of an ignored field. If only another manager has set the field, it is removed
+ * from the inputs, so there is no conflict; otherwise it gets the live value, so it is not unset.
  */
 export function keepIgnored(
   inputs: JsonObject,

@@ -1,9 +1,9 @@
 import { awaited } from "./await/wait.js";
 
-/** Property names of a resource type's inputs; `any` when all are passed on to the API server as they are. */
+/** Names of a resource type's input properties; `any` if all are passed on to the API server. */
 export type HandledInputs = "any" | readonly string[];
 
-/** The provider's own arguments that the stand-in follows; every other one is refused or has no effect. */
+/** Provider arguments that the stand-in supports; others are refused or have no effect. */
 export const handledProviderInputs: readonly string[] = [
   "kubeconfig",
   "context",
@@ -18,13 +18,13 @@ export const handledProviderInputs: readonly string[] = [
   "deleteUnreachable",
 ];
 
-/** Components whose work is a function call on the stand-in. */
+/** Functions that components call. */
 export const handledInvokes: readonly string[] = ["kubernetes:yaml:decode"];
 
 /** Kinds that are waited for, as `<apiVersion>/<kind>`. All others are ready when they exist. */
 export const awaitedKinds: readonly string[] = Object.keys(awaited);
 
-/** What the stand-in does with a resource type: `undefined` when it refuses it. */
+/** Returns the supported inputs of a resource type; `undefined` if the stand-in refuses it. */
 export function handledInputs(type: string): HandledInputs | undefined {
   if (type === "pulumi:providers:kubernetes") return handledProviderInputs;
   const [packageName, module = "", kind = ""] = type.split(":");

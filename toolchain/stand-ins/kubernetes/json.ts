@@ -1,8 +1,8 @@
-/** Reading and changing plain JSON, the form in which Kubernetes objects travel through the stand-in. */
+/** Reads and changes plain JSON, the stand-in's form of Kubernetes objects. */
 import { isObject } from "../plugin/values.js";
 import type { Json, JsonObject } from "../plugin/values.js";
 
-/** The map under `key`, or an empty one: what is missing reads as empty. */
+/** Returns the map at a path; an empty one if it is missing. */
 export function mapAt(value: Json | undefined, ...path: string[]): JsonObject {
   const found = at(value, ...path);
   return isObject(found) ? found : {};
@@ -18,7 +18,7 @@ export function textAt(value: Json | undefined, ...path: string[]): string {
   return typeof found === "string" ? found : "";
 }
 
-/** A map of texts, as labels are. Values of other types are left out. */
+/** Returns a map of texts, such as labels. Leaves out values of other types. */
 export function textsAt(value: Json | undefined, ...path: string[]): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const [key, item] of Object.entries(mapAt(value, ...path))) {
@@ -32,7 +32,7 @@ export function numberAt(value: Json | undefined, ...path: string[]): number | u
   return typeof found === "number" ? found : undefined;
 }
 
-/** The value at a path of keys, `undefined` when any step is missing. */
+/** Returns the value at a path of keys; `undefined` if a step is missing. */
 export function at(value: Json | undefined, ...path: string[]): Json | undefined {
   let current: Json | undefined = value;
   for (const key of path) {
@@ -42,7 +42,7 @@ export function at(value: Json | undefined, ...path: string[]): Json | undefined
   return current;
 }
 
-/** Sets the value at a path, making the maps on the way. */
+/** Sets the value at a path, and creates missing maps. */
 export function setAt(target: JsonObject, path: readonly string[], value: Json): void {
   const last = path.at(-1);
   if (last === undefined) return;
@@ -61,11 +61,11 @@ export function removeAt(target: JsonObject, path: readonly string[]): void {
   if (last !== undefined && isObject(parent)) Reflect.deleteProperty(parent, last);
 }
 
-/** A copy without some of its keys. */
+/** Returns a copy without some of its keys. */
 export const without = (map: JsonObject, ...keys: string[]): JsonObject =>
   Object.fromEntries(Object.entries(map).filter(([key]) => !keys.includes(key)));
 
-/** Equality of JSON values; the order of keys does not matter. */
+/** Compares JSON values; the order of keys does not matter. */
 export function equal(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) {
@@ -79,7 +79,7 @@ export function equal(a: Json | undefined, b: Json | undefined): boolean {
   );
 }
 
-/** A copy with every map entry and list item passed through `change`, from the inside out. */
+/** Returns a copy in which `change` has replaced every map entry and list item, innermost first. */
 export function rewrite(
   value: Json,
   change: (value: Json) => Json,

@@ -1,15 +1,15 @@
 import { apiVersionOf, kindOf } from "./object.js";
 import type { JsonObject } from "../plugin/values.js";
 
-/** What a resource is to the API server. */
+/** Group, version and kind, by which the API server knows a resource. */
 export interface GroupVersionKind {
-  /** Empty for the core group. */
+  /** API group; empty for the core group. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
 }
 
-/** Groups served by Kubernetes itself. Everything else is a custom resource or an aggregated API. */
+/** Groups that Kubernetes itself serves. All others are custom resources or aggregated APIs. */
 const builtInGroups = new Set([
   "",
   "apps",
@@ -74,7 +74,7 @@ const clusterScoped = new Set([
 
 export const isBuiltIn = (gvk: GroupVersionKind): boolean => builtInGroups.has(gvk.group);
 
-/** Whether a built-in kind lives in a namespace. Only meaningful when {@link isBuiltIn}. */
+/** Reports whether a built-in kind is namespaced. Valid only if {@link isBuiltIn} is true. */
 export const isNamespacedBuiltIn = (gvk: GroupVersionKind): boolean => !clusterScoped.has(gvk.kind);
 
 export function gvkOf(object: JsonObject): GroupVersionKind {
@@ -86,7 +86,10 @@ export function gvkOf(object: JsonObject): GroupVersionKind {
 export const apiVersionOfGvk = (gvk: GroupVersionKind): string =>
   gvk.group === "" ? gvk.version : `${gvk.group}/${gvk.version}`;
 
-/** From a resource's URN: `urn:pulumi:stack::project::parent$kubernetes:apps/v1:Deployment::name`. */
+/**
+ * Returns the kind in a resource's URN:
+ * `urn:pulumi:stack::project::parent$kubernetes:apps/v1:Deployment::name`.
+ */
 export function gvkOfUrn(urn: string): GroupVersionKind {
   const type = typeOfUrn(urn);
   const [, module = "", kind = ""] = type.split(":");
@@ -106,11 +109,14 @@ export const isCrd = (object: JsonObject): boolean =>
 export const isSecretKind = (object: JsonObject): boolean =>
   kindOf(object) === "Secret" && apiVersionOf(object) === "v1";
 
-/** `ConfigMapPatch` and the like change parts of foreign objects; the stand-in does not handle them. */
+/**
+ * Reports whether the type is a `...Patch`, which changes parts of other owners' objects; the
+ * stand-in does not support it.
+ */
 export const isPatchType = (urn: string, kind: string): boolean =>
   typeOfUrn(urn).endsWith("Patch") && !kind.endsWith("Patch");
 
-/** `ConfigMapList` and the like exist for YAML files only. */
+/** Reports whether the type is a `...List`, which exists only for YAML files. */
 export const isListType = (urn: string): boolean => {
   const gvk = gvkOfUrn(urn);
   return isBuiltIn(gvk) && gvk.kind.endsWith("List");

@@ -6,9 +6,9 @@ import { listAt, mapAt, textAt } from "./json.js";
 import { isObject } from "../plugin/values.js";
 import type { JsonObject } from "../plugin/values.js";
 
-/** How to reach and convince one API server. */
+/** Address and credentials of one API server. */
 export interface Connection {
-  /** `https://host:port` with an optional path. */
+  /** Address `https://host:port` with an optional path. */
   readonly server: string;
   readonly ca?: Buffer;
   readonly insecure: boolean;
@@ -17,7 +17,7 @@ export interface Connection {
   readonly key?: Buffer;
   readonly token?: string;
   readonly user?: { readonly name: string; readonly password: string };
-  /** Where objects without a namespace go. */
+  /** Namespace of objects that name none. */
   readonly namespace: string;
 }
 
@@ -29,11 +29,11 @@ export interface KubeconfigOverrides {
 
 interface Loaded {
   readonly config: JsonObject;
-  /** Relative file names in a kubeconfig count from its own directory. */
+  /** Directory of the kubeconfig; relative file names in it start there. */
   readonly directory: string;
 }
 
-/** Reads a kubeconfig given as contents (YAML or JSON) or as a path. */
+/** Reads a kubeconfig, given as its content (YAML or JSON) or as a path. */
 export function loadKubeconfig(pathOrContents: string): Loaded {
   const path = pathOrContents.startsWith("~")
     ? join(homedir(), pathOrContents.slice(1))
@@ -49,7 +49,7 @@ const entry = (config: JsonObject, list: string, name: string): JsonObject | und
   return isObject(found) ? found : undefined;
 };
 
-/** The cluster entry in use: what `DiffConfig` compares. */
+/** Returns the active cluster entry, which `DiffConfig` compares. */
 export function activeCluster(
   config: JsonObject,
   overrides: KubeconfigOverrides,

@@ -3,11 +3,11 @@ import type { Severity } from "../plugin/engine-log.js";
 
 export type { Severity };
 
-/** Where messages about resources go. */
+/** Receiver of messages about resources. */
 export interface Log {
-  /** A line that stays in the diagnostics. */
+  /** Sends a diagnostic that stays visible. */
   log(severity: Severity, urn: string, message: string): void;
-  /** What is happening to the resource right now; replaced by the next. Empty clears it. */
+  /** Shows the current state of a resource until the next call; an empty text removes it. */
   status(severity: Severity, urn: string, message: string): void;
   /** Waits until everything sent has arrived. */
   flush(): Promise<void>;
@@ -27,7 +27,7 @@ export function engineLog(address: string): Log {
   };
 }
 
-/** The log of one operation on one resource: a status that was already shown is not shown again. */
+/** Log of one operation on one resource; shows each status only once. */
 export class ResourceLog {
   private readonly shown = new Set<string>();
 

@@ -3,13 +3,15 @@ import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb.j
 import { engineAddress, serve } from "../plugin/serve.js";
 import { KubernetesProvider } from "./provider.js";
 
-/** The version of @pulumi/kubernetes that the stand-in stands for; build metadata tells it apart. */
+/**
+ * Version of @pulumi/kubernetes that the stand-in replaces; the build metadata distinguishes both.
+ */
 const version = "4.34.2+stand-in";
 
 async function main(): Promise<void> {
   const address = engineAddress(process.argv.slice(2));
   const provider = new KubernetesProvider({ version, environment: (name) => process.env[name] });
-  // Without an address the engine sends it later, by Attach.
+  // Without an address argument, the engine sends it later, by Attach.
   if (address !== undefined) provider.attach(address);
   await serve({
     service: ResourceProviderService,

@@ -15,12 +15,13 @@ const readOnlyMetadata = [
 ];
 
 /**
- * Brings inputs into the form in which they are stored and compared, so that two ways of writing the same object
- * are no difference: a Secret's stringData becomes data, quantities get their usual units, empty maps of strings and empty lists of built-in kinds
- * vanish, what only the server writes is dropped. Values that are not known yet leave the object as it is.
+ * Normalizes inputs for storing and comparing, so that equal objects in different notations are
+ * equal: a Secret's stringData becomes data, quantities get their usual units, empty maps of
+ * strings and empty lists of built-in kinds are removed, and fields that only the server writes
+ * too. Inputs with unknown values are not changed.
  *
- * The official provider passes built-in kinds through Go's structs; without those, the keys that such a passage
- * drops when empty are listed here; the diff forgives the rest.
+ * The official provider converts built-in kinds by Go's structs. This file lists the keys that the
+ * conversion drops when they are empty; the diff tolerates the others.
  */
 export function normalize(inputs: JsonObject): JsonObject {
   const object = structuredClone(inputs);
@@ -54,7 +55,10 @@ function normalizeSecret(object: JsonObject): void {
   if (Object.keys(data).length > 0) object["data"] = data;
 }
 
-/** Maps of strings: written with `omitempty` everywhere in Kubernetes' API. Other empty maps can mean something. */
+/**
+ * Maps of strings: Kubernetes' API has `omitempty` for all of them. Other empty maps may have a
+ * meaning.
+ */
 const maps = new Set([
   "data",
   "binaryData",
@@ -64,9 +68,11 @@ const maps = new Set([
   "matchLabels",
   "parameters",
 ]);
-/** Lists that Kubernetes writes even when empty. */
+/** Lists that Kubernetes writes even when they are empty. */
 const keptLists = new Set(["rules", "containers", "versions"]);
-/** Truth values that Kubernetes does not write when false; most others are kept, since unset means something else. */
+/**
+ * Booleans that Kubernetes does not write when false; for most others, false differs from unset.
+ */
 const flags = new Set([
   "hostIPC",
   "hostNetwork",
@@ -102,14 +108,17 @@ function tidy(value: Json, parent = ""): void {
   }
 }
 
-/** Whether a value that the server does not store says the same as none: false, 0, "", nothing in it. */
+/**
+ * Reports whether a value equals a missing one for the server: false, 0, "", or an empty list or
+ * map.
+ */
 export function isEmpty(value: Json | undefined): boolean {
   if (Array.isArray(value)) return value.length === 0;
   if (isObject(value)) return Object.values(value).every(isEmpty);
   return value === undefined || value === null || value === false || value === 0 || value === "";
 }
 
-/** The part of a live object that its inputs speak of: what a diff compares with new inputs. */
+/** Returns the part of a live object that its inputs set, which a diff compares with new inputs. */
 export function prune(live: JsonObject, shape: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const [key, value] of Object.entries(live)) {
@@ -126,11 +135,11 @@ function pruneValue(value: Json, shape: Json): Json {
   return shape.slice(0, value.length).map((wanted, i) => pruneValue(value[i] ?? null, wanted));
 }
 
-/** The labels by which a workload knows its pods. */
+/** Returns the labels by which a workload selects its pods. */
 export const selectorOf = (object: JsonObject): Record<string, string> =>
   textsAt(object, "spec", "selector", "matchLabels");
 
-/** Names of the claims that a pod template mounts. */
+/** Returns the names of the claims that a pod template mounts. */
 export const claimsOf = (object: JsonObject): string[] =>
   listAt(object, "spec", "template", "spec", "volumes")
     .map((volume) => textAt(volume, "persistentVolumeClaim", "claimName"))

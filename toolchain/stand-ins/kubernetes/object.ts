@@ -2,7 +2,7 @@ import { at, mapAt, setAt, textAt } from "./json.js";
 import { isObject } from "../plugin/values.js";
 import type { JsonObject } from "../plugin/values.js";
 
-/** Reads the fields that every Kubernetes object has. An object is plain JSON; nothing is wrapped. */
+/** Read the fields that every Kubernetes object has. An object is plain JSON without a wrapper. */
 export const nameOf = (object: JsonObject): string => textAt(object, "metadata", "name");
 export const namespaceOf = (object: JsonObject): string => textAt(object, "metadata", "namespace");
 export const kindOf = (object: JsonObject): string => textAt(object, "kind");
@@ -10,15 +10,15 @@ export const uidOf = (object: JsonObject): string => textAt(object, "metadata", 
 export const annotationOf = (object: JsonObject, name: string): string =>
   textAt(object, "metadata", "annotations", name);
 
-/** `v1` for the core group, also when written `core/v1`. */
+/** Returns the API version: `v1` for the core group, also if it is written `core/v1`. */
 export const apiVersionOf = (object: JsonObject): string =>
   textAt(object, "apiVersion").replace(/^core\//, "");
 
-/** `namespace/name`, or only the name for cluster-scoped objects: the id of the resource. */
+/** Returns the resource's ID: `namespace/name`, or only the name for cluster-scoped objects. */
 export const idOf = (object: JsonObject): string =>
   [namespaceOf(object), nameOf(object)].filter(Boolean).join("/");
 
-/** As in messages: the namespace `default` is left out. */
+/** Returns the name for messages, without the namespace `default`. */
 export function displayName(object: JsonObject): string {
   const namespace = namespaceOf(object);
   return namespace && namespace !== "default" ? `${namespace}/${nameOf(object)}` : nameOf(object);
@@ -54,7 +54,7 @@ export const isOwnedBy = (object: JsonObject, owner: JsonObject): boolean => {
   );
 };
 
-/** The status condition of a type: its status, reason and message. */
+/** Returns the status condition of a type: its status, reason and message. */
 export function conditionOf(
   object: JsonObject,
   type: string,
@@ -71,6 +71,6 @@ export function conditionOf(
       };
 }
 
-/** Whether the controller has seen the newest specification. */
+/** Reports whether the controller has processed the newest specification. */
 export const isObserved = (object: JsonObject): boolean =>
   mapAt(object, "status")["observedGeneration"] === mapAt(object, "metadata")["generation"];

@@ -31,7 +31,7 @@ import { toObject } from "./wire.js";
 import { decodeYaml } from "./yaml.js";
 import { fromStruct, toStruct } from "../plugin/values.js";
 
-/** A call as an async function; its error becomes the gRPC error. `settle` runs before either answer. */
+/** Returns a gRPC handler for an async function. `settle` runs before the answer. */
 function unary<Request, Response>(
   work: (request: Request) => Promise<Response>,
   settle: () => Promise<void> = () => Promise.resolve(),
@@ -50,7 +50,7 @@ function unary<Request, Response>(
   };
 }
 
-/** Calls that the project does not use, refused with a sentence. */
+/** Returns a handler that refuses a call with a sentence. */
 const refuse =
   (what: string): handleUnaryCall<unknown, unknown> =>
   (_call, callback) => {
@@ -61,11 +61,11 @@ const refuse =
   };
 
 export interface ProviderOptions {
-  /** Reported to the engine; the version of the SDK that the stand-in stands for. */
+  /** Version reported to the engine: that of the replaced SDK. */
   readonly version: string;
   readonly environment: (name: string) => string | undefined;
   readonly timing?: Timing;
-  /** Default: messages go to the engine's address. */
+  /** Function that creates the log for an address. @default messages go to the engine */
   readonly log?: (address: string) => Log;
 }
 
@@ -77,19 +77,19 @@ export class KubernetesProvider {
 
   constructor(private readonly options: ProviderOptions) {}
 
-  /** Where to log; known from the command line, or later by Attach. */
+  /** Sets the address for messages: from the command line, or later by Attach. */
   attach(address: string): void {
     this.log = (this.options.log ?? engineLog)(address);
   }
 
-  /** Ends everything that is under way; waits end at once. */
+  /** Aborts all operations; waits end at once. */
   cancel(): void {
     this.cancelling.abort();
   }
 
-  /** For gRPC. Handshake is left out on purpose: the engine then goes by Configure, as with the official plugin. */
+  /** Returns the handlers; without Handshake, like the official plugin, so Configure is used. */
   service(): UntypedServiceImplementation {
-    // What was said of a resource shall be seen before it is done.
+    // Messages about a resource arrive before its operation ends.
     const told = () => this.log?.flush() ?? Promise.resolve();
     return {
       getPluginInfo: unary(() => {
@@ -175,7 +175,7 @@ export class KubernetesProvider {
     }
     const args = toObject(fromStruct(request.getArgs()));
     const namespace = textAt(args, "defaultNamespace") || undefined;
-    // May be called before the provider is configured: then nothing but built-in kinds is known.
+    // May be called before Configure: then only built-in kinds are known.
     const isNamespaced = async (gvk: ReturnType<typeof gvkOf>) =>
       this.session ? this.session.isNamespaced(gvk) : Promise.resolve(true);
     const response = new rpc.InvokeResponse();

@@ -19,7 +19,7 @@ const powers: Record<string, number> = {
   Ei: 2 ** 60,
 };
 
-/** The amount a Kubernetes quantity names (`500m` is 0.5), `undefined` for text that is none. */
+/** Returns the amount of a Kubernetes quantity (`500m` is 0.5); `undefined` for other texts. */
 export function amountOf(value: Json | undefined): number | undefined {
   if (typeof value === "number") return value;
   if (typeof value !== "string") return undefined;
@@ -32,7 +32,7 @@ export function amountOf(value: Json | undefined): number | undefined {
   return Number(digits) * scale;
 }
 
-/** Whether two values are equal, or two ways of writing the same quantity. */
+/** Reports whether two values are equal, or different notations of the same quantity. */
 export function sameQuantity(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   const [left, right] = [amountOf(a), amountOf(b)];
@@ -45,9 +45,10 @@ const decimal = ["E", "P", "T", "G", "M", "k", "", "m", "u", "n"];
 const binary = ["Ei", "Pi", "Ti", "Gi", "Mi", "Ki", ""];
 
 /**
- * The way Kubernetes writes a quantity: the largest unit of its family that needs no fraction (`0.5` is `500m`,
- * `1024Mi` is `1Gi`). What is no quantity, and numbers with exponents, stay as they are. Two managers that apply one
- * amount in two writings conflict on the server, so inputs are sent in this form.
+ * Returns a quantity in Kubernetes' notation: the largest unit of its family that needs no fraction
+ * (`0.5` is `500m`, `1024Mi` is `1Gi`). Numbers with exponents, and values that are no quantities,
+ * are not changed. Inputs are sent in this form, because two managers that apply one amount in
+ * different notations conflict on the server.
  */
 export function canonicalQuantity(value: Json): Json {
   const amount = amountOf(value);
@@ -68,6 +69,6 @@ export function canonicalQuantity(value: Json): Json {
 /** Maps whose values Kubernetes reads as quantities. */
 const parents = new Set(["limits", "requests", "capacity", "hard", "overhead", "default"]);
 
-/** Whether the value under `key` of the map `parent` is read as a quantity. */
+/** Reports whether the value under `key` of the map `parent` is a quantity. */
 export const isQuantityAt = (parent: string, key: string): boolean =>
   parents.has(parent) || key === "sizeLimit";

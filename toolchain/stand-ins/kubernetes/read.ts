@@ -23,7 +23,7 @@ import type { JsonObject } from "../plugin/values.js";
 export interface ReadInput {
   readonly urn: string;
   readonly id: string;
-  /** The state; empty for an import or a `.get()`. */
+  /** State of the resource; empty for an import or a `.get()`. */
   readonly properties: JsonObject;
   readonly inputs: JsonObject;
 }
@@ -38,7 +38,7 @@ const unreachableHelp =
   "If the cluster was deleted, you can remove this resource from Pulumi state by rerunning the operation with the " +
   'PULUMI_K8S_DELETE_UNREACHABLE environment variable set to "true"';
 
-/** Reads an object as it is now. `undefined`: it is gone. */
+/** Reads the current object; `undefined` if it does not exist. */
 export async function readResource(
   session: Session,
   input: ReadInput,
@@ -93,7 +93,7 @@ function whatToRead(input: ReadInput, live: JsonObject): { asked: JsonObject; im
   return { asked, imported };
 }
 
-/** Everything of a live object that a program could have written. */
+/** Returns all fields of a live object that a program could have written. */
 function importedInputs(live: JsonObject): JsonObject {
   const rest = without(normalize(live), "status");
   removeAt(rest, ["metadata", "annotations", "deployment.kubernetes.io/revision"]);

@@ -4,9 +4,9 @@ import { kindOf } from "./object.js";
 import { isObject } from "../plugin/values.js";
 import type { Json, JsonObject } from "../plugin/values.js";
 
-/** A change under one of these paths cannot be made in place. `*` stands for every item of a list. */
+/** Path of fields that cannot be changed in place. `*` matches every item of a list. */
 export type FieldPath = readonly string[];
-/** Where a change is: keys of maps and positions in lists. */
+/** Path of a change: keys of maps and indexes of lists. */
 export type ChangePath = readonly (string | number)[];
 
 const paths = (...texts: string[]): FieldPath[] => texts.map((text) => text.split("."));
@@ -96,7 +96,10 @@ const volumeSources = [
 
 const roleRef = paths("roleRef");
 
-/** By group and kind, the same for all versions still served. Source: the official provider's table (diff.go). */
+/**
+ * Fields by group and kind, equal for all versions still served. Source: the official provider's
+ * table (diff.go).
+ */
 const byKind: Record<string, FieldPath[]> = {
   "apps/DaemonSet": selector,
   "apps/Deployment": selector,
@@ -132,13 +135,16 @@ const byKind: Record<string, FieldPath[]> = {
 };
 
 export interface Mutability {
-  /** The provider's `enableConfigMapMutable`. Default: false, so that readers of a ConfigMap notice. */
+  /**
+   * Provider argument `enableConfigMapMutable`. @default false, so that a change replaces the
+   * ConfigMap and its readers restart
+   */
   readonly configMaps: boolean;
-  /** The provider's `enableSecretMutable`. Default: false. */
+  /** Provider argument `enableSecretMutable`. @default false */
   readonly secrets: boolean;
 }
 
-/** The fields of `object` whose change replaces it. */
+/** Returns the fields of `object` whose change replaces it. */
 export function replacingFields(object: JsonObject, mutability: Mutability): readonly FieldPath[] {
   const { group } = gvkOf(object);
   const kind = kindOf(object);
@@ -154,7 +160,7 @@ export function replacingFields(object: JsonObject, mutability: Mutability): rea
   return [...identity, ...(byKind[`${group}/${kind}`] ?? [])];
 }
 
-/** Whether changing `path` to `value` touches the field: the change is inside it, or it is inside the change. */
+/** Reports whether changing `path` to `value` affects the field: one contains the other. */
 export function touches(field: FieldPath, path: ChangePath, value: Json | undefined): boolean {
   for (const [i, key] of field.entries()) {
     const step = path[i];

@@ -9,25 +9,25 @@ import { isBuiltIn, isNamespacedBuiltIn } from "./kinds.js";
 import type { Settings } from "./settings.js";
 import type { JsonObject } from "../plugin/values.js";
 
-/** Milliseconds; tests shorten them. */
+/** Times in milliseconds; tests shorten them. */
 export interface Timing {
-  /** Before the first retry of a create that came too early; doubles each time. */
+  /** Time before the first retry of a create that came too early; doubles with each retry. */
   readonly retry: number;
-  /** Without a change of a Service's endpoints until they count as settled. */
+  /** Time after which unchanged endpoints of a Service count as stable. */
   readonly settle: number;
 }
 
-/** The official provider's. */
+/** Times of the official provider. */
 export const defaultTiming: Timing = { retry: 1000, settle: 10_000 };
 
-/** What every operation of a configured provider works with. */
+/** Context of all operations of a configured provider. */
 export class Session {
-  /** Why there is no cluster, if so. */
+  /** Reason why the cluster is unreachable, if it is. */
   readonly unreachable: string | undefined;
   readonly settings: Settings;
   readonly signal: AbortSignal;
   readonly timing: Timing;
-  /** Where objects go that name no namespace. */
+  /** Namespace of objects that name none. */
   readonly namespace: string;
   private readonly log: Log;
   private readonly reachable: Cluster | undefined;
@@ -47,7 +47,7 @@ export class Session {
     } = options);
   }
 
-  /** The cluster, or the reason why there is none as an error. */
+  /** Cluster of the provider; throws the reason if it is unreachable. */
   get cluster(): Cluster {
     if (this.reachable) return this.reachable;
     throw new Error(`configured Kubernetes cluster is unreachable: ${this.unreachable ?? ""}`);
@@ -62,12 +62,15 @@ export class Session {
     return !isBuiltIn(gvk) || isNamespacedBuiltIn(gvk);
   }
 
-  /** Remembers a CustomResourceDefinition of the program, so that the scope of its objects is known early. */
+  /**
+   * Records a CustomResourceDefinition of the program, so that the scope of its objects is known
+   * early.
+   */
   plan(crd: JsonObject): void {
     this.reachable?.discovery.plan(crd);
   }
 
-  /** Whether a write of this kind could be tried on the server. */
+  /** Reports whether the server can try a write of this kind. */
   async canTry(gvk: GroupVersionKind): Promise<boolean> {
     return this.reachable !== undefined && (await this.reachable.discovery.exists(gvk));
   }
@@ -77,14 +80,14 @@ export interface SessionOptions {
   readonly settings: Settings;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** For a provider without a kubeconfig argument: $KUBECONFIG or ~/.kube/config. */
+  /** Kubeconfig for a provider without this argument: $KUBECONFIG or ~/.kube/config. */
   readonly defaultKubeconfig: string;
   readonly timing?: Timing;
 }
 
 /**
- * Connects a provider to its cluster. A cluster that does not answer, or a kubeconfig that says nothing, is no error
- * here: previews go on without it, and only operations that need it fail, with the reason.
+ * Connects a provider to its cluster. An unreachable cluster or an invalid kubeconfig is no error
+ * here: previews continue without it, and only operations that need it fail, with the reason.
  */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { settings, signal } = options;

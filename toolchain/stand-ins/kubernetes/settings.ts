@@ -4,23 +4,28 @@ import type { KubeconfigOverrides } from "./kubeconfig.js";
 import { isUnknown } from "../plugin/values.js";
 import type { Json, JsonObject } from "../plugin/values.js";
 
-/** The provider's arguments that the stand-in follows. */
+/** Provider arguments that the stand-in supports. */
 export interface Settings {
-  /** Contents or path; undefined: $KUBECONFIG or ~/.kube/config. */
+  /** Content or path of a kubeconfig. @default $KUBECONFIG or ~/.kube/config */
   readonly kubeconfig?: string;
   readonly overrides: KubeconfigOverrides;
   readonly configMapsMutable: boolean;
   readonly secretsMutable: boolean;
   readonly patchForce: boolean;
-  /** Creating an object that exists changes it. Default: an error. */
+  /** Changes an object that exists already, instead of failing. @default false */
   readonly upsert: boolean;
-  /** Resources of a cluster that does not answer leave the state. Default: an error. */
+  /**
+   * Removes resources of an unreachable cluster from the state, instead of failing. @default false
+   */
   readonly deleteUnreachable: boolean;
 }
 
 type Lookup = (name: string) => string | undefined;
 
-/** From the variables of `Configure` (`kubernetes:config:<name>`) and the environment. */
+/**
+ * Reads the settings from the variables of `Configure` (`kubernetes:config:<name>`) and the
+ * environment.
+ */
 export function readSettings(variable: Lookup, environment: Lookup): Settings {
   const flag = (name: string, environmentName: string): boolean =>
     (variable(name) ?? environment(`PULUMI_K8S_${environmentName}`)) === "true";
@@ -54,12 +59,13 @@ export interface ConfigDiff {
   readonly replaces: readonly string[];
 }
 
-/** What decides which cluster the provider talks to. */
+/** Arguments that select the provider's cluster. */
 const clusterKeys = ["kubeconfig", "context", "cluster"];
 
 /**
- * Whether a changed provider means another cluster, so that everything in it is replaced. With `clusterIdentifier`
- * only its change does; without, another cluster entry in the kubeconfig does, or one that is not known yet.
+ * Returns the changes of a provider; undefined if there are none. Everything in the cluster is
+ * replaced if the cluster is another one: with `clusterIdentifier`, if that changes; without it, if
+ * the kubeconfig's cluster entry changes or is not known yet.
  */
 export function diffConfig(olds: JsonObject, news: JsonObject): ConfigDiff | undefined {
   const keys = [...new Set([...Object.keys(olds), ...Object.keys(news)])].sort();

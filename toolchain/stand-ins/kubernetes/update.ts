@@ -26,7 +26,10 @@ export interface UpdateInput {
   readonly preview: boolean;
 }
 
-/** Applies new inputs to an existing object and waits until it is ready again. Returns the new state. */
+/**
+ * Applies new inputs to an existing object and waits until it is ready again. Returns the new
+ * state.
+ */
 export async function updateResource(session: Session, input: UpdateInput): Promise<JsonObject> {
   const { urn, preview } = input;
   const inputs = normalize(toObject(input.news));
@@ -64,7 +67,8 @@ interface Update extends UpdateInput {
 async function writeUpdate(session: Session, update: Update): Promise<JsonObject> {
   const { inputs, before, fieldManager, preview } = update;
   if (isCrd(inputs)) {
-    // Replaced as a whole: lists in a schema merge badly. Its objects stay.
+    // Replaced as a whole, because lists in a schema cannot be merged reliably. Its objects are
+    // kept.
     const whole = structuredClone(inputs);
     const version = textAt(before, "metadata", "resourceVersion");
     setAt(whole, ["metadata", "resourceVersion"], version);
@@ -102,7 +106,10 @@ const conflict = (fieldManager: string, error: ApiError): Error =>
       error.message,
   );
 
-/** The object is still there, so its state is kept with the new inputs and the reason, and tried again next time. */
+/**
+ * Returns the error of a failed update. The object still exists, so its state is kept with the new
+ * inputs and the reason, and the next run tries the update again.
+ */
 async function explain(
   session: Session,
   error: unknown,

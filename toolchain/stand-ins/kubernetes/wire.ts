@@ -1,16 +1,16 @@
-/** Pulumi's properties as Kubernetes objects and back, with the secrets among them. */
+/** Converts Pulumi's properties, including secrets, to Kubernetes objects and back. */
 import { asSecret, isObject, isSecret } from "../plugin/values.js";
 import type { Json, JsonObject } from "../plugin/values.js";
 import { rewrite } from "./json.js";
 
-/** Whether a secret hides anywhere in the value. */
+/** Reports whether the value contains a secret at any depth. */
 export function containsSecret(value: Json): boolean {
   if (isSecret(value)) return true;
   if (Array.isArray(value)) return value.some(containsSecret);
   return isObject(value) && Object.values(value).some(containsSecret);
 }
 
-/** Keys that Kubernetes writes with dashes and Pulumi's SDKs with underscores. */
+/** Keys that have dashes in Kubernetes and underscores in Pulumi's SDKs. */
 const dashed = [
   "embedded-resource",
   "int-or-string",
@@ -23,7 +23,10 @@ const dashed = [
 const toDashes = new Map(dashed.map((key) => [key.replaceAll("-", "_"), key]));
 const toUnderscores = new Map(dashed.map((key) => [key, key.replaceAll("-", "_")]));
 
-/** Properties as a Kubernetes object: bare values, keys as Kubernetes writes them. Unknowns stay. */
+/**
+ * Converts properties to a Kubernetes object: plain values and Kubernetes' keys. Keeps unknown
+ * values.
+ */
 export function toObject(properties: JsonObject): JsonObject {
   return rewrite(
     properties,
@@ -32,7 +35,7 @@ export function toObject(properties: JsonObject): JsonObject {
   ) as JsonObject;
 }
 
-/** A Kubernetes object as output properties: keys as the SDKs read them. */
+/** Converts a Kubernetes object to output properties with the SDKs' keys. */
 export function toProperties(object: JsonObject): JsonObject {
   return rewrite(
     object,
@@ -42,8 +45,9 @@ export function toProperties(object: JsonObject): JsonObject {
 }
 
 /**
- * Marks in `outs` what is secret in `ins`. A Secret's data and stringData always are. Within maps only the parts
- * concerned are marked; a list with one secret item is secret as a whole, since items may move.
+ * Marks values in `outs` as secret if they are secret in `ins`; a Secret's data and stringData
+ * always are. In maps, only the affected values are marked; a list with one secret item is secret
+ * as a whole, because items may move.
  */
 export function annotateSecrets(outs: JsonObject, ins: JsonObject): void {
   if (outs["kind"] === "Secret") {

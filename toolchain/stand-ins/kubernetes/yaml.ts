@@ -6,8 +6,9 @@ import { isObject } from "../plugin/values.js";
 import type { JsonObject } from "../plugin/values.js";
 
 /**
- * The objects of a YAML text, for ConfigFile and ConfigGroup (`kubernetes:yaml:decode`). Documents that are no
- * object are skipped. With a namespace, objects that belong in one and name none get it.
+ * Returns the objects of a YAML text, for ConfigFile and ConfigGroup (`kubernetes:yaml:decode`).
+ * Skips documents that are no objects. Adds the given namespace to namespaced objects that name
+ * none.
  */
 export async function decodeYaml(
   text: string,

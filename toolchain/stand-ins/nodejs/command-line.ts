@@ -1,4 +1,7 @@
-/** How Node is started for a program or a plugin: arguments and environment, as Pulumi's own language host does it. */
+/**
+ * Builds arguments and environment of Node for a program or a plugin, like Pulumi's own language
+ * host.
+ */
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -6,7 +9,7 @@ import type { Json, JsonObject } from "../plugin/values.js";
 
 /** Settings under `runtime.options` in Pulumi.yaml. */
 export interface RuntimeOptions {
-  /** Compile TypeScript by ts-node. Default: true. */
+  /** Compiles TypeScript by ts-node. @default true */
   readonly typescript: boolean;
   /** Path of a tsconfig.json for ts-node. */
   readonly tsconfig?: string | undefined;
@@ -34,7 +37,7 @@ function boolean(value: Json | undefined, name: string): boolean {
   return value;
 }
 
-/** Splits at spaces; quotes keep words together and a backslash takes the next character as it is. */
+/** Splits at spaces. Quotes keep words together; a backslash escapes the next character. */
 export function words(text: string): string[] {
   const found = text.match(/(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+/gs) ?? [];
   return found.map((word) =>
@@ -46,7 +49,10 @@ export function words(text: string): string[] {
   );
 }
 
-/** The SDK's script that runs a program (`run`) or a plugin (`run-plugin`), from the program's own node_modules. */
+/**
+ * Returns the SDK's script that runs a program (`run`) or a plugin (`run-plugin`), from the
+ * program's node_modules.
+ */
 export function sdkScript(directory: string, script: "run" | "run-plugin"): string {
   const resolve = createRequire(join(directory, "package.json")).resolve;
   try {
@@ -59,7 +65,10 @@ export function sdkScript(directory: string, script: "run" | "run-plugin"): stri
   }
 }
 
-/** Arguments of node itself, before those of the project: the guard, for programs that do not load it themselves. */
+/**
+ * Arguments of node that load the guard; they precede the project's, whose programs may not load it
+ * themselves.
+ */
 export const guardArguments: readonly string[] = [
   "--import",
   pathToFileURL(join(__dirname, "inspect-guard.mjs")).href,
@@ -80,7 +89,7 @@ export interface ProgramRun {
   readonly arguments: readonly string[];
 }
 
-/** Arguments of the SDK's run script for one run of a program. */
+/** Returns the arguments of the SDK's run script for one run of a program. */
 export function programArguments(run: ProgramRun): string[] {
   const flag = (name: string, value: string): string[] =>
     value === "" ? [] : [`--${name}`, value];
@@ -100,7 +109,7 @@ export function programArguments(run: ProgramRun): string[] {
   ];
 }
 
-/** Configuration travels by environment, as JSON. */
+/** Returns the environment that passes the configuration as JSON. */
 export function configEnvironment(
   config: readonly [string, string][],
   secretKeys: readonly string[],

@@ -1,8 +1,9 @@
-// Loaded before a program (`node --import`): keeps an error in it from keeping a processor busy for ever.
+// Loaded before a program (`node --import`): prevents an error in the program from using a CPU
+// forever.
 //
-// Node 20.20 never comes back from `util.inspect(error, { colors: true })` when a line of the stack ends in
-// `node_modules/@scope/file`, and the Pulumi SDK prints every error of a program that way. Such stacks are printed
-// without colours.
+// Node 20.20 does not return from `util.inspect(error, { colors: true })` if a line of the stack
+// ends in `node_modules/@scope/file`, and the Pulumi SDK prints every error of a program this way.
+// Such stacks are printed without colours.
 import util from "node:util";
 
 const inspect = util.inspect;

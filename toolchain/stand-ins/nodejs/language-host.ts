@@ -1,4 +1,4 @@
-/** The LanguageRuntime service for Node programs, answering as Pulumi's language host does. */
+/** Implements the LanguageRuntime service for Node programs, like Pulumi's language host. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
@@ -20,7 +20,9 @@ import {
 import type { RuntimeOptions } from "./command-line.js";
 import { dependencies, nearestManifest, requiredPlugins } from "./packages.js";
 
-/** Exit code of the SDK's runner after it has shown the person what is wrong: nothing more has to be said. */
+/**
+ * Exit code of the SDK's runner after it has shown the error to the user; nothing more is reported.
+ */
 const exitedWithMessage = 32;
 
 export interface LanguageHostOptions {
@@ -43,7 +45,7 @@ export class LanguageHost {
 
   constructor(private readonly options: LanguageHostOptions) {}
 
-  /** Handlers by method name, for a gRPC server. */
+  /** Returns handlers by method name, for a gRPC server. */
   handlers(): grpc.UntypedServiceImplementation {
     const missing = ["generateProgram", "generateProject", "generatePackage", "pack", "link"];
     return {
@@ -70,7 +72,7 @@ export class LanguageHost {
     };
   }
 
-  /** Ends the programs that run. */
+  /** Stops the running programs. */
   stop(): void {
     for (const child of this.children) child.kill("SIGTERM");
   }
@@ -116,7 +118,7 @@ export class LanguageHost {
       ...typescriptEnvironment(options),
     };
     const code = await this.finished(
-      // The program's output is the engine's to show: it reads this process's output and error.
+      // The engine reads this process's output and error, and shows the program's output.
       this.start(args, { cwd: directory, env, stdio: ["ignore", "inherit", "inherit"] }),
     );
     const response = new messages.RunResponse();
@@ -167,7 +169,7 @@ export class LanguageHost {
     });
   }
 
-  /** Runs a child and passes its output to the caller of a streaming method. */
+  /** Runs a child process and passes its output to the caller of a streaming method. */
   private streamed(call: PluginCall | InstallCall, steps: Streamed): void {
     let child: ChildProcess;
     try {
@@ -202,7 +204,7 @@ export class LanguageHost {
     return child;
   }
 
-  /** The exit code; -1 when a signal ended the child, as Go says it. */
+  /** Returns the exit code; -1 if a signal ended the child, as in Go. */
   private finished(child: ChildProcess): Promise<number> {
     return new Promise((resolve, reject) => {
       child.once("error", reject);

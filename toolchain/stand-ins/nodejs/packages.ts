@@ -1,4 +1,4 @@
-/** Which packages a program has, and which of them need a Pulumi plugin. */
+/** Lists a program's packages, and those that need a Pulumi plugin. */
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
@@ -22,7 +22,7 @@ export type Manifest = z.infer<typeof manifest>;
 
 export interface Plugin {
   readonly name: string;
-  /** With a leading v. */
+  /** Version with a leading v. */
   readonly version: string;
   readonly server?: string | undefined;
 }
@@ -32,7 +32,7 @@ export interface Dependency {
   readonly version: string;
 }
 
-/** A package.json; undefined when there is none or it is not one. */
+/** Reads a package.json; undefined if it is missing or invalid. */
 export function readManifest(directory: string): Manifest | undefined {
   try {
     return manifest.parse(JSON.parse(readFileSync(join(directory, "package.json"), "utf8")));
@@ -41,7 +41,10 @@ export function readManifest(directory: string): Manifest | undefined {
   }
 }
 
-/** The plugins of all packages in the node_modules directories that a program in `directory` can reach, by name. */
+/**
+ * Returns the plugins, by name, of all packages in the node_modules directories that a program in
+ * `directory` can use.
+ */
 export function requiredPlugins(directory: string): Plugin[] {
   const plugins = new Map<string, Plugin>();
   for (const path of installed(directory)) {
@@ -51,7 +54,10 @@ export function requiredPlugins(directory: string): Plugin[] {
   return [...plugins.values()].sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** What a package says about its plugin: its `pulumi` object, else its own name (without `@pulumi/`) and version. */
+/**
+ * Returns a package's plugin: from its `pulumi` object, else from its own name (without `@pulumi/`)
+ * and version.
+ */
 export function pluginOf(found: Manifest | undefined): Plugin | undefined {
   const about = found?.pulumi;
   if (about?.resource !== true) return undefined;
@@ -61,7 +67,7 @@ export function pluginOf(found: Manifest | undefined): Plugin | undefined {
   return { name, version: `v${version.replace(/^v/, "")}`, server: about.server };
 }
 
-/** The packages a program names, or with `transitive` all that are installed. */
+/** Returns the packages that a program names, or with `transitive` all installed ones. */
 export function dependencies(directory: string, transitive: boolean): Dependency[] {
   if (transitive) {
     return installed(directory).flatMap((path) => {
@@ -79,7 +85,7 @@ export function dependencies(directory: string, transitive: boolean): Dependency
   });
 }
 
-/** The directory with the program's package.json: its own or one above. */
+/** Returns the directory with the program's package.json: its own or one above. */
 export function nearestManifest(directory: string): string | undefined {
   return parents(directory).find((path) => existsSync(join(path, "package.json")));
 }

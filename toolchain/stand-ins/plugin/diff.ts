@@ -1,10 +1,10 @@
-/** What changed between two sets of properties, in the form and with the names the engine's own diff uses. */
+/** Compares two sets of properties, with the paths and kinds of the engine's own diff. */
 import { isObject, signatureOf, signatures } from "./values.js";
 import type { Json, JsonObject } from "./values.js";
 
 export type ChangeKind = "ADD" | "DELETE" | "UPDATE";
 
-/** Path of a changed property (`triggers[0]`, `environment.NAME`, `labels["a.b"]`) to how it changed. */
+/** Changes by property path (`triggers[0]`, `environment.NAME`, `labels["a.b"]`). */
 export type DetailedDiff = Map<string, ChangeKind>;
 
 export function detailedDiff(olds: JsonObject, news: JsonObject): DetailedDiff {
@@ -13,13 +13,13 @@ export function detailedDiff(olds: JsonObject, news: JsonObject): DetailedDiff {
   return changes;
 }
 
-/** The names of the top-level properties in which something changed, sorted. */
+/** Returns the sorted names of the top-level properties that changed. */
 export function changedProperties(diff: DetailedDiff): string[] {
   const names = [...diff.keys()].map((path) => /^(?:\["(.*?)"\]|[^.[]+)/.exec(path));
   return [...new Set(names.map((match) => match?.[1] ?? match?.[0] ?? ""))].sort();
 }
 
-/** Equal as the engine sees it: assets and archives by their hash, everything else by value. */
+/** Compares values like the engine: assets and archives by their hash, everything else by value. */
 export function sameValue(old: Json, now: Json): boolean {
   if (Array.isArray(old) && Array.isArray(now)) {
     return old.length === now.length && old.every((value, i) => sameValue(value, now[i] ?? null));
@@ -70,7 +70,10 @@ function compareObjects(
   }
 }
 
-/** A secret, an asset or an archive is compared as a whole. */
+/**
+ * Reports whether a value is compared by its keys; secrets, assets and archives are compared as a
+ * whole.
+ */
 function isPlainObject(value: Json): value is JsonObject {
   return isObject(value) && signatureOf(value) === undefined;
 }

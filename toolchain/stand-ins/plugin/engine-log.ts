@@ -1,4 +1,7 @@
-/** Messages from a plugin to the engine: diagnostics that stay, and status lines that the next one replaces. */
+/**
+ * Sends messages from a plugin to the engine: diagnostics that stay visible, and status lines that
+ * the next one replaces.
+ */
 import * as grpc from "@grpc/grpc-js";
 import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb.js";
 import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb.js";
@@ -15,19 +18,19 @@ const severities: Record<Severity, LogSeverity> = {
 export interface Message {
   readonly severity: Severity;
   readonly text: string;
-  /** The resource it is about; empty: the stack. */
+  /** URN of the resource; empty for the stack. */
   readonly urn?: string;
-  /** A status line: shown while the resource is worked on, kept nowhere. */
+  /** Shows the message only while the resource is processed. */
   readonly ephemeral?: boolean;
 }
 
 export interface EngineLog {
   send(message: Message): void;
-  /** Resolves when everything sent so far has arrived. */
+  /** Waits until everything sent so far has arrived. */
   flush(): Promise<void>;
 }
 
-/** Keeps the order of messages: the next one leaves when the one before has arrived. */
+/** Log that keeps the order of messages: each is sent after the previous one has arrived. */
 export class RemoteEngineLog implements EngineLog {
   private readonly client: EngineClient;
   private last: Promise<void> = Promise.resolve();
@@ -45,7 +48,7 @@ export class RemoteEngineLog implements EngineLog {
     this.last = this.last.then(
       () =>
         new Promise((resolve) => {
-          // A message that does not arrive is no reason to fail the work it tells about.
+          // A message that does not arrive does not fail the operation.
           this.client.log(request, () => {
             resolve();
           });
@@ -58,7 +61,7 @@ export class RemoteEngineLog implements EngineLog {
   }
 }
 
-/** gRPC's limit of 4 MB a message is lifted, as Pulumi's own programs do. */
+/** Options that lift gRPC's limit of 4 MB per message, as Pulumi's own programs do. */
 export const unlimited = {
   "grpc.max_receive_message_length": -1,
   "grpc.max_send_message_length": -1,

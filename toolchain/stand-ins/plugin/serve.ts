@@ -1,4 +1,6 @@
-/** Starts a plugin's gRPC server the way the engine expects: a port on standard output, and an end with the engine's. */
+/**
+ * Starts a plugin's gRPC server as the engine expects: prints its port, and exits with the engine.
+ */
 import { fstatSync } from "node:fs";
 import * as grpc from "@grpc/grpc-js";
 import { unlimited } from "./engine-log.js";
@@ -6,11 +8,11 @@ import { unlimited } from "./engine-log.js";
 export interface ServeOptions {
   readonly service: grpc.ServiceDefinition;
   readonly implementation: grpc.UntypedServiceImplementation;
-  /** Called before the process ends because the engine is gone. */
+  /** Function called before the process exits because the engine has exited. */
   readonly onEngineGone?: () => void;
 }
 
-/** Listens on a free loopback port and prints its number: the first line the engine reads. */
+/** Listens on a free loopback port and prints its number, the first line that the engine reads. */
 export async function serve(options: ServeOptions): Promise<grpc.Server> {
   const server = new grpc.Server(unlimited);
   server.addService(options.service, options.implementation);
@@ -26,8 +28,9 @@ export async function serve(options: ServeOptions): Promise<grpc.Server> {
 }
 
 /**
- * The engine holds the other end of standard input and never writes to it: its end means that the engine is gone,
- * killed perhaps. Without this a plugin would outlive it. Standard input from elsewhere (a terminal, /dev/null) says nothing.
+ * Exits with the engine, even if it was killed. The engine holds the other end of standard input
+ * and never writes to it; the end of input means that the engine has exited. Other inputs (a
+ * terminal, /dev/null) are ignored.
  */
 function endWithEngine(onEngineGone: (() => void) | undefined): void {
   const input = fstatSync(0);
@@ -40,12 +43,15 @@ function endWithEngine(onEngineGone: (() => void) | undefined): void {
   process.stdin.resume();
 }
 
-/** The engine's address: the only positional argument. Flags (`--logflow`, `-v=9`, `--tracing X`) come before it. */
+/**
+ * Returns the engine's address: the only positional argument. Flags (`--logflow`, `-v=9`,
+ * `--tracing X`) precede it.
+ */
 export function engineAddress(args: readonly string[]): string | undefined {
   return args.filter((arg) => /^[^-].*:\d+$/.test(arg)).at(-1);
 }
 
-/** An error with the status the official Go plugins use for everything that went wrong. */
+/** Returns an error with the status that the official Go plugins use for every failure. */
 export function failure(error: unknown): Partial<grpc.StatusObject> {
   if (error instanceof grpc.StatusBuilder) return error.build();
   const details = error instanceof Error ? error.message : String(error);
@@ -54,7 +60,7 @@ export function failure(error: unknown): Partial<grpc.StatusObject> {
 
 type Answer<Request, Response> = (request: Request) => Response | Promise<Response>;
 
-/** Turns a function into a gRPC handler: what it throws becomes the call's status. */
+/** Turns a function into a gRPC handler: errors that it throws become the call's status. */
 export function unary<Request, Response>(
   answer: Answer<Request, Response>,
 ): grpc.handleUnaryCall<Request, Response> {
@@ -72,7 +78,7 @@ export function unary<Request, Response>(
   };
 }
 
-/** Handler of a method that this plugin does not have. */
+/** Returns the handler of a method that this plugin does not have. */
 export function unimplemented(method: string): grpc.handleUnaryCall<unknown, unknown> {
   return (_call, callback) => {
     callback({ code: grpc.status.UNIMPLEMENTED, details: `${method} is not implemented` });

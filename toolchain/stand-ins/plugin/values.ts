@@ -1,4 +1,4 @@
-/** Property values as they travel between the engine and a provider: plain JSON with signed objects in it. */
+/** Converts property values between the engine and a provider: plain JSON with signed objects. */
 import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 
 export type Json = null | boolean | number | string | Json[] | JsonObject;
@@ -6,7 +6,9 @@ export interface JsonObject {
   [key: string]: Json;
 }
 
-/** Key that marks an object as a special value, and the marks in use (Pulumi's wire protocol). */
+/**
+ * Key that marks an object as a special value, and its possible values (Pulumi's wire protocol).
+ */
 export const signatureKey = "4dabf18193072939515e22adb298388d";
 export const signatures = {
   secret: "1b47061264138c4ac30d75fd1eb44270",
@@ -15,7 +17,9 @@ export const signatures = {
   output: "d0e6a833031e9bbcd3f4e8bde6ca49a4",
 } as const;
 
-/** Stands for a string that is not known before the update; the other types have their own. */
+/**
+ * Placeholder of a string that is not known before the update; the other types have different ones.
+ */
 export const unknownString = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const unknowns: ReadonlySet<string> = new Set([
   unknownString,
@@ -35,7 +39,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The mark of a special value; undefined for plain ones. */
+/** Returns the signature of a special value; undefined for plain ones. */
 export function signatureOf(value: Json | undefined): string | undefined {
   if (!isObject(value)) return undefined;
   const signature = value[signatureKey];
@@ -46,12 +50,12 @@ export function isSecret(value: Json | undefined): value is JsonObject {
   return signatureOf(value) === signatures.secret;
 }
 
-/** Wraps a value as a secret; one that is a secret already stays as it is. */
+/** Wraps a value as a secret, unless it is one already. */
 export function asSecret(value: Json): JsonObject {
   return isSecret(value) ? value : { [signatureKey]: signatures.secret, value };
 }
 
-/** The value in clear, at every depth; secrets and output values are unwrapped. */
+/** Returns the value in clear at every depth: secrets and output values are unwrapped. */
 export function reveal(value: Json): Json {
   if (Array.isArray(value)) return value.map(reveal);
   if (!isObject(value)) return value;
@@ -63,7 +67,10 @@ export function reveal(value: Json): Json {
   return mapObject(value, reveal);
 }
 
-/** Output values (what a provider that accepts them is sent) as plain values, secrets and unknowns. */
+/**
+ * Replaces output values (which the engine sends to providers that accept them) by plain values,
+ * secrets and unknown values.
+ */
 export function withoutOutputs(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutOutputs);
   if (!isObject(value)) return value;
@@ -72,7 +79,7 @@ export function withoutOutputs(value: Json): Json {
   return value["secret"] === true ? asSecret(inner) : inner;
 }
 
-/** Does an unknown hide anywhere in the value? */
+/** Reports whether the value contains an unknown value at any depth. */
 export function hasUnknown(value: Json | undefined): boolean {
   if (value === undefined) return false;
   if (Array.isArray(value)) return value.some(hasUnknown);
@@ -84,7 +91,7 @@ export function mapObject(value: JsonObject, change: (value: Json) => Json): Jso
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, change(inner)]));
 }
 
-/** A request's properties; nothing sent is an empty object. */
+/** Returns a request's properties; an empty object if there are none. */
 export function fromStruct(struct: Struct | undefined): JsonObject {
   const value: JsonObject = struct === undefined ? {} : struct.toJavaScript();
   return mapObject(value, withoutOutputs);

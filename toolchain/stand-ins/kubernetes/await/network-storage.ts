@@ -16,7 +16,10 @@ const noPods =
   "Service does not target any Pods. Selected Pods may not be ready, or field '.spec.selector' may not match labels on any Pods";
 const noAddress = "Service was not allocated an IP address; does your cloud provider support this?";
 
-/** Ready when it has an address (type LoadBalancer) and its pods have settled, none of them still unready. */
+/**
+ * Waits for an address (type LoadBalancer), and for endpoints that are unchanged for a while and
+ * all ready.
+ */
 export function serviceReadiness(context: ReadinessContext): Readiness {
   let seen: Json | undefined = "never looked";
   let since = 0;
@@ -74,8 +77,8 @@ async function endpointsOf(
 }
 
 /**
- * Ready when bound; a claim whose storage class waits for the first consumer is ready while pending, since the pod
- * that will use it may come later in the program.
+ * Waits until the claim is bound. A pending claim whose storage class waits for the first consumer
+ * is ready too, because the program may create the pod that uses it later.
  */
 export function claimReadiness(context: ReadinessContext): Readiness {
   return async (live) => {
@@ -114,7 +117,10 @@ export const volumeReadiness = (): Readiness => (live) => {
     : { ready: false, messages: [], problems: [`PersistentVolume is ${phase || "new"}`] };
 };
 
-/** Ready when the server serves the new kind in every version, so that objects of it can follow at once. */
+/**
+ * Waits until the server serves the new kind in every version, so that objects of it can be created
+ * at once.
+ */
 export function crdReadiness({ cluster }: ReadinessContext): Readiness {
   const waiting = (problem: string): Verdict => ({
     ready: false,
@@ -148,7 +154,7 @@ export const namespaceReadiness = (): Readiness => (live) =>
         problems: ["Namespace is not active"],
       };
 
-/** Ready when a controller has given it an address. */
+/** Waits until a controller has set an address. */
 export const ingressReadiness = (): Readiness => (live) => {
   const problem =
     "Ingress was not allocated an IP address; does the cluster have an ingress controller?";

@@ -7,7 +7,7 @@ import type { Readiness, Verdict } from "./readiness.js";
 import { isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
-/** What keeps a container from running, in the kubelet's words. */
+/** Returns what prevents a container from running, in the kubelet's words. */
 function containerProblem(container: JsonObject): string[] {
   if (container["ready"] === true) return [];
   const problems: string[] = [];
@@ -43,7 +43,7 @@ const conditions: readonly [Step, string][] = [
 ];
 
 interface PodState {
-  /** The first step the pod has not taken; undefined when it is ready. */
+  /** First step that the pod has not completed; undefined when it is ready. */
   readonly pending?: Step;
   readonly problem?: string;
 }
@@ -63,7 +63,7 @@ function podState(pod: JsonObject): PodState {
   return {};
 }
 
-/** Pods of a workload that are scheduled but do not become ready, one sentence each. */
+/** Returns a sentence for each scheduled pod of a workload that does not become ready. */
 export function podProblems(pods: readonly JsonObject[]): string[] {
   return pods
     .map(podState)
@@ -71,7 +71,7 @@ export function podProblems(pods: readonly JsonObject[]): string[] {
     .flatMap((state) => state.problem ?? []);
 }
 
-/** The pods that a workload (or its ReplicaSet, `owner`) owns. */
+/** Returns the pods that `owner` owns: the workload or its ReplicaSet. */
 export async function podsOf(
   cluster: Cluster,
   workload: JsonObject,

@@ -2,24 +2,27 @@ import type { Cluster } from "../cluster.js";
 import type { Severity } from "../log.js";
 import type { JsonObject } from "../../plugin/values.js";
 
-/** What one look at an object says. */
+/** Result of one check of an object. */
 export interface Verdict {
   readonly ready: boolean;
-  /** It will never become ready: waiting longer is of no use. */
+  /** The object can never become ready, so waiting ends. */
   readonly failed?: boolean;
-  /** What is happening, to be shown. */
+  /** Messages about the progress, to be shown. */
   readonly messages: readonly { readonly severity: Severity; readonly text: string }[];
-  /** What is wrong, said only when waiting ends badly. */
+  /** Problems, which are reported only if waiting fails. */
   readonly problems: readonly string[];
 }
 
 export interface ReadinessContext {
   readonly cluster: Cluster;
-  /** Milliseconds without a change until endpoints count as settled; 0 for a refresh, which looks once. */
+  /**
+   * Milliseconds without a change after which endpoints count as stable; 0 for a refresh, which
+   * checks once.
+   */
   readonly settle: number;
 }
 
-/** Looks at an object again and again; may remember between looks. */
+/** Checks an object repeatedly; may keep state between the checks. */
 export type Readiness = (live: JsonObject) => Verdict | Promise<Verdict>;
 export type ReadinessOf = (context: ReadinessContext) => Readiness;
 

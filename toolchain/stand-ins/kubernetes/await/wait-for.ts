@@ -3,12 +3,13 @@ import { annotationOf, annotations } from "../object.js";
 import { info, type Readiness } from "./readiness.js";
 import type { JsonObject } from "../../plugin/values.js";
 
-/** Of the official provider's expressions the plain one: a field, by the names on the way to it. */
+/** Pattern of the only supported expression of the official provider: the path of a field. */
 const field = /^jsonpath=(\{((?:\.[A-Za-z][A-Za-z0-9]*)+)\})$/;
 
 /**
- * What an object asks to be waited for instead of what is usual for its kind: ready when that field is there. Undefined where it
- * asks for nothing; throws for what only the official provider knows.
+ * Returns the condition that an object's annotation sets instead of its kind's: that a field
+ * exists. Undefined without the annotation; throws for expressions that only the official provider
+ * supports.
  */
 export function askedReadiness(object: JsonObject): Readiness | undefined {
   const asked = annotationOf(object, annotations.waitFor);

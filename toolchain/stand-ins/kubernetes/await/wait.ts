@@ -40,7 +40,7 @@ export const awaited: Readonly<Record<string, ReadinessOf>> = {
   "apiextensions.k8s.io/v1/CustomResourceDefinition": crdReadiness,
 };
 
-/** Kinds whose unreadiness a refresh reports. */
+/** Kinds for which a refresh reports that they are not ready. */
 const readAwaited = new Set(["DaemonSet", "Deployment", "StatefulSet", "Job", "Pod", "Service"]);
 
 const readinessOf = (object: JsonObject): ReadinessOf | undefined =>
@@ -49,25 +49,28 @@ const readinessOf = (object: JsonObject): ReadinessOf | undefined =>
 export interface Waiting {
   readonly cluster: Cluster;
   readonly log: ResourceLog;
-  /** Aborted when the engine cancels: waiting ends at once. */
+  /** Signal that the engine's cancel aborts; waiting then ends at once. */
   readonly signal: AbortSignal;
-  /** Seconds, from customTimeouts; 0 when not set. */
+  /** Seconds, from customTimeouts; 0 if not set. */
   readonly timeout: number;
-  /** Milliseconds until endpoints count as settled. */
+  /** Milliseconds after which unchanged endpoints count as stable. */
   readonly settle: number;
 }
 
-/** Seconds: customTimeouts, else the annotation pulumi.com/timeoutSeconds, else 10 minutes. */
+/**
+ * Returns the time limit in seconds: customTimeouts, else the annotation pulumi.com/timeoutSeconds,
+ * else 10 minutes.
+ */
 export function timeoutSeconds(seconds: number, inputs: JsonObject): number {
   if (seconds > 0) return seconds;
   const annotated = Number(annotationOf(inputs, annotations.timeoutSeconds));
   return annotated > 0 ? annotated : 600;
 }
 
-/** Milliseconds between looks: soon at first, then calmer. */
+/** Returns the milliseconds before the next check; they grow from 100 to 1000. */
 const interval = (look: number): number => Math.min(100 * 1.5 ** look, 1000);
 
-/** Returns `false` when the signal ended the pause. */
+/** Waits; returns `false` if the signal ended the pause. */
 export async function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false;
   try {
@@ -78,7 +81,10 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
   }
 }
 
-/** How a written object is looked at until it is ready; nothing where it is as soon as it exists, or is not to be waited for. */
+/**
+ * Returns the check for a written object; undefined if it is ready as soon as it exists, or is not
+ * to be waited for.
+ */
 function lookFor(waiting: Waiting, inputs: JsonObject, written: JsonObject): Readiness | undefined {
   const look = askedReadiness(written) ?? readinessOf(written)?.(waiting);
   if (look === undefined || !isTrue(inputs, annotations.skipAwait)) return look;
@@ -87,8 +93,8 @@ function lookFor(waiting: Waiting, inputs: JsonObject, written: JsonObject): Rea
 }
 
 /**
- * Waits until a written object is ready and returns it as it is then. Throws a NotReadyError that carries the last
- * seen object when the time is up, the engine cancels, or the object cannot become ready any more.
+ * Waits until a written object is ready and returns its state. Throws a NotReadyError with the last
+ * known object if the time limit is reached, the engine cancels, or the object cannot become ready.
  */
 export async function waitUntilReady(
   waiting: Waiting,
@@ -119,7 +125,10 @@ export async function waitUntilReady(
   }
 }
 
-/** A restarting API server, or an object that is away for a moment, is no end of the wait; its time limit is. */
+/**
+ * Ignores a restarting API server and an object that is missing for a moment: only the time limit
+ * ends the wait. Throws all other errors.
+ */
 function throwUnlessPassing(
   error: unknown,
   seen: { live: JsonObject; problems: readonly string[]; signal: AbortSignal },
@@ -130,7 +139,7 @@ function throwUnlessPassing(
   throw new NotReadyError(message, seen.live, seen.problems);
 }
 
-/** One look, for a refresh: throws a NotReadyError when the object is not ready now. */
+/** Checks once, for a refresh: throws a NotReadyError if the object is not ready. */
 export async function requireReady(
   cluster: Cluster,
   log: ResourceLog,
@@ -149,7 +158,10 @@ function show(log: ResourceLog, verdict: Verdict): void {
   for (const message of verdict.messages) log.status(message.severity, message.text);
 }
 
-/** Waits until a deleted object is gone: what holds it are finalizers, and objects it owns. */
+/**
+ * Waits until a deleted object does not exist any more. Finalizers and objects that it owns can
+ * delay this.
+ */
 export async function waitUntilGone(
   waiting: Waiting,
   inputs: JsonObject,
@@ -159,7 +171,7 @@ export async function waitUntilGone(
   let live = object;
   for (let i = 0; ; i++) {
     const found = await lookAgain(waiting, object);
-    // Another object of the same name is not the one that was deleted.
+    // An object with another UID is a new one of the same name.
     if (found === "gone" || (found && uidOf(object) && uidOf(found) !== uidOf(object))) return;
     if (found) {
       live = found;

@@ -22,7 +22,10 @@ const notYet = (text: string): Verdict => ({
   problems: [text],
 });
 
-/** Ready when the newest ReplicaSet has all its pods ready and the Deployment says that it is available. */
+/**
+ * Waits until all pods of the newest ReplicaSet are ready and the Deployment reports that it is
+ * available.
+ */
 export function deploymentReadiness({ cluster }: ReadinessContext): Readiness {
   return async (live) => {
     if (!isObserved(live)) return notYet("Waiting for the Deployment controller");
@@ -47,7 +50,7 @@ export function deploymentReadiness({ cluster }: ReadinessContext): Readiness {
 }
 
 interface Rollout {
-  /** Why it is not complete; undefined when it is. */
+  /** Reason why the rollout is not complete; undefined when it is. */
   readonly problem?: string;
   /** Conditions that are not met, in the controller's words. */
   readonly conditions: readonly string[];
@@ -59,7 +62,7 @@ function rolloutOf(live: JsonObject, set: JsonObject | undefined): Rollout {
   const readyPods = numberAt(set, "status", "readyReplicas") ?? 0;
   const available = conditionOf(live, "Available");
   const progressing = conditionOf(live, "Progressing");
-  // The first ReplicaSet replaces none, so that nothing tells of its progress.
+  // The first ReplicaSet replaces none, so no condition reports its progress.
   const first = annotationOf(live, revision) === "1";
   const replaced =
     progressing?.status === "True" && progressing.reason === "NewReplicaSetAvailable";
@@ -111,7 +114,7 @@ async function unboundClaims(cluster: Cluster, workload: JsonObject): Promise<st
   return unbound;
 }
 
-/** Ready when as many pods of the newest revision run as there are nodes for it. */
+/** Waits until every node that needs a pod has a ready one of the newest revision. */
 export function daemonSetReadiness(context: ReadinessContext): Readiness {
   return async (live) => {
     const state = daemonSetState(live);
@@ -125,7 +128,7 @@ export function daemonSetReadiness(context: ReadinessContext): Readiness {
   };
 }
 
-/** The same steps and sentences as kubectl's status library (kstatus). */
+/** Returns the state by the steps and sentences of kubectl's status library (kstatus). */
 function daemonSetState(live: JsonObject): { ready: boolean; text: string } {
   const status = mapAt(live, "status");
   const count = (name: string) => numberAt(status, name) ?? 0;
@@ -157,7 +160,7 @@ function daemonSetState(live: JsonObject): { ready: boolean; text: string } {
   return { ready: true, text: `All replicas scheduled as expected. Replicas: ${desired}` };
 }
 
-/** Ready when all pods are ready and of the newest revision. */
+/** Waits until all pods are ready and of the newest revision. */
 export function statefulSetReadiness({ cluster }: ReadinessContext): Readiness {
   return async (live) => {
     const state = statefulSetState(live);
@@ -178,7 +181,7 @@ function statefulSetState(live: JsonObject): { problems: string[]; doing: string
   const count = (name: string) => numberAt(status, name) ?? 0;
   const wanted = numberAt(live, "spec", "replicas") ?? 1;
   const first = (numberAt(live, "metadata", "generation") ?? 1) <= 1;
-  // Pods that their owner replaces by hand do not move the revision on.
+  // With OnDelete, pods are replaced manually, and the revision does not advance.
   const byHand = !first && textAt(live, "spec", "updateStrategy", "type") === "OnDelete";
   const [current, target] = [textAt(status, "currentRevision"), textAt(status, "updateRevision")];
   const counted = ["replicas", "readyReplicas", ...(byHand ? [] : ["currentReplicas"])];
@@ -208,7 +211,7 @@ function statefulSetStep(state: { first: boolean; allReady: boolean; pods: strin
     : `[1/3] Waiting for StatefulSet update to roll out ${state.pods}`;
 }
 
-/** Ready when it has succeeded; a Job that gave up fails at once. */
+/** Waits until the Job has succeeded; a failed Job ends the wait at once. */
 export function jobReadiness(context: ReadinessContext): Readiness {
   return async (live) => {
     const name = displayName(live);
