@@ -11,15 +11,19 @@ export interface Found {
   readonly path: string;
 }
 
-/** Where to look; taken from the environment by `searchPlaces`. */
+/** Directories in which to search; `searchPlaces` reads them from the environment. */
 export interface SearchPlaces {
-  /** Directories of PATH, without our own cache. */
+  /** Directories of PATH, except the toolchain's own cache. */
   readonly path: readonly string[];
-  /** The Pulumi home: PULUMI_HOME or ~/.pulumi. */
+  /** Home directory of Pulumi: PULUMI_HOME or ~/.pulumi. */
   readonly pulumiHome: string;
 }
 
-/** `own` is the toolchain's cache: what was made there earlier does not count as found. */
+/**
+ * Reads the search places from the environment.
+ *
+ * @param own cache of the toolchain; programs in it do not count as found
+ */
 export function searchPlaces(env: NodeJS.ProcessEnv, own: string): SearchPlaces {
   return {
     path: (env["PATH"] ?? "")
@@ -29,7 +33,7 @@ export function searchPlaces(env: NodeJS.ProcessEnv, own: string): SearchPlaces 
   };
 }
 
-/** The first executable called `name` in one of the directories. */
+/** Returns the first executable called `name` in one of the directories. */
 function executableIn(name: string, directories: readonly string[]): string | undefined {
   for (const directory of directories) {
     const file = join(directory, name);
@@ -43,22 +47,31 @@ function executableIn(name: string, directories: readonly string[]): string | un
   return undefined;
 }
 
-/** The first executable called `name` on the path or in the Pulumi home's bin. */
+/** Returns the first executable called `name` on the path or in the Pulumi home's bin. */
 export const executable = (name: string, where: SearchPlaces): string | undefined =>
   executableIn(name, [...where.path, join(where.pulumiHome, "bin")]);
 
-/** The Node language host of `engine`: the engine looks on its path, then beside itself, where links have led to it. */
+/**
+ * Returns the Node language host of `engine`: the engine searches its path, then its own directory,
+ * with links resolved.
+ */
 export function findLanguageHost(engine: string, where: SearchPlaces): string | undefined {
   const name = "pulumi-language-nodejs";
   return executable(name, where) ?? executableIn(name, [dirname(engine)]);
 }
 
-/** Bytes from which a file is a program: a smaller one may be a script that leads to another each time. */
+/**
+ * Bytes from which a file counts as a program: a smaller one may be a script that starts another
+ * program each time.
+ */
 const program = 2 ** 20;
 
 const answered = z.object({ file: z.string(), version: z.string() });
 
-/** What an engine says of its version. Asking takes 0.2 s: while the file is the same, it says the same. */
+/**
+ * Returns an engine's version. The command takes 0.2 s, so its answer is kept while the file is
+ * unchanged.
+ */
 async function versionOf(path: string, kept: string): Promise<string> {
   const { size, ctimeMs, ino, dev } = statSync(path);
   const file = [path, size, ctimeMs, ino, dev].join(" ");
@@ -74,14 +87,14 @@ function readAnswer(kept: string): z.infer<typeof answered> | undefined {
   try {
     return answered.parse(JSON.parse(readFileSync(kept, "utf8")));
   } catch {
-    return undefined; // never asked
+    return undefined; // no valid answer is kept
   }
 }
 
 /**
- * The `pulumi` that is there and new enough, or why the one that is there does not serve.
+ * Returns the installed `pulumi` if it is new enough, otherwise the reason why it is refused.
  *
- * @param kept file for what it said of its version
+ * @param kept file that keeps the answer about its version
  */
 export async function findEngine(
   where: SearchPlaces,
@@ -98,8 +111,9 @@ export async function findEngine(
 }
 
 /**
- * A resource plugin: an executable on the path (as the engine prefers it), or installed in the Pulumi home. There the engine
- * takes the version that the SDK asks for and no other, and nothing whose installation has not ended.
+ * Returns a resource plugin: an executable on the path (which the engine prefers), or one installed
+ * in the Pulumi home. There the engine takes only the version that the SDK requires, and only after
+ * its installation has finished.
  */
 export function findPlugin(name: string, where: SearchPlaces, version: string): Found | undefined {
   const file = `pulumi-resource-${name}`;

@@ -16,10 +16,13 @@ import { run } from "../base/run.js";
 import { UserError } from "../base/user-error.js";
 
 export interface GoBuild {
-  /** The executable's name. */
+  /** Name of the executable. */
   readonly name: string;
   readonly version: string;
-  /** Directory with go.mod and go.sum, and the main package unless `package` names another module's. */
+  /**
+   * Directory with go.mod and go.sum, and with the main package unless `package` names one of
+   * another module.
+   */
   readonly source: string;
   readonly package: string;
   readonly ldflags: string;
@@ -33,7 +36,10 @@ export interface MakeOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Content of a source directory and what is built from it: equal key, equal executable. */
+/**
+ * Returns a digest of the source directory and the build's options: equal keys give equal
+ * executables.
+ */
 function keyOf(build: GoBuild): string {
   const hash = createHash("sha256").update(
     [build.package, build.ldflags, build.version].join("\n"),
@@ -45,15 +51,16 @@ function keyOf(build: GoBuild): string {
 }
 
 /**
- * The executable built from Go modules, from the cache when it is there. A build happens in a folder of its own that is
- * renamed when it is complete: an interrupted one leaves nothing that looks done. Throws UserError without Go.
+ * Returns the executable built from Go modules, from the cache if it is there. It is built in a
+ * separate folder, which is renamed when complete, so an interrupted build does not look complete.
+ * Throws a UserError without Go.
  */
 export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<string> {
   const directory = join(options.cache, `${build.name}-${build.version}-${keyOf(build)}`);
   const executable = join(directory, build.name);
   if (existsSync(executable)) return executable;
   const part = `${directory}.part`;
-  // Of no use once it is built, and no part of the user's own Go.
+  // Deleted after the build, and separate from the user's own Go.
   const modules = `${directory}.modules`;
   rmSync(part, { recursive: true, force: true });
   mkdirSync(part, { recursive: true });
@@ -112,14 +119,18 @@ async function requireGo({ name, version }: GoBuild): Promise<void> {
   }
 }
 
-/** A stand-in: two lines of shell that run its compiled JavaScript with this Node. */
+/**
+ * Returns the script of a stand-in: two lines of shell that run its compiled JavaScript with this
+ * Node.
+ */
 export function standInScript(main: string): string {
   return `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(main)} "$@"\n`;
 }
 
 /**
- * A directory for PATH that holds exactly the made pieces: links to what was built, scripts for the stand-ins. Named by
- * its content, so that two checkouts or two versions never share one.
+ * Creates a directory for PATH that contains exactly the given scripts: for built executables and
+ * for stand-ins. Its name is a digest of its content, so two checkouts or two versions never share
+ * one.
  */
 export function assembleBin(cache: string, scripts: ReadonlyMap<string, string>): string {
   const content = JSON.stringify([...scripts].sort());
@@ -136,7 +147,7 @@ export function assembleBin(cache: string, scripts: ReadonlyMap<string, string>)
   return directory;
 }
 
-/** A script that stands on PATH for an executable elsewhere. */
+/** Returns a script for PATH that runs an executable elsewhere. */
 export function forwardScript(executable: string): string {
   return `#!/bin/sh\nexec ${quote(executable)} "$@"\n`;
 }

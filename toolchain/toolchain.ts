@@ -14,31 +14,40 @@ import { assembleBin, forwardScript, makeWithGo, standInScript } from "./make.js
 import { downloadHost, engineVersion, pluginVersions } from "./versions.js";
 import type { PluginName } from "./versions.js";
 
-/** One thing that `pulumi up` needs, and where it comes from. */
+/** Program that `pulumi up` needs, and its origin. */
 export interface Piece {
   readonly name: string;
   readonly version: string;
   readonly path: string;
-  /** found: it was there. installed: Pulumi downloaded it. built: from Go modules. stand-in: our own, see toolchain/. */
+  /**
+   * Origin. `found`: already installed; `installed`: downloaded by Pulumi; `built`: from Go
+   * modules; `stand-in`: this project's own, see toolchain/.
+   */
   readonly origin: "found" | "installed" | "built" | "stand-in";
-  /** One sentence: why this one. */
+  /** Sentence that gives the reason for the choice. */
   readonly why: string;
 }
 
 export interface Toolchain {
   readonly pieces: readonly Piece[];
-  /** Variables under which `pulumi` works: PATH with the tools first, and what stops needless downloads. */
+  /**
+   * Environment for `pulumi`: PATH with the tools first, and variables that prevent needless
+   * downloads.
+   */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 export interface ToolchainOptions {
   readonly progress: Progress;
   readonly signal?: AbortSignal;
-  /** Default: the process's environment. */
+  /** Environment of the search. @default the process's environment */
   readonly env?: NodeJS.ProcessEnv;
-  /** Default: `$XDG_CACHE_HOME/stackadm/toolchain`. */
+  /** Folder of the cache. @default `$XDG_CACHE_HOME/stackadm/toolchain` */
   readonly cache?: string;
-  /** May our own stand-ins take the place of official plugins that cannot be had? Default: only when asked for. */
+  /**
+   * Allows stand-ins for official plugins that cannot be downloaded. @default true if
+   * `STACKADM_STAND_INS` is 1
+   */
   readonly standIns?: boolean;
 }
 
@@ -47,7 +56,7 @@ const root = packageRoot();
 /** Variable whose value 1 allows stand-ins on a cloud other than the lab. */
 export const standInsVariable = "STACKADM_STAND_INS";
 
-/** How the OpenStack plugin is built where the official one cannot be had. */
+/** Build of the OpenStack plugin, used if the official one cannot be downloaded. */
 export const openstackBuild: GoBuild = {
   name: "pulumi-resource-openstack",
   version: pluginVersions.openstack,
@@ -63,16 +72,17 @@ interface Context {
   readonly progress: Progress;
   readonly signal?: AbortSignal;
   readonly standIns: boolean;
-  /** Scripts for the made pieces, by name. */
+  /** Scripts for built programs and stand-ins, by name. */
   readonly scripts: Map<string, string>;
-  /** Asked at most once. */
+  /** Result of the check whether the download host answers; checked at most once. */
   downloads: Promise<boolean> | undefined;
 }
 
 /**
- * Finds or makes the Pulumi CLI, the Node language host and the three plugins. What is there and what the engine would take is
- * used; then Pulumi's own download; then, where stand-ins may take their place, it is built or stood in for. Safe to interrupt, and to
- * run twice at once. What is missing otherwise is told before anything is built.
+ * Finds or provides the Pulumi CLI, the Node language host and the three plugins. Uses installed
+ * ones that the engine accepts; else Pulumi's own download; else, if stand-ins are allowed, builds
+ * them or uses stand-ins. Can be interrupted, and run twice at the same time. Throws before
+ * anything is built if a program is missing and stand-ins are not allowed.
  */
 export async function ensureToolchain(options: ToolchainOptions): Promise<Toolchain> {
   const cache = options.cache ?? cacheDirectory("toolchain");
@@ -188,7 +198,7 @@ async function plugin(context: Context, name: PluginName, engine: Piece): Promis
   return { name: piece, version, path, origin: "built", why };
 }
 
-/** A piece of Pulumi that is not there, where nothing is to stand in for it. */
+/** Returns the error for a missing part of Pulumi that must not be replaced by a stand-in. */
 const missing = (what: string, why: string): Failure =>
   new Failure(
     "TOOL_MISSING",
@@ -213,7 +223,7 @@ function standIn(
   return { name, version, path: main, origin: "stand-in", why };
 }
 
-/** Does Pulumi's download host answer within 3 s? */
+/** Reports whether Pulumi's download host answers within 3 s. */
 function downloadsAnswer(context: Context): Promise<boolean> {
   context.downloads ??= new Promise((resolvePromise) => {
     const call = request(
@@ -245,7 +255,7 @@ function environmentOf(context: Context, env: NodeJS.ProcessEnv): Record<string,
   const tools = context.scripts.size > 0 ? [assembleBin(context.cache, context.scripts)] : [];
   const path = [...tools, inherited, ...(existsSync(home) ? [home] : [])];
   variables["PATH"] = path.join(delimiter);
-  // The engine would try to download what stands on PATH already.
+  // Without this, the engine would download plugins that are on PATH already.
   if (context.scripts.size > 0) variables["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] = "true";
   return variables;
 }

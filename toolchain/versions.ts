@@ -1,9 +1,15 @@
-/** What the toolchain is made of: every version it names, in one place. */
+/** Versions that the toolchain uses. */
 
-/** The engine that is made locally, and the oldest that is accepted when found (error hooks, `#initerror`). */
+/**
+ * Version of the engine that is built locally, and the oldest one that is accepted (error hooks,
+ * `#initerror`).
+ */
 export const engineVersion = "3.246.0";
 
-/** The plugins that the SDK packages in package.json ask the engine for; it takes exactly these from the Pulumi home. */
+/**
+ * Versions of the plugins that the SDK packages in package.json require; the engine takes only
+ * these from the Pulumi home.
+ */
 export const pluginVersions = {
   openstack: "3.15.2",
   kubernetes: "4.34.2",
@@ -12,10 +18,13 @@ export const pluginVersions = {
 
 export type PluginName = keyof typeof pluginVersions;
 
-/** Where the official plugins are downloaded from; asked once whether it can be reached. */
+/** Host of the official plugins' downloads; checked once. */
 export const downloadHost = "get.pulumi.com";
 
-/** Is version `found` ("3.250.1", "v3.246.0-dev") at least `wanted`, with the same major? */
+/**
+ * Reports whether version `found` ("3.250.1", "v3.246.0-dev") is at least `wanted`, with the same
+ * major.
+ */
 export function acceptable(found: string, wanted: string): boolean {
   const parse = (text: string): number[] =>
     (/(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1) ?? []).map(Number);
