@@ -15,7 +15,7 @@ export const apiPorts = {
   cinder: ports.volume,
   octavia: ports.loadBalancer,
   barbican: ports.secrets,
-  // One port is enough, because nginx listens on all of these ports or on none.
+  // Checks only one port, because nginx listens on all of these ports or on none.
   "TLS of the APIs": tlsPort(ports.identity),
   "package repository": ports.packages,
   registry: ports.registry,

@@ -30,7 +30,7 @@ export async function ensureFrontCertificate(paths: Pick<LabPaths, "front">): Pr
   const kept = frontCertificate(paths);
   if (kept !== undefined) return kept;
   const made = await newAuthority();
-  // The key first: a certificate without its key does not count.
+  // Writes the key first, because a certificate without its key does not count.
   writePrivate(files(paths).privateKey, made.privateKey);
   writePrivate(files(paths).certificate, made.certificate);
   return made.certificate;

@@ -15,7 +15,7 @@ export interface DebianPackages {
    * error
    */
   readonly onlyOffered?: boolean;
-  /** Requires valid signatures, whatever the host's apt allows. @default the host's settings */
+  /** Requires valid signatures, even if the host's apt does not. @default the host's settings */
   readonly onlySigned?: boolean;
   /** One-line apt sources of the release. */
   readonly mirrors: readonly string[];

@@ -134,7 +134,7 @@ export async function snapshotSubvolume(paths: LabPaths, from: string, to: strin
   const inside = await nested(paths, from);
   for (const path of inside.sort((one, other) => one.length - other.length)) {
     const copy = join(to, path.slice(from.length));
-    // A snapshot has an empty folder in place of a nested subvolume.
+    // In a snapshot, a nested subvolume is an empty folder, which is replaced here.
     await rm(copy, { recursive: true, force: true });
     await run("btrfs", ["subvolume", "snapshot", path, copy]);
   }

@@ -71,7 +71,7 @@ export interface ImageFile {
  * the front answers for the mirrors.
  */
 export const stockFiles = ({ suite }: Release): Readonly<Record<string, ImageFile>> => ({
-  // Written at the first boot.
+  // Empty, so that the first boot writes it.
   "etc/machine-id": { content: "" },
   "etc/default/locale": { content: "LANG=C.UTF-8\n" },
   "etc/netplan/90-default.yaml": { content: network, mode: 0o600 },

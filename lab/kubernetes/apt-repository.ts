@@ -35,7 +35,7 @@ const isDockers = ({ name }: DebPackage): boolean => dockerPackages.includes(nam
 
 /**
  * Writes Kubernetes' repository in the layout of pkgs.k8s.io: flat, for one minor, with the key in
- * it. Returns whether it had changed.
+ * it. Returns false if it was complete and unchanged.
  */
 export const writeKubernetesRepository = (options: AptOptions): Promise<boolean> =>
   writeRepository(
@@ -58,7 +58,7 @@ export const dockerSuites: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Writes Docker's repositories in the layout of download.docker.com: one per distribution, with
- * suites. Returns whether they had changed.
+ * suites. Returns false if they were complete and unchanged.
  */
 export const writeDockerRepository = (options: AptOptions): Promise<boolean> =>
   writeRepository(options, debPackages.filter(isDockers), async (debs, part) => {

@@ -87,7 +87,7 @@ export async function packDeb(
   writeFileSync(join(root, "DEBIAN", "control"), control);
   const name = debFileName(debPackage.name, version);
   const path = join(output, name);
-  // The fastest zstd level, because nodes wait for unpacking.
+  // Uses the fastest zstd level, because nodes wait for unpacking.
   await run("dpkg-deb", ["--root-owner-group", "-Zzstd", "-z1", "--build", root, path], {
     env: { ...process.env, SOURCE_DATE_EPOCH: epoch.toString() },
     signal: options.signal,

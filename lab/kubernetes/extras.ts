@@ -61,7 +61,7 @@ const calicoImages: readonly Image[] = [
     files: {
       "/opt/cni/bin/install": "calico/install",
       "/opt/cni/bin/calico": "calico/calico",
-      // The same program, which reads from its name what to do.
+      // calico-ipam is the same program, which selects its function by its name.
       "/opt/cni/bin/calico-ipam": "calico/calico",
     },
     command: ["/opt/cni/bin/install"],

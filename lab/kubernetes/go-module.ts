@@ -28,7 +28,7 @@ export function modulesOf(kubernetes: GoModFile, version: string): Map<string, s
   return new Map(required.map(({ Path, Version }) => [Path, own.has(Path) ? staging : Version]));
 }
 
-/** Versions that every build uses, whatever it requires: module -> version. */
+/** Versions that every build uses instead of the ones that it requires: module -> version. */
 type Shared = ReadonlyMap<string, string>;
 
 /**

@@ -105,7 +105,8 @@ export function fingerprintOf(listing: string): string {
 type Gpg = (args: readonly string[], input?: string) => Promise<string>;
 
 async function withHome<T>(work: (gpg: Gpg) => Promise<T>): Promise<T> {
-  // A short path, because it contains the agent's socket, whose path has at most 107 bytes.
+  // The path must be short, because it contains the agent's socket, whose path has at most 107
+  // bytes.
   const home = mkdtempSync(join(tmpdir(), "stackadm-gpg-"));
   const env = { ...process.env, GNUPGHOME: home };
   const common = ["--batch", "--quiet", "--no-tty", "--pinentry-mode", "loopback"];

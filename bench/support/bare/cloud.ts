@@ -189,7 +189,7 @@ const gathering = 20;
 /** Retries of a call while a load balancer is busy: it takes one change at a time. */
 const again = { times: 600, milliseconds: 100 };
 
-/** Cloud client that creates each object by one call, and its tags by another. */
+/** Cloud client that creates each object by one call; tags of network objects need another call. */
 export class BareCloud {
   #rules: { readonly body: Fields; readonly made: () => void }[] = [];
   #flushed: Promise<void> | undefined;

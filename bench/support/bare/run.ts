@@ -135,7 +135,7 @@ export type Known = Map<string, Made>;
 /**
  * Creates the cluster of a specification.
  *
- * @param known resources that exist already, whatever their inputs are now; created ones are added
+ * @param known resources that exist already and are not changed; created ones are added
  */
 export async function runBare(
   spec: ClusterSpec,

@@ -9,7 +9,7 @@ import { BareMachines } from "./machines.js";
 import { runBare, type Hands, type Known } from "./run.js";
 import { untilWorking } from "./working.js";
 
-/** Hands that really create the resources. */
+/** Hands that create real resources. */
 class RealHands implements Hands {
   #cluster: BareCluster | undefined;
 

@@ -73,9 +73,9 @@ export const dhcpAgent = (): Ini => ({
   DEFAULT: {
     interface_driver: "linuxbridge",
     enable_isolated_metadata: true,
-    // Servers get the names that the cloud's own resolvers return,
+    // dnsmasq answers the servers' DNS requests from the cloud's own resolvers.
     dnsmasq_local_resolv: true,
-    // except for the hosts that the front serves.
+    // File with the names of the front's hosts, for which dnsmasq returns the front's address.
     dnsmasq_config_file: frontNamesFile,
   },
 });

@@ -15,10 +15,10 @@ const readOnlyMetadata = [
 ];
 
 /**
- * Normalizes inputs for storing and comparing, so that equal objects in different notations are
- * equal: a Secret's stringData becomes data, quantities get their usual units, empty maps of
- * strings and empty lists of built-in kinds are removed, and fields that only the server writes
- * too. Inputs with unknown values are not changed.
+ * Normalizes inputs for storing and comparing, so that different notations of one object are equal.
+ * Removes fields that only the server writes. Unless a value is unknown, also turns a Secret's
+ * stringData into data and, in other built-in kinds, writes quantities in their usual units and
+ * removes empty maps of strings and empty lists.
  *
  * The official provider converts built-in kinds by Go's structs. This file lists the keys that the
  * conversion drops when they are empty; the diff tolerates the others.
