@@ -2,10 +2,7 @@ import { Cluster, lookUpCloud, requireServiceUser, wantedOf } from "./components
 import { requireSameCluster } from "./components/same-cluster.js";
 import { operator, readConfig, settingsFile } from "./config.js";
 
-/**
- * Program of the package: `pulumi up` and the Automation API call the exported function. Importing
- * the module has no effect.
- */
+/** Program of the package, for `pulumi up` and the Automation API. An import has no effect. */
 async function program(): Promise<Record<string, unknown>> {
   const spec = readConfig();
   await requireSameCluster(spec.name, settingsFile());
