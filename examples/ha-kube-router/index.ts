@@ -1,5 +1,4 @@
-// Three control planes, etcd on its own machines, kube-router without encapsulation, and a
-// namespace for a team.
+// Three control planes, separate machines for etcd, kube-router, and a namespace for a team.
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import * as stackadm from "stackadm";
@@ -18,8 +17,7 @@ export = async () => {
   };
   const operator = stackadm.operatorOf(process.env);
   const written = stackadm.withSiteDefaults(args, process.env);
-  // Awaited, so that a machine that never answered is replaced. `Cluster` reports invalid
-  // arguments.
+  // Awaited, so that a machine that never answered is replaced. `Cluster` reports bad arguments.
   const { data: spec } = stackadm.clusterSchema.safeParse(written);
   const cloud = spec && (await stackadm.lookUpCloud(stackadm.wantedOf(spec), {}, operator));
   const cluster = new stackadm.Cluster(pulumi.getStack(), { ...written, operator, cloud });
