@@ -42,9 +42,14 @@ export class ScriptFailures {
     }
   }
 
-  /** A script waits for its former run and goes on from there. A machine that restarts is dialled until it answers. */
+  /**
+   * Returns whether a script whose connection ended starts again. It waits for its former run and
+   * continues from there; a machine that restarts is dialled until it answers.
+   */
   async #afterCut(way: Way, server: string): Promise<boolean> {
     this.cuts += 1;
+    // The machine answered: a silence from now on is a new one.
+    this.silentSince = undefined;
     await delay((this.machines.patience.pauseSeconds ?? 5) * 1000);
     const { machine } = this.reached;
     const hops = [{ machine, server }, ...(way.proxy ? [way.proxy] : [])];
@@ -60,7 +65,7 @@ export class ScriptFailures {
     return false;
   }
 
-  /** A machine that does not answer may still boot. */
+  /** Returns whether a machine that does not answer is dialled again, because it may still boot. */
   async #afterSilence(
     failure: pulumi.ErrorHookArgs,
     way: Way,

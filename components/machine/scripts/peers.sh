@@ -73,7 +73,7 @@ await_ready() {
 joined() {
   code=0
   ask_peers 240 joined "${token%%.*}" || code=$?
-  # A control plane that does not answer is overloaded or restarts: more questions would slow it down.
+  # A control plane that does not answer is overloaded or restarts: more requests would slow it down.
   case $code in 69 | 255) sleep 5 ;; esac
   case $code in 1 | 69 | 124 | 255) return 1 ;; esac
 }

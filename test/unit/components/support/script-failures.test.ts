@@ -80,6 +80,36 @@ describe("a script whose machine fails", () => {
       assert.deepEqual(await told([error], { proxyStatus: "SHUTOFF" }), [stopped, false]);
   });
 
+  it("gives a machine that restarts the whole time of a boot, however long its script ran before", async () => {
+    let minutes = 0;
+    const clock = performance.now.bind(performance);
+    const restored = replace(performance, "now", () => clock() + minutes * 60_000);
+    const answers: boolean[] = [];
+    await graph(async () => {
+      const connection = { host: "a", user: "u", hostKey: "k", machine: "m", server: "a" };
+      const reached = { ...server, serverId: pulumi.output(server.serverId), connection };
+      const patience = { bootMinutes: 10, pauseSeconds: 0 };
+      const { callback } = new FailedMachines(undefined, undefined, patience).examine(
+        reached,
+        "prepare",
+      );
+      for (const [at, error] of [
+        [0, "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout"],
+        [9, "wait: remote command exited without exit status or exit signal: running"],
+        [9, "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout"],
+      ] as const) {
+        minutes = at;
+        answers.push(
+          await callback({
+            ...{ failedOperation: "create", errors: [error] },
+            ...{ urn: "", id: "", name: "", type: "" },
+          }),
+        );
+      }
+    }).finally(restored);
+    assert.deepEqual(answers, [true, true, true]);
+  });
+
   it("does not mark a machine for replacement that answered before", async () => {
     const silent = "proxy: after 30 failed attempts: ssh: rejected: connect failed (timeout)";
     const answers = await told([ended, silent], { script: "prepare" });
