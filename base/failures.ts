@@ -1,6 +1,6 @@
 import type { FailureRow } from "./failure-row.js";
 
-const goesOn = "Run the same command again: it goes on where it stopped.";
+const goesOn = "Run the same command again: it continues where it stopped.";
 
 /**
  * Table of all failures. Codes and exit codes are stable across releases. The program's own code
@@ -28,8 +28,8 @@ export const failures = {
   WRONG_PASSPHRASE: {
     exitCode: 2,
     sentence:
-      "the stack's secrets cannot be read: the passphrase is not the one with which the stack was made, or there is none",
-    hint: "Let PULUMI_CONFIG_PASSPHRASE_FILE name the file with the passphrase with which the stack was made. Without it, its secrets cannot be read.",
+      "the stack's secrets cannot be read: the passphrase differs from the one with which the stack was created, or none is set",
+    hint: "Set PULUMI_CONFIG_PASSPHRASE_FILE to the file with the passphrase with which the stack was created. Without this passphrase, nothing can read the stack's secrets.",
     said: [{ text: /incorrect passphrase|passphrase must be set with/ }],
   },
   TOOL_MISSING: {
@@ -40,39 +40,39 @@ export const failures = {
   STACK_LOCKED: {
     exitCode: 4,
     sentence: "another operation holds this stack",
-    hint: "Wait for it; if its process is gone, run `npx stackadm unlock`.",
+    hint: "Wait until it ends; if its process no longer exists, run `npx stackadm unlock`.",
   },
   STACK_NOT_FOUND: {
     exitCode: 1,
-    sentence: "there is no such stack in this backend",
-    hint: "`npx stackadm up --stack <name>` creates it; PULUMI_BACKEND_URL says where the states are.",
+    sentence: "the backend has no stack with this name",
+    hint: "Create it with `npx stackadm up --stack <name>`, or set PULUMI_BACKEND_URL to the backend that has its state.",
   },
   WRONG_PROJECT: {
     exitCode: 3,
-    sentence: "the cluster is in another project or region than the one that is signed in to",
-    hint: "Set OS_CLOUD (or OS_PROJECT_NAME, OS_REGION_NAME) to where it is, and run the same command again.",
+    sentence: "the cluster is in another project or region than your credentials",
+    hint: "Set OS_CLOUD (or OS_PROJECT_NAME, OS_REGION_NAME) to the cluster's project and region, and run the same command again.",
   },
   PROTECTED: {
     exitCode: 1,
-    sentence: "the cluster or a part of it is protected from being deleted",
-    hint: "Write `protect: false` in its settings and run `npx stackadm up`; then it can be destroyed.",
+    sentence: "the cluster or a part of it is protected against deletion",
+    hint: "Write `protect: false` in its settings and run `npx stackadm up`; then destroy it.",
     said: [{ text: /^resource "" cannot be deleted$|^unable to replace resource ""$/ }],
   },
   PREFLIGHT_FAILED: {
     exitCode: 3,
     sentence: "the cluster does not fit into the cloud",
-    hint: "Nothing was changed. `npx stackadm doctor` asks again.",
+    hint: "Nothing was changed. Correct the settings or the cloud, check with `npx stackadm doctor`, then run the same command again.",
   },
   HOST_KEY_MISMATCH: {
     exitCode: 1,
-    sentence: "the machine answers with another host key than the one it was given",
+    sentence: "the machine answers with another host key than the expected one",
     hint: "Nothing was sent to it. Another machine may answer in its place (a man-in-the-middle attack); if you rebuilt the machine by hand, raise its generation.",
     said: [{ of: "command:remote:", text: /host key mismatch|knownhosts: key/ }],
   },
   SSH_KEY_REFUSED: {
     exitCode: 1,
     sentence: "the machine refuses the login key",
-    hint: "Load the key that the stack uses into ssh-agent: `ssh-add -l` shows what is there.",
+    hint: "Load the key that the stack uses into ssh-agent; `ssh-add -l` lists the loaded keys.",
     said: [
       {
         of: "command:remote:",
@@ -83,7 +83,7 @@ export const failures = {
   QUOTA_EXCEEDED: {
     exitCode: 3,
     sentence: "the project's quota is used up",
-    hint: "`npx stackadm doctor` shows limits and use; ask for more or delete something, then run the same command again.",
+    hint: "`npx stackadm doctor` shows limits and use. Ask for a larger quota or delete unused objects, then run the same command again.",
     said: [
       {
         text: /quota exceeded|exceed(?:s|ed) (?:\S+ ){0,4}quota(?![\w.:-])|quota has been met/i,
@@ -94,7 +94,7 @@ export const failures = {
   AUTH_FAILED: {
     exitCode: 3,
     sentence: "the cloud refused the credentials",
-    hint: "Check clouds.yaml or the OS_* variables; `npx stackadm doctor` tries them.",
+    hint: "Check clouds.yaml or the OS_* variables with `npx stackadm doctor`.",
     said: [
       {
         of: "openstack:",
@@ -104,16 +104,16 @@ export const failures = {
   },
   FORBIDDEN: {
     exitCode: 3,
-    sentence: "the cloud does not allow this to the credentials",
-    hint: "Ask the cloud's operator for the role that it needs, and run the same command again.",
+    sentence: "the cloud does not allow this operation with these credentials",
+    hint: "Ask the cloud's operator for the role that the operation needs, and run the same command again.",
     said: [
       { of: "openstack:", text: /got 403 instead|Request forbidden: \[|disallowed by policy/ },
     ],
   },
   SERVER_ERROR: {
     exitCode: 1,
-    sentence: "Nova could not make the machine",
-    hint: "Run the same command again: the machine will be replaced.",
+    sentence: "Nova could not create the machine",
+    hint: "Run the same command again: it replaces the machine.",
     said: [
       { of: "openstack:compute/", text: /unexpected state 'ERROR'|went (?:in)?to ERROR/ },
       { of: "openstack:", text: /No valid host|[Ii]nstance .* in error state/ },
@@ -122,23 +122,23 @@ export const failures = {
   SERVER_NEVER_BOOTED: {
     exitCode: 1,
     sentence: "a machine runs, but never answered on SSH: it booted badly or not at all",
-    hint: "Run the same command again: the machine will be replaced. Where it only boots slowly, write a larger `timeoutFactor` or more `ssh.bootMinutes` before. Where its console says that cloud-init found no data source, it can read no config drive (Debian 12 genericcloud on the machine type q35: set hw_cdrom_bus=scsi on the image) and reaches no metadata service; where it has no address, its subnet has no DHCP.",
+    hint: "Run the same command again: it replaces the machine. If the machine only boots slowly, first write a larger `timeoutFactor` or more `ssh.bootMinutes`. If its console says that cloud-init found no data source, the machine can read no config drive (Debian 12 genericcloud on the machine type q35: set hw_cdrom_bus=scsi on the image) and reaches no metadata service. If it has no address, its subnet has no DHCP.",
   },
   SERVER_STOPPED: {
     exitCode: 1,
-    sentence: "a machine does not run: it was stopped from outside or shut down",
-    hint: "Start it (`openstack server start`), then run the same command again: it goes on where it stopped.",
+    sentence: "a machine does not run: it was stopped in the cloud or shut down",
+    hint: "Start it (`openstack server start`), then run the same command again: it continues where it stopped.",
   },
   SERVER_SILENT: {
     exitCode: 1,
     sentence:
       "a machine gave no sign of life while a script ran on it, though Nova says that it runs",
-    hint: "Look at its console (`openstack console log show`) and repair the machine, then run the same command again.",
+    hint: "Read its console (`openstack console log show`) and repair the machine, then run the same command again.",
   },
   NOT_FOUND: {
     exitCode: 1,
-    sentence: "the cloud does not have what is named",
-    hint: "`npx stackadm doctor` says which name the cloud does not have, and which there are instead.",
+    sentence: "the cloud does not have an object that the settings name",
+    hint: "Run `npx stackadm doctor`: it shows the wrong name and the names that the cloud has. Correct the settings and run the same command again.",
     said: [
       {
         of: "openstack:",
@@ -148,14 +148,14 @@ export const failures = {
   },
   NAME_OCCUPIED: {
     exitCode: 1,
-    sentence: "something of this name is already there",
-    hint: "`npx stackadm orphans` shows what an earlier cluster of this name left; or choose another name.",
+    sentence: "an object with this name already exists",
+    hint: "`npx stackadm orphans` lists the objects that an earlier cluster of this name left. Delete them or choose another name.",
     said: [{ text: /[^:]* already exists|AlreadyExists/ }],
   },
   LOAD_BALANCER_ERROR: {
     exitCode: 1,
     sentence: "the load balancer did not become active, or accepts no change",
-    hint: "Run the same command again: it deletes one that is in ERROR and creates a new one. If that fails, too, `openstack loadbalancer show` and the cloud's operator know why.",
+    hint: "Run the same command again: it deletes a load balancer in ERROR and creates a new one. If that fails, too, check `openstack loadbalancer show` and ask the cloud's operator.",
     said: [
       {
         of: "openstack:loadbalancer/",
@@ -167,18 +167,18 @@ export const failures = {
   },
   DRAIN_BLOCKED: {
     exitCode: 1,
-    sentence: "a machine stays as it is, because pods on it cannot be moved",
+    sentence: "a machine cannot be drained and is left unchanged",
     hint: "Delete these pods or widen their disruption budget, then run the same command again.",
   },
   TEARDOWN_BLOCKED: {
     exitCode: 1,
-    sentence: "the cluster cannot give back what it has in the cloud",
-    hint: "Delete what is named (a finalizer has to be removed by the program that set it), then run the same command again. Or run `npx stackadm destroy --abandon`: it deletes the cluster as it is, and keeps and names volumes with data.",
+    sentence: "the cluster cannot release its objects in the cloud",
+    hint: "Delete the named objects (the program that set a finalizer has to remove it), then run the same command again. Or run `npx stackadm destroy --abandon`: it deletes the cluster without its API, and keeps and lists volumes with data.",
   },
   KUBERNETES_UNREACHABLE: {
     exitCode: 1,
     sentence: "the Kubernetes API does not answer",
-    hint: "`npx stackadm status` shows the machines. If the cluster is gone for good: `npx stackadm destroy --abandon`.",
+    hint: "Check that your address is in allowedCidrs and, with `npx stackadm status`, that the control planes run; then run the same command again. If the cluster is lost: `npx stackadm destroy --abandon`.",
     said: [
       { text: /configured Kubernetes cluster is unreachable|unable to load schema information/ },
       {
@@ -190,19 +190,19 @@ export const failures = {
   CLOUD_UNTRUSTED: {
     exitCode: 3,
     sentence: "the cloud's certificate cannot be verified",
-    hint: "Let `cacert` in clouds.yaml (OS_CACERT) name the file with the certificate of the authority that signed it.",
+    hint: "Set `cacert` in clouds.yaml (or OS_CACERT) to the file with the certificate of the authority that signed it.",
     said: [{ of: "openstack:", text: /failed to verify certificate: .*|x509: .*/ }],
   },
   CLOUD_BUSY: {
     exitCode: 1,
-    sentence: "the cloud was asked more often than it allows",
+    sentence: "the cloud limits the rate of requests, and this run exceeded the limit",
     hint: "Set the variable PULUMI_PARALLEL to a smaller number, such as 8, then run the same command again.",
     said: [{ of: "openstack:", text: /got 429 instead|Too [Mm]any [Rr]equests/ }],
   },
   CLOUD_UNREACHABLE: {
     exitCode: 3,
     sentence: "the cloud does not answer",
-    hint: "Can its addresses be reached from here? `npx stackadm doctor` asks it. Then run the same command again.",
+    hint: "Check with `npx stackadm doctor` that this machine reaches the cloud's addresses, then run the same command again.",
     said: [
       { of: "openstack:", text: /dial tcp|connection refused|i\/o timeout|got 50[234] instead/ },
       // gophercloud 1 writes these texts for 502, 503 and 504.
@@ -212,7 +212,7 @@ export const failures = {
   KUBERNETES_REFUSED: {
     exitCode: 1,
     sentence: "the Kubernetes API refuses an object",
-    hint: "Correct what it names and run the same command again.",
+    hint: "Correct the object that the message names and run the same command again.",
     said: [
       {
         of: "kubernetes:",
@@ -223,13 +223,13 @@ export const failures = {
   CONFIGURATION_UNDONE: {
     exitCode: 1,
     sentence:
-      "a component of Kubernetes does not run with its new configuration, so the former one was put back",
-    hint: "Correct the argument that it complains about and run the same command again.",
+      "a component of Kubernetes does not run with its new configuration; its former one was restored",
+    hint: "Correct the argument that the message names and run the same command again.",
   },
   SSH_UNREACHABLE: {
     exitCode: 1,
     sentence: "the machine cannot be reached by SSH",
-    hint: "Is your address in sshCidrs (by default allowedCidrs), and does the machine run? `npx stackadm status` shows it. Then run the same command again.",
+    hint: "Check that your address is in sshCidrs (by default allowedCidrs) and, with `npx stackadm status`, that the machine runs; then run the same command again.",
     said: [
       {
         of: "command:remote:",
@@ -250,35 +250,35 @@ export const failures = {
   COMMAND_FAILED: {
     exitCode: 1,
     sentence: "the script on the machine failed",
-    hint: "Its output is above. Run the same command again: scripts go on where they stopped.",
+    hint: "Its output is above. Run the same command again: scripts continue where they stopped.",
     // A script that was killed gives no reason.
     said: [{ of: "command:", text: /Process exited with status \d+|exit status \d+/ }],
   },
   VERIFY_FAILED: {
     exitCode: 5,
-    sentence: "the cluster was made, but not everything in it works",
-    hint: "`npx stackadm status` looks again; `kubectl -n kube-system get pods` shows the system's pods. A service that does not answer lets in `serviceCidrs` only.",
+    sentence: "the cluster was created, but not everything in it works",
+    hint: "`npx stackadm status` checks again; `kubectl -n kube-system get pods` shows the system's pods. If a service does not answer, check that your address is in `serviceCidrs`.",
   },
   UNEXPECTED_CHANGES: {
     exitCode: 6,
-    sentence: "something is not as the settings say, and no change was expected",
+    sentence: "the cluster differs from its settings, and no change was expected",
     hint: "`npx stackadm preview` shows what would change, `npx stackadm up` changes it.",
     said: [{ text: /no changes were expected but changes (?:occurred|were proposed)/ }],
   },
   ENGINE_KILLED: {
     exitCode: 1,
     sentence: "the engine ended without a result",
-    hint: "Run the same command again: it finds what was left half-done and goes on.",
+    hint: "Run the same command again: it repairs what was left unfinished and continues.",
   },
   CANCELLED: {
     exitCode: 130,
     sentence: "the operation was stopped on request; what was done is kept",
-    hint: "Run the same command again to go on.",
+    hint: "Run the same command again to continue.",
   },
   FAILED: {
     exitCode: 1,
-    sentence: "another failure, which the sentence names",
-    hint: "Correct that and run the same command again.",
+    sentence: "another failure, which the message describes",
+    hint: "Correct the cause and run the same command again.",
   },
 } as const satisfies Readonly<Record<string, FailureRow>>;
 

@@ -77,7 +77,7 @@ async function withCluster<T>(
     await requireFree(run);
     const state = await beginWithOurs(run);
     if (state === undefined)
-      throw new ClusterError("STACK_NOT_FOUND", `There is no stack '${stack}' in this backend.`);
+      throw new ClusterError("STACK_NOT_FOUND", `The backend has no stack '${stack}'.`);
     const outputs = parseOutputs(await readOutputs(run.access));
     machines = await ClusterMachines.of(run, outputs);
     options.killSignal?.addEventListener("abort", end);

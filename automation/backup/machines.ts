@@ -92,7 +92,7 @@ export class ClusterMachines {
     throw new Failure(
       "COMMAND_FAILED",
       `${machine.name}: ${reasonIn(said)}`,
-      "Correct that and run the same command again.",
+      "Correct the cause and run the same command again.",
     );
   }
 

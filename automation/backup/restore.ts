@@ -62,7 +62,7 @@ async function onAll<T>(
     throw new Failure(
       "COMMAND_FAILED",
       failed.map(sentenceOf).join("\n"),
-      "Correct that and run the same command again.",
+      "Correct the cause and run the same command again.",
     );
   return ended.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
 }

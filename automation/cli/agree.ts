@@ -9,10 +9,10 @@ import type { Session } from "./session.js";
 /** Throws if the user cannot be asked for confirmation and has not confirmed by `--yes`. */
 export function requireAnswer({ json }: Session, command: string, yes: boolean): void {
   if (yes || (!json && process.stdin.isTTY && process.stderr.isTTY)) return;
-  const why = json ? "with `--json` it asks nobody" : "here is no terminal on which to ask";
+  const why = json ? "`--json` asks no questions" : "there is no terminal on which to ask";
   throw new UserError(
-    `\`${command}\` wants to hear that it is meant, and ${why}.`,
-    "Write `--yes`; nothing was changed.",
+    `\`${command}\` needs a confirmation, and ${why}.`,
+    "Nothing was changed. Add `--yes` to confirm.",
     2,
   );
 }
@@ -52,11 +52,11 @@ const wanted = ({ clusters: words }: DestroyPlan): Wanted =>
   words.length > 1
     ? {
         question: "Type the names of the clusters to destroy them all: ",
-        ...{ words, what: "the clusters' names", purpose: "they are to be destroyed" },
+        ...{ words, what: "the clusters' names", purpose: "you want to destroy them" },
       }
     : {
         question: "Type the cluster's name to destroy it: ",
-        ...{ words, what: "the cluster's name", purpose: "it is to be destroyed" },
+        ...{ words, what: "the cluster's name", purpose: "you want to destroy it" },
       };
 
 const inOrder = (words: readonly string[]): string => words.filter(Boolean).toSorted().join(" ");
@@ -68,6 +68,6 @@ export async function typed({ signal }: Session, asked: Wanted): Promise<void> {
   if (inOrder(answer.split(/[\s,]+/)) !== inOrder(words))
     throw new UserError(
       `'${answer.trim()}' is not '${words.join(" ")}', ${what}: nothing was changed.`,
-      `Run the same command again when ${purpose}.`,
+      `Run the same command again if ${purpose}.`,
     );
 }

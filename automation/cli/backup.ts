@@ -64,10 +64,10 @@ export function backup(session: Session, options: Options): Promise<number> {
     session.print(`${backupTable(made)}\n\n${directory}`);
     if (!snapshot.majority)
       session.progress.note(
-        `! etcd has no majority: these are the data of ${snapshot.machine}, and what other members had besides is not known.`,
+        `! etcd has no majority: the backup has the data of ${snapshot.machine} only and may lack what other members have.`,
       );
     session.progress.note(
-      "Whoever has it has the cluster: keep it where nobody else reads it, together with the passphrase but not beside it.",
+      "A backup gives full access to the cluster: store it where only you can read it. Keep the passphrase, too, but in another place.",
     );
     const files = [snapshot, ...archives, state].map(({ file, bytes }) => ({ file, bytes }));
     const { majority } = snapshot;

@@ -33,7 +33,7 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
   const parts = [
     ...(verification ? tablesOf(verification) : []),
     timesTable(times.phases, times.total) +
-      (timelinePath === undefined ? "" : `\nIts critical path: ${timelinePath}`),
+      (timelinePath === undefined ? "" : `\nCritical path: ${timelinePath}`),
     nextCommands(stack, kubeconfigPath, { onLab: environment.onLab, advice }),
   ];
   session.print(`\n${parts.join("\n\n")}`);

@@ -58,22 +58,26 @@ function declareChanges(program: Command): void {
   command(
     program,
     "dev",
-    "everything: toolchain, the lab if no cloud is configured, the cluster, its proof",
+    "do everything: toolchain, the lab if no cloud is configured, the cluster, its verification",
     async () => (await import("./dev.js")).dev,
   ).addHelpText(
     "after",
-    "\nA cloud is configured when OS_CLOUD or OS_AUTH_URL is set. Without one the lab is started: a whole\n" +
-      "OpenStack on this machine. The stacks of a lab are kept inside it, so a new lab begins with none.",
+    "\nA cloud is configured when OS_CLOUD or OS_AUTH_URL is set. Without one, `dev` starts the lab: a whole\n" +
+      "OpenStack on this machine. A lab keeps its stacks inside itself, so a new lab begins with no stack.",
   );
   command(
     program,
     "up",
-    "make or change the cluster of a stack, and look whether it works",
+    "create or update the cluster of a stack, then verify that it works",
     withEngine(async () => (await import("./up.js")).up),
   )
     .option(...refresh)
-    .option(...expectNoChanges("where anything would change, before it is changed"))
-    .option("--force", "skip the questions to the cloud, but for names of somebody else's", false);
+    .option(...expectNoChanges("if anything would change, before anything is changed"))
+    .option(
+      "--force",
+      "skip the checks in the cloud, except for names that other clusters use",
+      false,
+    );
   command(
     program,
     "preview",
@@ -81,32 +85,32 @@ function declareChanges(program: Command): void {
     withEngine(async () => (await import("./preview.js")).preview),
   )
     .option(...refresh)
-    .option(...expectNoChanges("where anything would change"));
+    .option(...expectNoChanges("if anything would change"));
   command(
     program,
     "destroy",
-    "show what the stack's state holds, take it away when that is meant, and check that nothing is left",
+    "show what will be deleted, ask for confirmation, delete it, and check that nothing is left",
     withEngine(async () => (await import("./destroy.js")).destroy),
   )
-    .option("--yes", "do not ask: it is meant; needed without a terminal and with --json", false)
+    .option("--yes", "skip confirmation (required without a terminal or with --json)", false)
     .option(
       "--abandon",
-      "for a cluster whose API is gone for good: skip what needs it; volumes with data and floating IPs of Services stay",
+      "for a cluster whose API is lost: skip the steps that need the API; keep volumes with data and floating IPs of Services",
       false,
     );
   command(
     program,
     "refresh",
-    "read what is really there into the stack's state; changes nothing in the cloud",
+    "read the real state of the resources into the stack's state; changes nothing in the cloud",
     withEngine(async () => (await import("./refresh.js")).refresh),
-  ).option(...expectNoChanges("where anything differs from what the state said"));
+  ).option(...expectNoChanges("if anything differs from the former state"));
 }
 
 function declareLooks(program: Command): void {
   command(
     program,
     "status",
-    "machines, nodes, etcd and samples as they are now; changes nothing",
+    "show machines, nodes, etcd and samples as they are now; changes nothing",
     async () => (await import("./status.js")).status,
   );
   command(
@@ -114,97 +118,107 @@ function declareLooks(program: Command): void {
     "kubeconfig",
     "write the administrator's kubeconfig (mode 0600) and print its path",
     async () => (await import("./kubeconfig.js")).kubeconfig,
-  ).option("--print", "print the kubeconfig itself instead; it is a secret", false);
+  ).option("--print", "print the kubeconfig itself, which is a secret, instead of the path", false);
   command(
     program,
     "outputs",
     "print the stack's outputs as JSON",
     async () => (await import("./outputs.js")).outputs,
-  ).option("--show-secrets", "with the secret ones in clear", false);
+  ).option("--show-secrets", "print secret outputs in plain text", false);
 }
 
 function declareBackup(program: Command): void {
   command(
     program,
     "backup",
-    "copy what brings the cluster back into a directory: etcd's data, a control plane's files, the stack's state",
+    "back up etcd, the keys and configuration of a control plane and the stack's state into a directory",
     async () => (await import("./backup.js")).backup,
   )
-    .option("--to <directory>", "what becomes the backup (default: backups/<stack>-<time>)")
+    .option(
+      "--to <directory>",
+      "directory of the backup, created by this command (default: backups/<stack>-<time>)",
+    )
     .addHelpText(
       "after",
-      "\nWhoever has a backup has the cluster, and every Secret in it: keep it where nobody else reads it, and not on the cluster's\n" +
-        "own machines. What is in volumes is not in it. It is over SSH, so it works without the cluster's API, too.",
+      "\nA backup gives full access to the cluster and to every Secret in it: store it where only you can read it, and not on the\n" +
+        "cluster's own machines. It does not contain the data in volumes. It uses SSH, so it works without the cluster's API.",
     );
   command(
     program,
     "restore",
-    "bring etcd back to a backup, on the machines that are there; what came into Kubernetes after it is lost",
+    "restore etcd from a backup on the existing machines; everything that was created in Kubernetes later is lost",
     async () => (await import("./restore.js")).restore,
   )
-    .requiredOption("--from <directory>", "what `backup` made")
-    .option("--yes", "do not ask: it is meant; needed without a terminal and with --json", false);
+    .requiredOption("--from <directory>", "directory that `backup` wrote")
+    .option("--yes", "skip confirmation (required without a terminal or with --json)", false);
 }
 
 function declareCare(program: Command): void {
   command(
     program,
     "orphans",
-    "list what carries a cluster's marks in the project: for clusters that are dead",
+    "list, and delete on request, the objects in the project that a lost cluster left",
     async () => (await import("./orphans.js")).orphans,
   )
     .option("--cluster <name>", "the cluster's name (default: the stack's name)")
-    .option("--identity <id>", "the cluster's identity, which alone says whose an object is")
-    .option("--delete", "delete what has --identity; a living cluster does not survive that", false)
     .option(
-      "--volumes",
-      "with --delete: also its machines' volumes, those of its claims, copies and snapshots of them, with their data",
+      "--identity <id>",
+      "the cluster's identity; two clusters may share a name, but never an identity",
+    )
+    .option(
+      "--delete",
+      "delete all objects of the cluster with this --identity; this destroys a running cluster",
       false,
     )
-    .option("--floating-ips", "with --delete: also the addresses of its Services", false)
+    .option(
+      "--volumes",
+      "with --delete: also delete volumes of its machines and claims, their copies and snapshots, with all data",
+      false,
+    )
+    .option("--floating-ips", "with --delete: also delete the floating IPs of its Services", false)
     .option(
       "--yes",
-      "with --delete: do not ask about a cluster that may live; needed then without a terminal and with --json",
+      "with --delete: skip confirmation for a cluster that may be running (required then without a terminal or with --json)",
       false,
     );
   command(
     program,
     "doctor",
-    "check tools, configuration and cloud before anything is made; changes nothing",
+    "check tools, settings, quotas and names before anything is created; changes nothing",
     async () => (await import("./doctor.js")).doctor,
   );
   command(
     program,
     "unlock",
-    "show who holds the stack, and remove the lock when that is meant",
+    "show which process holds the stack's lock, and remove the lock after confirmation",
     async () => (await import("./unlock.js")).unlock,
-  ).option("--yes", "do not ask: it is meant; needed without a terminal and with --json", false);
+  ).option("--yes", "skip confirmation (required without a terminal or with --json)", false);
 }
 
 function declareLab(program: Command): void {
-  const lab = program.command("lab").description("OpenStack's services on this machine");
+  const lab = program.command("lab").description("run OpenStack's services on this machine");
   command(
     lab,
     "up",
-    "start it; does nothing when it runs",
+    "start the lab; does nothing if it runs",
     async () => (await import("./lab.js")).up,
-  ).option("--kubernetes <version>", "Kubernetes version that its repositories offer");
+  ).option("--kubernetes <version>", "Kubernetes version that the lab's repositories offer");
   command(
     lab,
     "status",
-    "say how it is; exit code 1 when it is not up",
+    "show the lab's state; exit code 1 if the lab is not up",
     async () => (await import("./lab.js")).status,
   );
   command(
     lab,
     "add <what>",
-    "build what few clusters need: calico (Canal too), keystone-auth, metrics-server, snapshots, traefik for its registry; emulated-machines (images of virtual machines)",
+    "add an extra part to the lab's registry: calico (also for Canal), keystone-auth, metrics-server, snapshots, traefik; or emulated-machines (images of virtual machines)",
     async () => (await import("./lab.js")).add,
   );
   command(
     lab,
     "down",
-    "destroy it with everything in it; caches stay",
+    "destroy the lab with everything in it; caches are kept",
     async () => (await import("./lab.js")).down,
   );
 }
@@ -213,18 +227,18 @@ function declareSetup(program: Command): void {
   command(
     program,
     "toolchain",
-    "find or make the Pulumi CLI and its plugins; show what was taken and why",
+    "find or build the Pulumi CLI and its plugins; show which were chosen and why",
     async () => (await import("./toolchain.js")).toolchain,
   );
   command(
     program,
     "env",
-    'print the variables under which plain `pulumi` works: eval "$(npx stackadm env)"',
+    'print the environment variables with which plain `pulumi` works: eval "$(npx stackadm env)"',
     async () => (await import("./env.js")).env,
   ).addHelpText(
     "after",
-    "\nThe login key is the running ssh-agent's. When that has none, the lines start an agent for the shell, with a key\n" +
-      "of its own; `ssh-agent -k` ends it.",
+    "\nThe login key comes from the running ssh-agent. If the agent has no key, the printed lines start an agent with\n" +
+      "stackadm's own key for the shell; `ssh-agent -k` ends it.",
   );
 }
 

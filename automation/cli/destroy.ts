@@ -23,15 +23,15 @@ function outcome(
   const where = hidden.length > 0 ? "among what the cloud shows" : "in the project";
   const other = kept.length + others.length > 0 ? " else" : "";
   if (!held)
-    return `There is nothing to destroy: the state at ${withoutPassword(backend)} holds nothing of stack '${stack}', and nothing${other} ${where} carries the name of ${whose}.`;
+    return `There is nothing to destroy: the state at ${withoutPassword(backend)} has no resources of stack '${stack}', and no${other} object ${where} carries the name of ${whose}.`;
   const swept = deleted.length > 0 ? `; ${deleted.length} left-over objects were deleted.` : ".";
   const asked = kinds.filter((kind) => !hidden.includes(kind));
-  return `Nothing${other} of ${whose} is left ${where} (asked for every ${asked.join(", ")})${swept}`;
+  return `Nothing${other} of ${whose} is left ${where} (checked every ${asked.join(", ")})${swept}`;
 }
 
 async function destroyStack(context: StackContext, { abandon, yes }: Options): Promise<number> {
   const { session, stack, service } = context;
-  const plan = await withStep(session.progress, "Look at what goes", 3, () =>
+  const plan = await withStep(session.progress, "Plan the destruction", 3, () =>
     service.destroyPlan(stack, { abandon, signal: session.signal }),
   );
   await agree(context, plan, yes);

@@ -21,7 +21,7 @@ export async function dev(session: Session, options: StackOptions): Promise<numb
     const tools = { title: "Toolchain", milliseconds: Date.now() - toolsSince };
     if (context.environment.onLab)
       session.progress.note(
-        "The stacks of this lab are kept inside it: `lab down` takes them along, a new lab begins with none.",
+        "This lab keeps its stacks inside itself: `lab down` deletes them, and a new lab begins with no stack.",
       );
     return bringUp(context, { before: context.environment.onLab ? [lab, tools] : [tools] });
   });

@@ -86,7 +86,7 @@ const findingsTable = (findings: readonly Finding[]): string =>
  */
 const uncheckedWarning = ({ project, stack }: StackContext): Finding =>
   warning(
-    `cluster: not looked for in the cloud; what it is says the program of ${project.directory}, and not Pulumi.${stack}.yaml`,
+    `cluster: not checked in the cloud, because the program of ${project.directory} defines it, not Pulumi.${stack}.yaml`,
   );
 
 export function doctor(session: Session, options: StackOptions): Promise<number> {
@@ -99,7 +99,7 @@ export function doctor(session: Session, options: StackOptions): Promise<number>
     };
     const ask = () => service.preflight(stack, { onQuotas, signal: session.signal });
     const findings = spec
-      ? await withStep(session.progress, "Ask the cloud", 3, ask)
+      ? await withStep(session.progress, "Check the cloud", 3, ask)
       : [uncheckedWarning(context)];
     const facts = await factsOf(context, spec);
     session.print(factsTable(facts, context));

@@ -26,7 +26,9 @@ export async function status(session: Session): Promise<number> {
         status.problems.map((problem) => ["problem", problem]),
         status.startedAt === undefined ? [] : [["started", status.startedAt]],
         status.memory === undefined ? [] : [["memory", `${status.memory} MiB`]],
-        status.current === false ? [["files", "newer than this lab; down and up take them"]] : [],
+        status.current === false
+          ? [["files", "newer than this lab; run lab down and lab up to use them"]]
+          : [],
       ),
     ),
   );

@@ -8,10 +8,10 @@ import { declareCommands } from "./commands.js";
 import { packageRoot } from "../../base/paths.js";
 
 const exitCodes = `
-Exit codes: 0 well; 1 failed; 2 configuration or usage; 3 the cloud refuses or does not answer;
-4 the stack is locked; 5 the cluster was made but does not work; 6 something would change, or differs, and
+Exit codes: 0 success; 1 failed; 2 configuration or usage; 3 the cloud refuses or does not answer;
+4 the stack is locked; 5 the cluster was created but does not work; 6 something would change, or differs, and
 no change was expected; 130 stopped on request.
-Ctrl-C once stops in good order, twice at once. Running the same command again goes on where it stopped.`;
+Ctrl-C once lets running steps finish; twice stops at once. Run the same command again to continue where it stopped.`;
 
 function version(): string {
   const text = readFileSync(join(packageRoot(), "package.json"), "utf8");
@@ -26,14 +26,18 @@ export function buildProgram(): Command {
     .version(version())
     .option(
       "-s, --stack <name>",
-      "the stack: an environment with its own Pulumi.<name>.yaml",
+      "name of the stack, an environment with its own Pulumi.<name>.yaml",
       "dev",
     )
     .option(
       "-C, --cwd <directory>",
-      "the project's directory, with Pulumi.yaml (default: this one, or the nearest above it)",
+      "directory of the project, with Pulumi.yaml (default: the current directory or the nearest one above it)",
     )
-    .option("--json", "JSON lines for programs: events while it runs, a result at the end", false)
+    .option(
+      "--json",
+      "print JSON lines for programs: events during the run, a result at the end",
+      false,
+    )
     .addHelpText("after", exitCodes);
   declareCommands(program);
   // Global options may also follow the command: `stackadm up --stack prod`.

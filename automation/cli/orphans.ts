@@ -34,7 +34,7 @@ function checkIdentity(identity: string | undefined): void {
   if (identity === undefined || isIdentity(identity)) return;
   throw new UserError(
     `--identity: '${identity}' is not an identity; write 12 hexadecimal digits.`,
-    "`npx stackadm orphans --cluster <name>` lists those of the clusters of a name.",
+    "`npx stackadm orphans --cluster <name>` lists the identities of the clusters with this name.",
     2,
   );
 }
@@ -44,13 +44,13 @@ function checkOptions({ cluster, volumes, floatingIps, delete: deleting }: Optio
   if (!named.success)
     throw new UserError(
       `--cluster: ${named.error.issues.map(({ message }) => message).join("; ")}.`,
-      "`cluster.name` in its settings says it.",
+      "The name is `cluster.name` in the cluster's settings.",
       2,
     );
   if ((volumes || floatingIps) && !deleting)
     throw new UserError(
-      `${volumes ? "--volumes" : "--floating-ips"} says what --delete may take, and --delete is not there.`,
-      "Add --delete, or leave it out to see the list.",
+      `${volumes ? "--volumes" : "--floating-ips"} needs --delete, which is missing.`,
+      "Add --delete, or leave this option out to see the list.",
       2,
     );
 }
@@ -61,13 +61,14 @@ function checkOptions({ cluster, volumes, floatingIps, delete: deleting }: Optio
  */
 async function agreeTo(session: Session, found: readonly Orphan[], yes: boolean): Promise<void> {
   if (!mayLive(found)) return;
-  session.progress.note(`This may be a living cluster:\n${clusterLines(found)}`);
+  session.progress.note(`This cluster may be running:\n${clusterLines(found)}`);
   requireAnswer(session, "orphans --delete", yes);
   if (yes) return;
   const words = [...new Set(found.map(({ mark }) => mark.name))];
   await typed(session, {
-    question: "Its servers go with everything on them. Type the cluster's name to delete it: ",
-    ...{ words, what: "the cluster's name", purpose: "it is to be deleted" },
+    question:
+      "Its servers are deleted with all data on them. Type the cluster's name to delete it: ",
+    ...{ words, what: "the cluster's name", purpose: "you want to delete it" },
   });
 }
 
@@ -123,7 +124,7 @@ export async function orphans(session: Session, options: Options): Promise<numbe
   const kept = options.delete ? await deleteAll(session, service, there, options) : [];
   if (!options.delete && identity !== undefined && found.length > 0)
     session.print(
-      `\nIf no state holds it any more, \`${orphansCommand(identity)}\` deletes it; else \`npx stackadm destroy\`.`,
+      `\nIf no state has this cluster any more, delete it with \`${orphansCommand(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
     );
   if (kept.length > 0) session.print(`\n${keptLines(kept)}`);
   session.emit({

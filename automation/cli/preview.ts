@@ -13,7 +13,7 @@ export function preview(session: Session, options: Options): Promise<number> {
   const { stack, refresh, expectNoChanges } = options;
   requireOurProgram("preview", options);
   return withStack(session, options, async (context) => {
-    const step = session.progress.step("Work out the plan", 15);
+    const step = session.progress.step("Plan the changes", 15);
     const { plan } = await context.service
       .preview(stack, {
         refresh,

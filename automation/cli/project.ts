@@ -43,7 +43,7 @@ function readPackage(file: string): { readonly main?: unknown } {
   try {
     return (JSON.parse(readFileSync(file, "utf8")) ?? {}) as { main?: unknown };
   } catch {
-    throw new UserError(`${file} is not JSON.`, "Correct it and run this again.", 2);
+    throw new UserError(`${file} is not JSON.`, "Correct it and run the same command again.", 2);
   }
 }
 
@@ -77,7 +77,11 @@ function readProject(directory: string): Readonly<Record<string, unknown>> {
   const [wrong] = document.errors;
   if (wrong) {
     const [what = ""] = wrong.message.split(/:?\n/);
-    throw new UserError(`${file} is not YAML: ${what}.`, "Correct it and run this again.", 2);
+    throw new UserError(
+      `${file} is not YAML: ${what}.`,
+      "Correct it and run the same command again.",
+      2,
+    );
   }
   return (document.toJS() ?? {}) as Record<string, unknown>;
 }
@@ -122,8 +126,8 @@ export function findProject(cwd?: string): Project {
     if (cwd === undefined) return ofPackage();
     throw new UserError(
       cwd === ""
-        ? "--cwd: '' is no directory."
-        : `--cwd: there is no ${fileName} in ${from}, nor in a directory above it.`,
+        ? "--cwd: '' is not a directory."
+        : `--cwd: there is no ${fileName} in ${from} or in a directory above it.`,
       "Name the directory of your project; without `--cwd` it is the current one.",
       2,
     );
@@ -147,9 +151,9 @@ export function requireOurProgram(
   const instead =
     missing === ""
       ? ""
-      : " Where there is to be none, take `main` out of package.json or Pulumi.yaml.";
+      : " If the project needs no program, delete `main` from package.json or Pulumi.yaml.";
   throw new UserError(
-    `\`${command}\` runs the program of stackadm, and the project in ${directory} has one of its own: ${program}${missing}.`,
+    `\`${command}\` runs the program of stackadm, but the project in ${directory} has its own program: ${program}${missing}.`,
     `Run \`pulumi ${command === "preview" ? command : "up"} --stack ${stack}\` there, after \`eval "$(npx stackadm env --stack ${stack})"\`. The commands that run no program work here: status, outputs, kubeconfig, doctor, refresh, unlock and destroy.${instead}`,
     2,
   );

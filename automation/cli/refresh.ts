@@ -31,7 +31,7 @@ export function refresh(session: Session, options: Options): Promise<number> {
     if (!ok)
       throw new Failure(
         "UNEXPECTED_CHANGES",
-        `Of '${stack}', ${changed} resources were not as its state said; now it says what is there.`,
+        `${changed} resources of '${stack}' differed from the state; the state now matches what exists.`,
       );
     return 0;
   });

@@ -25,12 +25,12 @@ export function restore(session: Session, { from, yes, ...options }: Options): P
     const { backup, members, unpack, without } = plan;
     if (!yes)
       await typed(session, {
-        question: "Type the cluster's name to bring it back: ",
+        question: "Type the cluster's name to restore it: ",
         words: [backup.cluster],
-        ...{ what: "the cluster's name", purpose: "it is to be brought back" },
+        ...{ what: "the cluster's name", purpose: "you want to restore it" },
       });
     const notes: string[] = [];
-    await withStep(session.progress, `Bring back the cluster of '${stack}'`, 90, (step) =>
+    await withStep(session.progress, `Restore the cluster of '${stack}'`, 90, (step) =>
       service.restore(stack, plan, {
         ...run,
         onNote: (text) => {
@@ -45,7 +45,7 @@ export function restore(session: Session, { from, yes, ...options }: Options): P
     const data =
       members.length > 0 ? `what was there at ${backup.takenAt}` : "the data that etcd has now";
     session.print(
-      `The Kubernetes API answers with ${data}. Run \`npx stackadm up --refresh --stack ${stack}\`: it makes again what the settings say.`,
+      `The Kubernetes API answers with ${data}. Run \`npx stackadm up --refresh --stack ${stack}\`: it creates again what the settings describe.`,
     );
     session.emit({
       ...{ type: "result", ok: true, stack, cluster: backup.cluster, takenAt: backup.takenAt },

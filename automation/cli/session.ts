@@ -38,11 +38,11 @@ function listen(note: (text: string) => void): Stops {
   const interrupt = (): void => {
     if (kill.signal.aborted) process.exit(130);
     if (cancel.signal.aborted) {
-      note("Stopping at once. The next run repairs what is left half-done.");
+      note("Stopping at once. The next run repairs what this one leaves unfinished.");
       kill.abort();
       return;
     }
-    note("Stopping in good order: running steps end first. Press Ctrl-C again to stop at once.");
+    note("Stopping after the running steps. Press Ctrl-C again to stop at once.");
     cancel.abort();
   };
   // A closed terminal sends SIGHUP more than once: this is not a second Ctrl-C.
@@ -70,8 +70,8 @@ function unforeseen(error: unknown): Failure {
   const said = plain ? error.message : String(error);
   return new Failure(
     "FAILED",
-    `This was not foreseen: ${said.replace(/\.?$/, ".")}`,
-    "Run the same command again; if that does not help, run it with STACKADM_DEBUG=1 and report what it shows.",
+    `Unexpected failure: ${said.replace(/\.?$/, ".")}`,
+    "Run the same command again; if it fails again, run it with STACKADM_DEBUG=1 and report the output.",
   );
 }
 

@@ -34,10 +34,10 @@ export async function start(work) {
 function tell(error) {
   const foreseen = error instanceof Refusal;
   const said = error.message.replace(/\.?$/, ".");
-  const message = foreseen ? error.message : `This was not foreseen: ${said}`;
+  const message = foreseen ? error.message : `Unexpected failure: ${said}`;
   const hint = foreseen
-    ? "Correct that and run the same command again."
-    : "Run the same command again; if that does not help, run it with STACKADM_DEBUG=1 and report what it shows.";
+    ? "Correct the cause and run the same command again."
+    : "Run the same command again; if it fails again, run it with STACKADM_DEBUG=1 and report the output.";
   if (process.argv.includes("--json")) {
     process.stdout.write(`${JSON.stringify({ type: "error", code: "FAILED", message, hint })}\n`);
     return;

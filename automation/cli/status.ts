@@ -8,8 +8,8 @@ import { errorLine, type Session, type StackOptions } from "./session.js";
 const broken = (): Failure =>
   new Failure(
     "VERIFY_FAILED",
-    "The cluster was made, but not everything in it works.",
-    "What is not `ready` among `nodes`, or not `ok` among `machines`, `services` and `claims`, says what.",
+    "The cluster was created, but not everything in it works.",
+    "The entries of `nodes` that are not `ready`, and those of `machines`, `services` and `claims` that are not `ok`, say what fails.",
   );
 
 export function status(session: Session, options: StackOptions): Promise<number> {

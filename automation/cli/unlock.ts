@@ -13,11 +13,11 @@ async function unlockStack(
   const holders = await service.locks(stack);
   session.emit({ type: "locks", holders });
   for (const holder of holders)
-    session.progress.note(`Stack '${stack}' is held by ${session.redactor.clean(holder)}.`);
+    session.progress.note(`Stack '${stack}' is locked by ${session.redactor.clean(holder)}.`);
   if (holders.length > 0 && !yes)
     await typed(session, {
-      question: "If it still runs, it loses its hold. Type the stack's name to remove the lock: ",
-      ...{ words: [stack], what: "the stack's name", purpose: "its lock is to be removed" },
+      question: "If it still runs, it loses the lock. Type the stack's name to remove the lock: ",
+      ...{ words: [stack], what: "the stack's name", purpose: "you want to remove its lock" },
     });
   const removed = holders.length === 0 ? [] : await service.unlock(stack, { holders });
   session.print(

@@ -283,8 +283,8 @@ async function stateOf({ access, stack }: Run): Promise<StateExport> {
   if (state !== undefined) return state;
   throw new ClusterError(
     "STACK_NOT_FOUND",
-    `There is no stack '${stack}' in this backend.`,
-    `Make it with \`npx stackadm up --stack ${stack}\`.`,
+    `The backend has no stack '${stack}'.`,
+    `Create it with \`npx stackadm up --stack ${stack}\`, or set PULUMI_BACKEND_URL to the backend that has its state.`,
   );
 }
 

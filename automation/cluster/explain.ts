@@ -75,7 +75,7 @@ function meaningOfText({ urn, text }: ErrorMessage): Meaning {
   const found = recognised(text, typeOf(urn));
   if (!found) {
     const said = `${typeOf(urn) === "" ? "The program" : who(urn)}: ${text.trim().slice(0, longest)}`;
-    const hint = "Run the same command again: it goes on where it stopped.";
+    const hint = "Run the same command again: it continues where it stopped.";
     return { own: false, code: "FAILED", sentence: said, hint };
   }
   const { code } = found;

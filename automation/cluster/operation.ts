@@ -182,12 +182,12 @@ function failureOf(
     return new Failure("STACK_LOCKED", `Another operation holds this stack${whose}.`);
   }
   if (reply?.kind === "not-found")
-    return new Failure("STACK_NOT_FOUND", "There is no such stack in this backend.");
+    return new Failure("STACK_NOT_FOUND", "The backend has no stack with this name.");
   if (cancelled)
     return new Failure(
       "CANCELLED",
       "Stopped on request. What was done is kept.",
-      "Run the same command again to go on, or `npx stackadm destroy` to remove it.",
+      "Run the same command again to continue, or `npx stackadm destroy` to delete the cluster.",
     );
   const [explained] = explainAll(events);
   if (explained) return explained;

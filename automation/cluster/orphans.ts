@@ -33,10 +33,10 @@ export function clusterLines(found: readonly Orphan[]): string {
 export function whichCluster(found: readonly Orphan[]): UserError {
   const identity = found.find(({ mark }) => mark.identity !== "")?.mark.identity;
   return new UserError(
-    `Write which cluster is to be deleted, by its identity:\n${clusterLines(found)}`,
+    `Several clusters may share this name; write the identity of the one to delete:\n${clusterLines(found)}`,
     identity === undefined
-      ? "Objects without an identity were made by an earlier release: delete them by hand."
-      : `\`${orphansCommand(identity)}\`, when no state holds it any more; else \`npx stackadm destroy\`.`,
+      ? "An earlier release created the objects without an identity: delete them by hand."
+      : `If no state has the cluster any more, run \`${orphansCommand(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
     2,
   );
 }

@@ -22,7 +22,7 @@ export class VerificationFailed extends ClusterError {
   ) {
     super(
       "VERIFY_FAILED",
-      `The cluster was made, but not everything in it works:\n${problems.map((one) => `  ${one}`).join("\n")}`,
+      `The cluster was created, but not everything in it works:\n${problems.map((one) => `  ${one}`).join("\n")}`,
     );
     this.name = "VerificationFailed";
   }

@@ -223,7 +223,7 @@ export class ScriptWatch {
 export function errorOf({ why, urn, step, serverId, state }: Verdict): ClusterError {
   const name = state?.name ?? machineOf(urn, step);
   const subject = { urn, resource: parseUrn(urn).name };
-  const again = "then run the same command again: it goes on where it stopped.";
+  const again = "then run the same command again: it continues where it stopped.";
   const lastWords = `\`openstack console log show ${name}\` shows its last words.`;
   const says = state === undefined ? "Nova cannot be asked" : `Nova says ${state.status}`;
   if (why === "silent")

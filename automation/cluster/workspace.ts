@@ -66,7 +66,11 @@ export function readStackFile(projectDirectory: string, stack: string): string {
   const [wrong] = parseDocument(settings).errors;
   if (!wrong) return settings;
   const [what = ""] = wrong.message.split(/:?\n/);
-  throw new UserError(`${path} is not YAML: ${what}.`, "Correct it and run this again.", 2);
+  throw new UserError(
+    `${path} is not YAML: ${what}.`,
+    "Correct it and run the same command again.",
+    2,
+  );
 }
 
 /**

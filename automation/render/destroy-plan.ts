@@ -23,13 +23,13 @@ const byKind = ({ goes }: DestroyPlan): [kind: string, names: string[]][] =>
   });
 
 const fates: Readonly<Record<ClaimedVolume["fate"], string>> = {
-  goes: "goes, with its data",
-  stays: "stays",
+  goes: "deleted with its data",
+  stays: "kept",
   unknown: "not known",
 };
 
 const unknown = (problem: string): string =>
-  `The cluster's API does not say which volumes, snapshots and floating IPs stay: ${problem.replace(/\.?$/, ".")}`;
+  `The cluster's API does not say which volumes, snapshots and floating IPs are kept: ${problem.replace(/\.?$/, ".")}`;
 
 const whose = (plan: DestroyPlan): string =>
   `${clusterWords(plan)} (${identityWords(plan)}; ${placeWords(plan.place)}; state at ${plan.backend})`;
@@ -38,10 +38,10 @@ const dash = (text: string): string => (text === "" ? "-" : text);
 
 /** Returns a table for each kind of object that the cluster itself releases or keeps. */
 function keepsTables({ volumes, snapshots, floatingIps }: DestroyPlan): string[] {
-  const what = "WHAT BECOMES OF IT";
+  const what = "FATE";
   const tables: [header: string[], rows: string[][]][] = [
     [
-      ["VOLUME OF A CLAIM", "SIZE", "NAME", what],
+      ["VOLUME OF CLAIM", "SIZE", "NAME", what],
       volumes.map((volume) => [
         dash(volume.claim),
         `${String(volume.gigabytes)} GiB`,
@@ -50,17 +50,17 @@ function keepsTables({ volumes, snapshots, floatingIps }: DestroyPlan): string[]
       ]),
     ],
     [
-      ["SNAPSHOT", "ID", "OF THE VOLUME", what],
+      ["SNAPSHOT", "ID", "VOLUME", what],
       snapshots.map(({ snapshot, id, volume, fate }) => [
         ...[dash(snapshot), dash(id), dash(volume)],
         fates[fate],
       ]),
     ],
     [
-      ["FLOATING IP OF A SERVICE", "ADDRESS", what],
+      ["FLOATING IP OF SERVICE", "ADDRESS", what],
       floatingIps.map(({ service, address, fate }) => [
         ...[dash(service), address],
-        fate === "goes" ? "goes" : fates[fate],
+        fate === "goes" ? "deleted" : fates[fate],
       ]),
     ],
   ];
@@ -74,11 +74,11 @@ const staysWords = ({ stays = [] }: DestroyPlan): string[] => {
       : [`${title}: ${listed(some.map((one) => `${one.kind} ${named(one)}`))}.`];
   return [
     ...list(
-      "What the program has stay (retainOnDelete) stays",
+      "Kept, because the program says so (retainOnDelete)",
       stays.filter(({ retained }) => retained === true),
     ),
     ...list(
-      "What has the cluster's mark and data, and is not in the state, stays: it may be a copy",
+      "Kept, because they have the cluster's mark and data but are not in the state, and may be copies",
       stays.filter(({ retained }) => retained !== true),
     ),
   ];
@@ -88,7 +88,7 @@ const othersWords = (plan: DestroyPlan): string[] => {
   const names = (plan.others ?? []).map(named);
   return names.length === 0
     ? []
-    : [`What another user made stays in their account: application credential ${listed(names)}.`];
+    : [`Kept, because another user owns it: application credential ${listed(names)}.`];
 };
 
 /**
@@ -98,8 +98,10 @@ export function planTables(plan: DestroyPlan): string {
   const { problem } = plan;
   const rows = byKind(plan).map(([kind, names]) => [kind, String(names.length), listed(names)]);
   return [
-    `This takes away the ${whose(plan)}:`,
-    rows.length > 0 ? table(["WHAT", "COUNT", "NAMES"], rows) : "Nothing of it is in the cloud.",
+    `This destroys the ${whose(plan)}:`,
+    rows.length > 0
+      ? table(["WHAT", "COUNT", "NAMES"], rows)
+      : "No object of the cluster is in the cloud.",
     ...keepsTables(plan),
     ...staysWords(plan),
     ...othersWords(plan),
@@ -140,12 +142,12 @@ export function planLine(plan: DestroyPlan): string {
     ofFate(plan, "unknown"),
   ];
   const what = [
-    things.length > 0 ? things.join(", ") : "nothing of it is in the cloud",
+    things.length > 0 ? things.join(", ") : "no object of it is in the cloud",
     ...(stays.length > 0 ? [`kept: ${stays.join(", ")}`] : []),
     ...(open.length > 0 ? [`not known: ${open.join(", ")}`] : []),
   ];
   return [
-    `Takes away the ${whose(plan)}: ${what.join("; ")}.`,
+    `Destroying the ${whose(plan)}: ${what.join("; ")}.`,
     ...hiddenLines(plan.hidden),
     ...(problem === undefined ? [] : [unknown(problem)]),
   ].join(" ");

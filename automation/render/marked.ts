@@ -15,7 +15,7 @@ export const hiddenLines = (hidden: readonly Kind[] = []): readonly string[] =>
   hidden.length === 0
     ? []
     : [
-        `Not looked at, because the cloud does not show them to this user: ${hidden.map((kind) => `${kind}s`).join(", ")}. Somebody who has a role for that has to look.`,
+        `Not checked, because the cloud does not show them to this user: ${hidden.map((kind) => `${kind}s`).join(", ")}. A user with a role that can list them has to check.`,
       ];
 
 interface Kept {
@@ -27,26 +27,26 @@ interface Kept {
 
 const ofKind: Readonly<Partial<Record<Kind, Kept>>> = {
   "volume snapshot": {
-    one: "One snapshot of a volume stays, with the data",
-    many: (count) => `${count} snapshots of volumes stay, with the data`,
+    one: "One snapshot of a volume is kept, with its data",
+    many: (count) => `${count} snapshots of volumes are kept, with their data`,
     word: "deletion policy Retain",
   },
   volume: {
-    one: "One volume stays, with the data",
-    many: (count) => `${count} volumes stay, with the data`,
+    one: "One volume is kept, with its data",
+    many: (count) => `${count} volumes are kept, with their data`,
     word: "reclaim policy Retain",
   },
   "floating IP": {
-    one: "One floating IP of a Service stays",
-    many: (count) => `${count} floating IPs of Services stay`,
+    one: "One floating IP of a Service is kept",
+    many: (count) => `${count} floating IPs of Services are kept`,
     word: "annotation loadbalancer.openstack.org/keep-floatingip",
   },
 };
 
 const wordsOf = ({ kind, retained }: KeptObject): Kept =>
   (retained === true ? undefined : ofKind[kind]) ?? {
-    one: `One ${kind} stays`,
-    many: (count) => `${count} of the kind ${kind} stay`,
+    one: `One ${kind} is kept`,
+    many: (count) => `${count} objects of kind ${kind} are kept`,
   };
 
 const client = (kind: Kind): string => {
@@ -59,11 +59,11 @@ const client = (kind: Kind): string => {
 
 /** Returns why the object is kept. */
 function reasonOf(object: KeptObject): string {
-  if (object.retained === true) return "the program has it stay (retainOnDelete).";
+  if (object.retained === true) return "the program keeps it (retainOnDelete).";
   if (object.claim === "marked by stackadm")
-    return "only its mark says that it is the cluster's, and a copy has the mark of its original.";
+    return "only its mark names the cluster, and a copy has the mark of its original.";
   const { word = "by the cluster" } = wordsOf(object);
-  return `kept on purpose (${word}), or the cluster could not be asked.`;
+  return `kept on purpose (${word}), or the cluster's API did not answer.`;
 }
 
 function linesOf(alike: readonly KeptObject[]): string[] {
@@ -73,7 +73,7 @@ function linesOf(alike: readonly KeptObject[]): string[] {
   return [
     `${alike.length === 1 ? one : many(alike.length)}: ${reasonOf(first)}`,
     ...alike.map(({ id, name }) => `  ${name} (${id})`),
-    `Delete what nobody needs: ${client(first.kind)} ${alike.map(({ id }) => id).join(" ")}`,
+    `Delete what you do not need: ${client(first.kind)} ${alike.map(({ id }) => id).join(" ")}`,
   ];
 }
 

@@ -77,11 +77,11 @@ export function nextCommands(
 ): string {
   const other = stack === "dev" ? "" : ` --stack ${stack}`;
   const commands = [
-    [`KUBECONFIG=${kubeconfig} kubectl get pods -A`, "look around"],
-    [`npx stackadm destroy${other}`, "take the cluster away"],
+    [`KUBECONFIG=${kubeconfig} kubectl get pods -A`, "list the pods"],
+    [`npx stackadm destroy${other}`, "destroy the cluster"],
     onLab
-      ? ["npx stackadm lab down", "stop the lab, with all that is in it"]
-      : [`npx stackadm status${other}`, "see how it is"],
+      ? ["npx stackadm lab down", "destroy the lab with everything in it"]
+      : [`npx stackadm status${other}`, "show how the cluster is"],
   ];
   const next = table(["NEXT", ""], commands);
   return advice === undefined ? next : `${next}\n! ${advice}`;

@@ -21,19 +21,21 @@ export function restoreText(
   const goesBack = members.length > 0;
   return [
     goesBack
-      ? `etcd of cluster '${backup.cluster}' goes back to ${backup.takenAt}, ${ago(backup.takenAt, now)} ago: what came into Kubernetes since is lost.`
-      : `etcd of cluster '${backup.cluster}' goes on with the data that it has: only API servers are brought back.`,
+      ? `etcd of cluster '${backup.cluster}' is restored to ${backup.takenAt}, ${ago(backup.takenAt, now)} ago: everything created in Kubernetes since then is lost.`
+      : `etcd of cluster '${backup.cluster}' keeps its present data: only API servers are restored.`,
     ...(backup.snapshot.majority || !goesBack
       ? []
       : [
-          `The data are of ${backup.snapshot.machine} when etcd had no majority: what other members had besides is not in them.`,
+          `The data come from ${backup.snapshot.machine} at a time when etcd had no majority: they may lack what other members had.`,
         ]),
-    ...unpack.map(({ machine }) => `${machine.name} becomes what its former server was.`),
+    ...unpack.map(
+      ({ machine }) => `${machine.name} takes over the role and the keys of its former server.`,
+    ),
     ...(goesBack ? [`etcd's members will be: ${names(members)}.`] : []),
-    ...(others.length > 0 ? [`API servers that start again: ${names(others)}.`] : []),
+    ...(others.length > 0 ? [`API servers that restart: ${names(others)}.`] : []),
     ...(without.length > 0
-      ? [`Without a place in the cluster: ${names(without)}. \`up --refresh\` lets them in anew.`]
+      ? [`Not in the cluster afterwards: ${names(without)}. \`up --refresh\` lets them join again.`]
       : []),
-    "The Kubernetes API does not answer for about a minute; pods go on.",
+    "The Kubernetes API does not answer for about a minute; pods keep running.",
   ].join("\n");
 }

@@ -19,17 +19,17 @@ type Words = readonly [title: string, seconds: number];
 const words = (stage: Stage, { direction, stack }: RunViewOptions): Words => {
   switch (stage) {
     case "repair":
-      return ["Take away what an interrupted run left", 10];
+      return ["Delete what an interrupted run left", 10];
     case "preflight":
-      return ["Ask the cloud whether the cluster fits", 3];
+      return ["Check whether the cluster fits into the cloud", 3];
     case "operation":
       return direction === "up"
         ? [`Bring up the cluster '${stack}'`, 150]
-        : [`Take away the cluster '${stack}'`, 90];
+        : [`Destroy the cluster '${stack}'`, 90];
     case "verification":
-      return ["Look at the cluster from outside", 10];
+      return ["Verify the cluster from outside", 10];
     case "sweep":
-      return ["Look for what is left in the project", 5];
+      return ["Check that nothing is left in the project", 5];
   }
 };
 

@@ -88,7 +88,7 @@ export class FailedMachines {
     return errorHook(`explain-${machine}`, async ({ errors }) => {
       const id = serverIn(errors.join("\n"));
       if (id !== undefined) {
-        const sentence = `Nova could not make the machine ${machine}; the next \`up\` replaces it.`;
+        const sentence = `Nova could not create the machine ${machine}; the next \`up\` replaces it.`;
         const { text } = await this.evidence(id);
         await report(new Failure("SERVER_ERROR", `${sentence} ${text}`));
       }

@@ -81,14 +81,14 @@ export const engineMessages: readonly EngineMessage[] = [
     code: "SERVER_ERROR",
     urn: stack,
     own: true,
-    text: "Nova could not make the machine dev-general-0; the next `up` replaces it. Server dev-general-0 (x) is ERROR: No valid host was found.",
-    sentence: /^Nova could not make the machine dev-general-0.*No valid host/,
+    text: "Nova could not create the machine dev-general-0; the next `up` replaces it. Server dev-general-0 (x) is ERROR: No valid host was found.",
+    sentence: /^Nova could not create the machine dev-general-0.*No valid host/,
   },
   {
     code: "SERVER_ERROR",
     urn: server,
     text: "sdk-v2/provider2.go:572: sdk.helper_schema: error waiting for instance (b1) to become ready: unexpected state 'ERROR', wanted target 'ACTIVE'. last error: %!s(<nil>): provider=openstack",
-    sentence: /^Instance 'dev-general-0-server': Nova could not make the machine/,
+    sentence: /^Instance 'dev-general-0-server': Nova could not create the machine/,
   },
   {
     code: "QUOTA_EXCEEDED",
@@ -109,12 +109,12 @@ export const engineMessages: readonly EngineMessage[] = [
   {
     code: "WRONG_PASSPHRASE",
     text: "error: getting stack configuration: get stack secrets manager: incorrect passphrase",
-    sentence: /the passphrase is not the one .*, or there is none \(incorrect passphrase\)\.$/,
+    sentence: /the passphrase differs from the one .*, or none is set \(incorrect passphrase\)\.$/,
   },
   {
     code: "WRONG_PASSPHRASE",
     text: "error: getting stack configuration: get stack secrets manager: passphrase must be set with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE environment variables",
-    sentence: /or there is none \(passphrase must be set with PULUMI_CONFIG_PASSPHRASE or/,
+    sentence: /or none is set \(passphrase must be set with PULUMI_CONFIG_PASSPHRASE or/,
   },
   {
     code: "UNEXPECTED_CHANGES",
@@ -131,19 +131,18 @@ export const engineMessages: readonly EngineMessage[] = [
     urn: identity,
     text: `resource "${identity}" cannot be deleted\nbecause it is protected. To unprotect the resource, either remove the \`protect\` flag from the resource in your Pulumi program and run \`pulumi up\`, or use the command:`,
     sentence:
-      /^Command 'dev-identity': the cluster or a part of it is protected from being deleted \(res/,
+      /^Command 'dev-identity': the cluster or a part of it is protected against deletion \(res/,
   },
   {
     code: "PROTECTED",
     urn: server,
     text: `unable to replace resource "${server}"\nas it is currently marked for protection. To unprotect the resource, remove the \`protect\` flag from the resource in your Pulumi program and run \`pulumi up\``,
-    sentence:
-      /^Instance 'dev-general-0-server': the cluster or a part of it is protected from being/,
+    sentence: /^Instance 'dev-general-0-server': the cluster or a part of it is protected against/,
   },
   {
     code: "NAME_OCCUPIED",
     text: "Key pair 'dev' already exists.",
-    sentence: /^Something of this name is already there \(Key pair 'dev' already exists\)\.$/,
+    sentence: /^An object with this name already exists \(Key pair 'dev' already exists\)\.$/,
   },
   {
     code: "LOAD_BALANCER_ERROR",
@@ -244,7 +243,7 @@ export const engineMessages: readonly EngineMessage[] = [
     code: "NAME_OCCUPIED",
     urn: object,
     text: `resource "${object}" was not successfully created by the Kubernetes API server: services "web" already exists\n\nThe resource already exists in the cluster. This can happen when:`,
-    sentence: /^Service 'dev-web': something .* \(services "web" already exists\)\.$/,
+    sentence: /^Service 'dev-web': an object .* \(services "web" already exists\)\.$/,
   },
   {
     code: "NOT_READY",

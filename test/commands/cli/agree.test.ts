@@ -39,12 +39,12 @@ describe("`stackadm destroy`, before anything is changed", function () {
   it("wants `--yes` where nobody can be asked, and then asks neither state nor cloud", async () => {
     for (const [args, why] of [
       [[], "here is no terminal"],
-      [["--abandon", "--json"], "it asks nobody"],
+      [["--abandon", "--json"], "asks no questions"],
     ] as const) {
       const { code, out, err } = await operator.run("destroy", ...args);
       assert.equal(code, 2);
-      assert.match(out + err, new RegExp(`wants to hear that it is meant, .*${why}`));
-      assert.match(out + err, /Write `--yes`; nothing was changed\./);
+      assert.match(out + err, new RegExp(`needs a confirmation, .*${why}`));
+      assert.match(out + err, /Nothing was changed\. Add `--yes` to confirm\./);
     }
     assert.deepEqual([operator.engine.calls(), cloud.seen], [[], []]);
     untouched();
@@ -64,7 +64,7 @@ describe("`stackadm destroy`, before anything is changed", function () {
       assert.deepEqual([code, out], [1, ""], err);
       assert.match(
         err,
-        /^This takes away the cluster 'dev' \(identity 0123456789ab; cloud 'http:.*', region 'one', project 'demo'; state at f/m,
+        /^This destroys the cluster 'dev' \(identity 0123456789ab; cloud 'http:.*', region 'one', project 'demo'; state at f/m,
       );
       assert.match(err, /^server +1 +dev-control-plane-0$/m);
       assert.match(err, /Type the cluster's name to destroy it: /);
@@ -95,10 +95,7 @@ describe("`stackadm destroy`, before anything is changed", function () {
     for (const keys of ["dev\n", "test\n", "dev dev\n"]) {
       const { code, err } = await operator.type(keys, "destroy");
       assert.equal(code, 1);
-      assert.match(
-        err,
-        /^This takes away the clusters 'dev', 'test' \(identity 0123456789ab, ba98/m,
-      );
+      assert.match(err, /^This destroys the clusters 'dev', 'test' \(identity 0123456789ab, ba98/m);
       assert.match(
         err,
         /error: '.*' is not 'dev test', the clusters' names: nothing was changed\./,
@@ -115,7 +112,7 @@ describe("`stackadm destroy`, before anything is changed", function () {
   it("tells whoever wrote `--yes` in a line, and programs in an event, what goes", async () => {
     operator.engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
     const { err } = await operator.run("destroy", "--yes");
-    assert.match(err, /^Takes away the cluster 'dev' \(identity .*\): 1 server\.$/m);
+    assert.match(err, /^Destroying the cluster 'dev' \(identity .*\): 1 server\.$/m);
     const { out } = await operator.run("destroy", "--yes", "--json");
     const plan = jsonLines(out).find(({ type }) => type === "plan");
     assert.deepEqual(

@@ -73,7 +73,7 @@ describe("`stackadm backup` and `stackadm restore`", function () {
   it("wants to hear that a restore is meant, and from what", async () => {
     const silent = await operator.run("restore", "--from", operator.home);
     assert.equal(silent.code, 2);
-    assert.match(silent.err, /`restore` wants to hear that it is meant, .*Write `--yes`/s);
+    assert.match(silent.err, /`restore` needs a confirmation, .*Add `--yes`/s);
     const nothing = await operator.run("restore", "--yes");
     assert.equal(nothing.code, 2);
     assert.match(nothing.err, /required option '--from <directory>' not specified/);

@@ -58,10 +58,7 @@ describe("`stackadm destroy`", function () {
     assert.equal(code, 0);
     assert.match(err, /^> Servers: removing \(about .*\)$/m);
     assert.match(out, /^Servers +\d+ s +1$/m);
-    assert.match(
-      out,
-      /^Nothing of cluster 'dev' is left in the project \(asked for every load bal/m,
-    );
+    assert.match(out, /^Nothing of cluster 'dev' is left in the project \(checked every load bal/m);
     assert.ok(cloud.seen.some(({ path }) => path.startsWith("/load-balancer/lbaas/loadbalancers")));
     assert.equal(operator.engine.stateNow(), undefined);
     assert.deepEqual([kubeconfig(), existsSync(timeline())], [false, false]);
@@ -73,10 +70,10 @@ describe("`stackadm destroy`", function () {
     const path = "GET /load-balancer/lbaas/loadbalancers";
     cloud.on(path, { status: 403, body: {} });
     held("s1");
-    const unseen = /^Not looked at, because .*: load balancers\. Somebody who has a role /m;
+    const unseen = /^Not checked, because .*: load balancers\. A user with a role /m;
     for (const said of [
-      /^Nothing of cluster 'dev' is left among what the cloud shows \(asked for every server, f/m,
-      /^There is nothing to destroy: .* and nothing among what the cloud shows carries the name/m,
+      /^Nothing of cluster 'dev' is left among what the cloud shows \(checked every server, f/m,
+      /^There is nothing to destroy: .* and no object among what the cloud shows carries the name/m,
     ]) {
       const { code, out, err } = await operator.run("destroy", "--yes");
       assert.equal(code, 0, err);
@@ -93,7 +90,7 @@ describe("`stackadm destroy`", function () {
       assert.equal(code, 0);
       assert.match(
         out,
-        /^There is nothing to destroy: the state at file:\S+ holds nothing of stack/,
+        /^There is nothing to destroy: the state at file:\S+ has no resources of stack/,
       );
     }
     assert.deepEqual(operator.engine.operations(), []);
@@ -204,9 +201,12 @@ describe("`stackadm destroy`", function () {
       assert.match(out, /^Nothing else of cluster 'dev' is left/m);
       const again = await operator.run("destroy", "--yes");
       assert.equal(again.code, 0, "only data and an address are left, which stay");
-      assert.match(again.out, /^One volume stays/m);
-      assert.match(again.out, /^One floating IP of a Service stays.*\n {2}203\.0\.113\.9 \(f\)$/m);
-      assert.match(out, /^One volume stays, with the data.*\n {2}pvc-1 \(v\)$/m);
+      assert.match(again.out, /^One volume is kept/m);
+      assert.match(
+        again.out,
+        /^One floating IP of a Service is kept.*\n {2}203\.0\.113\.9 \(f\)$/m,
+      );
+      assert.match(out, /^One volume is kept, with its data.*\n {2}pvc-1 \(v\)$/m);
       assert.equal(operator.engine.stateNow(), undefined);
     });
   });

@@ -170,7 +170,7 @@ describe("a command that only looks", function () {
       assert.equal(code, 1);
       assert.equal(
         err,
-        "\nerror: There is no stack 'later' in this backend.\n  Make it with `npx stackadm up --stack later`.\n",
+        "\nerror: The backend has no stack 'later'.\n  Create it with `npx stackadm up --stack later`, or set PULUMI_BACKEND_URL to the backend that has its state.\n",
       );
     });
   });
@@ -280,7 +280,7 @@ describe("a command that only looks", function () {
     assert.match(err, /^\+ Read the resources of 'dev' \(\d+ s\): 1 differ$/m);
     const expected = await operator.run("refresh", "--expect-no-changes");
     assert.equal(expected.code, 6);
-    assert.match(expected.err, /\nerror: Of 'dev', 1 resources were not as its state said; /);
+    assert.match(expected.err, /\nerror: 1 resources of 'dev' differed from the state; /);
     operator.engine.runs({});
     const { out: lines } = await operator.run("refresh", "--json");
     assert.deepEqual(lastLine(lines), { type: "result", ok: true, changed: 0 });

@@ -55,7 +55,7 @@ describe("`stackadm orphans`", function () {
     const remove = ["orphans", "--identity", dev.identity, "--delete", "--yes"];
     const { code, out, err } = await operator.run(...remove);
     assert.equal(code, 0, err);
-    assert.match(out, /^Not looked at, because .* to this user: load balancers\. Somebody /m);
+    assert.match(out, /^Not checked, because .* to this user: load balancers\. A user /m);
     assert.deepEqual(deleted(), ["/compute/servers/s1", "/network/networks/n1"]);
   });
 
@@ -103,7 +103,7 @@ describe("`stackadm orphans`", function () {
     assert.equal(code, 2);
     assert.match(
       err,
-      /Write which cluster is to be deleted, by its identity:\n {2}cluster 'dev', identity 0123456789ab: 2 objects, 1 of 1 servers running\n {2}`npx stackadm orphans --identity 0123456789ab --delete`/,
+      /Several clusters may share this name; write the identity of the one to delete:\n {2}cluster 'dev', identity 0123456789ab: 2 objects, 1 of 1 servers running\n {2}If .* `npx stackadm orphans --identity 0123456789ab --delete`/,
     );
     assert.deepEqual(deleted(), []);
   });
@@ -118,7 +118,7 @@ describe("`stackadm orphans`", function () {
         assert.match(out, /^server +dev-general-0 +s1/m, "what goes is shown");
         assert.match(
           err,
-          /^This may be a living cluster:\n {2}cluster 'dev', identity 0123456789ab: 2 objects, 1 of 1 servers running$/m,
+          /^This cluster may be running:\n {2}cluster 'dev', identity 0123456789ab: 2 objects, 1 of 1 servers running$/m,
         );
         assert.match(err, /error: '.*' is not 'dev', the cluster's name: nothing was changed\./);
       }
@@ -132,7 +132,7 @@ describe("`stackadm orphans`", function () {
       for (const more of [[], ["--json"]]) {
         const { code, out, err } = await operator.run(...remove, ...more);
         assert.equal(code, 2);
-        assert.match(out + err, /`orphans --delete` wants to hear that it is meant/);
+        assert.match(out + err, /`orphans --delete` needs a confirmation/);
       }
       assert.deepEqual(deleted(), []);
     });
@@ -159,7 +159,7 @@ describe("`stackadm orphans`", function () {
       assert.equal(code, 0);
       assert.match(
         out,
-        /^If no state holds it any more, `npx stackadm orphans --identity 0123456789ab --delete` deletes it/m,
+        /^If no state has this cluster any more, delete it with `npx stackadm orphans --identity 0123456789ab --delete`/m,
       );
       assert.deepEqual(deleted(), []);
     });
@@ -189,7 +189,7 @@ describe("`stackadm orphans`", function () {
     });
     const remove = ["orphans", "--identity", dev.identity, "--delete", "--yes"];
     const { out } = await operator.run(...remove);
-    assert.match(out, /^One volume stays, with the data.*\n {2}pvc-1 \(v1\)$/m);
+    assert.match(out, /^One volume is kept, with its data.*\n {2}pvc-1 \(v1\)$/m);
     assert.ok(!deleted().some((path) => path.includes("volumes")));
     await operator.run(...remove, "--volumes");
     assert.equal(deleted().at(-1), "/volumev3/volumes/v1");
@@ -202,7 +202,7 @@ describe("`stackadm orphans`", function () {
     const { out } = await operator.run("orphans", "--identity", dev.identity, "--delete", "--yes");
     assert.match(
       out,
-      /^One volume stays, with the data: only its mark .*\n {2}dev-0-etcd \(v1\)\n.*openstack volume delete v1$/m,
+      /^One volume is kept, with its data: only its mark .*\n {2}dev-0-etcd \(v1\)\n.*openstack volume delete v1$/m,
     );
     assert.ok(!deleted().some((path) => path.includes("volumes")));
   });
@@ -220,7 +220,7 @@ describe("`stackadm orphans`", function () {
     const { out } = await operator.run(...remove, "--volumes");
     assert.match(
       out,
-      /^One floating IP of a Service stays: .*keep-floatingip.*\n {2}203.0.113.9 \(f1\)\n.*openstack floating ip delete f1$/m,
+      /^One floating IP of a Service is kept: .*keep-floatingip.*\n {2}203.0.113.9 \(f1\)\n.*openstack floating ip delete f1$/m,
     );
     assert.ok(!deleted().some((path) => path.includes("floatingips")));
     await operator.run(...remove, "--floating-ips");

@@ -58,7 +58,7 @@ describe("a command in a project of one's own", function () {
       assert.equal(doctor.code, 0);
       const { project, findings } = lastLine(doctor.out);
       assert.equal(project, join(operator.home, "mine"));
-      assert.match(JSON.stringify(findings), /"warning","text":"cluster: not looked for in the/);
+      assert.match(JSON.stringify(findings), /"warning","text":"cluster: not checked in the cloud/);
       assert.ok(operator.engine.calls().every((call) => /--stack prod$|^version/.test(call)));
     });
 
@@ -101,7 +101,7 @@ describe("a command in a project of one's own", function () {
         assert.deepEqual([code, out], [2, ""], command);
         assert.match(
           err,
-          /^\nerror: `\w+` runs the program of stackadm, and the project in \S+mine /,
+          /^\nerror: `\w+` runs the program of stackadm, but the project in \S+mine /,
         );
       }
       assert.deepEqual(operator.engine.operations(), []);

@@ -116,7 +116,7 @@ describe("a command about what surrounds a cluster", function () {
       const file = lock(deadPid());
       const { code, err } = await operator.run("unlock");
       assert.equal(code, 2);
-      assert.match(err, /`unlock` wants to hear that it is meant, .*Write `--yes`/s);
+      assert.match(err, /`unlock` needs a confirmation, .*Add `--yes`/s);
       assert.ok(existsSync(file));
     });
 
@@ -125,7 +125,7 @@ describe("a command about what surrounds a cluster", function () {
       const file = lock(pid);
       const refused = await operator.type("yes\n", "unlock");
       assert.equal(refused.code, 1);
-      assert.ok(refused.err.includes(`Stack 'dev' is held by ${by(pid)}.\n`), refused.err);
+      assert.ok(refused.err.includes(`Stack 'dev' is locked by ${by(pid)}.\n`), refused.err);
       assert.match(refused.err, /error: 'yes' is not 'dev', the stack's name: nothing was changed/);
       assert.ok(existsSync(file));
       const { code, out } = await operator.type("dev\n", "unlock");

@@ -71,7 +71,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
     assert.equal(code, 0);
     assert.match(
       out,
-      /see how it is\n! kubectl of this machine is v1\.29\.0, [^\n]+ install [^\n]+\n$/,
+      /show how the cluster is\n! kubectl of this machine is v1\.29\.0, [^\n]+ install [^\n]+\n$/,
     );
   });
 
@@ -196,7 +196,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
     it("looks again when something did not work yet", async () => {
       cluster.ready = false;
       const running = operator.start(["up"]);
-      await running.says(/Look at the cluster/);
+      await running.says(/Verify the cluster/);
       cluster.ready = true;
       assert.equal((await running.ended).code, 0);
       assert.ok(cluster.looks > 1);
@@ -253,7 +253,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
     running.child.kill("SIGINT");
     const { code, err } = await running.ended;
     assert.equal(code, 130);
-    assert.match(err, /^Stopping in good order: running steps end first\./m);
+    assert.match(err, /^Stopping after the running steps\./m);
     assert.match(
       err,
       /error: Stopped on request\. What was done is kept\.\n {2}Run the same command/,
@@ -270,14 +270,14 @@ describe("`stackadm up` and `stackadm dev`", function () {
     running.child.kill("SIGHUP");
     const { code, err } = await running.ended;
     assert.equal(code, 130);
-    assert.match(err, /^Stopping in good order: running steps end first\./m);
+    assert.match(err, /^Stopping after the running steps\./m);
     assert.doesNotMatch(err, /Stopping at once/);
   });
 
   it("can be stopped while it looks at a cluster that is not ready yet", async () => {
     cluster.ready = false;
     const running = operator.start(["up"]);
-    await running.says(/> Look at the cluster from outside/);
+    await running.says(/> Verify the cluster from outside/);
     running.child.kill("SIGINT");
     const { code, err } = await running.ended;
     assert.match(err, /error: Stopped on request\./);

@@ -72,7 +72,7 @@ describe("a checkout", function () {
       type: "error",
       code: "FAILED",
       message: "Installing the npm packages failed (exit code 7); see above.",
-      hint: "Correct that and run the same command again.",
+      hint: "Correct the cause and run the same command again.",
     });
   });
 
@@ -91,7 +91,7 @@ describe("a checkout", function () {
     assert.deepEqual({ code, out }, { code: 1, out: "" });
     assert.match(
       err,
-      /\nerror: This was not foreseen: ENOENT: [^\n]+\.\n {2}Run the same [^\n]+ STACKADM_DEBUG=1 [^\n]+\n$/,
+      /\nerror: Unexpected failure: ENOENT: [^\n]+\.\n {2}Run the same [^\n]+ STACKADM_DEBUG=1 [^\n]+\n$/,
     );
     assert.match(
       (await upForPeople({ STACKADM_DEBUG: "1" })).err,

@@ -218,8 +218,8 @@ describe("a cluster called off, and what would lose it", function () {
     assert.match(refused.text, /Nothing was changed[\s\S]*--abandon/);
     const { code, text } = await stackadm(cluster, ["destroy", "--yes", "--abandon"]);
     assert.equal(code, 0, text);
-    assert.match(text, /2 volumes stay, with the data/);
-    assert.match(text, /One floating IP of a Service stays/);
+    assert.match(text, /2 volumes are kept, with their data/);
+    assert.match(text, /One floating IP of a Service is kept/);
     assert.equal(await cluster.service.state(stack), undefined, "the stack is still there");
     const { added, removed } = compareInventories(initially, await takeInventory(cluster.cloud));
     assert.deepEqual(removed, []);

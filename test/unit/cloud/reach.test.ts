@@ -157,7 +157,7 @@ describe("a cloud behind TLS", () => {
         error.message,
         /certificate .* at https:\/\/127\.0\.0\.1:\d+ cannot be verified/,
       );
-      assert.match(error.hint, /`cacert` in clouds\.yaml \(OS_CACERT\)/);
+      assert.match(error.hint, /`cacert` in clouds\.yaml \(or OS_CACERT\)/);
       await cloud?.close();
     }
   });

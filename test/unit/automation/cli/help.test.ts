@@ -14,7 +14,7 @@ describe("the command line's help", () => {
     });
     program.outputHelp();
     golden("cli/help.txt", text);
-    assert.match(text, /Exit codes: 0 well/);
+    assert.match(text, /Exit codes: 0 success/);
   });
 
   for (const command of commands)

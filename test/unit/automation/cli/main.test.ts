@@ -144,9 +144,8 @@ describe("the command line", function () {
     assert.equal(stderr, "code 0\n");
   });
 
-  const unforeseen =
-    /^\n?error: This was not foreseen: E[A-Z]+: [^\n]+\.\n {2}Run the same [^\n]+\n$/;
-  const traced = /^\n?error: This was not foreseen: [^\n]+\n {2}[^\n]+\n(.*\n)* {4}at /;
+  const unforeseen = /^\n?error: Unexpected failure: E[A-Z]+: [^\n]+\.\n {2}Run the same [^\n]+\n$/;
+  const traced = /^\n?error: Unexpected failure: [^\n]+\n {2}[^\n]+\n(.*\n)* {4}at /;
 
   it("says in a sentence what nobody foresaw, before any command runs too", async () => {
     const file = join(operator.package, "package.json");

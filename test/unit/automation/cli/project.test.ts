@@ -65,7 +65,7 @@ describe("the project of a command", () => {
 
   it("is refused where a directory is named that has none", () => {
     const nowhere = join(directory, "nowhere");
-    refused(/^--cwd: there is no Pulumi\.yaml in \S+nowhere, nor .* Name the directory/, () =>
+    refused(/^--cwd: there is no Pulumi\.yaml in \S+nowhere or .* Name the directory/, () =>
       findProject(nowhere),
     );
   });
@@ -154,7 +154,7 @@ describe("the project of a command", () => {
     const options = { stack: "prod", cwd: directory };
     project();
     put("package.json", JSON.stringify({ main: "index.js" }));
-    refused(/index\.js, which is not there\. .*take `main` out of package\.json/, () => {
+    refused(/index\.js, which is not there\. .*delete `main` from package\.json/, () => {
       requireOurProgram("up", options);
     });
   });

@@ -62,7 +62,7 @@ describe("an error that ends a command", () => {
   for (const [what, error, said] of sentences)
     it(`that nobody foresaw is a sentence with ${what}, and says how to learn more`, () => {
       const { sentence, hint } = asClusterError(error);
-      assert.equal(sentence, `This was not foreseen: ${said}.`);
+      assert.equal(sentence, `Unexpected failure: ${said}.`);
       assert.match(hint, /^Run the same command again.* STACKADM_DEBUG=1 .*report/);
     });
 

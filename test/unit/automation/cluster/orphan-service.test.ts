@@ -64,7 +64,7 @@ describe("what is left of dead clusters, for programs that embed this", () => {
     for (const found of [there.found, nameless])
       await assert.rejects(
         orphans.delete({ ...there, found }),
-        /Write which cluster is to be deleted/,
+        /write the identity of the one to delete/,
       );
     assert.deepEqual(deleted(), []);
   });

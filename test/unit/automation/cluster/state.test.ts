@@ -72,7 +72,7 @@ describe("the state of a stack", () => {
           /^The secrets of the stack cannot be read: .* \((incorrect passphrase|passphrase must .*)\)\.$/,
         );
         assert.equal(exitCode, 2);
-        assert.match(hint, /PULUMI_CONFIG_PASSPHRASE_FILE name .* with which the stack was made/);
+        assert.match(hint, /PULUMI_CONFIG_PASSPHRASE_FILE to .* with which the stack was created/);
       }
     });
 

@@ -57,20 +57,20 @@ describe("what a destroy would take away", () => {
     const two = plan({ clusters: ["shop", "test"], identities: ["0123456789ab", "ba9876543210"] });
     assert.match(
       planLine(two),
-      /^Takes away the clusters 'shop', 'test' \(identity 0123456789ab, ba9876543210; cloud/,
+      /^Destroying the clusters 'shop', 'test' \(identity 0123456789ab, ba9876543210; cloud/,
     );
   });
 
   it("says what stays because another user made it", () => {
     const others = [{ id: "theirs", name: "shop-0123456789ab", urn: "urn" }];
     const one = plan({ goes, others });
-    assert.match(planTables(one), /stays in their account: .* credential shop-0123456789ab\.$/m);
+    assert.match(planTables(one), /another user owns it: .* credential shop-0123456789ab\.$/m);
     assert.match(planLine(one), /; kept: 1 application credential of another user\.$/);
   });
 
   it("names what the cloud does not show", () => {
     const one = plan({ goes, hidden: ["load balancer", "volume"] });
-    const unseen = /Not looked at, .* to this user: load balancers, volumes\. Somebody who has a /;
+    const unseen = /Not checked, .* to this user: load balancers, volumes\. A user with a role /;
     assert.match(planTables(one), unseen);
     assert.match(planLine(one), unseen);
   });
@@ -81,8 +81,8 @@ describe("what a destroy would take away", () => {
       cloudObject({ kind: "volume", name: "shop-0-etcd" }),
     ];
     const one = plan({ goes, stays });
-    assert.match(planTables(one), /\(retainOnDelete\) stays: network own\.$/m);
-    assert.match(planTables(one), /it may be a copy: volume shop-0-etcd\.$/m);
+    assert.match(planTables(one), /\(retainOnDelete\): network own\.$/m);
+    assert.match(planTables(one), /may be copies: volume shop-0-etcd\.$/m);
     assert.match(planLine(one), /; kept: network own, volume shop-0-etcd\.$/);
   });
 

@@ -42,24 +42,24 @@ describe("what a person sees of a run", () => {
       "made",
     );
     assert.deepEqual(said, [
-      "> Take away what an interrupted run left (10)",
-      "+ Take away what an interrupted run left",
-      "> Ask the cloud whether the cluster fits (3)",
-      "+ Ask the cloud whether the cluster fits",
+      "> Delete what an interrupted run left (10)",
+      "+ Delete what an interrupted run left",
+      "> Check whether the cluster fits into the cloud (3)",
+      "+ Check whether the cluster fits into the cloud",
       "> Bring up the cluster 'dev' (150)",
       "+ Bring up the cluster 'dev'",
-      "> Look at the cluster from outside (10)",
-      "+ Look at the cluster from outside",
+      "> Verify the cluster from outside (10)",
+      "+ Verify the cluster from outside",
     ]);
   });
 
   it("has other words when a cluster goes, and one step for a stage that is named again", async () => {
     await view("destroy").show(stages("operation", "operation", "sweep"));
     assert.deepEqual(said, [
-      "> Take away the cluster 'dev' (90)",
-      "+ Take away the cluster 'dev'",
-      "> Look for what is left in the project (5)",
-      "+ Look for what is left in the project",
+      "> Destroy the cluster 'dev' (90)",
+      "+ Destroy the cluster 'dev'",
+      "> Check that nothing is left in the project (5)",
+      "+ Check that nothing is left in the project",
     ]);
   });
 
@@ -76,7 +76,7 @@ describe("what a person sees of a run", () => {
   });
 
   for (const [stage, last] of [
-    ["preflight", "x Ask the cloud whether the cluster fits: no [secret]"],
+    ["preflight", "x Check whether the cluster fits into the cloud: no [secret]"],
     ["operation", "x Bring up the cluster 'dev'"],
   ] as const)
     it(`ends badly where it failed, with the first line of what is no phase's: ${stage}`, async () => {

@@ -83,7 +83,7 @@ describe("what a pod network means for the rest", () => {
 
   it("are named in their folders alone, and by the specification only in what it says", () => {
     /** Other texts with the name of a kind: a flag of the cloud controller, and a help text. */
-    const others = ["--configure-cloud-routes=true", "build what few clusters need"];
+    const others = ["--configure-cloud-routes=true", "add an extra part to the lab"];
     const named = podNetworkKinds.filter((kind) => kind !== "none");
     const asks = /podNetwork\b[\w?.]*\.kind *[!=]==?/;
     const says = (path: string, one: string): boolean =>
