@@ -94,7 +94,7 @@ function blockingBalancers(
   // Load balancers with another cluster's identity are skipped here: every destroy reports them.
   for (const { name, id } of others.filter((one) => !isOurs(one) && !ownershipOf(one)))
     run.note(
-      `! The load balancer '${name}' (${id}) in the cluster's network is not known to be the cluster's, so it stays, and the network cannot go before it: have its cluster give it back, or delete it.`,
+      `! The load balancer '${name}' (${id}) in the cluster's network may belong to another cluster, so it is kept and blocks the deletion of the network: delete it, or its Service in its cluster.`,
     );
   return [...ofServices, ...others.filter(isOurs)];
 }
@@ -144,6 +144,6 @@ export async function abandon(
   if (!left) return;
   await clearRecord(run.access, left);
   run.note(
-    `${left.forgotten} resources that need the cluster's API are forgotten: they go with it.`,
+    `${left.forgotten} resources that need the cluster's API were removed from the state: they are destroyed together with the cluster.`,
   );
 }

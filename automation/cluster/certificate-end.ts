@@ -35,16 +35,16 @@ export function certificateWarnings(
     const what = `${file} of ${name} ${moment(end, now)}`;
     return file.endsWith("ca.crt")
       ? [
-          `${what}, and with it all that it signed; nothing renews an authority: see "When certificates end" in docs/operations.md`,
+          `${what}, and all certificates that it signed end then, too; nothing renews an authority: see "When certificates end" in docs/operations.md`,
         ]
       : [
-          `${what} and was not signed anew in time; \`journalctl -u stackadm-certificates\` there says why`,
+          `${what} and was not renewed in time; \`journalctl -u stackadm-certificates\` on that machine says why`,
         ];
   });
   const validity = validityOf(kubeconfig);
   if (!validity || !isOld(validity, now)) return late;
   const what = `the certificate of the stack's kubeconfig ${moment(validity.to, now)}`;
-  return [...late, `${what}; run \`npx stackadm up --stack ${stack}\` for another`];
+  return [...late, `${what}; renew it with \`npx stackadm up --stack ${stack}\``];
 }
 
 /** Describes the certificate that has to be renewed first. */

@@ -34,12 +34,12 @@ export function credentialWarnings(
   if (own.length === 0 && supplied !== undefined)
     return warn(
       supplied,
-      "write another `credential.id` and `credential.secret`, with its `expiresAt`",
+      "write a new `credential.id` and `credential.secret`, with its `expiresAt`",
     );
   return ends.flatMap((end) =>
     warn(
       end,
-      "write a later `credential.expiresAt`, or raise `credential.generation` where none is written",
+      "write a later `credential.expiresAt`, or raise `credential.generation` if none is written",
     ),
   );
 }

@@ -40,10 +40,10 @@ export async function requireNotElsewhere(
   const lost =
     identity === undefined
       ? ""
-      : ` If that is lost for good, \`${showCommand(identity)}\` shows it and says how it is deleted.`;
+      : ` If that state is lost, \`${showCommand(identity)}\` lists the cluster's objects and shows how to delete them.`;
   throw new ClusterError(
     "STACK_NOT_FOUND",
-    `The state at ${withoutPassword(run.service.backend)} holds nothing of stack '${run.stack}', so nothing was destroyed. The project has:\n${clusterLines(living)}`,
-    `Set PULUMI_BACKEND_URL to where the state of this cluster is.${lost}`,
+    `The state at ${withoutPassword(run.service.backend)} has no resources of stack '${run.stack}', so nothing was destroyed. The project has:\n${clusterLines(living)}`,
+    `Set PULUMI_BACKEND_URL to the backend with the state of this cluster.${lost}`,
   );
 }

@@ -95,4 +95,4 @@ const seconds = (time: Date): string => time.toISOString().replace(/\.\d+Z$/, "Z
 export const describeLock = ({ file, holder }: StackLock): string =>
   holder
     ? `process ${holder.pid} of ${holder.user} on ${holder.host}, since ${seconds(holder.since)}`
-    : `somebody unknown${file === undefined ? "" : ` (${file} cannot be read)`}`;
+    : `an unknown process${file === undefined ? "" : ` (${file} cannot be read)`}`;

@@ -114,12 +114,12 @@ const lookFirst = (run: Run, state: StateExport | undefined, within?: number): P
 /** Milliseconds that Octavia may take per load balancer before an `up` goes on without it. */
 const glance = 5_000;
 
-const inError = "is in ERROR, in which Octavia changes nothing of it";
+const inError = "is in ERROR, and Octavia changes no load balancer in ERROR";
 
 /** Returns the message for a load balancer that the user has to delete, and the command. */
 function theirs({ id, what }: Seen): { readonly sentence: string; readonly hint: string } {
   return {
-    sentence: `The ${what} ${inError}, and is not deleted: it does not carry the cluster's identity, or is to stay.`,
+    sentence: `The ${what} ${inError}. It is not deleted: it does not carry the cluster's identity, or the program keeps it (retainOnDelete).`,
     hint: `Delete it with \`openstack loadbalancer delete --cascade ${id}\`, then run the same command again.`,
   };
 }
@@ -149,9 +149,9 @@ function refuseTheirs(seen: readonly Seen[], state: StateExport | undefined): vo
 }
 
 const plans: Readonly<Partial<Record<Fate, string>>> = {
-  failed: `${inError}: \`npx stackadm up\` deletes it and creates it again.`,
-  gone: "is gone: `npx stackadm up` creates it again.",
-  going: "is being deleted: `npx stackadm up` creates it again.",
+  failed: `${inError}: \`npx stackadm up\` deletes and recreates it.`,
+  gone: "no longer exists: `npx stackadm up` recreates it.",
+  going: "is being deleted: `npx stackadm up` recreates it.",
 };
 
 /** Reports what the next `up` would do; returns it as plan rows, which the engine does not have. */
@@ -186,8 +186,8 @@ export async function untilDone(
     if (wait.isOver)
       throw new ClusterError(
         "LOAD_BALANCER_ERROR",
-        `The ${what} stays in ${status}, in which Octavia lets nobody change or delete it.`,
-        "Ask the cloud's operator to set it to ERROR, then run the same command again: it deletes it.",
+        `The ${what} is still in ${status}, and Octavia neither changes nor deletes a load balancer in this status.`,
+        "Ask the cloud's operator to set it to ERROR, then run the same command again: it deletes the load balancer.",
       );
     await wait.pause(`its status is ${status}`);
   }
@@ -198,12 +198,12 @@ type Purpose = "up" | "destroy";
 
 const sayings = {
   up: {
-    failed: `${inError}: it is deleted with all that is in it, and this run creates it again. Until then nobody answers at its address.`,
-    gone: "is gone: this run creates it again, with all that was in it.",
+    failed: `${inError}: this run deletes it with everything in it and recreates it. Until then nothing answers at its address.`,
+    gone: "no longer exists: this run recreates it with everything in it.",
   },
   destroy: {
-    failed: `${inError}: it is deleted with all that is in it.`,
-    gone: "is gone, and all that was in it.",
+    failed: `${inError}: this run deletes it with everything in it.`,
+    gone: "no longer exists, nor does anything that was in it.",
   },
 } as const satisfies Readonly<Record<Purpose, Readonly<Record<"failed" | "gone", string>>>>;
 
@@ -213,7 +213,7 @@ function addressAfter({ inputs, outputs }: StateResource, purpose: Purpose): str
   if (isKept || purpose === "destroy") return "";
   const address = text(outputs?.["vipAddress"]);
   const now = address === undefined ? "" : ` than ${address}`;
-  return ` It has no port of its own, so it may come back with another address${now}.`;
+  return ` It has no separate port, so it may get another address${now}.`;
 }
 
 /** Returns the options for waiting. */

@@ -140,6 +140,6 @@ export function rememberFitted(
     const found = run.found?.facts.servers ? run.found : undefined;
     writePrivate(fileOf(run), JSON.stringify({ key: keyOf(spec, state), found }));
   } catch (error) {
-    run.note(`That this cluster fits into its cloud cannot be remembered: ${String(error)}`);
+    run.note(`The result of the check in the cloud cannot be saved: ${String(error)}`);
   }
 }

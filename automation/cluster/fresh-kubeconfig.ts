@@ -37,7 +37,7 @@ export function tellOld(run: Run, state: StateExport | undefined): ReadonlySet<s
   const scripts = state ? scriptsForKubeconfig(state) : new Set<string>();
   if (scripts.size > 0)
     run.note(
-      "The kubeconfig's certificate nears its end: `up` fetches the control plane's new one.",
+      "The kubeconfig's certificate expires soon: `up` fetches a new one from a control plane.",
     );
   return scripts;
 }

@@ -49,10 +49,10 @@ export function verdictByTime(
   unsettled: readonly Stretch[],
   clocks?: number,
 ): Verdict {
-  if (created === "") return unproven("the cloud does not say when it was made");
+  if (created === "") return unproven("the cloud does not report when it was created");
   return fallsInto(created, unsettled, clocks)
     ? { is: "left behind" }
-    : unproven("it was not certainly made while such a run was at work");
+    : unproven("it was perhaps not created during such a run");
 }
 
 /** Decides for an object without a mark: its parents and its creation time must both match. */
@@ -60,9 +60,9 @@ export function verdictOnUnmarked(
   { parents, created }: Unmarked,
   { owned, unsettled }: Known,
 ): Verdict {
-  if (parents === undefined) return unproven("nothing on it says whose it is");
+  if (parents === undefined) return unproven("nothing on it names its owner");
   if (!parents.every((parent) => parent !== "" && owned.has(parent)))
-    return unproven("it belongs to nothing that the state holds");
+    return unproven("none of its parents is in the state");
   return verdictByTime(created, unsettled);
 }
 
@@ -146,7 +146,7 @@ const isForgotten = ({ kind, network }: CloudObject, { owned, unsettled }: Known
  * state may be outdated: so its creation time must match, too.
  */
 export function verdictOnLost(object: CloudObject, known: Known): Verdict {
-  if (isOfMachine(object)) return unproven("it is a machine's, and may be at work");
+  if (isOfMachine(object)) return unproven("it belongs to a machine that may be running");
   if (isForgotten(object, known)) return { is: "left behind" };
   return verdictOnUnmarked({ parents: [], created: object.created }, known);
 }

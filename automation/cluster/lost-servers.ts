@@ -72,6 +72,6 @@ export function verdictOnLostServer(
 ): Verdict {
   const ports = objects.filter(({ kind, device }) => kind === "port" && device === id);
   if (ports.length === 0 || !ports.every((port) => unreached.has(port.id)))
-    return unproven("it is a machine, and may be at work");
+    return unproven("it is a machine that may be running");
   return verdictByTime(created, ended);
 }

@@ -58,8 +58,8 @@ function requireWay(
   const places = lost.filter(({ kind }) => kind === "network" || kind === "subnet");
   throw new ClusterError(
     "FAILED",
-    `What an earlier run left without a record (${listed(places)}) cannot go before what is in its network: ${listed(strange)}. Nothing of it was deleted.`,
-    "Delete that, or what has it, then run the same command again.",
+    `Cannot delete ${listed(places)}, which an earlier run left without a record: its network still contains ${listed(strange)}, which this cluster does not own. Nothing was deleted.`,
+    "Delete that object or the one that uses it, then run the same command again.",
   );
 }
 
@@ -68,9 +68,9 @@ const withPurpose = (error: unknown): unknown =>
   error instanceof CloudError
     ? new ClusterError(
         error.code,
-        `What an earlier run left without a record cannot be taken away: ${error.sentence}`,
+        `Cannot delete what an earlier run left without a record: ${error.sentence}`,
         error.kind === "conflict"
-          ? "Something in the cloud still uses it: delete that, or what has it, then run the same command again."
+          ? "Another object in the cloud still uses it: delete that object, then run the same command again."
           : error.hint,
       )
     : error;
@@ -94,9 +94,9 @@ async function deleteUnderLock(
     const onDelete = (one: CloudObject): void => {
       const { kind, name, id } = one;
       const why = isOfService(one)
-        ? "no Service of it is there any more"
+        ? "its Service no longer exists"
         : "an earlier run left it without a record";
-      run.note(`Deleting the ${kind} '${name}' (${id}): it is this cluster's, and ${why}.`);
+      run.note(`Deleting the ${kind} '${name}' (${id}): it belongs to this cluster, and ${why}.`);
     };
     const onWait = (text: string): void => {
       run.note(text);
@@ -169,6 +169,6 @@ export async function clearTheWay(run: Run, state: StateExport | undefined): Pro
   ];
   for (const { kind, name, id } of strange)
     run.note(
-      `! The ${kind} '${name}' (${id}) in the cluster's network is not the cluster's, and the network cannot go before it: delete it, or what has it.`,
+      `! The ${kind} '${name}' (${id}) in the cluster's network does not belong to the cluster and blocks the deletion of the network: delete it or the object that uses it.`,
     );
 }

@@ -18,13 +18,13 @@ export function unexpectedChanges(plan: readonly PlanRow[]): ClusterError {
   const more = plan.length > shown ? [`and ${plan.length - shown} more`] : [];
   return new ClusterError(
     "UNEXPECTED_CHANGES",
-    `No change was expected, and \`up\` would change:\n${[...lines, ...more].map((line) => `  ${line}`).join("\n")}`,
+    `No change was expected, but \`up\` would change:\n${[...lines, ...more].map((line) => `  ${line}`).join("\n")}`,
   );
 }
 
 /** Returns the error for a planned repair where no change was expected. */
 export const unexpectedRepair = (what: string): ClusterError =>
-  new ClusterError("UNEXPECTED_CHANGES", `No change was expected, and \`up\` would ${what}.`);
+  new ClusterError("UNEXPECTED_CHANGES", `No change was expected, but \`up\` would ${what}.`);
 
 /**
  * Throws if `up` would repair or change anything. Pulumi's own option `expectNoChanges` applies the
@@ -32,7 +32,7 @@ export const unexpectedRepair = (what: string): ClusterError =>
  */
 export async function requireNoChanges(run: Run, state: StateExport | undefined): Promise<void> {
   if (state && isInterrupted(state))
-    throw unexpectedRepair("first repair what a run left undecided that did not come to its end");
+    throw unexpectedRepair("first repair what an interrupted run left");
   const { signal, killSignal, refresh, parallel, settings } = run.options;
   const { events, onEvent } = collecting({});
   const balancers = await tellBalancers(run, state);

@@ -107,9 +107,9 @@ export function cameLater(
   const isLater = (time: number, more = 0): boolean => time > newest + slack + more;
   const at = (time: number): string => new Date(time).toISOString();
   const ours = runs.begun && (runs.begun.to ?? runs.begun.from);
-  if (ours !== undefined && isLater(ours)) return `an \`up\` from here was at work at ${at(ours)}`;
+  if (ours !== undefined && isLater(ours)) return `an \`up\` on this machine ran at ${at(ours)}`;
   const ended = Date.parse(runs.history.find(hasChanged)?.endTime ?? "");
-  if (isLater(ended)) return `an update came to its end at ${at(ended)}`;
+  if (isLater(ended)) return `an update ended at ${at(ended)}`;
   const held = heldBy(state);
   const found =
     objects.find(
@@ -118,7 +118,7 @@ export function cameLater(
     ) ?? madeByControllers(state, runs, objects);
   return (
     found &&
-    `the ${found.kind} '${found.name}' (${found.id}) of its cluster came at ${found.created}`
+    `the ${found.kind} '${found.name}' (${found.id}) of its cluster was created at ${found.created}`
   );
 }
 
@@ -133,9 +133,9 @@ export async function requireNewest(
   const written = new Date(writtenAt(state) ?? NaN).toISOString();
   throw new ClusterError(
     "PREFLIGHT_FAILED",
-    `By its state, written last at ${written}, a run on this stack was killed, but ${what}. So the state may be an old one of a cluster that lives, and nothing is deleted for what it says.`,
-    "Bring back the newer one, then run it again. If this is the newest after all, because the clocks of two machines differ, " +
-      `\`pulumi refresh --clear-pending-creates\` (see \`npx stackadm env --stack ${access.workspace.stack}\`) has it forget what was in the making. ` +
-      "`npx stackadm destroy` would take the cluster away, also one that lives.",
+    `The state, last written at ${written}, records an interrupted run, but ${what}. So it may be an outdated copy of a running cluster's state. Nothing was deleted.`,
+    "Restore the newer state, then run the same command again. If this state is the newest one, because the clocks of two machines differ, " +
+      `\`pulumi refresh --clear-pending-creates\` (see \`npx stackadm env --stack ${access.workspace.stack}\`) removes the interrupted creations from it. ` +
+      "`npx stackadm destroy` would destroy the cluster, even if it runs.",
   );
 }

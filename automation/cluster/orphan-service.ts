@@ -83,8 +83,8 @@ function requireOne(found: readonly Orphan[]): void {
 export function requireWay({ inTheWay }: FoundOrphans): void {
   if (inTheWay.length === 0) return;
   throw new UserError(
-    `The network cannot go before what somebody else put into it: ${listed(inTheWay)}. Nothing was deleted.`,
-    "Delete that, or what has it, then run the same command again.",
+    `Cannot delete the network: it still contains ${listed(inTheWay)}, which this cluster does not own. Nothing was deleted.`,
+    "Delete that object or the one that uses it, then run the same command again.",
   );
 }
 

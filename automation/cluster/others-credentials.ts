@@ -39,7 +39,7 @@ export async function othersCredentials(
   const others = (await Promise.all(asked)).flat();
   for (const { id, name } of others)
     run.note(
-      `The application credential '${name}' (${id}) is another user's, who alone can delete it: it stays as it is. Once nothing uses it any more, have its owner run \`openstack application credential delete ${id}\`.`,
+      `The application credential '${name}' (${id}) belongs to another user, and only this user can delete it: it is kept. When nothing uses it any more, ask its owner to run \`openstack application credential delete ${id}\`.`,
     );
   return others;
 }

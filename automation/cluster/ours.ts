@@ -33,7 +33,7 @@ export function requireOurs(run: Run, state: StateExport | undefined): void {
   if (!isForeign(state)) return;
   throw new ClusterError(
     "INVALID_CONFIG",
-    `Stack '${run.stack}' of project '${run.project}' holds resources, and no cluster of stackadm is among them. Nothing was changed.`,
-    `Name the directory of the cluster's project by --cwd, or its stack by --stack; on this stack work with \`pulumi\` itself.`,
+    `Stack '${run.stack}' of project '${run.project}' has resources, but no stackadm cluster. Nothing was changed.`,
+    `Name the directory of the cluster's project with --cwd, or its stack with --stack. For this stack, use plain \`pulumi\`.`,
   );
 }

@@ -64,6 +64,6 @@ export async function requireHere(run: Run, state: StateExport | undefined): Pro
   const [what, known, here] = there;
   throw new ClusterError(
     "WRONG_PROJECT",
-    `The cluster of stack '${run.stack}' is in ${what} ${[...known].join(", ")}, and you are signed in to ${what} ${here}. Nothing was changed.`,
+    `The cluster of stack '${run.stack}' is in ${what} ${[...known].join(", ")}, but your credentials are for ${what} ${here}. Nothing was changed.`,
   );
 }

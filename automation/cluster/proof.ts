@@ -114,7 +114,9 @@ export async function proveMade(
   // Reads the state while the cluster is checked. A failure here does not fail the `up`.
   const reading = seen ? Promise.resolve(seen.after) : readState(run.access);
   const known = reading.catch((error: unknown): undefined => {
-    run.note(`The state cannot be read, so this run is not remembered: ${String(error)}`);
+    run.note(
+      `The state cannot be read, so the start of this run is not recorded: ${String(error)}`,
+    );
   });
   const outputs = seen?.outputs ?? run.made ?? (await readStackOutputs(run.access, reading));
   const kept = await keepKubeconfig(run.access.workspace, { outputs }, options);

@@ -49,7 +49,7 @@ export function requireMeant(
   const words = (identities: readonly string[]): string => identities.join(", ") || "none";
   throw new ClusterError(
     "FAILED",
-    `The state holds another cluster than the one that was shown: identity ${words([...held])} instead of ${words(meant)}. Nothing was changed.`,
-    "Somebody else changed the stack meanwhile. Run the same command again: it shows what there is now.",
+    `The state has another cluster than the one that was shown: identity ${words([...held])} instead of ${words(meant)}. Nothing was changed.`,
+    "Another operation changed the stack meanwhile. Run the same command again: it shows the present state.",
   );
 }

@@ -33,7 +33,7 @@ type Step<Act extends RecoveryStep["act"]> = Extract<RecoveryStep, { act: Act }>
 function isToDelete(what: string, verdict: Verdict, { note }: RecoveryTools): boolean {
   if (verdict.is === "unproven")
     note(
-      `The ${what} looks like what an interrupted run was making, but ${verdict.because}: it is left as it is. If nothing uses it, delete it by hand.`,
+      `The ${what} may come from an interrupted run, but ${verdict.because}: it is kept. If nothing uses it, delete it by hand.`,
     );
   return verdict.is === "left behind";
 }

@@ -49,7 +49,9 @@ export async function repair(
   });
   if (!("before" in recovered)) return { state: recovered.state };
   await clearRecord(run.access, recovered);
-  run.note(`An earlier run was interrupted; it is repaired: ${recovered.cleared.join(", ")}.`);
+  run.note(
+    `An earlier run was interrupted; repaired what it left: ${recovered.cleared.join(", ")}.`,
+  );
   return { state: recovered.state, interrupted: recovered.before };
 }
 
@@ -87,7 +89,7 @@ export async function undoUndecided(run: Run): Promise<void> {
   } catch (error) {
     const names = creates.map(({ operation }) => whatOf(operation.resource.urn)).join(", ");
     run.note(
-      `Whether the cloud made ${names} is not known (${error instanceof Error ? error.message : String(error)}); the next \`npx stackadm up\` looks for it.`,
+      `Whether the cloud created ${names} is unknown (${error instanceof Error ? error.message : String(error)}); the next \`npx stackadm up\` looks for it.`,
     );
   }
 }
@@ -102,7 +104,7 @@ export const toolsOf = async (run: Run, signal: AbortSignal): Promise<RecoveryTo
 });
 
 const undecidedIn = (pending: readonly PendingOperation[]): string =>
-  `A run did not come to its end and left this undecided: ${recoverySteps(pending)
+  `An interrupted run left these operations unfinished: ${recoverySteps(pending)
     .map(({ what }) => what)
     .join(", ")}`;
 
@@ -113,7 +115,7 @@ export function withRepairs(
   plan: readonly PlanRow[],
 ): PlanRow[] {
   const pending = state?.deployment.pending_operations ?? [];
-  if (pending.length > 0) run.note(`${undecidedIn(pending)}. \`up\` repairs it first.`);
+  if (pending.length > 0) run.note(`${undecidedIn(pending)}. \`up\` repairs them first.`);
   const repairs = pending.map(({ resource: { urn, type } }) => ({
     ...{ operation: "repair", type: shortType(type), name: parseUrn(urn).name },
   }));
@@ -135,8 +137,8 @@ export function tellRepair(run: Run, state: StateExport | undefined): void {
   if (isStopped || concernsCloud(state))
     throw new ClusterError(
       "FAILED",
-      `${said}. A refresh would forget ${isStopped ? "which scripts were stopped half-way" : "when that was"}, so nothing was changed.`,
-      "Run `npx stackadm up`: it repairs that, and with --refresh it reads what is there first.",
+      `${said}. A refresh would lose ${isStopped ? "which scripts did not finish" : "the time of the interruption"}, so nothing was changed.`,
+      "Run `npx stackadm up`, which repairs them; add --refresh to also read the real state.",
     );
-  run.note(`${said}. Nothing of it is touched now: \`npx stackadm up\` repairs it.`);
+  run.note(`${said}. They are left unchanged now: \`npx stackadm up\` repairs them.`);
 }

@@ -165,7 +165,7 @@ export class Run {
       await worked?.catch(() => undefined);
       throw error;
     });
-    if (!worked) throw new Error("The engine ended before it held the stack.");
+    if (!worked) throw new Error("The engine ended before it got the stack's lock.");
     return worked;
   }
 
@@ -272,9 +272,7 @@ export class Run {
   /** Marks the scripts in the state, so that the next `up` runs them again. */
   private async remember({ urns }: Unfinished): Promise<void> {
     await rememberUnfinished(this.access, urns).catch((reason: unknown) => {
-      this.note(
-        `The state does not say which scripts did not come to their end: ${String(reason)}`,
-      );
+      this.note(`The state does not record which scripts did not finish: ${String(reason)}`);
     });
   }
 

@@ -36,10 +36,10 @@ export function sharedHostWarnings(
       if (host === "" || last === undefined || names.length === 0) return [];
       const left = machines.length - names.length - 1;
       const lost = voting && 2 * left <= machines.length;
-      const loss = lost ? "take the majority with them if it fails" : "fail with it";
+      const loss = lost ? "etcd loses its majority if it fails" : "they fail together with it";
       const generation = `${path}.nodes.${last.split("-").at(-1) ?? ""}.generation`;
       return [
-        `${names.join(", ")} and ${last} are on one host, and ${loss}; where its zone has another, or with another zone, raise \`${generation}\`: it is created again beside those that are there`,
+        `${names.join(", ")} and ${last} are on one host, and ${loss}; to move ${last}, raise \`${generation}\`: it is recreated on another host if its zone has one, or in another zone if you write one`,
       ];
     });
   });

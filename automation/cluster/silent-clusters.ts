@@ -22,7 +22,7 @@ async function silentProviders(run: Run): Promise<string[]> {
       );
       if (complaint === undefined) return [];
       run.note(
-        `! The Kubernetes API of cluster '${one.name}' cannot be used (${complaint.text}): what is in it is not read this time.`,
+        `! The Kubernetes API of cluster '${one.name}' cannot be used (${complaint.text}): its objects are not read this time.`,
       );
       return [one];
     }),

@@ -98,7 +98,7 @@ function unreadable(said: string): ClusterError | undefined {
   if (code !== "WRONG_PASSPHRASE") return undefined;
   return new ClusterError(
     code,
-    `The secrets of the stack cannot be read: its passphrase is another one, or none is named (${words}).`,
+    `The secrets of the stack cannot be read: the passphrase is wrong, or none is set (${words}).`,
   );
 }
 
@@ -120,7 +120,7 @@ export async function readState(access: StateAccess): Promise<StateExport | unde
     new ClusterError(
       "FAILED",
       `The stack's state cannot be read: ${stderr.trim()}`,
-      "Correct that and run the same command again; PULUMI_BACKEND_URL says where the state is.",
+      "Correct the cause and run the same command again; PULUMI_BACKEND_URL names the backend with the state.",
     )
   );
 }
@@ -134,8 +134,8 @@ export async function writeState(access: StateAccess, state: StateExport): Promi
 export const overtaken = (): ClusterError =>
   new ClusterError(
     "STACK_LOCKED",
-    "Another operation worked on this stack meanwhile, so the state is left as it is.",
-    "When that one is done, run the same command again: it does what is left then.",
+    "Another operation changed this stack meanwhile, so the state is left unchanged.",
+    "When that operation has ended, run the same command again: it does the rest.",
   );
 
 /**

@@ -51,9 +51,9 @@ function deletionAdvice(marked: readonly Orphan[], others: readonly CloudObject[
   const data = marked.some(hasData) ? " --volumes" : "";
   const commands = [...identities].map((one) => orphansCommand(one) + data).join("; ");
   return [
-    ...(marked.length > 0 ? [`What carries the cluster's identity, \`${commands}\` deletes.`] : []),
+    ...(marked.length > 0 ? [`Delete those with the cluster's identity by \`${commands}\`.`] : []),
     ...(others.length > 0
-      ? [`Delete by hand what carries none, by its ID: ${others.map(({ id }) => id).join(", ")}.`]
+      ? [`Delete those without it by hand, by ID: ${others.map(({ id }) => id).join(", ")}.`]
       : []),
   ].join(" ");
 }
@@ -77,7 +77,7 @@ export async function sweep(options: SweepOptions): Promise<Swept> {
   if (marked.length + others.length > 0)
     throw new ClusterError(
       "FAILED",
-      `Still there: ${named([...marked, ...others])}.`,
+      `These objects were not deleted: ${named([...marked, ...others])}.`,
       deletionAdvice(marked, others),
     );
   const retains = before.filter(({ id }) => retained.has(id));

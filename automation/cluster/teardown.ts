@@ -19,7 +19,7 @@ import { complaintOf } from "./usable-api.js";
  */
 
 const abandonment =
-  "`npx stackadm destroy --abandon` takes everything away without it; volumes with data and floating IPs of Services stay and are named.";
+  "`npx stackadm destroy --abandon` destroys the cluster without its API; it keeps and lists volumes with data and floating IPs of Services.";
 
 /** Milliseconds to wait for the API of a cluster that is to be destroyed. */
 const patience = 30_000;
@@ -43,8 +43,8 @@ function endOf(cert: string | Buffer): number {
 function adviceFor({ cert }: KubeAccess): string {
   const ended = cert === undefined ? NaN : endOf(cert);
   return ended <= Date.now()
-    ? `The kubeconfig that the state holds ended on ${new Date(ended).toISOString().slice(0, 10)}: \`npx stackadm up\` fetches the control plane's new one, then run this again.`
-    : "Does the control plane run (`npx stackadm status`), and is your address in allowedCidrs?";
+    ? `The kubeconfig in the state expired on ${new Date(ended).toISOString().slice(0, 10)}: run \`npx stackadm up\`, which fetches a new one from a control plane, then run the same command again.`
+    : "Check that a control plane runs (`npx stackadm status`) and that your address is in allowedCidrs, then run the same command again.";
 }
 
 async function requireApi(whose: string, kubeconfig: string, signal?: AbortSignal): Promise<void> {
@@ -57,8 +57,8 @@ async function requireApi(whose: string, kubeconfig: string, signal?: AbortSigna
     if (complaint.final || Date.now() > end)
       throw new ClusterError(
         "KUBERNETES_UNREACHABLE",
-        `${whose} cannot be used, and without it the cluster cannot give back its load balancers and volumes (${complaint.text}). Nothing was changed.`,
-        `${adviceFor(access)} If it is gone for good: ${abandonment}`,
+        `${whose} cannot be used (${complaint.text}), and without it the cluster cannot release its load balancers and volumes. Nothing was changed.`,
+        `${adviceFor(access)} If the API is lost: ${abandonment}`,
       );
     await pause(1_000, undefined, { signal });
   }
@@ -94,10 +94,10 @@ async function requireMachines(run: Run, state: StateExport): Promise<void> {
     const command = wakingCommand(found);
     throw new ClusterError(
       "SERVER_STOPPED",
-      `The machine ${machine}, from which the cluster gives back its load balancers and volumes, does not run: Nova says ${found.status}. Nothing was changed.`,
+      `The machine ${machine}, on which the cluster releases its load balancers and volumes, does not run: Nova says ${found.status}. Nothing was changed.`,
       command === undefined
-        ? `If another control plane is left, \`npx stackadm up --refresh\` makes this one anew; then run the same command again. Otherwise ${abandonment}`
-        : `Bring it back with \`${command}\`, then run the same command again. If it cannot come back: ${abandonment}`,
+        ? `If another control plane is left, run \`npx stackadm up --refresh\`, which recreates this one; then run the same command again. Otherwise ${abandonment}`
+        : `Start it with \`${command}\`, then run the same command again. If it cannot start: ${abandonment}`,
     );
   }
 }

@@ -47,7 +47,7 @@ async function locksByEngine(access: StateAccess): Promise<StackLock[]> {
   });
   if (/already exists|no stack named/.test(stderr)) return [];
   if (!/currently locked/.test(stderr))
-    throw new Error(`Who holds the stack cannot be asked: ${stderr.trim()}`);
+    throw new Error(`Cannot read which process holds the stack's lock: ${stderr.trim()}`);
   const said = locksSaid(stderr);
   return said.length > 0 ? said : [{}];
 }
@@ -56,7 +56,7 @@ const lockedError = (by: StackLock): ClusterError =>
   new ClusterError(
     "STACK_LOCKED",
     `Another operation holds this stack: ${describeLock(by)}.`,
-    "Wait until it is done. If it is gone for good, `npx stackadm unlock` removes its lock.",
+    "Wait until it ends. If its process no longer exists, `npx stackadm unlock` removes its lock.",
   );
 
 /** Returns whether the holder is certainly dead. */
@@ -96,7 +96,7 @@ export async function requireFree(run: Run): Promise<void> {
     if (!told)
       for (const { pid } of ending)
         run.note(
-          `The last command was ended from outside, and its engine (process ${pid}) still finishes what it had begun: waiting for that.`,
+          `The last command was killed, but its engine (process ${pid}) still finishes its running steps: waiting for it.`,
         );
     told = true;
     while (ending.some((note) => !hasEnded(note)) && Date.now() < until)
@@ -114,7 +114,7 @@ async function removeDeadLocks(run: Run, { mayWait }: { mayWait: boolean }): Pro
   if (!isDirectory(run) && !notesIn(directory).some(mayHold)) return [];
   // Two commands may find the same dead holder: the second must not remove the new lock of the
   // first.
-  const purpose = "removing the lock of an engine that is gone";
+  const purpose = "removing the lock of an ended engine";
   const { signal } = run.options;
   return withLock(join(directory, "unlock.lock"), { purpose, waitMs: 30_000, signal }, async () => {
     const locks = await locksOf(run);
@@ -126,7 +126,7 @@ async function removeDeadLocks(run: Run, { mayWait }: { mayWait: boolean }): Pro
     }
     await removeLocks(run, locks);
     for (const lock of locks)
-      run.note(`The lock of ${describeLock(lock)} is removed: that process is gone.`);
+      run.note(`Removed the lock of ${describeLock(lock)}: the process no longer exists.`);
     return [];
   });
 }

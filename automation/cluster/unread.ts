@@ -47,7 +47,9 @@ export async function readUnread(
   if (target.length === 0) return { state, mended: false };
   run.stage("repair");
   const what = target.map(whatOf).join(", ");
-  run.note(`An earlier run made what could not be read afterwards; it is read first: ${what}.`);
+  run.note(
+    `An earlier run created these resources but could not read them; reading them first: ${what}.`,
+  );
   await run.engine("refresh", { exists: true, target });
   return { state: await readState(run.access), mended: true };
 }

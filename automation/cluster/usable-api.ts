@@ -29,7 +29,7 @@ export async function complaintOf(api: KubernetesApi): Promise<Complaint | undef
     const { status: known } = await api.send("GET", memory);
     if (known === 200) return undefined;
     return {
-      text: `it is ready, but answers ${known} when it is asked how the cluster was made: etcd may have lost the cluster's data`,
+      text: `it is ready, but answers ${known} to a request for kubeadm's configuration: etcd may have lost the cluster's data`,
       final: refused(known) || known === 404,
     };
   } catch (error) {

@@ -224,13 +224,13 @@ export function errorOf({ why, urn, step, serverId, state }: Verdict): ClusterEr
   const name = state?.name ?? machineOf(urn, step);
   const subject = { urn, resource: parseUrn(urn).name };
   const again = "then run the same command again: it continues where it stopped.";
-  const lastWords = `\`openstack console log show ${name}\` shows its last words.`;
+  const lastWords = `\`openstack console log show ${name}\` shows its last output.`;
   const says = state === undefined ? "Nova cannot be asked" : `Nova says ${state.status}`;
   if (why === "silent")
     return new ClusterError(
       "SERVER_SILENT",
       `The machine ${name} was silent for ${watchTimes.longest / 60_000} minutes while its script '${step}' ran: ${says}.`,
-      `It hangs, or the way to it is cut; a worker's leads through the control plane. ${lastWords} Mend it, ${again}`,
+      `The machine hangs, or no connection reaches it (one to a worker leads through a control plane). ${lastWords} Repair it, ${again}`,
       subject,
     );
   const command = state && wakingCommand(state);
@@ -238,8 +238,8 @@ export function errorOf({ why, urn, step, serverId, state }: Verdict): ClusterEr
     "SERVER_STOPPED",
     `The machine ${name} stopped while its script '${step}' ran: ${says}.`,
     command === undefined
-      ? `\`openstack server event list ${serverId}\` shows what happened to it. \`npx stackadm up --refresh\` makes one anew that was deleted; bring any other back, ${again}`
-      : `${lastWords} Bring it back with \`${command}\`, ${again}`,
+      ? `\`openstack server event list ${serverId}\` shows what happened to it. If it was deleted, run \`npx stackadm up --refresh\`, which recreates it; otherwise start it, ${again}`
+      : `${lastWords} Start it with \`${command}\`, ${again}`,
     subject,
   );
 }

@@ -132,7 +132,7 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Rep
     if (!isDryRun()) throw new Error("This engine does not look before it acts.");
     send({ type: "held" });
     if (!signal.aborted) await once(signal, "abort");
-    throw new Error("The lock is given back.");
+    throw new Error("The lock is released.");
   };
   const stack = await openStack(
     request,

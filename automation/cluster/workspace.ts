@@ -47,7 +47,7 @@ function requireStackName(stack: string): void {
   if (stackName.test(stack)) return;
   throw new UserError(
     `${JSON.stringify(stack)} is not the name of a stack.`,
-    "Write at most 100 letters, digits, dashes, underscores and dots, with a letter, a digit or an underscore first.",
+    "Write at most 100 letters, digits, dashes, underscores and dots, beginning with a letter, a digit or an underscore.",
     2,
   );
 }
@@ -59,7 +59,7 @@ export function readStackFile(projectDirectory: string, stack: string): string {
   if (!existsSync(path))
     throw new UserError(
       `There is no ${path}.`,
-      `Copy Pulumi.dev.yaml to Pulumi.${stack}.yaml and change what differs, or name the directory of another project by --cwd.`,
+      `Copy Pulumi.dev.yaml to Pulumi.${stack}.yaml and change its values, or name the directory of another project with --cwd.`,
       2,
     );
   const settings = readFileSync(path, "utf8");
@@ -209,8 +209,8 @@ function requireSameCloud(settings: ReturnType<typeof parseDocument>, file: stri
   const wrong = keys.filter((key) => leading.test(key));
   if (wrong.length === 0) return;
   throw new UserError(
-    `${file}: ${wrong.join(", ")} would lead OpenStack's provider to another place than these commands ask.`,
-    "Take it out, and name the cloud by OS_CLOUD (its region by OS_REGION_NAME) for whoever works on this stack.",
+    `${file}: ${wrong.join(", ")} would make OpenStack's provider use another cloud than these commands.`,
+    "Delete it, and let every user of this stack set OS_CLOUD (and OS_REGION_NAME for the region).",
     2,
   );
 }

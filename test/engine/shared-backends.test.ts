@@ -89,8 +89,8 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
     );
     const notes: string[] = [];
     await service.up("dev", { ...bare, onNote: (text) => notes.push(text) });
-    assert.ok(notes.includes(`The lock of ${holder} is removed: that process is gone.`));
-    assert.match(notes.join("\n"), /interrupted; it is repaired: Command 'slow'/);
+    assert.ok(notes.includes(`Removed the lock of ${holder}: the process no longer exists.`));
+    assert.match(notes.join("\n"), /interrupted; repaired what it left: Command 'slow'/);
     assert.deepEqual([await pending(), await service.locks("dev")], [[], []]);
   });
 

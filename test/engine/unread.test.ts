@@ -70,7 +70,7 @@ describe("an object that could not be read after it was made, of a kind that nob
     const notes: string[] = [];
     const { outputs } = await service.up("dev", { ...bare, onNote: (text) => notes.push(text) });
     assert.deepEqual([made, outputs["rule"]?.value], [["rule-0"], "rule-0"]);
-    assert.match(notes.join("\n"), /could not be read .*: SecGroupRule 'rule'/);
+    assert.match(notes.join("\n"), /could not read them; .*: SecGroupRule 'rule'/);
     await service.up("dev", { ...bare, expectNoChanges: true });
   });
 

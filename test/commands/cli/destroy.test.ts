@@ -102,7 +102,10 @@ describe("`stackadm destroy`", function () {
     servers.push({ id: "alive", name: "dev-general-0", metadata });
     const { code, out, err } = await operator.run("destroy", "--yes");
     assert.deepEqual([code, out], [1, ""]);
-    assert.match(err, /state at file:\S+ holds nothing of stack 'dev', so nothing was destroyed/);
+    assert.match(
+      err,
+      /state at file:\S+ has no resources of stack 'dev', so nothing was destroyed/,
+    );
     assert.match(err, /cluster 'dev', identity 0123456789ab: 1 objects/);
     assert.match(err, /Set PULUMI_BACKEND_URL .* orphans --identity 0123456789ab`/);
     assert.doesNotMatch(err, /--delete/);
@@ -196,7 +199,7 @@ describe("`stackadm destroy`", function () {
       held("s1", network, provider(), service, shared);
       const { code, out, err } = await operator.run("destroy", "--yes", "--abandon");
       assert.equal(code, 0, err);
-      assert.match(err, /1 resources that need the cluster's API are forgotten/);
+      assert.match(err, /1 resources that need the cluster's API were removed from the state/);
       assert.deepEqual(deleted(), ["/load-balancer/lbaas/loadbalancers/lb?cascade=true"]);
       assert.match(out, /^Nothing else of cluster 'dev' is left/m);
       const again = await operator.run("destroy", "--yes");
@@ -218,7 +221,7 @@ describe("`stackadm destroy`", function () {
     assert.deepEqual([code, out], [1, ""]);
     assert.match(
       err,
-      /error: Still there: server 'dev-general-0'\.\n {2}Delete by hand what carries none, by its ID: s1\./,
+      /error: These objects were not deleted: server 'dev-general-0'\.\n {2}Delete those without it by hand, by ID: s1\./,
     );
     assert.equal(kubeconfig(), true);
   });

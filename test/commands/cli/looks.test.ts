@@ -216,7 +216,7 @@ describe("a command that only looks", function () {
       const { code, out, err } = await operator.run("preview", "--expect-no-changes");
       assert.equal(code, 6);
       assert.match(out, /^create +Network +net$/m);
-      assert.match(err, /\nerror: No change was expected, and `up` would change:\n {2}create Net/);
+      assert.match(err, /\nerror: No change was expected, but `up` would change:\n {2}create Net/);
       const lines = jsonLines((await operator.run("preview", "--expect-no-changes", "--json")).out);
       assert.deepEqual(
         lines.slice(-2).map(({ type, ok, code: name }) => [type, ok ?? name]),

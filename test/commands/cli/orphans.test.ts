@@ -93,7 +93,7 @@ describe("`stackadm orphans`", function () {
     assert.equal(code, 1);
     assert.match(
       err,
-      /^error: The network cannot go before what somebody else put into it: port 'theirs' \(theirs\)\. Nothing was deleted\.$/m,
+      /^error: Cannot delete the network: it still contains port 'theirs' \(theirs\), which this cluster does not own\. Nothing was deleted\.$/m,
     );
     assert.deepEqual(deleted(), []);
   });

@@ -81,7 +81,7 @@ describe("a command in a project of one's own", function () {
       for (const args of [["refresh"], ["destroy", "--yes"]]) {
         const { code, err } = await run(...args);
         assert.equal(code, 2, args[0]);
-        assert.match(err, /^error: Stack 'prod' of project 'mine' holds resources, and no /m);
+        assert.match(err, /^error: Stack 'prod' of project 'mine' has resources, but no /m);
       }
       assert.deepEqual(operator.engine.operations(), []);
     });
@@ -114,7 +114,7 @@ describe("a command in a project of one's own", function () {
     for (const args of [["up"], ["preview"], ["up", "--expect-no-changes"]]) {
       const { code, err } = await run(...args);
       assert.equal(code, 2, args.join(" "));
-      assert.match(err, /^error: Stack 'prod' of project 'mine' holds resources, and no /m);
+      assert.match(err, /^error: Stack 'prod' of project 'mine' has resources, but no /m);
     }
     assert.deepEqual(operator.engine.operations(), []);
   });

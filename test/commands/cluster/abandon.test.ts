@@ -38,7 +38,10 @@ describe("abandoning a cluster", function () {
     const notes: string[] = [];
     const onNote = (text: string): void => void notes.push(text);
     await assert.rejects(embedder.service().destroy("dev", { abandon: true, onNote }));
-    assert.match(notes.join("\n"), /^2 resources that need the cluster's API are forgotten/m);
+    assert.match(
+      notes.join("\n"),
+      /^2 resources that need the cluster's API were removed from the state/m,
+    );
     const rest = embedder.engine.stateNow()?.deployment["resources"] as { readonly id: string }[];
     assert.deepEqual(
       rest.map(({ id }) => id).filter((id) => id.startsWith("ns/")),
@@ -163,7 +166,7 @@ describe("abandoning a cluster", function () {
         embedder.engine.state(grown);
       };
       const { message } = await fails(abandon(), "STACK_LOCKED");
-      assert.match(message, /^Another operation worked on this stack meanwhile/);
+      assert.match(message, /^Another operation changed this stack meanwhile/);
       assert.deepEqual(embedder.engine.stateNow()?.deployment, grown);
       assert.deepEqual(embedder.engine.operations(), ["hold"]);
     });

@@ -64,7 +64,7 @@ describe("the cluster service", function () {
     const { message, exitCode } = await fails(service().up("dev", expecting), "UNEXPECTED_CHANGES");
     assert.match(
       message,
-      /^No change was expected, and `up` would change:\n {2}create Network 'net'$/,
+      /^No change was expected, but `up` would change:\n {2}create Network 'net'$/,
     );
     assert.equal(exitCode, 6);
     assert.deepEqual(engine.operations(), ["preview"]);
@@ -156,7 +156,7 @@ describe("the cluster service", function () {
       const notes: string[] = [];
       await service().up("dev", { ...bare, onNote: (text) => notes.push(text) });
       assert.deepEqual(networks, []);
-      assert.match(notes.join("\n"), /is repaired: Network 'net'\.$/m);
+      assert.match(notes.join("\n"), /repaired what it left: Network 'net'\.$/m);
       assert.ok(engine.calls().findIndex((call) => call.startsWith("stack import")) >= 0);
       assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], []);
     });
@@ -168,7 +168,7 @@ describe("the cluster service", function () {
       assert.equal(networks.length, 1);
       assert.match(
         notes.join("\n"),
-        /The network 'dev' \(half-made\) looks like .*: it is left as it is\./,
+        /The network 'dev' \(half-made\) may come from .*: it is kept\./,
       );
     });
 
@@ -183,7 +183,10 @@ describe("the cluster service", function () {
       engine.state({ resources: [identity], pending_operations: again });
       const notes: string[] = [];
       await service().refresh("dev", { onNote: (text) => notes.push(text) });
-      assert.match(notes.join("\n"), /undecided: Command 'init'\. .*`npx stackadm up` repairs it/);
+      assert.match(
+        notes.join("\n"),
+        /unfinished: Command 'init'\. .*`npx stackadm up` repairs them/,
+      );
       assert.deepEqual(engine.operations(), ["refresh"]);
       assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], again);
     });

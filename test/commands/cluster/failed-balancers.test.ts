@@ -81,7 +81,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     assert.equal(cascade?.path, `${path}/lb?cascade=true`);
     assert.deepEqual(left().at(-1)?.["dependencies"], [urnOf(networkType, "dev-net")]);
     assert.deepEqual(notes, [
-      "The load balancer 'dev-api' (lb) is in ERROR, in which Octavia changes nothing of it: it is deleted with all that is in it, and this run creates it again. Until then nobody answers at its address. It has no port of its own, so it may come back with another address than 10.0.0.9.",
+      "The load balancer 'dev-api' (lb) is in ERROR, and Octavia changes no load balancer in ERROR: this run deletes it with everything in it and recreates it. Until then nothing answers at its address. It has no separate port, so it may get another address than 10.0.0.9.",
     ]);
   });
 
@@ -89,7 +89,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     kept = { vipPortId: "port" };
     holding();
     await embedder.service().up("dev", { ...bare, onNote });
-    assert.match(notes.join("\n"), /Until then nobody answers at its address\.$/);
+    assert.match(notes.join("\n"), /Until then nothing answers at its address\.$/);
   });
 
   it("is deleted before a destroy, and nothing of it is left to the engine", async () => {
@@ -97,7 +97,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     await assert.rejects(embedder.service().destroy("dev", { onNote }));
     assert.deepEqual([deletions, idsLeft()], [[["hold"]], others]);
     assert.deepEqual(embedder.engine.operations(), ["hold", "destroy"]);
-    assert.match(notes.join("\n"), /is in ERROR.*: it is deleted with all that is in it\.$/m);
+    assert.match(notes.join("\n"), /is in ERROR.*: this run deletes it with everything in it\.$/m);
   });
 
   it("is deleted where the cluster is abandoned", async () => {
@@ -109,9 +109,9 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
   for (const [operation, said] of [
     [
       "up",
-      /\(lb\) is gone: this run creates it again, with all that was in it\. It has no port of/m,
+      /\(lb\) no longer exists: this run recreates it with everything in it\. It has no separate/m,
     ],
-    ["destroy", /\(lb\) is gone, and all that was in it\.$/m],
+    ["destroy", /\(lb\) no longer exists, nor does anything that was in it\.$/m],
   ] as const)
     it(`is forgotten with all that was in it where somebody deleted it: ${operation}`, async () => {
       statuses = [undefined];
@@ -137,7 +137,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     statuses = ["PENDING_DELETE", undefined];
     await embedder.service().up("dev", { ...bare, onNote });
     assert.deepEqual([deletions, idsLeft()], [[], others]);
-    assert.match(notes.join("\n"), /is gone: this run creates it again/);
+    assert.match(notes.join("\n"), /no longer exists: this run recreates it/);
   });
 
   for (const status of ["ACTIVE", "PENDING_UPDATE"])
@@ -151,11 +151,11 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
   for (const operation of ["preview", "refresh"] as const)
     it(`is only told by a ${operation}`, async () => {
       for (const [status, said] of [
+        ["ERROR", /^! The load .* is in ERROR, .*: `npx stackadm up` deletes and recreates it/],
         [
-          "ERROR",
-          /^! The load .* is in ERROR, .*: `npx stackadm up` deletes it and creates it again/,
+          undefined,
+          /^! The load balancer 'lb' \(lb\) no longer exists: `npx stackadm up` recreates it/,
         ],
-        [undefined, /^! The load balancer 'lb' \(lb\) is gone: `npx stackadm up` creates it again/],
       ] as const) {
         [notes, statuses] = [[], [status]];
         await embedder.service()[operation]("dev", { onNote });
@@ -191,7 +191,7 @@ describe("a load balancer of the state that Octavia lets nobody change", functio
     embedder.engine.state({ resources: rest(), pending_operations: pending });
     const options = { ...bare, expectNoChanges: true };
     const refusal = await fails(embedder.service().up("dev", options), "UNEXPECTED_CHANGES");
-    assert.match(refusal.message, /`up` would first repair what a run left undecided/);
+    assert.match(refusal.message, /`up` would first repair what an interrupted run left/);
     assert.deepEqual(embedder.engine.operations(), []);
   });
 

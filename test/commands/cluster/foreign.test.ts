@@ -32,9 +32,9 @@ describe("a stack that holds resources and no cluster", function () {
       );
       assert.equal(
         message,
-        "Stack 'dev' of project 'it' holds resources, and no cluster of stackadm is among them. Nothing was changed.",
+        "Stack 'dev' of project 'it' has resources, but no stackadm cluster. Nothing was changed.",
       );
-      assert.match(hint, /--cwd.* `pulumi` itself/);
+      assert.match(hint, /--cwd.* plain `pulumi`/);
       assert.equal(exitCode, 2);
       assert.deepEqual(embedder.engine.operations(), []);
       assert.deepEqual(

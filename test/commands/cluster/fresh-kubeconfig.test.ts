@@ -36,12 +36,12 @@ describe("a kubeconfig whose certificate is old", function () {
   it("is fetched by `up`, before the engine looks what there is to do", async () => {
     await embedder.service().up("dev", { verify: false, kubeconfigFile: false, onNote });
     assert.equal(imports(), 1);
-    assert.match(notes.join("\n"), /^The kubeconfig's certificate nears its end/m);
+    assert.match(notes.join("\n"), /^The kubeconfig's certificate expires soon/m);
   });
 
   it("is only told of where nothing is to change", async () => {
     await embedder.service().preview("dev", { onNote });
-    assert.match(notes.join("\n"), /^The kubeconfig's certificate nears its end/m);
+    assert.match(notes.join("\n"), /^The kubeconfig's certificate expires soon/m);
     const options = { verify: false, kubeconfigFile: false, expectNoChanges: true };
     await embedder.service().up("dev", options);
     assert.equal(imports(), 0);

@@ -60,7 +60,7 @@ describe("what the repair of an interrupted run takes for left behind", function
     const listening = { ...bare, onNote: (text: string) => notes.push(text) };
     const up = () => service().up("dev", listening);
     const unproven = (): string[] =>
-      notes.flatMap((note) => /^The volume '.*' \((.*)\) looks like/.exec(note)?.[1] ?? []);
+      notes.flatMap((note) => /^The volume '.*' \((.*)\) may come from/.exec(note)?.[1] ?? []);
     /** Sets the state that a killed run leaves. */
     const interruptedNow = (): void => {
       makeVolumes();
@@ -152,10 +152,7 @@ describe("what the repair of an interrupted run takes for left behind", function
         const notes: string[] = [];
         await service().up("dev", { ...bare, onNote: (text) => notes.push(text) });
         assert.equal(servers.length, 1);
-        assert.match(
-          notes.join("\n"),
-          /^The server 'dev-0' \(new\) looks like .*it is left as it is/m,
-        );
+        assert.match(notes.join("\n"), /^The server 'dev-0' \(new\) may come from .*it is kept/m);
       });
   });
 });

@@ -48,7 +48,7 @@ describe("the locks of stacks", function () {
     lock(pid, hostname(), new Date());
     const heard: string[] = [];
     await service().up("dev", { ...bare, onNote: (text) => heard.push(text) });
-    assert.match(heard.join("\n"), new RegExp(`^The lock of process ${pid} of ann`, "m"));
+    assert.match(heard.join("\n"), new RegExp(`^Removed the lock of process ${pid} of ann`, "m"));
     assert.deepEqual(await service().unlock("dev"), []);
     assert.deepEqual(notes(), []);
   });
@@ -75,7 +75,7 @@ describe("the locks of stacks", function () {
       lock(left.pid, hostname(), new Date());
       return [left, client];
     };
-    const waiting = /^The last command was ended from outside.*\(process \d+\).*waiting/;
+    const waiting = /^The last command was killed.*\(process \d+\).*waiting/;
 
     it("holds the next one up until that engine has ended, which it says once", async () => {
       engine.state({});
@@ -90,7 +90,10 @@ describe("the locks of stacks", function () {
       };
       await service().up("dev", { ...bare, onNote });
       assert.equal(heard.filter((text) => waiting.test(text)).length, 1);
-      assert.match(heard.join("\n"), new RegExp(`^The lock of process ${left.pid} of ann`, "m"));
+      assert.match(
+        heard.join("\n"),
+        new RegExp(`^Removed the lock of process ${left.pid} of ann`, "m"),
+      );
       assert.deepEqual(notes(), []);
     });
 
@@ -144,7 +147,7 @@ describe("the locks of stacks", function () {
       const heard: string[] = [];
       await service().up("dev", { ...bare, onNote: (text) => heard.push(text) });
       assert.equal(calls("cancel"), 1);
-      assert.match(heard.join("\n"), new RegExp(`^The lock of process ${pid} of ann`, "m"));
+      assert.match(heard.join("\n"), new RegExp(`^Removed the lock of process ${pid} of ann`, "m"));
     });
 
     it("refuses under anybody else's, whoever was killed here", async () => {
@@ -182,7 +185,7 @@ describe("the locks of stacks", function () {
       await killed();
       engine.refuses({ "stack rename": "error: dial tcp: connection refused\n" });
       await assert.rejects(service().up("dev", bare), (error) => {
-        assert.match(String(error), /cannot be asked: .*dial tcp: connection refused/);
+        assert.match(String(error), /Cannot read which process .*dial tcp: connection refused/);
         return true;
       });
     });

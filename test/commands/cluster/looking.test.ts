@@ -43,7 +43,10 @@ describe("a program that looks through the cluster service", function () {
         { operation: "create", type: "Network", name: "net" },
       ],
     });
-    assert.match(notes.join("\n"), /left this undecided: Network 'net', Network 'other'\. `up`/);
+    assert.match(
+      notes.join("\n"),
+      /left these operations unfinished: Network 'net', Network 'other'\. `up`/,
+    );
   });
 
   it("gets how many resources differ from the state", async () => {

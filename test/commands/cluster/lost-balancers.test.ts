@@ -88,12 +88,12 @@ describe("a destroy of a cluster that has lost a Service and not its load balanc
     assert.deepEqual(deletions[0], ["cart", ["hold"]]);
     assert.match(
       notes.join("\n"),
-      /^Deleting the load balancer .*_cart.*no Service of it is there/m,
+      /^Deleting the load balancer .*_cart.*its Service no longer exists/m,
     );
     assert.ok(!deletions.some(([id]) => id === "theirs"));
     assert.match(
       notes.join("\n"),
-      /^! The load balancer 'kube_service_dev-ba.*is not the cluster's/m,
+      /^! The load balancer 'kube_service_dev-ba.*does not belong to the cluster/m,
     );
   });
 

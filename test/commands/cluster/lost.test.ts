@@ -56,7 +56,10 @@ describe("what a run that failed left without a record", function () {
       await embedder.service().up("dev", { ...bare, preflight, onNote });
       assert.deepEqual(deletions, [["left", ["hold"]]]);
       assert.deepEqual(embedder.engine.operations(), ["hold", "up"]);
-      assert.match(notes.join("\n"), /^Deleting the network 'dev' \(left\): it is this cluster's/m);
+      assert.match(
+        notes.join("\n"),
+        /^Deleting the network 'dev' \(left\): it belongs to this cluster/m,
+      );
     });
 
   it("stays where no change is expected, which it would be", async () => {
@@ -130,10 +133,7 @@ describe("what a run that failed left without a record", function () {
     const body = { NeutronError: { message: "not you" } };
     embedder.cloud.on("DELETE /network/networks/left", { status: 403, body });
     const { message, hint } = await fails(embedder.service().up("dev", bare), "FORBIDDEN");
-    assert.match(
-      message,
-      /^What an earlier run left without a record cannot be taken away: .*: not you/,
-    );
+    assert.match(message, /^Cannot delete what an earlier run left without a record: .*: not you/);
     assert.ok(hint.length > 0);
     assert.deepEqual(embedder.engine.operations(), ["hold"]);
   });
@@ -154,9 +154,12 @@ describe("what a run that failed left without a record", function () {
       const { message, hint } = await fails(embedder.service().up("dev", bare), "FAILED");
       assert.match(
         message,
-        /\(subnet 'dev' \(subnet\)\) cannot go before .*: port 'theirs' \(theirs\), port 'of a router' \(of a router\)\. Nothing of it was deleted\.$/,
+        /^Cannot delete subnet 'dev' \(subnet\), .* contains port 'theirs' \(theirs\), port 'of a router' \(of a router\), .* Nothing was deleted\.$/,
       );
-      assert.match(hint, /^Delete that, or what has it, then run the same command again\.$/);
+      assert.match(
+        hint,
+        /^Delete that object or the one that uses it, then run the same command again\.$/,
+      );
       assert.deepEqual([deletions, embedder.engine.operations()], [[], ["hold"]]);
     });
 
@@ -249,7 +252,7 @@ describe("what a run that failed left without a record", function () {
       await embedder.service().destroy("dev", { onNote });
       assert.deepEqual(deletions, [["lost", ["hold"]]]);
       assert.deepEqual(embedder.engine.operations(), ["hold", "destroy"]);
-      const named = notes.filter((text) => text.includes("cannot go before it"));
+      const named = notes.filter((text) => text.includes("blocks the deletion"));
       assert.deepEqual(
         named.map((text) => /^! The port '(.+?)'/.exec(text)?.[1]),
         ["of a machine", "of a router", "of an HA router"],

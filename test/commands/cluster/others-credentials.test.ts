@@ -8,7 +8,7 @@ const bare = { preflight: false, verify: false } as const;
 const type = "openstack:identity/applicationCredential:ApplicationCredential";
 const urn = urnOf(`stackadm:identity:ApplicationCredential$${type}`, "dev-credential-credential");
 const sentence =
-  "The application credential 'dev-0123456789ab' (theirs) is another user's, who alone can delete it: it stays as it is. Once nothing uses it any more, have its owner run `openstack application credential delete theirs`.";
+  "The application credential 'dev-0123456789ab' (theirs) belongs to another user, and only this user can delete it: it is kept. When nothing uses it any more, ask its owner to run `openstack application credential delete theirs`.";
 
 describe("the credential of a cluster that another user made", function () {
   this.timeout(60_000);

@@ -45,7 +45,7 @@ describe("a stack whose cluster is in another project or region than one is sign
       const { message, hint } = await fails(command(embedder.service()), "WRONG_PROJECT");
       assert.equal(
         message,
-        `The cluster of stack 'dev' is in project ${elsewhere}, and you are signed in to project ${fakeProject}. Nothing was changed.`,
+        `The cluster of stack 'dev' is in project ${elsewhere}, but your credentials are for project ${fakeProject}. Nothing was changed.`,
       );
       assert.match(hint, /OS_CLOUD/);
       assert.deepEqual(embedder.engine.operations(), []);
@@ -56,7 +56,7 @@ describe("a stack whose cluster is in another project or region than one is sign
   it("is refused for another region, too", async () => {
     holds({ tenantId: fakeProject, region: "two" });
     const { message } = await fails(embedder.service().destroy("dev"), "WRONG_PROJECT");
-    assert.match(message, /is in region two, and you are signed in to region one\./);
+    assert.match(message, /is in region two, but your credentials are for region one\./);
     assert.deepEqual(embedder.engine.operations(), []);
   });
 

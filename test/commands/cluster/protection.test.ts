@@ -32,7 +32,7 @@ describe("what a destroy refuses before anything is changed", function () {
     held();
     for (const identities of [["ba9876543210"], [identity, "ba9876543210"], []]) {
       const { message } = await fails(destroy({ identities }), "FAILED");
-      assert.match(message, /holds another cluster than .*: identity 0123456789ab instead of/);
+      assert.match(message, /has another cluster than .*: identity 0123456789ab instead of/);
     }
     untouched();
     const { identities } = await embedder.service().destroyPlan("dev");

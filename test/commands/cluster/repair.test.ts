@@ -110,7 +110,7 @@ describe("the repair of an interrupted run", function () {
       engine.state(other);
     });
     const { message } = await fails(service().up("dev", bare), "STACK_LOCKED");
-    assert.match(message, /^Another operation worked on this stack meanwhile/);
+    assert.match(message, /^Another operation changed this stack meanwhile/);
     assert.deepEqual(engine.stateNow()?.deployment, other);
     assert.deepEqual(engine.operations(), ["hold"]);
   });
@@ -188,9 +188,9 @@ describe("the repair of an interrupted run", function () {
     const { message, hint } = await fails(service().up("dev", bare), "PREFLIGHT_FAILED");
     assert.match(
       message,
-      /^By its state, written last at 2026-01-02T10:00:00.000Z, .* but the router 'dev' \(since\) of its cluster came at 2026-01-02T10:02:00Z\. .* may be an old one/,
+      /^The state, last written at 2026-01-02T10:00:00.000Z, .* but the router 'dev' \(since\) of its cluster was created at 2026-01-02T10:02:00Z\. .* may be an outdated copy/,
     );
-    assert.match(hint, /`pulumi refresh --clear-pending-creates` .* also one that lives\.$/);
+    assert.match(hint, /`pulumi refresh --clear-pending-creates` .* even if it runs\.$/);
     assert.deepEqual(engine.stateNow()?.deployment, state);
     assert.deepEqual([networks.length, engine.operations()], [1, ["hold"]]);
   });

@@ -69,7 +69,7 @@ describe("a cluster whose API does not answer while the engine is to read what i
     assert.deepEqual(more, []);
     assert.match(
       notes.join("\n"),
-      /API of cluster 'dev' cannot be used \(it answers 500: etcd failed\): what is in it is not read/,
+      /API of cluster 'dev' cannot be used \(it answers 500: etcd failed\): its objects are not read/,
     );
   });
 

@@ -74,13 +74,13 @@ describe("two operators of a cluster, each with a user of their own, on the lab"
     await service.refresh(stack.name);
     const { changed, said } = await up(single, true);
     assert.deepEqual(changed, {});
-    assert.ok(said.includes(`(${first}) is another user's`), said);
+    assert.ok(said.includes(`(${first}) belongs to another user`), said);
   });
 
   it("gets another credential from the second one, and the first one's stays in their account", async () => {
     const before = await credentials(stack.cluster.cloud);
     const { said } = await up(rotated);
-    assert.match(said, /is another user's/);
+    assert.match(said, /belongs to another user/);
     assert.deepEqual(await credentials(stack.cluster.cloud), before);
     assert.equal((await credentials(second)).length, 1);
     const again = await up(rotated);

@@ -65,7 +65,7 @@ describe("a restore that holds the stack", () => {
       await remember();
       assert.equal(notes.length, 2);
       assert.match(notes[0] ?? "", /^! The cluster is back, but .* \(an operation of an earlier/);
-      assert.match(notes[1] ?? "", /\(Another operation worked on this stack meanwhile/);
+      assert.match(notes[1] ?? "", /\(Another operation changed this stack meanwhile/);
     });
   });
 });

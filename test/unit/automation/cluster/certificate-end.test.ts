@@ -36,7 +36,7 @@ describe("the certificates of a living cluster", () => {
 
   it("are warned of when that did not happen, with where to look", () => {
     const why =
-      " and was not signed anew in time; `journalctl -u stackadm-certificates` there says why";
+      " and was not renewed in time; `journalctl -u stackadm-certificates` on that machine says why";
     assert.deepEqual(warned("2027-09-02T00:00:00Z"), [
       `pki/apiserver.crt of dev-1 ends at 2027-11-01T00:00:00Z${why}`,
     ]);
@@ -52,7 +52,7 @@ describe("the certificates of a living cluster", () => {
       { stack: "shop", now },
     );
     assert.match(text, /^the certificate of the stack's kubeconfig ends at 9999-12-31T/);
-    assert.match(text, /; run `npx stackadm up --stack shop` for another$/);
+    assert.match(text, /; renew it with `npx stackadm up --stack shop`$/);
     assert.deepEqual(more, []);
     assert.deepEqual(
       certificateWarnings({ nodes: [], kubeconfig: "x" }, { stack: "shop", now }),

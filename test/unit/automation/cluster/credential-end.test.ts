@@ -22,7 +22,7 @@ describe("the end of the credential of a living cluster", () => {
 
   it("is told with what to do: soon, and once it is over", () => {
     const todo =
-      "; write a later `credential.expiresAt`, or raise `credential.generation` where none is written, and run `npx stackadm up --stack shop`";
+      "; write a later `credential.expiresAt`, or raise `credential.generation` if none is written, and run `npx stackadm up --stack shop`";
     const [text = "", ...more] = asked([made({ outputs: { expiresAt: soon } })]);
     assert.match(text, /^the credential of the cluster's controllers ends at 2027-01-11\S+, in 10/);
     assert.ok(text.endsWith(todo), text);
@@ -35,10 +35,7 @@ describe("the end of the credential of a living cluster", () => {
   it("is that of the credential which the cluster has, whatever the settings say of a supplied one", () => {
     assert.deepEqual(asked([made({ outputs: { expiresAt: far } })], soon), []);
     const [text = ""] = asked([], soon);
-    assert.match(
-      text,
-      /in 10 days: .*; write another `credential\.id` and `credential\.secret`, w/,
-    );
+    assert.match(text, /in 10 days: .*; write a new `credential\.id` and `credential\.secret`, w/);
     assert.deepEqual(asked([], far), []);
   });
 

@@ -58,7 +58,7 @@ describe("the lock of a stack", () => {
     const file = put(2);
     writeFileSync(file, "{");
     assert.deepEqual(only(), { file });
-    assert.equal(describeLock(only()), `somebody unknown (${file} cannot be read)`);
+    assert.equal(describeLock(only()), `an unknown process (${file} cannot be read)`);
   });
 
   it("is kept for an engine of its number that runs here", async () => {
@@ -82,7 +82,7 @@ describe("the lock of a stack", () => {
     const locks = locksSaid(`error: the stack is currently locked by 2 lock(s).\n${said}${said}`);
     assert.deepEqual(locks.map(describeLock), [
       "process 1 of ann@example.org on host, since 2026-01-02T03:04:05Z",
-      "somebody unknown",
+      "an unknown process",
     ]);
     assert.deepEqual(locksSaid("error: dial tcp: i/o timeout"), []);
   });

@@ -102,7 +102,7 @@ describe("a load balancer that Octavia works on", () => {
       async () => untilDone(await cloud.connect(), shown, { interval: 1, timeout: 20 }),
       {
         code: "LOAD_BALANCER_ERROR",
-        message: /^The load balancer 'dev-api' \(a\) stays in PENDING_UPDATE/,
+        message: /^The load balancer 'dev-api' \(a\) is still in PENDING_UPDATE/,
       },
     );
   });

@@ -52,7 +52,7 @@ describe("a kubeconfig that nears its end", () => {
         note: (text: string) => notes.push(text),
       } as unknown as Run;
       await fetchKubeconfig(run, { version: 3, deployment: { resources } });
-      assert.match(notes.join(), /nears its end/);
+      assert.match(notes.join(), /expires soon/);
       assert.equal(engine.calls().filter((call) => call.startsWith("stack import")).length, 1);
       await fetchKubeconfig(run, undefined);
       await fetchKubeconfig(run, { version: 3, deployment: { resources: [init] } });

@@ -46,7 +46,7 @@ const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
     "a server of ours, made after any create could last: its state is an old one",
     { metadata: metadata(ours), created: "2026-01-02T10:30:00Z" },
     "unproven",
-    /not certainly made while such a run was at work/,
+    /perhaps not created during such a run/,
   ],
   [
     "a server of ours whose create was tried for minutes",
@@ -160,25 +160,25 @@ const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
     "a port in our network, made between the runs",
     { kind: "port", network: "our network", created: "2026-01-02T09:00:00Z" },
     "unproven",
-    /not certainly made while such a run was at work/,
+    /perhaps not created during such a run/,
   ],
   [
     "a port in our network of a cloud that does not say when",
     { kind: "port", network: "our network" },
     "unproven",
-    /does not say when/,
+    /does not report when/,
   ],
   [
     "a foreign subnet",
     { kind: "subnet", network: "their network", created: during },
     "unproven",
-    /belongs to nothing that the state holds/,
+    /none of its parents is in the state/,
   ],
   [
     "a foreign port",
     { kind: "port", network: "", created: during },
     "unproven",
-    /belongs to nothing that the state holds/,
+    /none of its parents is in the state/,
   ],
   ...(
     [
@@ -197,7 +197,7 @@ const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
     `a foreign ${kind}, made meanwhile`,
     { kind, network: kind === "load balancer" ? "our network" : "", created: during },
     "unproven",
-    /nothing on it says whose it is/,
+    /nothing on it names its owner/,
   ]),
 ];
 

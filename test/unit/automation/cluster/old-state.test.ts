@@ -54,13 +54,13 @@ describe("a state of a run that was killed", () => {
   });
 
   it("is an old one where an `up` of ours began after it, or came to its end then", () => {
-    const said = "an `up` from here was at work at 2026-01-02T10:02:00.000Z";
+    const said = "an `up` on this machine ran at 2026-01-02T10:02:00.000Z";
     assert.equal(by({ begun: { from: minute(2) } }), said);
     assert.equal(by({ begun: { from: minute(-5), to: minute(2) } }), said);
   });
 
   it("is an old one where an update came to its end after it, well or not: that wrote it", () => {
-    const said = "an update came to its end at 2026-01-02T10:03:00.000Z";
+    const said = "an update ended at 2026-01-02T10:03:00.000Z";
     assert.equal(by({ history: [update(2, 3)] }), said);
     assert.equal(by({ history: [update(-5, 3)] }), said, "it was copied meanwhile");
     assert.equal(by({ history: [update(-5, 3, { result: "failed" })] }), said);
@@ -83,7 +83,7 @@ describe("a state of a run that was killed", () => {
       const now = state([{ ...made, ...times }]);
       const runs = { history: [update(8, 11.5)], begun: { from: minute(8), to: minute(11.5) } };
       assert.equal(by(runs, now), undefined);
-      assert.match(by({ history: [update(8, 13)] }, now) ?? "", /^an update came to its end/);
+      assert.match(by({ history: [update(8, 13)] }, now) ?? "", /^an update ended/);
     }
   });
 
@@ -91,7 +91,7 @@ describe("a state of a run that was killed", () => {
     const network = { kind: "network", name: "dev" } as const;
     assert.equal(
       later({ ...network, created: at(2) }),
-      "the network 'dev' (new) of its cluster came at 2026-01-02T10:02:00.000Z",
+      "the network 'dev' (new) of its cluster was created at 2026-01-02T10:02:00.000Z",
     );
     assert.equal(later({ ...network, created: at(0) }), undefined);
     assert.equal(later(network), undefined, "a cloud that does not say when");

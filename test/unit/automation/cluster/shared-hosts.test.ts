@@ -47,16 +47,16 @@ describe("what is said of machines that are on one host", () => {
     assert.deepEqual(more, []);
     assert.match(
       warning ?? "",
-      /^dev-control-plane-0 and dev-control-plane-2 are on one host, and take the majority with them if it fails; .* raise `controlPlane\.nodes\.2\.generation`/,
+      /^dev-control-plane-0 and dev-control-plane-2 are on one host, and etcd loses its majority if it fails; .* raise `controlPlane\.nodes\.2\.generation`/,
     );
     assert.match(warnings("aaa")[0] ?? "", /^dev-control-plane-0, dev-control-plane-1 and dev-/);
   });
 
   it("tells a majority that is left from one that is not", () => {
     const of = (hosts: string): string[] => warnings(hosts).map((text) => text.split(";")[0] ?? "");
-    assert.match(of("aabcd").join(), /^[^,]+ are on one host, and fail with it$/);
+    assert.match(of("aabcd").join(), /^[^,]+ are on one host, and they fail together with it$/);
     assert.equal(of("aabbc").length, 2);
-    assert.match(of("aaabc").join(), /take the majority with them/);
+    assert.match(of("aaabc").join(), /etcd loses its majority/);
   });
 
   it("is said of etcd's own machines, too", () => {
@@ -65,6 +65,9 @@ describe("what is said of machines that are on one host", () => {
   });
 
   it("is that control planes fail together, and no majority, where etcd has machines of its own", () => {
-    assert.match(warnings("aab", "abc").join(), /^[^,;]+ are on one host, and fail with it;/);
+    assert.match(
+      warnings("aab", "abc").join(),
+      /^[^,;]+ are on one host, and they fail together with it;/,
+    );
   });
 });

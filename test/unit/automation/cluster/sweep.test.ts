@@ -51,7 +51,7 @@ describe("the sweep at the end", () => {
         ],
       },
     });
-    await assert.rejects(run(["s"]), /Still there: server 'dev-0'\.$/);
+    await assert.rejects(run(["s"]), /not deleted: server 'dev-0'\.$/);
   });
 
   it("does not say it of what the cloud does not show: it names the kinds, and what is kept", async () => {
@@ -171,7 +171,8 @@ describe("the sweep at the end", () => {
     cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "own" }] } });
     await assert.rejects(
       run(["n"]),
-      (error: unknown) => error instanceof Failure && /^Delete by hand .*: n\.$/.test(error.hint),
+      (error: unknown) =>
+        error instanceof Failure && /^Delete those without it by hand, .*: n\.$/.test(error.hint),
     );
   });
 

@@ -176,7 +176,7 @@ describe("the private directory of a stack", () => {
     for (const key of ["cloud", "region", "tenantName", "applicationCredentialId"])
       assert.throws(
         () => prepare({ settings: `config: { openstack:${key}: x, thing:a: 1 }\n` }),
-        new RegExp(`Pulumi\\.dev\\.yaml: openstack:${key} would lead`),
+        new RegExp(`Pulumi\\.dev\\.yaml: openstack:${key} would make`),
       );
     prepare({ settings: "config: { openstack:maxRetries: 3 }\n" });
   });
