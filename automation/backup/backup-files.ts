@@ -100,8 +100,8 @@ export class NewBackup {
     if (existsSync(this.directory))
       throw new Failure(
         "INVALID_USAGE",
-        `--to: '${to}' is there already; a backup begins with a directory of its own.`,
-        "Name another one.",
+        `--to: '${to}' already exists; a backup needs a new directory.`,
+        "Name another directory.",
       );
     mkdirSync(dirname(this.directory), { recursive: true });
     this.#growing = `${this.directory}.${randomUUID().slice(0, 8)}.part`;
@@ -183,7 +183,7 @@ export async function isWholeSnapshot(path: string): Promise<boolean> {
 const broken = (directory: string, why: string): Failure =>
   new Failure(
     "INVALID_USAGE",
-    `--from: ${directory} is no backup that can be used: ${why}.`,
+    `--from: ${directory} cannot be used as a backup: ${why}.`,
     "Name a directory that `npx stackadm backup` made.",
   );
 
@@ -194,7 +194,7 @@ function describedIn(directory: string): BackupDescription {
   try {
     parsed = descriptionSchema.safeParse(JSON.parse(readFileSync(path, "utf8")));
   } catch {
-    throw broken(directory, `${descriptionFile} is no JSON`);
+    throw broken(directory, `${descriptionFile} is not JSON`);
   }
   if (parsed.success) return parsed.data;
   const [problem] = parsed.error.issues;
@@ -214,7 +214,7 @@ export async function readBackup(from: string): Promise<Backup> {
     if (!existsSync(path)) throw broken(directory, `${file} is missing`);
     const now = await measured(path);
     if (now.bytes !== bytes || now.sha256 !== sha256)
-      throw broken(directory, `${file} is not what was written`);
+      throw broken(directory, `${file} differs from what the backup wrote`);
   }
   return { ...description, directory };
 }

@@ -120,7 +120,7 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
       const { onDetail, onNote } = options;
       for (const one of brokenOffBeside(options.to, Date.now()))
         onNote?.(
-          `! ${one} is what a backup left that was broken off. It may have keys of the cluster: delete it.`,
+          `! ${one} is left from an interrupted backup. It may contain keys of the cluster: delete it.`,
         );
       return takeBackup({ stack, ...source, onDetail, requireGoingOn }, options.to);
     }),
@@ -140,7 +140,7 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
         if (gistOf(now.plan) !== gistOf(shown))
           throw new ClusterError(
             "NOT_READY",
-            "The machines or the backup are not as they were when it was said what would be done. Nothing was changed.",
+            "The machines or the backup changed after the plan was shown. Nothing was changed.",
             "Run the same command again.",
           );
         const requireGoingOn = (): void => {

@@ -31,7 +31,7 @@ export async function heldToItsEnd(
     if (ended === undefined) throw error;
     if ("error" in ended) throw ended.error;
     run.note(
-      `! The stack was not held to the end, so that somebody else's \`up\` may have worked on the machines meanwhile: ${sentenceOf(error)}`,
+      `! The stack's lock was lost before the end, so another \`up\` may have changed the machines meanwhile: ${sentenceOf(error)}`,
     );
   }
 }
@@ -54,11 +54,11 @@ export async function rememberControlPlanes({
   );
   const urns = new Set(scripts.map(({ urn }) => urn));
   const why = await rememberUnfinished(run.access, urns).then(
-    (said) => (said ? undefined : "an operation of an earlier run is pending in it"),
+    (said) => (said ? undefined : "an operation of an earlier run is pending"),
     sentenceOf,
   );
   if (why !== undefined)
     run.note(
-      `! The cluster is back, but its state could not be told that the control planes are to look at it again (${why.replace(/\.$/, "")}): versions, flags and fields that came after the backup are given once more only where the settings of them change. Do not restore again for that.`,
+      `! The cluster is restored, but the control planes' scripts could not be marked in the state to run again (${why.replace(/\.$/, "")}): versions, flags and fields that are newer than the backup are applied again only if you change their settings. Do not restore again for this.`,
     );
 }

@@ -51,8 +51,8 @@ function reasonIn(said: string): string {
     .filter(Boolean);
   const at = lines.findLastIndex((line) => line.startsWith("reason: "));
   const tool = lines.slice(0, Math.max(at, 0)).findLast((line) => !line.startsWith("reason: "));
-  const reason = lines[at]?.slice("reason: ".length) ?? lines.at(-1) ?? "it said nothing";
-  return `${reason.replace(/\.?$/, ".")}${tool === undefined ? "" : ` Before that it was said: ${tool.slice(0, 300)}`}`;
+  const reason = lines[at]?.slice("reason: ".length) ?? lines.at(-1) ?? "it printed nothing";
+  return `${reason.replace(/\.?$/, ".")}${tool === undefined ? "" : ` The last output before: ${tool.slice(0, 300)}`}`;
 }
 
 /** Machines of one cluster, reached as its outputs describe. Logs in to each only once. */
@@ -80,14 +80,14 @@ export class ClusterMachines {
     if (!target)
       throw new Failure(
         "SSH_UNREACHABLE",
-        `${machine.name} cannot be reached by SSH: no way or no host key of it is known.`,
+        `${machine.name} cannot be reached by SSH: no route to it or no host key is known.`,
       );
     const { code, said } = await this.sessions.execute(target, commandOf(task), streams);
     if (code === 0) return;
     if (code === undefined)
       throw new Failure(
         "SSH_UNREACHABLE",
-        `The connection to ${machine.name} ended before its work did.`,
+        `The connection to ${machine.name} ended before the script did.`,
       );
     throw new Failure(
       "COMMAND_FAILED",

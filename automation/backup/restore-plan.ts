@@ -82,8 +82,8 @@ const answerOf = (seen: Seen | undefined): MachineAnswer | undefined =>
 
 const adviceFor = ({ behind }: Silent): string =>
   behind === undefined
-    ? "Bring it up, and see that it lets you in; only where it is lost for good delete its server, and `npx stackadm up --refresh` creates it again afterwards."
-    : `It is reached through ${behind}, which \`npx stackadm up --refresh\` makes anew before it ends with an error.`;
+    ? "Start it, and check that you can log in. Only if it is lost, delete its server and run `npx stackadm up --refresh` afterwards, which recreates it."
+    : `Its SSH route leads through ${behind}: run \`npx stackadm up --refresh\`, which recreates that machine and then ends with an error.`;
 
 /**
  * Returns a problem for each machine without an answer: it might come back later and continue with
@@ -112,17 +112,17 @@ function strangeProblems({ outputs, seen }: Found): string[] {
     return [
       ...(machine.peers === null
         ? [
-            `etcd on ${name} runs, but does not say which members it knows: run this again in a minute; if it says nothing then either, ${stopping(name)}.`,
+            `etcd on ${name} runs, but does not list its members: run the same command again in a minute; if it fails again, ${stopping(name)}.`,
           ]
         : []),
       ...(machine.live && !machine.place
         ? [
-            `${name} is half-way into the cluster: bring \`npx stackadm up\` to its end, or delete its server.`,
+            `${name} has not finished joining the cluster: let \`npx stackadm up\` finish, or delete its server.`,
           ]
         : []),
       ...(strange.length > 0
         ? [
-            `etcd on ${name} knows a member at ${strange.join(", ")}, and the stack's outputs do not: bring \`npx stackadm up\` to its end; or delete the server that has that address, and ${stopping(name)}: without a majority it goes on to name it.`,
+            `etcd on ${name} has a member at ${strange.join(", ")} that is not in the stack's outputs: let \`npx stackadm up\` finish; or delete the server with this address, and ${stopping(name)}, because without a majority etcd keeps listing this member.`,
           ]
         : []),
     ];
@@ -177,14 +177,14 @@ function choose({ what, machines, whole }: Group, { seen, backup }: Found): Choi
   const other = machines.find((one) => isOther(one) && (placed.length > 0 || one !== machine));
   if (other)
     return nobody(
-      `${other.name} has the files of another backup, which was not brought back to its end: name that one, or delete the server.`,
+      `${other.name} has the files of another backup, whose restore did not finish: name that backup, or delete the server.`,
     );
   if (placed.length > 0)
     return {
       ...{ machines: placed, unpack: [] },
       problems: broken.map(
         ({ name }) =>
-          `${name} was ${what}, but the manifest of that is not in /etc/kubernetes/manifests: put it back.`,
+          `${name} was ${what}, but its manifest is not in /etc/kubernetes/manifests: put it back.`,
       ),
     };
   const names = machines.map(({ name }) => name).join(", ");
@@ -192,7 +192,7 @@ function choose({ what, machines, whole }: Group, { seen, backup }: Found): Choi
     return nobody(`No machine is ${what} any more, and the backup has no archive of ${names}.`);
   if (of(machine)?.prepared !== true)
     return nobody(
-      `No machine is ${what} any more: run \`npx stackadm up --refresh\`, which makes ${machine.name} anew and ends with an error. Then run this again.`,
+      `No machine is ${what} any more: run \`npx stackadm up --refresh\`, which recreates ${machine.name} and ends with an error. Then run the same command again.`,
     );
   const { file, sha256 } = archive;
   return { machines: [machine], unpack: [{ machine, file, sha256 }], problems: [] };
@@ -225,8 +225,8 @@ export function planRestore(found: Found): RestorePlan {
   if (problems.length > 0)
     throw new Failure(
       "NOT_READY",
-      `The backup cannot be brought back as the machines are:\n${[...new Set(problems)].map((one) => `  ${one}`).join("\n")}`,
-      "Nothing was changed. When that is done, run the same command again.",
+      `The backup cannot be restored to these machines:\n${[...new Set(problems)].map((one) => `  ${one}`).join("\n")}`,
+      "Nothing was changed. Do what is named, then run the same command again.",
     );
   const kept = new Set([...members.machines, ...serving.machines]);
   const all = new Set([...etcd.machines, ...apiServers.machines]);
@@ -259,14 +259,14 @@ export function requireSameCluster(backup: BackupDescription, held: Held): void 
   if (!same)
     throw new Failure(
       "INVALID_USAGE",
-      `--from: the backup of ${takenAt} is of cluster '${cluster}' (${identities.join(", ") || "no identity"}), and the stack holds '${held.cluster}' (${[...held.identities].join(", ") || "no identity"}).`,
-      "Nothing was changed. Name a backup of this cluster, or its stack by --stack.",
+      `--from: the backup of ${takenAt} is of cluster '${cluster}' (${identities.join(", ") || "no identity"}), but the stack has cluster '${held.cluster}' (${[...held.identities].join(", ") || "no identity"}).`,
+      "Nothing was changed. Name a backup of this cluster, or the other cluster's stack with --stack.",
     );
   const now = held.kubernetesVersion;
   if (then !== undefined && now !== undefined && minor(then) > minor(now))
     throw new Failure(
       "INVALID_USAGE",
-      `--from: the backup is of Kubernetes ${then}, and the machines run ${now}, which does not read all of it.`,
+      `--from: the backup is of Kubernetes ${then}, but the machines run ${now}, which cannot read all of it.`,
       "Nothing was changed. Name an earlier backup.",
     );
 }

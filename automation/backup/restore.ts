@@ -127,11 +127,11 @@ const stoppedCluster = (error: unknown): Failure =>
   new Failure(
     "COMMAND_FAILED",
     sentenceOf(error),
-    "etcd and the API are stopped, in part or all, until this is done: mend that and run the same command again.",
+    "etcd and the API are stopped, in part or all, until the restore succeeds: correct the cause and run the same command again.",
   );
 
 const unsettled =
-  "Another restore would take this one for half done: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine.";
+  "Another restore would treat this one as unfinished: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine.";
 
 /**
  * Returns the failure after files were unpacked: without it, the user would read that nothing was
@@ -143,7 +143,7 @@ function afterUnpacking(error: unknown, { unpack }: RestorePlan): Failure {
   const names = unpack.map(({ machine }) => machine.name).join(", ");
   return new Failure(
     code,
-    `${why}\n${names}: in part or whole what the former server was, and etcd's data are not there yet. Nothing else was changed.`,
+    `${why}\n${names}: files of the former server are restored in part or whole, but etcd's data are not. Nothing else was changed.`,
     hint,
   );
 }
@@ -175,14 +175,14 @@ async function prepareData(
 ): Promise<void> {
   requireGoingOn();
   for (const { machine, file, sha256 } of plan.unpack) {
-    onDetail?.(`${machine.name}: the files of its former server`);
+    onDetail?.(`${machine.name}: restoring the files of its former server`);
     await machines.ask(machine, restoring("unpack", sha256), read(plan, file));
   }
   if (plan.members.length === 0) {
     requireGoingOn();
     return;
   }
-  onDetail?.("the data of the snapshot, beside those of etcd");
+  onDetail?.("loading the snapshot's data");
   const members = plan.members.map((one) => `${one.name}=${peerUrlOf(one)}`).join(",");
   const { file, bytes } = plan.backup.snapshot;
   const revision = revisionAt(Date.now());
@@ -212,7 +212,7 @@ async function renewWorkers(
 ): Promise<void> {
   const [api] = plan.apiServers;
   if (!api) return;
-  onDetail?.("workers that came after the backup become nodes again");
+  onDetail?.("registering workers that joined after the backup");
   const lines = (await machines.ask(api, restoring("nodes"))).split("\n");
   const known = new Map(lines.map((line) => [line.split(" ")[0] ?? "", line.split(" ")[1]]));
   const controlPlanes = controlPlanesOf(outputs);
@@ -230,7 +230,7 @@ async function renewWorkers(
         await machines.ask(node, restoring("register"));
       } catch (error) {
         onNote?.(
-          `! ${node.name} is no node of the cluster yet (${sentenceOf(error)}): restart kubelet there.`,
+          `! ${node.name} is not a node of the cluster yet (${sentenceOf(error)}): restart kubelet on it.`,
         );
       }
     }),
@@ -265,12 +265,12 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
   /** Machines whose API server runs again: clients may already change data through it. */
   const answering = new Set<MachineOutput>();
   try {
-    await step("etcd and the API servers stop", everywhere, "stop");
+    await step("stopping etcd and the API servers", everywhere, "stop");
     if (members.length > 0) {
-      await step("the data take their place", members, "swap", token);
-      await step("etcd starts", members, "start-etcd");
+      await step("replacing etcd's data", members, "swap", token);
+      await step("starting etcd", members, "start-etcd");
     }
-    onDetail?.("the API servers start");
+    onDetail?.("starting the API servers");
     said = await onAll(apiServers, async (one) => {
       const text = await ask(one, "start-api");
       answering.add(one);
@@ -279,15 +279,15 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
   } catch (error) {
     // A machine with an API server settles by itself.
     const others = answering.size > 0 ? members.filter((one) => !apiServers.includes(one)) : [];
-    await step("the data are in use", others, "settle").catch(() => undefined);
+    await step("finishing", others, "settle").catch(() => undefined);
     throw stoppedCluster(error);
   }
   for (const text of said.flatMap(noted)) onNote?.(`! ${text}`);
   // The cluster runs again: a failure from here on is only reported.
-  await step("the data are in use", everywhere, "settle").catch((error: unknown) => {
+  await step("finishing", everywhere, "settle").catch((error: unknown) => {
     onNote?.(`! ${unsettled} (${sentenceOf(error)})`);
   });
   await renewWorkers(target, listener).catch((error: unknown) => {
-    onNote?.(`! Whether all workers are nodes is not known: ${sentenceOf(error)}`);
+    onNote?.(`! Cannot check whether all workers are nodes: ${sentenceOf(error)}`);
   });
 }

@@ -75,7 +75,7 @@ async function snapshotOf(
       );
       if (await isWholeSnapshot(backup.path(snapshotFile)))
         return { ...kept, machine: member.name, majority };
-      failures.push(`${member.name}: its snapshot did not come whole.`);
+      failures.push(`${member.name}: its snapshot is incomplete.`);
     } catch (error) {
       failures.push(sentenceOf(error));
     }
@@ -83,8 +83,8 @@ async function snapshotOf(
   requireGoingOn();
   throw new Failure(
     "COMMAND_FAILED",
-    `No member of etcd${went.length > 0 ? " that goes on with a majority" : ""} gives a snapshot:\n${failures.map((one) => `  ${one}`).join("\n")}`,
-    "`npx stackadm status` shows the machines. Bring one of them up and run the same command again.",
+    `No member of etcd${went.length > 0 ? " with a majority" : ""} provides a snapshot:\n${failures.map((one) => `  ${one}`).join("\n")}`,
+    "`npx stackadm status` shows the machines. Start one of them and run the same command again.",
   );
 }
 
@@ -130,7 +130,7 @@ async function archiveOf(
   requireGoingOn();
   return new Failure(
     "COMMAND_FAILED",
-    `No machine gives the files of one with ${pods.join(" and ")}:\n${failures.map((one) => `  ${one}`).join("\n")}`,
+    `No machine provides the files of ${pods.join(" and ")}:\n${failures.map((one) => `  ${one}`).join("\n")}`,
   );
 }
 
@@ -149,8 +149,8 @@ export const versionIn = ({ deployment }: StateExport): string | undefined => {
 const withoutArchives = (directory: string, failures: readonly Failure[]): Failure =>
   new Failure(
     "COMMAND_FAILED",
-    `${directory} has etcd's data and the state, but not all that brings machines back that are gone:\n${failures.map(({ sentence }) => sentence).join("\n")}`,
-    "`npx stackadm status` shows the machines. Bring one of them up and take another backup; until then keep an earlier one, too.",
+    `${directory} has etcd's data and the state, but lacks files that replace lost machines:\n${failures.map(({ sentence }) => sentence).join("\n")}`,
+    "`npx stackadm status` shows the machines. Start one of them and take another backup; until then keep an earlier backup, too.",
   );
 
 /**

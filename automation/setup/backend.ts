@@ -45,7 +45,7 @@ export function backendDirectory(backend: string, by = backendVariable): string 
   if (!url.startsWith("file:///"))
     return refuse(
       { backend, by },
-      "names no directory from the root or from ~, and operations run in directories of their own",
+      "must name an absolute directory (from / or ~), because operations run in other directories",
     );
   return resolve(fileURLToPath(url));
 }
@@ -62,19 +62,23 @@ function requireDirectory(named: Named, directory: string): void {
   if (led !== undefined)
     refuse(
       named,
-      `has '${led}', which these commands do not follow`,
-      "Name the directory itself in its place.",
+      `has '${led}', which stackadm does not support`,
+      "Name the directory itself instead.",
     );
   const found = statSync(directory, { throwIfNoEntry: false });
   if (!found) {
     if (query.get("create_dir") === "true") return;
-    refuse(named, `is no backend: there is no ${directory}`, `Make it: mkdir -p ${directory}.`);
+    refuse(
+      named,
+      `cannot be used: ${directory} does not exist`,
+      `Create it: mkdir -p ${directory}.`,
+    );
   }
-  if (!found.isDirectory()) refuse(named, `is no backend: ${directory} is no directory`);
+  if (!found.isDirectory()) refuse(named, `cannot be used: ${directory} is not a directory`);
   try {
     accessSync(directory, constants.W_OK | constants.X_OK);
   } catch {
-    refuse(named, `is no backend: you may not write into ${directory}`);
+    refuse(named, `cannot be used: you may not write into ${directory}`);
   }
 }
 

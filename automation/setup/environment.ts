@@ -88,8 +88,8 @@ function makeDirectory(directory: string): void {
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     throw new UserError(
-      `${directory} cannot be made (${code}), and the state belongs there.`,
-      "Let XDG_STATE_HOME name a directory that you may write into, or unset it.",
+      `The directory ${directory} for the state cannot be created (${code}).`,
+      "Set XDG_STATE_HOME to a directory that you may write into, or unset it.",
       2,
     );
   }
@@ -102,7 +102,7 @@ function makeDirectory(directory: string): void {
 const readElsewhere: Readonly<Record<string, readonly [RegExp, string]>> = {
   PULUMI_PARALLEL: [
     /^[1-9]\d{0,5}$/,
-    "Write on how many resources the engine works at once, like 8, or unset it.",
+    "Write the number of resources that the engine works on at once, such as 8, or unset it.",
   ],
   OS_INSECURE: [/^(1|0|t|f|true|false)$/i, "Write true or false, or unset it."],
 };

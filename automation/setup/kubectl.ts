@@ -52,7 +52,7 @@ export async function lookAtKubectl(
     return { advice: `kubectl is not installed on this machine: ${install}` };
   const version = await clientVersion(options);
   if (version === undefined)
-    return { advice: `kubectl of this machine does not say its version: ${install}` };
+    return { advice: `kubectl of this machine does not report its version: ${install}` };
   const [clientMajor, clientMinor] = numbers(version);
   if (clientMajor === major && Math.abs(clientMinor - minor) <= 1) return { version };
   return {

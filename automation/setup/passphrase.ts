@@ -20,10 +20,14 @@ export interface PassphraseOptions {
 function requirePassphraseFile(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isFile() === true && readableFile(path)) return;
-  const why = !found ? "is not there" : found.isFile() ? "may not be read" : "is no file";
+  const why = !found
+    ? "does not exist"
+    : found.isFile()
+      ? "cannot be read by you"
+      : "is not a file";
   throw new UserError(
     `PULUMI_CONFIG_PASSPHRASE_FILE: ${path} ${why}.`,
-    "Name the file with the passphrase of the stacks; where the backend is a directory, unset it to have one made.",
+    "Name the file with the passphrase of the stacks. If the backend is a directory, you can unset the variable: stackadm then creates a passphrase.",
     2,
   );
 }
@@ -41,7 +45,7 @@ function readableFile(path: string): boolean {
 const keepsSecrets = (backend: string): boolean => /^https?:/.test(backend);
 
 const noneIsNamed = (backend: string): string =>
-  `No passphrase is named for the secrets of the stacks at ${withoutPassword(backend)}`;
+  `No passphrase is set for the secrets of the stacks at ${withoutPassword(backend)}`;
 
 /**
  * Returns the error for a shared backend without a passphrase. A passphrase created here would
@@ -49,8 +53,8 @@ const noneIsNamed = (backend: string): string =>
  */
 const notMadeHere = (backend: string): UserError =>
   new UserError(
-    `${noneIsNamed(backend)}, and one that is made here would be lost with this machine.`,
-    "Let PULUMI_CONFIG_PASSPHRASE_FILE name a file with the one with which the stack was made; for a first stack make one that you keep: openssl rand -base64 32 >passphrase.",
+    `${noneIsNamed(backend)}, and one created here would be lost with this machine.`,
+    "Set PULUMI_CONFIG_PASSPHRASE_FILE to a file with the passphrase with which the stack was created. For a first stack, create one and keep it: openssl rand -base64 32 >passphrase.",
     2,
   );
 
@@ -74,12 +78,12 @@ export function passphraseEnvironment(
     if (backendDirectory(backend) === undefined) {
       if (needed !== "optional") throw notMadeHere(backend);
       note(
-        `${noneIsNamed(backend)}, so there is none among the variables: stacks that have one need PULUMI_CONFIG_PASSPHRASE_FILE, too.`,
+        `${noneIsNamed(backend)}, so these variables contain none: stacks with a passphrase also need PULUMI_CONFIG_PASSPHRASE_FILE.`,
       );
       return {};
     }
     note(
-      `${own} is made: the passphrase of the stacks' secrets. Keep a copy of it: without it nobody can read them again.`,
+      `Created ${own} with the passphrase of the stacks' secrets. Keep a copy: without it, nothing can read the secrets.`,
     );
   }
   return { PULUMI_CONFIG_PASSPHRASE_FILE: ensurePassphraseFile(own) };

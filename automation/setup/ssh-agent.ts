@@ -36,7 +36,7 @@ export async function agentKeys(socket: string, env = process.env): Promise<stri
     if (!(error instanceof Error && error.name === "AbortError")) throw error;
     throw new UserError(
       `SSH_AUTH_SOCK: the agent at ${socket} does not answer.`,
-      "A forwarded agent hangs when its connection does: log in anew, or unset SSH_AUTH_SOCK to use another key.",
+      "A forwarded agent hangs if its connection does: log in again, or unset SSH_AUTH_SOCK to use another key.",
     );
   });
   return code === 0 ? stdout.split("\n").filter((line) => /^(ssh|ecdsa|sk)-/.test(line)) : [];
@@ -50,7 +50,7 @@ export const madeKey =
   (note: (text: string) => void): OnMade =>
   (path) => {
     note(
-      `${path} is made: the login key of your clusters' machines, of those whose settings name no other. Keep a copy of it: without it nobody can log in to them.`,
+      `Created ${path}, the login key for machines of clusters whose settings name no other key. Keep a copy: without it, you cannot log in to these machines.`,
     );
   };
 

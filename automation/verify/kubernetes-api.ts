@@ -56,7 +56,7 @@ function yamlOf(text: string): unknown {
 /** Reads address, CA and credentials of the current context. */
 export function readKubeAccess(kubeconfig: string): KubeAccess {
   const config = kubeconfigSchema.safeParse(yamlOf(kubeconfig));
-  if (!config.success) throw new UserError("The stack's kubeconfig is not a kubeconfig.");
+  if (!config.success) throw new UserError("The stack's kubeconfig is invalid.");
   const { data } = config;
   const entry = (list: readonly { name: string }[], name: string): unknown =>
     list.find((candidate) => candidate.name === name);
@@ -98,7 +98,7 @@ export class KubernetesApi {
       throw new ClusterError(
         "KUBERNETES_UNREACHABLE",
         `The Kubernetes API at ${new URL(server).host} cannot be reached: ${reason}.`,
-        "Does the control plane run, and is your address in allowedCidrs?",
+        "Check that a control plane runs (`npx stackadm status`) and that your address is in allowedCidrs.",
       );
     }
   }

@@ -20,7 +20,7 @@ const onMachine =
   (ask: (sessions: Sessions, target: SshRoute) => Promise<string>): Question["ask"] =>
   async ({ entry, outputs, sessions }, machine) => {
     const target = entry && targetOf(machine, outputs, entry);
-    if (!target) throw new Error("it cannot be reached by SSH: no way or no key is known");
+    if (!target) throw new Error("it cannot be reached by SSH: no route or no host key is known");
     return ask(sessions, target);
   };
 
@@ -43,7 +43,7 @@ const questions: Readonly<Record<Proof, Question>> = {
     name: "way in",
     ask: onMachine(async (sessions, target) => {
       await sessions.logIn(target);
-      return `lets ${target.user} in`;
+      return `accepts the login of ${target.user}`;
     }),
   },
 };

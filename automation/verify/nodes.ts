@@ -106,7 +106,7 @@ export async function readNodes(api: KubernetesApi): Promise<NodeReport[]> {
       status.addresses.find((entry) => entry.type === type)?.address ?? "";
     const waiting = spec.taints?.some(({ key }) => key === uninitialized) === true;
     const reason = waiting
-      ? "the cloud controller has not seen it"
+      ? "the cloud controller manager has not initialized it"
       : complaintOf(status.conditions);
     const role = roleOf(metadata.labels);
     const report: NodeReport = {

@@ -61,7 +61,7 @@ export function parseOutputs(outputs: unknown): ClusterOutputs {
   throw new ClusterError(
     "NOT_READY",
     `The stack has no cluster yet: its outputs lack ${missing.join(", ")}.`,
-    "`npx stackadm up` goes on where an earlier one stopped; a program of your own has to export them of its `Cluster`.",
+    "Run `npx stackadm up`, which continues where an earlier one stopped. Your own program must export these outputs of its `Cluster`.",
   );
 }
 

@@ -23,5 +23,5 @@ export async function podComplaint(
   const { phase, conditions } = podSchema.parse(found).status;
   const ready = conditions.find(({ type }) => type === "Ready");
   if (ready?.status === "True") return undefined;
-  return `pod ${name} is ${phase}, not Ready: ${ready?.message ?? "nothing is said of why"}`;
+  return `pod ${name} is ${phase}, not Ready: ${ready?.message ?? "no reason is given"}`;
 }

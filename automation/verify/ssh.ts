@@ -104,7 +104,7 @@ export class Sessions {
 
   /** Logs in to the machine, unless that is done. */
   async logIn(target: SshRoute): Promise<void> {
-    await within(patience, this.#client(target), `${target.host} lets nobody in.`);
+    await within(patience, this.#client(target), `${target.host} refuses the login.`);
   }
 
   /** Runs a command on the machine, without a time limit. */

@@ -89,7 +89,7 @@ async function checkClaims(api: KubernetesApi, options: VerifyOptions): Promise<
       `/api/v1/namespaces/${namespace}/pods/${writerPod}/log?tailLines=20`,
     );
     const proof = log.split("\n").findLast((line) => line.startsWith("read back:"));
-    if (proof === undefined) throw new Error(`${writerPod} has not read anything back yet`);
+    if (proof === undefined) throw new Error(`${writerPod} has not read its data back yet`);
     return proof;
   };
   return [await check("claim", `${namespace}/${claim}`, { attempt, options })];

@@ -24,9 +24,9 @@ export function readSite(file: string | undefined): Site {
 }
 
 const codes: Readonly<Record<string, string>> = {
-  ENOENT: "is not there",
+  ENOENT: "does not exist",
   EISDIR: "is a directory",
-  EACCES: "may not be read",
+  EACCES: "cannot be read by you",
 };
 
 function whyUnreadable(error: unknown): string {

@@ -44,9 +44,12 @@ describe("`stackadm backup` and `stackadm restore`", function () {
     assert.equal(code, 1, err);
     assert.match(
       err,
-      /error: No member of etcd gives a snapshot:\n.*dev-control-plane-0 cannot be/,
+      /error: No member of etcd provides a snapshot:\n.*dev-control-plane-0 cannot be/,
     );
-    assert.match(err, /dev-control-plane-1 cannot be reached by SSH: no way or no host key/);
+    assert.match(
+      err,
+      /dev-control-plane-1 cannot be reached by SSH: no route to it or no host key/,
+    );
     assert.deepEqual(readdirSync(join(operator.home, "backups")), []);
   });
 
@@ -55,7 +58,7 @@ describe("`stackadm backup` and `stackadm restore`", function () {
     mkdirSync(to);
     const { code, err } = await operator.run("backup", "--to", to);
     assert.equal(code, 2, err);
-    assert.match(err, /error: --to: '.*one' is there already/);
+    assert.match(err, /error: --to: '.*one' already exists/);
     assert.deepEqual(readdirSync(to), []);
   });
 
@@ -79,7 +82,7 @@ describe("`stackadm backup` and `stackadm restore`", function () {
     assert.match(nothing.err, /required option '--from <directory>' not specified/);
     const { code, err } = await operator.run("restore", "--yes", "--from", operator.home);
     assert.equal(code, 2, err);
-    assert.match(err, /error: --from: .* is no backup that can be used: it has no backup\.json\./);
+    assert.match(err, /error: --from: .* cannot be used as a backup: it has no backup\.json\./);
   });
 
   it("takes no server for the cluster's that another one has under the same name", async () => {

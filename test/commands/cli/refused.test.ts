@@ -54,10 +54,10 @@ const variables: readonly (readonly [changes: Variables, said: RegExp])[] = [
   [{ OS_CACERT: "/nowhere.pem" }, /'\/nowhere\.pem'/],
   [{ OS_CERT: "/x" }, /cert and key belong together/],
   [{ OS_CLOUD: "nobodys" }, /'nobodys'/],
-  [{ STACKADM_SITE: "/nowhere.yaml" }, /STACKADM_SITE: \/nowhere\.yaml is not there; name/],
+  [{ STACKADM_SITE: "/nowhere.yaml" }, /STACKADM_SITE: \/nowhere\.yaml does not exist; name/],
   [{ PULUMI_BACKEND_URL: "ftp://x" }, /'ftp:\/\/x' is not the address of a backend.*write one/s],
   [{ PULUMI_BACKEND_URL: "somewhere" }, /'somewhere' is not the address of a backend/],
-  [{ PULUMI_CONFIG_PASSPHRASE_FILE: "/nowhere.txt" }, /_FILE: \/nowhere\.txt is not there/],
+  [{ PULUMI_CONFIG_PASSPHRASE_FILE: "/nowhere.txt" }, /_FILE: \/nowhere\.txt does not exist/],
 ];
 
 const stacks = [

@@ -99,11 +99,11 @@ describe("a command about what surrounds a cluster", function () {
       operator.isNew();
       const { err } = await operator.run("doctor");
       for (const path of [operator.state("passphrase"), operator.state("ssh", "id_ed25519")])
-        assert.match(err, new RegExp(`^${path} is made: .* Keep a copy of it: `, "m"));
+        assert.match(err, new RegExp(`^Created ${path}\\b.* Keep a copy: `, "m"));
       for (const path of [operator.state("passphrase"), operator.state("ssh", "id_ed25519")])
         assert.equal(statSync(path).mode & 0o777, 0o600, path);
       const before = statSync(operator.state("ssh", "id_ed25519")).mtimeMs;
-      assert.doesNotMatch((await operator.run("doctor")).err, /is made/);
+      assert.doesNotMatch((await operator.run("doctor")).err, /^Created/m);
       assert.equal(statSync(operator.state("ssh", "id_ed25519")).mtimeMs, before);
     });
   });
@@ -213,7 +213,7 @@ describe("a command about what surrounds a cluster", function () {
     it("says on standard error that the key which it made is to be kept", async () => {
       operator.isNew();
       const { out, err } = await operator.run("env");
-      assert.match(err, /ssh\/id_ed25519 is made: the login key /);
+      assert.match(err, /ssh\/id_ed25519, the login key /);
       assert.doesNotMatch(out, /is made/);
     });
 
@@ -226,7 +226,7 @@ describe("a command about what surrounds a cluster", function () {
       assert.equal(code, 0, err);
       assert.match(out, /^export PULUMI_BACKEND_URL=s3:\/\/bucket$/m);
       assert.doesNotMatch(out, /PASSPHRASE/);
-      assert.equal(err.match(/No passphrase is named for .* s3:\/\/bucket/g)?.length, 1);
+      assert.equal(err.match(/No passphrase is set for .* s3:\/\/bucket/g)?.length, 1);
     });
 
     it("does not print the cloud's password, which the shell has already", async () => {

@@ -132,7 +132,7 @@ describe("a cluster that is brought back from a backup, on the lab", function ()
     assert.equal(early.code, 1, early.text);
     assert.match(
       early.text,
-      /run `npx stackadm up --refresh`, which makes back-control-plane-0 anew/,
+      /run `npx stackadm up --refresh`, which recreates back-control-plane-0/,
     );
     const made = await stack.said("up", "--refresh");
     assert.equal(made.code, 1, made.text);

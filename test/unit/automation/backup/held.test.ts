@@ -25,7 +25,10 @@ describe("a restore that holds the stack", () => {
     );
     assert.deepEqual(notes, []);
     await heldToItsEnd({ run }, () => Promise.resolve());
-    assert.match(notes.join(), /^! The stack was not held to the end, .*: the lock is lost\.$/);
+    assert.match(
+      notes.join(),
+      /^! The stack's lock was lost before the end, .*: the lock is lost\.$/,
+    );
     const refused = { hold: () => Promise.reject(lost), note };
     await assert.rejects(
       heldToItsEnd({ run: refused }, () => Promise.resolve()),
@@ -64,7 +67,10 @@ describe("a restore that holds the stack", () => {
       engine.refuses({ "stack import": "error: the stack is currently locked by 1 lock(s)" });
       await remember();
       assert.equal(notes.length, 2);
-      assert.match(notes[0] ?? "", /^! The cluster is back, but .* \(an operation of an earlier/);
+      assert.match(
+        notes[0] ?? "",
+        /^! The cluster is restored, but .* \(an operation of an earlier/,
+      );
       assert.match(notes[1] ?? "", /\(Another operation changed this stack meanwhile/);
     });
   });

@@ -40,14 +40,14 @@ describe("a machine that is asked", () => {
       at({ code, said: text }).ask(placed, keeping("archive"));
     await assert.rejects(
       said(1, "much\nreason: no room\nmore\n"),
-      /^Failure: dev-control-plane-0: no room\. Before that it was said: much$/,
+      /^Failure: dev-control-plane-0: no room\. The last output before: much$/,
     );
     await assert.rejects(said(1, "reason: no room\n"), /^Failure: dev-control-plane-0: no room\.$/);
     await assert.rejects(said(127, "bash: not found\n"), /dev-control-plane-0: bash: not found\.$/);
-    await assert.rejects(said(1, ""), /it said nothing\.$/);
+    await assert.rejects(said(1, ""), /it printed nothing\.$/);
     await assert.rejects(said(undefined, ""), {
       code: "SSH_UNREACHABLE",
-      message: "The connection to dev-control-plane-0 ended before its work did.",
+      message: "The connection to dev-control-plane-0 ended before the script did.",
     });
   });
 

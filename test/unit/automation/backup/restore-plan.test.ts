@@ -103,7 +103,7 @@ describe("a plan that brings a cluster back", () => {
     // The backup only has files of another machine.
     refused(
       () => plan([anew, from("0000")]),
-      /dev-control-plane-1 has the files of another backup, .*: name that one, or delete the server/,
+      /dev-control-plane-1 has the files of another backup, .*: name that backup, or delete the server/,
     );
     refused(() => plan([from("0000"), controlPlane]), /dev-control-plane-0 has the files of/);
   });
@@ -127,18 +127,18 @@ describe("a plan that brings a cluster back", () => {
       refused(
         () => plan([one]),
         /No machine is a control plane any more|No machine is a member of etcd any more/,
-        /`npx stackadm up --refresh`, which makes dev-control-plane-0 anew/,
+        /`npx stackadm up --refresh`, which recreates dev-control-plane-0/,
       );
   });
 
   it("leaves no machine out that may come back with what it knows", () => {
     refused(
       () => plan([controlPlane, silent, controlPlane]),
-      /dev-control-plane-1: its server is SHUTOFF.*Bring it up, and see that it lets you in; only where it is lost for good delete its server/,
+      /dev-control-plane-1: its server is SHUTOFF.*Start it, and check that you can log in. Only if it is lost, delete its server/,
     );
     refused(
       () => plan(["gone", { ...silent, behind: "dev-control-plane-0" }]),
-      /It is reached through dev-control-plane-0, which `npx stackadm up --refresh` makes anew/,
+      /Its SSH route leads through dev-control-plane-0: run `npx stackadm up --refresh`, which recreates/,
     );
     refused(() => plan([silent], [member]), /dev-control-plane-0: its server is SHUTOFF/);
   });
@@ -146,17 +146,17 @@ describe("a plan that brings a cluster back", () => {
   it("leaves nobody in etcd who would go on without being asked", () => {
     refused(
       () => plan([controlPlane, { ...controlPlane, place: false }]),
-      /dev-control-plane-1 is half-way into the cluster: bring `npx stackadm up` to its end/,
+      /dev-control-plane-1 has not finished joining the cluster: let `npx stackadm up` finish/,
     );
     const peers = [...controlPlane.peers, "https://10.0.0.11:2380"];
     refused(
       () => plan([{ ...controlPlane, peers }]),
-      /etcd on dev-control-plane-0 knows a member at https:\/\/10\.0\.0\.11:2380, and the stack's/,
+      /etcd on dev-control-plane-0 has a member at https:\/\/10\.0\.0\.11:2380 that is not in the stack's/,
     );
     // Without a majority, etcd cannot remove a lost member: the user has to stop it.
     refused(
       () => plan([{ ...controlPlane, peers }]),
-      /delete the server that has that address, and move \/etc\/kubernetes\/manifests\/etcd\.yaml on dev-control-plane-0 to/,
+      /delete the server with this address, and move \/etc\/kubernetes\/manifests\/etcd\.yaml on dev-control-plane-0 to/,
     );
     plan([{ ...controlPlane, peers: [] }]);
     plan([{ ...controlPlane, peers }, controlPlane]);
@@ -165,7 +165,7 @@ describe("a plan that brings a cluster back", () => {
   it("goes on with no etcd that runs and does not say whom it knows", () => {
     refused(
       () => plan([{ ...controlPlane, peers: null }]),
-      /etcd on dev-control-plane-0 runs, but does not say which members it knows/,
+      /etcd on dev-control-plane-0 runs, but does not list its members/,
     );
   });
 
@@ -184,7 +184,7 @@ describe("a plan that brings a cluster back", () => {
   it("wants back the manifest that somebody put away", () => {
     refused(
       () => plan([serving, controlPlane]),
-      /dev-control-plane-0 was a member of etcd, but the manifest of that is not in \/etc/,
+      /dev-control-plane-0 was a member of etcd, but its manifest is not in \/etc/,
     );
     refused(() => plan([member], [member]), /dev-control-plane-0 was a control plane, but/);
   });
@@ -208,23 +208,23 @@ describe("a backup to be brought back", () => {
 
   it("is refused otherwise", () => {
     const other =
-      /is of cluster 'dev' \(0123456789ab\), and the stack holds 'dev' \(ba9876543210\)/;
+      /is of cluster 'dev' \(0123456789ab\), but the stack has cluster 'dev' \(ba9876543210\)/;
     refused(() => {
       check({ identities: new Set(["ba9876543210"]) });
     }, other);
     refused(() => {
       check({ identities: new Set(), cluster: "test" }, { identities: [] });
-    }, /the stack holds 'test' \(no identity\)/);
-    // Another cluster of the same stack.
+    }, /the stack has cluster 'test' \(no identity\)/);
+    // Another one of the same stack.
     refused(() => {
       check({ cluster: "test" });
-    }, /the stack holds 'test' \(0123456789ab\)/);
-    // Same cluster name, but only one of the two has an identity.
+    }, /the stack has cluster 'test' \(0123456789ab\)/);
+    // Of the same name, but one has an identity.
     refused(() => {
       check({}, { identities: [] });
     }, /no identity/);
     refused(() => {
       check({ kubernetesVersion: "1.34.9" });
-    }, /of Kubernetes 1\.35\.4, and the machines run 1\.34\.9/);
+    }, /of Kubernetes 1\.35\.4, but the machines run 1\.34\.9/);
   });
 });

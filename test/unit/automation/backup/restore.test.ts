@@ -114,8 +114,8 @@ describe("a cluster that is brought back", () => {
     assert.deepEqual(machines.asked[0], {
       ...{ machine: "dev-control-plane-0", words: ["unpack", "cafe"], input: "FILES" },
     });
-    // Every later error must report this change, whatever its cause.
-    const changed = /dev-control-plane-0: in part or whole what the former server was/;
+    // Whatever ends it then, it was not nothing.
+    const changed = /dev-control-plane-0: files of the former server are restored in part or whole/;
     machines.on("dev-control-plane-1 load", new Failure("COMMAND_FAILED", "no room."));
     await assert.rejects(goes(unpacking), (error: Error) => {
       assert.match(error.message, changed);
@@ -164,7 +164,9 @@ describe("a cluster that is brought back", () => {
       assert.ok(error instanceof Failure);
       assert.equal(error.sentence, "no quorum");
       assert.equal(error.code, "COMMAND_FAILED");
-      return /^etcd and the API are stopped, in part or all, until this is done/.test(error.hint);
+      return /^etcd and the API are stopped, in part or all, until the restore succeeds/.test(
+        error.hint,
+      );
     });
   });
 
@@ -248,7 +250,7 @@ describe("a cluster that is brought back", () => {
     assert.deepEqual(after(), [["dev-general-0", "register"]]);
     assert.match(
       notes.join(),
-      /^! dev-general-0 is no node of the cluster yet \(it cannot be reached/,
+      /^! dev-general-0 is not a node of the cluster yet \(it cannot be reached/,
     );
   });
 
@@ -259,8 +261,8 @@ describe("a cluster that is brought back", () => {
     await goes();
     assert.deepEqual(notes, [
       "! the node is another",
-      `! Another restore would take this one for half done: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine. (${unreachable.message})`,
-      `! Whether all workers are nodes is not known: ${unreachable.message}`,
+      `! Another restore would treat this one as unfinished: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine. (${unreachable.message})`,
+      `! Cannot check whether all workers are nodes: ${unreachable.message}`,
     ]);
   });
 

@@ -108,10 +108,7 @@ describe("a backup", () => {
     machines.on("dev-control-plane-1 standing", unreachable);
     machines.on("dev-control-plane-2 snapshot", new Failure("COMMAND_FAILED", "no room."));
     await assert.rejects(take(), (error: Error) => {
-      assert.match(
-        error.message,
-        /^No member of etcd that goes on with a majority gives a snapshot:\n/,
-      );
+      assert.match(error.message, /^No member of etcd with a majority provides a snapshot:\n/);
       return error.message.includes("no room.") && error.message.includes(unreachable.message);
     });
     assert.deepEqual(taken(), ["snapshot dev-control-plane-2"]);
@@ -157,9 +154,9 @@ describe("a backup", () => {
     await assert.rejects(take(), (error: Error) => {
       assert.match(
         error.message,
-        /No member of etcd that goes on with a majority gives a snapshot:\n {2}it cannot be reached/,
+        /No member of etcd with a majority provides a snapshot:\n {2}it cannot be reached/,
       );
-      return /dev-control-plane-1: its snapshot did not come whole/.test(error.message);
+      return /dev-control-plane-1: its snapshot is incomplete/.test(error.message);
     });
     assert.deepEqual(readdirSync(scratch.path), []);
   });
@@ -167,8 +164,8 @@ describe("a backup", () => {
   it("keeps etcd's data and the state where no machine gives its files, and fails all the same", async () => {
     for (const at of [0, 1, 2]) machines.on(`dev-control-plane-${at} archive`, unreachable);
     await assert.rejects(take(outputsOf(3, 3)), (error: Error) => {
-      assert.match(error.message, /one has etcd's data and the state, but not all that brings/);
-      return error.message.includes("\nNo machine gives the files of one with kube-apiserver:\n");
+      assert.match(error.message, /one has etcd's data and the state, but lacks files that/);
+      return error.message.includes("\nNo machine provides the files of kube-apiserver:\n");
     });
     const { snapshot: kept, archives } = await readBackup(scratch.in("one"));
     assert.equal(kept.machine, "dev-etcd-0");
@@ -191,7 +188,7 @@ describe("a backup", () => {
   it("takes no place that is taken", async () => {
     const { directory } = await take();
     const before = readFileSync(join(directory, "backup.json"), "utf8");
-    await assert.rejects(take(), /--to: '.*one' is there already/);
+    await assert.rejects(take(), /--to: '.*one' already exists/);
     assert.equal(readFileSync(join(directory, "backup.json"), "utf8"), before);
   });
 
@@ -204,11 +201,11 @@ describe("a backup", () => {
     it("is none without its description, or with one that cannot be read", async () => {
       await assert.rejects(
         readBackup(scratch.in("no")),
-        /no is no backup .*: it has no backup\.json/,
+        /no cannot be used as a backup: it has no backup\.json/,
       );
       await refused((one) => {
         writeFileSync(join(one, "backup.json"), "{");
-      }, /backup\.json is no JSON/);
+      }, /backup\.json is not JSON/);
     });
     it("names no file outside of itself", () =>
       refused((one) => {
@@ -222,7 +219,7 @@ describe("a backup", () => {
       rmSync(scratch.in("one"), { recursive: true });
       await refused((one) => {
         appendFileSync(join(one, "snapshot.db"), "x");
-      }, /snapshot\.db is not what was written/);
+      }, /snapshot\.db differs from what the backup wrote/);
     });
   });
 

@@ -26,7 +26,7 @@ const node = (fields: Partial<NodeReport>): NodeReport => ({
 
 describe("the report at the end of `up`", () => {
   it("reads well as a whole", () => {
-    const late = { ready: false, reason: "the cloud controller has not seen it" };
+    const late = { ready: false, reason: "the cloud controller manager has not initialized it" };
     const worker = { name: "dev-general-0", role: "general", internalAddress: "10.0.0.11" };
     const nodes = [node({}), node({ ...worker, externalAddress: "", zone: "", ...late })];
     const [seen, failed] = [

@@ -45,7 +45,7 @@ describe("the machine's kubectl", () => {
     });
   });
 
-  const silent = { advice: `kubectl of this machine does not say its version: ${install}` };
+  const silent = { advice: `kubectl of this machine does not report its version: ${install}` };
   for (const script of ["exit 1", "echo not JSON", "echo '{}'"])
     it(`is no error when it fails: ${script}`, async () => {
       kubectl(script);

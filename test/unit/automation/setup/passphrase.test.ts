@@ -30,8 +30,8 @@ describe("the passphrase of an operation", () => {
     const variables = { PULUMI_CONFIG_PASSPHRASE_FILE: own() };
     assert.deepEqual(ask(local()), variables);
     assert.equal(notes.length, 1);
-    assert.ok(notes[0]?.startsWith(`${own()} is made: `));
-    assert.match(notes[0] ?? "", /Keep a copy of it/);
+    assert.ok(notes[0]?.startsWith(`Created ${own()} with `));
+    assert.match(notes[0] ?? "", /Keep a copy/);
     assert.deepEqual(ask(local()), variables);
     assert.equal(notes.length, 1);
   });
@@ -43,14 +43,8 @@ describe("the passphrase of an operation", () => {
         (error: unknown) => {
           assert.ok(error instanceof UserError);
           assert.deepEqual([error.code, error.exitCode], ["INVALID_USAGE", 2]);
-          assert.match(
-            error.sentence,
-            /^No passphrase is named for the secrets of the stacks at \S/,
-          );
-          assert.match(
-            error.hint,
-            /^Let PULUMI_CONFIG_PASSPHRASE_FILE name a file .* openssl rand/,
-          );
+          assert.match(error.sentence, /^No passphrase is set for the secrets of the stacks at \S/);
+          assert.match(error.hint, /^Set PULUMI_CONFIG_PASSPHRASE_FILE to a file .* openssl rand/);
           assert.doesNotMatch(error.sentence, /SECRET/);
           return true;
         },
@@ -66,7 +60,7 @@ describe("the passphrase of an operation", () => {
       assert.equal(notes.length, 1);
       assert.match(
         notes[0] ?? "",
-        /^No passphrase is named for the secrets of the stacks at \S+, so .* PULUMI_CONFIG_PASSPHRASE_FILE/,
+        /^No passphrase is set for the secrets of the stacks at \S+, so .* PULUMI_CONFIG_PASSPHRASE_FILE/,
       );
       assert.doesNotMatch(notes[0] ?? "", /SECRET/);
     }

@@ -50,7 +50,7 @@ describe("a kubeconfig", () => {
 
   it("that is none is refused in a sentence, without quoting it", () => {
     for (const text of ["secret: value", "secret: {value", "- secret: value\n secret"])
-      assert.throws(() => readKubeAccess(text), /^UserError: [^\n]* is not a kubeconfig\.$/);
+      assert.throws(() => readKubeAccess(text), /^UserError: [^\n]* kubeconfig is invalid\.$/);
   });
 });
 
@@ -164,7 +164,7 @@ describe("the Kubernetes client", () => {
       ),
       [
         "late false: no network plugin",
-        "new false: the cloud controller has not seen it",
+        "new false: the cloud controller manager has not initialized it",
         "silent false: no Ready condition",
       ],
     );

@@ -142,7 +142,7 @@ describe("what machines say of themselves", () => {
   it("is asked of no machine whose key is not known: nothing is trusted at first sight", async () => {
     const [, first, second] = await look(apart(), keys().slice(0, 2));
     assert.deepEqual(first, ["etcd member e-0", ""]);
-    assert.match(second?.[1] ?? "", /cannot be reached by SSH: no way or no key is known/);
+    assert.match(second?.[1] ?? "", /cannot be reached by SSH: no route or no host key is known/);
     assert.equal(serverAt(2).connections, 0);
   });
 

@@ -101,7 +101,10 @@ describe("the nodes of a cluster", () => {
   it("are not ready while the cloud controller has not seen them, whatever the kubelet says", async () => {
     const taints = [{ key: "node.cloudprovider.kubernetes.io/uninitialized" }];
     const found = await only({ taints });
-    assert.deepEqual([found.ready, found.reason], [false, "the cloud controller has not seen it"]);
+    assert.deepEqual(
+      [found.ready, found.reason],
+      [false, "the cloud controller manager has not initialized it"],
+    );
   });
 
   it("are ready under taints of other kinds: a control plane always has one", async () => {

@@ -142,7 +142,7 @@ describe("the look at a finished cluster", () => {
     answers[log] = "starting\n";
     const { ok, claims } = await look();
     assert.equal(ok, false);
-    assert.match(claims[0]?.answer ?? "", /writer-0 has not read anything back yet/);
+    assert.match(claims[0]?.answer ?? "", /writer-0 has not read its data back yet/);
   });
 
   it("shows a node that never becomes Ready, with its reason", async () => {

@@ -14,8 +14,7 @@ describe("pod networks", () => {
       assert.match(workload, /^DaemonSet /);
       assert.equal(pod.hostNetwork, true);
       assert.equal(pod.priorityClassName, "system-node-critical");
-      // The pod must also run on nodes that are not ready or not initialized by the cloud
-      // controller.
+      // Also while a node is not ready, or the cloud controller manager has not initialized it.
       assert.deepEqual(pod.tolerations, [{ operator: "Exists" }]);
     });
 
