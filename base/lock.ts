@@ -46,8 +46,8 @@ export async function withLock<T>(
     told = true;
     if (Date.now() >= deadline) {
       throw new UserError(
-        `Process ${holder.pid} is busy here (${holder.purpose}).`,
-        "Wait until it has ended, or end it, and run this again.",
+        `Process ${holder.pid} holds this lock (${holder.purpose}).`,
+        "Wait until it ends, or end it, then run the same command again.",
       );
     }
     await delay(200, undefined, { signal: options.signal });

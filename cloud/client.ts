@@ -156,7 +156,7 @@ async function authenticate(settings: CloudSettings, patience: Patience): Promis
     throw new CloudError(
       "failed",
       `${settings.authUrl} does not answer like an identity service v3.`,
-      "Is it that of the Identity API, not of a dashboard, and does nothing in between answer?",
+      "Check that auth_url is the address of the Identity API, not of a dashboard, and that no proxy answers instead.",
     );
   if (parsed.data.token.project === undefined)
     throw new CloudError(

@@ -103,7 +103,7 @@ export function errorForStatus(what: string, status: number, body: string, times
 export function refuseText(what: string): never {
   throw new CloudError(
     "failed",
-    `${what} was answered with something that is no JSON.`,
-    "Something in between may answer for the cloud, like a proxy or a network's sign-in page: look at it with a browser.",
+    `${what} got an answer that is not JSON.`,
+    "A proxy or a network's sign-in page may answer instead of the cloud: open the address in a browser.",
   );
 }

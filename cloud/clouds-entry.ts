@@ -95,8 +95,8 @@ function sentenceOf({ path, message }: z.core.$ZodIssue): string {
   const [, expected = "", received = ""] = /expected (\w+), received (\w+)/.exec(message) ?? [];
   const wrong =
     expected === ""
-      ? `is ${path.at(-2) === "regions" ? "no name of a region" : "neither text nor a number"}`
-      : `is ${kinds[received] ?? received} and has to be ${kinds[expected] ?? expected}`;
+      ? `is ${path.at(-2) === "regions" ? "not the name of a region" : "neither text nor a number"}`
+      : `is ${kinds[received] ?? received} and must be ${kinds[expected] ?? expected}`;
   return path.length === 0 ? `the whole ${wrong}` : `${path.map(String).join(".")} ${wrong}`;
 }
 
@@ -136,8 +136,8 @@ function inRegion(entry: Entry, wanted: string | undefined, where: string): Entr
   if (regions.length > 0 && !region)
     throw new CloudError(
       "configuration",
-      `${where}: '${name}' is none of its regions; write one of ${regions.map((one) => one.name).join(", ")}.`,
-      wanted === undefined ? "Correct `region_name`." : "OS_REGION_NAME names it.",
+      `${where}: '${name}' is not one of its regions; write one of ${regions.map((one) => one.name).join(", ")}.`,
+      wanted === undefined ? "Correct `region_name`." : "Set the region with OS_REGION_NAME.",
     );
   return { ...laidOver(entry, region?.values), region_name: name };
 }
@@ -178,8 +178,8 @@ export function findEntry(
   if (path === undefined)
     throw new CloudError(
       "configuration",
-      `Cloud '${name}' is asked for, but there is no clouds.yaml in ${candidates.map((c) => dirname(c)).join(", ")}.`,
-      "Put one there, or name it with OS_CLIENT_CONFIG_FILE.",
+      `Cannot find cloud '${name}': there is no clouds.yaml in ${candidates.map((c) => dirname(c)).join(", ")}.`,
+      "Put a clouds.yaml there, or name the file with OS_CLIENT_CONFIG_FILE.",
     );
   const clouds = entriesIn(path, "clouds");
   const open = clouds[name];

@@ -149,7 +149,7 @@ function interfaceOf({ interface: named, endpoint_type: old }: Entry, where: str
   if (interfaces.includes(found)) return found;
   throw new CloudError(
     "configuration",
-    `${where}: interface '${found}' is none; write one of ${interfaces.join(", ")}.`,
+    `${where}: '${found}' is not an interface; write one of ${interfaces.join(", ")}.`,
   );
 }
 
@@ -165,7 +165,7 @@ function authUrlIn(auth: Auth, where: string): string {
   if (!url || !["http:", "https:"].includes(url.protocol) || url.hostname === "")
     return refuse("is not the address of an identity service");
   if (/\/v2(\.\d+)?\/?$/.test(url.pathname))
-    return refuse("is that of version 2 of the Identity API, and version 3 is needed");
+    return refuse("is the address of version 2 of the Identity API, but version 3 is needed");
   return written;
 }
 
@@ -193,7 +193,7 @@ const isPlain = (path: string): boolean =>
 function refuseOther(key: string, where: string): never {
   throw new CloudError(
     "configuration",
-    `${where}: OpenStack's provider would take another ${key}: it looks for secure.yaml in ${cloudsFolders("").slice(1).join(" and ")} only.`,
+    `${where}: OpenStack's provider would use another ${key}: it reads secure.yaml in ${cloudsFolders("").slice(1).join(" and ")} only.`,
     `Write ${key} in one place: there, or in clouds.yaml.`,
   );
 }
@@ -240,7 +240,7 @@ function settingsFromEntry(name: string, read: Read): CloudSettings {
   if (((entry.cert ?? "") === "") !== ((entry.key ?? "") === ""))
     throw new CloudError(
       "configuration",
-      `${where}: cert and key belong together, and one is missing; name both, also when they are one file.`,
+      `${where}: cert or key is missing; name both, even if they are the same file.`,
     );
   const chosen = interfaceOf(entry, where);
   const credential = credentialOf(auth, entry.auth_type, where);

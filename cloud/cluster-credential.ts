@@ -32,7 +32,7 @@ export function rolesOf(
  * of the token.
  */
 const rolesUnknown = (held: readonly string[]): string =>
-  `none of your roles in the project is known to be what the cluster's controllers need (${held.join(", ")}), and they are not given all; write those that they need`;
+  `none of your roles in the project (${held.join(", ")}) is known to be enough for the cluster's controllers, and they do not get all of them; write the roles that the controllers need`;
 
 const day = 86_400_000;
 
@@ -45,7 +45,7 @@ export function endingOf(end: string, now = Date.now(), what = "credential"): st
   if (left > 30 * day) return undefined;
   const when =
     left <= 0 ? `ended at ${end}` : `ends at ${end}, in ${String(Math.floor(left / day))} days`;
-  return `the ${what} of the cluster's controllers ${when}: without it there are neither load balancers nor volumes`;
+  return `the ${what} of the cluster's controllers ${when}: without it, the cluster can create neither load balancers nor volumes`;
 }
 
 /** Returns that sentence with a remedy, as a problem if it has expired, else as a warning. */
@@ -68,7 +68,7 @@ export function endingFindings(
   return [
     Date.parse(end) <= now
       ? problem(`${path}: ${ending}; ${remedy}`)
-      : warning(`${path}: ${ending}; ${remedy} and run up, before it ends`),
+      : warning(`${path}: ${ending}; ${remedy} and run up before it ends`),
   ];
 }
 
@@ -89,8 +89,8 @@ export function credentialFindings(
 ): Finding[] {
   const { makesCredential, credentialRoles, credentialEnd } = needs;
   const remedy = makesCredential
-    ? "write a later moment"
-    : "write another credential.id and credential.secret, with its end";
+    ? "write a later time"
+    : "write a new credential.id and credential.secret, with its end as credential.expiresAt";
   const findings = endingFindings("credential.expiresAt", credentialEnd, { remedy, now });
   if (!makesCredential || lives) return findings;
   const missing = (credentialRoles ?? []).filter((role) => !held.includes(role));
@@ -99,7 +99,7 @@ export function credentialFindings(
     ...(restricted
       ? [
           problem(
-            "credential: you work with a restricted application credential, which cannot make one for the cluster; work with a password or an unrestricted one, or write credential.id and credential.secret",
+            "credential: your application credential is restricted, so it cannot create one for the cluster; sign in with a password or an unrestricted credential, or create a credential in the dashboard and write its credential.id and credential.secret",
           ),
         ]
       : []),
@@ -109,7 +109,7 @@ export function credentialFindings(
     ...(missing.length > 0
       ? [
           problem(
-            `credential.roles: you do not have ${missing.join(", ")} in the project, so a credential of yours cannot; write roles out of ${held.join(", ")}`,
+            `credential.roles: you do not have ${missing.join(", ")} in the project, so your credential cannot have it either; write roles out of ${held.join(", ")}`,
           ),
         ]
       : []),
@@ -118,7 +118,7 @@ export function credentialFindings(
 
 /** Problem of a cloud without application credentials. */
 export const withoutCredentials = problem(
-  "credential: Keystone has no application credentials here, or lets you have none; write credential.username, credential.userDomainName and credential.password of a user with the roles member and load-balancer_member in the project",
+  "credential: this cloud's Keystone offers no application credentials, or does not allow you one; write credential.username, credential.userDomainName and credential.password of a user with the roles member and load-balancer_member in the project",
 );
 
 /**

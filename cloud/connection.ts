@@ -38,14 +38,14 @@ function certificateFindings(
     ...(asksKeystone
       ? [
           problem(
-            "kubernetes.keystone: you show the cloud a client certificate, and k8s-keystone-auth has none to show; leave kubernetes.keystone out, or write as its url the address of a Keystone that asks for none",
+            "kubernetes.keystone: the cloud asks for a client certificate, and k8s-keystone-auth supports none; leave kubernetes.keystone out, or write as its url the address of a Keystone that asks for none",
           ),
         ]
       : []),
     warning(
-      "cert: you show the cloud a client certificate, which the cluster's controllers show it, too: with its key it is in the cluster's Secret cloud-config; name as cert and key in clouds.yaml what was made out for this cluster, not to a person",
+      "cert: the cluster's controllers use your client certificate, too: it is in the cluster's Secret cloud-config with its key; name as cert and key in clouds.yaml a certificate issued for this cluster, not for a person",
     ),
-    ...endingFindings("cert", certificateEnd, { remedy: "name another one", now, what }),
+    ...endingFindings("cert", certificateEnd, { remedy: "name a new one", now, what }),
   ];
 }
 

@@ -51,7 +51,7 @@ function kindOf(auth: Auth, type: string | undefined, where: string): Credential
   if (kind !== undefined) return kind;
   throw new CloudError(
     "configuration",
-    `${where}: auth_type '${type}' is not taken; write one of ${[...kinds.keys()].join(", ")}.`,
+    `${where}: auth_type '${type}' is not supported; write one of ${[...kinds.keys()].join(", ")}.`,
     "An application credential works for users who sign in another way: `openstack application credential create`.",
   );
 }

@@ -107,7 +107,7 @@ export async function describeServer(
   state?: ServerState,
 ): Promise<string> {
   const { name, status, fault } = state ?? (await serverState(client, serverId));
-  if (name === undefined) return `Server ${serverId} does not exist any more.`;
+  if (name === undefined) return `Server ${serverId} no longer exists.`;
   const head = `Server ${name} (${serverId}) is ${status}`;
   if (fault) return `${head}: ${fault.message.replace(/\.$/, "")}.`;
   return `${head}.\nLast lines of its console:\n${await consoleTail(client, serverId)}`;

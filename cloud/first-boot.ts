@@ -22,7 +22,7 @@ export const pullWarnings = ({ dockerHub }: Pick<ClusterNeeds, "dockerHub">): Fi
     ? []
     : [
         warning(
-          `registry: ${dockerHub.nodes} nodes each pull ${dockerHub.images.join(", ")}; without a sign-in Docker Hub refuses an address, and so all nodes behind one router, after 100 pulls in 6 hours; write a mirror, or user and password, in kubernetes.registries["docker.io"]`,
+          `registry: ${dockerHub.nodes} nodes each pull ${dockerHub.images.join(", ")}; without a login, Docker Hub refuses an address, and so all nodes behind one router, after 100 pulls in 6 hours; write a mirror, or user and password, in kubernetes.registries["docker.io"]`,
         ),
       ];
 
@@ -61,7 +61,7 @@ export const configDriveWarnings = (
             : "has no hw_machine_type, and where Nova's default is q35,";
         return [
           warning(
-            `image: '${one}' ${what} the genericcloud kernel of Debian 12 cannot read the config drive; then no machine ever answers unless its network has the metadata service; set hw_cdrom_bus=scsi and hw_scsi_model=virtio-scsi on the image, or take Debian's image generic instead`,
+            `image: '${one}' ${what} the genericcloud kernel of Debian 12 cannot read the config drive; then no machine answers unless its network has the metadata service; set hw_cdrom_bus=scsi and hw_scsi_model=virtio-scsi on the image, or choose Debian's image generic`,
           ),
         ];
       }),
@@ -94,7 +94,7 @@ export async function dhcpWarnings(
     .filter(({ enable_dhcp: dhcp }) => dhcp === false)
     .map(({ id, name }) =>
       warning(
-        `network.existing: the subnet '${name || id}' has no DHCP, and Debian's genericcloud images get an address by DHCP only, so that no machine would answer; switch it on with \`openstack subnet set --dhcp ${id}\`, or take an image that configures itself from the config drive`,
+        `network.existing: the subnet '${name || id}' has no DHCP, and Debian's genericcloud images get an address by DHCP only, so no machine would answer; enable DHCP with \`openstack subnet set --dhcp ${id}\`, or choose an image that configures itself from the config drive`,
       ),
     );
 }

@@ -61,9 +61,7 @@ async function checkChoices(
   } catch (error) {
     if (!isHidden(error)) throw error;
     return written.map(([at, value]) =>
-      warning(
-        `${at}: whether there is '${value}' is not known; Octavia does not list its ${what} to you`,
-      ),
+      warning(`${at}: cannot check '${value}': Octavia does not list its ${what} to you`),
     );
   }
 }

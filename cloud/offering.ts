@@ -114,7 +114,7 @@ function checkFlavors({ flavors }: Offer, needs: ClusterNeeds): Finding[] {
     return needs.controlPlaneFlavors.includes(wanted) && refused.length > 0
       ? [
           problem(
-            `${has}; kubeadm makes no control plane with less than ${smallest.vcpus} and ${smallest.ram}: write a larger one, or ${refused.join(" and ")} in kubernetes.ignorePreflightErrors`,
+            `${has}; kubeadm creates no control plane with less than ${smallest.vcpus} and ${smallest.ram}; write a larger flavor, or ${refused.join(" and ")} in kubernetes.ignorePreflightErrors`,
           ),
         ]
       : [warning(`${has}; kubeadm wants ${smallest.vcpus} and ${smallest.ram}`)];
@@ -170,7 +170,7 @@ async function checkNetwork(client: CloudClient, needs: ClusterNeeds): Promise<F
       foreign && ownersOnly.length > 0
         ? [
             warning(
-              `network.existing.network: '${wanted}' belongs to another project, and unless the cloud's operator allows more, Neutron refuses ports there for ${ownersOnly.join(", ")}; write others, like podNetwork ${otherPodNetworks.wrapped}, or ask the operator`,
+              `network.existing.network: '${wanted}' belongs to another project, and Neutron refuses ports there, unless the cloud's operator allows them, for ${ownersOnly.join(", ")}; write others, like podNetwork ${otherPodNetworks.wrapped}, or ask the operator`,
             ),
           ]
         : [];
@@ -193,7 +193,7 @@ async function checkRoutes(client: CloudClient, needs: ClusterNeeds): Promise<Fi
     ? []
     : [
         problem(
-          `podNetwork: ${needs.routes} needs routers that take routes (Neutron's extension extraroute), which the cloud does not offer; write another one, like ${needs.otherPodNetworks.usual}`,
+          `podNetwork: ${needs.routes} needs routers with static routes (Neutron's extension extraroute), which the cloud does not offer; write another pod network, such as ${needs.otherPodNetworks.usual}`,
         ),
       ];
 }
@@ -217,7 +217,7 @@ async function checkVolumeTypes(client: CloudClient, needs: ClusterNeeds): Promi
   if (!types)
     return [
       warning(
-        `volume types: whether there are ${needs.volumeTypes.join(", ")} is not known; Cinder does not list its types to you`,
+        `volume types: cannot check ${needs.volumeTypes.join(", ")}: Cinder does not list its types to you`,
       ),
     ];
   return needs.volumeTypes
@@ -236,7 +236,7 @@ const checkKeyManager = (client: CloudClient, { certificate }: ClusterNeeds): Fi
     ? []
     : [
         problem(
-          `${certificate}: the cloud offers no key-manager service; leave it out, or set loadBalancer.containerStore to external where Octavia reads certificates elsewhere`,
+          `${certificate}: the cloud offers no key-manager service; leave it out, or set loadBalancer.containerStore to external if Octavia reads certificates elsewhere`,
         ),
       ];
 

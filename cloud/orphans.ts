@@ -159,7 +159,7 @@ async function deleteAccessRules(client: CloudClient, paths: readonly string[]):
   if (left.length === 0) return;
   throw new CloudError(
     "failed",
-    `The credential is gone, but of its access rules these are left: ${left.join(", ")} (${why instanceof Error ? why.message : String(why)}).`,
+    `The application credential was deleted, but these access rules of it are left: ${left.join(", ")} (${why instanceof Error ? why.message : String(why)}).`,
     `Delete them: \`openstack access rule delete ${left.join(" ")}\`.`,
   );
 }
@@ -210,14 +210,14 @@ export async function deleteObject(
       throw new CloudError(
         "failed",
         `The ${object.kind} '${object.name}' (${object.id}) could not be deleted: its status is ERROR after the attempt.`,
-        "Run the same command again: it asks for it once more. If that ends in the same way, the cloud's operator can see why.",
+        "Run the same command again: it tries to delete it again. If that fails, too, ask the cloud's operator.",
       );
     begun ||= there.status === "PENDING_DELETE";
     if (wait.isOver)
       throw new CloudError(
         "failed",
         `The ${object.kind} '${object.name}' (${object.id}) was deleted but is still there.`,
-        "Look at it with the openstack client; its service may be stuck.",
+        "Check it with the openstack client; its service may be stuck.",
       );
     const now = there.status === "" ? "it is still there" : `its status is ${there.status}`;
     await wait.pause(`it was deleted, and ${now}`);

@@ -33,12 +33,12 @@ export interface PreflightOptions extends Partial<Held> {
 function occupant(object: CloudObject, identities: ReadonlySet<string>): string {
   const mark = ownershipOf(object)?.mark;
   if (mark && identities.has(mark.identity))
-    return `which is this cluster's own, but the state does not hold it, and nothing proves that a run which failed has left it: the state may be an old one; bring back the newer one, or delete this ${object.kind} in the cloud, then run it again`;
-  if (!mark) return "which no cluster of stackadm made; choose another cluster name";
+    return `which belongs to this cluster but is not in the state, and no failed run explains that: the state may be outdated; restore the newer state, or delete this ${object.kind} in the cloud, then run the same command again`;
+  if (!mark) return "which no cluster of stackadm created; choose another cluster name";
   const whose = `which belongs to another cluster '${mark.name}'`;
   return mark.identity === ""
     ? `${whose}; choose another cluster name`
-    : `${whose} (identity ${mark.identity}): this stack's state does not hold it; choose another cluster name, set PULUMI_BACKEND_URL to where its state is, or, if its state is lost for good: \`npx stackadm orphans --identity ${mark.identity}\` shows it and says how it is deleted`;
+    : `${whose} (identity ${mark.identity}): this stack's state does not have that cluster; choose another cluster name, set PULUMI_BACKEND_URL to the backend with its state, or, if its state is lost, run \`npx stackadm orphans --identity ${mark.identity}\`, which lists the cluster's objects and shows how to delete them`;
 }
 
 /**
@@ -196,12 +196,12 @@ export async function preflight(
     ...credentialFindings(client, needs, { lives: hasCredential }),
     ...connectionFindings(client, needs),
     ...quotas.unreadable.map((service) =>
-      warning(`quota: the ${service} service does not show it to you`),
+      warning(`quota: the ${service} service does not show the quota to you`),
     ),
     ...hidden
       .filter((kind) => kind !== "application credential" || !lacksCredentials)
       .map((kind) =>
-        warning(`${kind}: the cloud does not show to you whether the project has any`),
+        warning(`${kind}: the cloud does not show them to you, so they were not checked`),
       ),
   ];
 }

@@ -140,7 +140,7 @@ export function quotaProblems(
     if (!quota || quota.limit < 0 || more <= 0 || quota.used + more <= quota.limit) return [];
     const free = Math.max(0, quota.limit - quota.used);
     return [
-      `quota of ${name}: ${more} more are needed, ${free} of ${quota.limit} are free; ask for a larger quota or delete something`,
+      `quota of ${name}: need ${more} more, but ${free} of ${quota.limit} are free; ask for a larger quota or delete unused objects`,
     ];
   });
 }

@@ -52,8 +52,8 @@ function lost(
     "unreachable",
     `${what}: the connection to cloud '${name}' broke before the answer came (${code}, ${tried}).`,
     repeatable
-      ? "Check the network, and whether something between here and the cloud cuts connections."
-      : "The cloud may have carried it out: look before you run the same command again.",
+      ? "Check the network, and whether a device between this machine and the cloud cuts connections."
+      : "The cloud may have done it already: check before you run the same command again.",
   );
 }
 
@@ -70,7 +70,7 @@ function unreachable(
   if (code?.startsWith("ERR_SSL_") || code === "EPROTO")
     return new CloudError(
       "unreachable",
-      `Cloud '${name}' does not agree to TLS at ${origin} (${code}).`,
+      `Cloud '${name}' rejected the TLS connection at ${origin} (${code}).`,
       "Check https in auth_url. A cloud that asks for a client certificate needs `cert` and `key` in clouds.yaml (OS_CERT, OS_KEY).",
     );
   if (code !== undefined && distrust.test(code))
@@ -81,6 +81,6 @@ function unreachable(
   return new CloudError(
     "unreachable",
     `Cloud '${name}' cannot be reached at ${origin} (${code ?? message}).`,
-    "Check auth_url, the network and whether the cloud is running; for the lab: npx stackadm lab status.",
+    "Check auth_url, the network and whether the cloud runs; for the lab: npx stackadm lab status.",
   );
 }

@@ -119,7 +119,7 @@ export async function persist(
     const wait = reason === undefined ? undefined : waitBefore(outcome, times, patience);
     if (reason === undefined || wait === undefined) return { outcome, times };
     patience.onWait(
-      `${what}: ${reason}; try ${times + 1} of ${tries} comes in ${Math.ceil(wait / 1000)} s.`,
+      `${what}: ${reason}; attempt ${times + 1} of ${tries} follows in ${Math.ceil(wait / 1000)} s.`,
     );
     await patience.pause(wait);
   }

@@ -44,13 +44,13 @@ const shown = ({ username = "", userDomainName = usualDomain, userId }: ServiceU
 
 const holderIn = ({ user, ...trial }: Trial): Holder => ({
   ...{ ...trial, who: shown(user) },
-  remedy: `have the cloud's operator add it with \`openstack role add --project ${trial.projectId} --user <user> <role>\``,
+  remedy: `ask the cloud's operator to add it with \`openstack role add --project ${trial.projectId} --user <user> <role>\``,
 });
 
 /** Returns the problem of a refused login. Keystone gives the same answer for all these causes. */
 const refused = ({ user, projectId }: Trial): Finding =>
   problem(
-    `${shown(user)} cannot sign in to project ${projectId}: there is none, the password is another one or has ended, or the user is disabled, locked or without a role there; correct credential.password or have the user put right`,
+    `${shown(user)} cannot sign in to project ${projectId}: the user does not exist, the password is wrong or expired, or the user is disabled, locked or without a role in the project; correct credential.password or ask the cloud's operator to correct the user`,
   );
 
 /** Returns whether one of the roles is Keystone's predefined administrator role. */
@@ -84,7 +84,7 @@ export function roleFindings(
     held.every(onlyReads)
       ? problem(`${lacks}, only ${held.join(", ")}; ${remedy}`)
       : warning(
-          `${lacks}: the cluster's controllers cannot do what the cloud allows for it only; ${remedy}`,
+          `${lacks}: the cluster's controllers cannot do what the cloud allows with this role only; ${remedy}`,
         ),
   ];
 }
@@ -100,7 +100,7 @@ export async function userFindings(
 ): Promise<Finding[]> {
   try {
     const { roles, passwordEnd } = await connect();
-    const remedy = "have another one, and write it to credential.password";
+    const remedy = "get a new password, and write it to credential.password";
     const ending = endingFindings("credential.password", passwordEnd, { remedy, now: trial.now });
     return [...ending, ...roleFindings(roles, holderIn(trial))];
   } catch (error) {

@@ -92,7 +92,7 @@ const shown = ({ id }: SuppliedCredential): string =>
 function remedyFor({ roles, certificate }: SuppliedCredential): string {
   const wanted = rolesOf(roles, { certificate });
   const options = (wanted.length > 0 ? wanted : ["<role>"]).map((role) => `--role ${role}`);
-  return `make one with \`openstack application credential create ${options.join(" ")} <name>\`, and write its ID and secret to credential.id and credential.secret`;
+  return `create one with \`openstack application credential create ${options.join(" ")} <name>\`, and write its ID and secret to credential.id and credential.secret`;
 }
 
 /** Warns if the credential allows more than the controllers need. */
@@ -100,11 +100,11 @@ function excessFindings(
   { roles, restricted }: TriedCredential,
   supplied: SuppliedCredential,
 ): Finding[] {
-  const [who, reader] = [shown(supplied), "whoever reads the cluster's Secret cloud-config"];
+  const [who, reader] = [shown(supplied), "every reader of the cluster's Secret cloud-config"];
   return [
-    ...(isAdministrator(roles) ? [`${who} has the role admin, and with it ${reader}`] : []),
+    ...(isAdministrator(roles) ? [`${who} has the role admin, and so has ${reader}`] : []),
     ...(restricted === false
-      ? [`${who} is unrestricted: ${reader} can make others, which stay when it is deleted`]
+      ? [`${who} is unrestricted: ${reader} can create other credentials, which outlive it`]
       : []),
   ].map((text) => warning(`${text}; ${remedyFor(supplied)}`));
 }
@@ -115,7 +115,7 @@ function excessFindings(
  */
 function endFindings({ end }: TriedCredential, { expiresAt, now }: SuppliedCredential): Finding[] {
   if (end !== undefined && Date.parse(end) === Date.parse(expiresAt ?? "")) return [];
-  const remedy = "write another credential.id and credential.secret";
+  const remedy = "write a new credential.id and credential.secret";
   return endingFindings("credential.id", end, { remedy, now });
 }
 
@@ -133,13 +133,13 @@ export function suppliedFindings(
   if (!tried)
     return [
       problem(
-        `${who} cannot sign in: there is none, credential.secret is not its secret, it has ended, or its user is disabled or has lost a role; ${remedy}`,
+        `${who} cannot sign in: it does not exist, credential.secret is wrong, it has expired, or its user is disabled or has lost a role; ${remedy}`,
       ),
     ];
   if (tried.projectId !== projectId)
     return [
       problem(
-        `${who} is of project ${tried.projectId}, and the cluster is made in project ${projectId}; sign in there, and ${remedy}`,
+        `${who} belongs to project ${tried.projectId}, but the cluster is created in project ${projectId}; sign in to that project, and ${remedy}`,
       ),
     ];
   return [

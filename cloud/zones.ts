@@ -26,9 +26,7 @@ async function openZones(client: CloudClient, service: "compute" | "volumev3"): 
 }
 
 const unknown = (what: string, service: string, zones: readonly string[]): Finding =>
-  warning(
-    `${what}: whether ${service} has ${zones.join(", ")} is not known; it does not list its zones to you`,
-  );
+  warning(`${what}: cannot check ${zones.join(", ")}: ${service} does not list its zones to you`);
 
 /** Reports missing Nova zones of machines, and of pods by the class of their volumes. */
 export async function checkZones(
@@ -82,7 +80,7 @@ function apart(
   const paths = [...new Set(free.map(({ path }) => path))].join(", ");
   return [
     warning(
-      `volumes: machines are in ${zones.join(", ")}, and Cinder makes all of ${paths} in one zone of its own choice: without that zone none of the machines is left, and some clouds attach no volume of another zone; write zone: "{zone}" there for each machine's own`,
+      `volumes: machines are in ${zones.join(", ")}, and Cinder creates all of ${paths} in one zone that it chooses: if that zone fails, all of these machines fail, and some clouds attach no volume of another zone; write zone: "{zone}" there for the zone of each machine`,
     ),
   ];
 }
@@ -110,7 +108,7 @@ export function volumeZoneFindings(
     ...(strange.length > 0
       ? [
           warning(
-            `storageClasses: machines are in ${strange.join(", ")}, which are no zones of Cinder (${there.join(", ")}): volumes would not be made; set blockStorage.topology to false`,
+            `storageClasses: machines are in ${strange.join(", ")}, which are not zones of Cinder (${there.join(", ")}): volumes could not be created; set blockStorage.topology to false`,
           ),
         ]
       : []),

@@ -158,7 +158,10 @@ describe("the application credential that a cluster's controllers are supplied w
 
   it("is refused where it is another project's, and taken with a warning where it is unrestricted", async () => {
     const other = () => signedIn().then((all) => ({ ...all, projectId: "other" }));
-    await assert.rejects(required(other, application), /is of project other, and .* project p; /);
+    await assert.rejects(
+      required(other, application),
+      /belongs to project other, but .* project p; /,
+    );
     const free = () => signedIn().then((all) => ({ ...all, restricted: false }));
     assert.equal((await required(free, application)).length, 1);
   });

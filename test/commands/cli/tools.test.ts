@@ -81,7 +81,7 @@ describe("a command about what surrounds a cluster", function () {
       const { ok, findings } = lastLine(out);
       assert.equal(ok, true);
       assert.deepEqual(findings, [
-        { severity: "warning", text: "quota: the compute service does not show it to you" },
+        { severity: "warning", text: "quota: the compute service does not show the quota to you" },
       ]);
     });
 

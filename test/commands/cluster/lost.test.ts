@@ -184,7 +184,10 @@ describe("what a run that failed left without a record", function () {
     const attached = { device_owner: "compute:nova", device_id: "server" };
     offer("ports", [{ ...left, id: "port", ...attached }]);
     const { message } = await fails(embedder.service().up("dev", bare), "PREFLIGHT_FAILED");
-    assert.match(message, /server: the name 'dev-general-0' is taken by server, which is this clu/);
+    assert.match(
+      message,
+      /server: the name 'dev-general-0' is taken by server, which belongs to this clu/,
+    );
     assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);
   });
 
@@ -209,10 +212,7 @@ describe("what a run that failed left without a record", function () {
   it("is not what was made when no run failed: the state may be an old one", async () => {
     offer("networks", [{ ...left, created_at: "2026-01-02T09:00:00Z" }]);
     const { message } = await fails(embedder.service().up("dev", bare), "PREFLIGHT_FAILED");
-    assert.match(
-      message,
-      /taken by left, which is this cluster's own, but the state does not hold/,
-    );
+    assert.match(message, /taken by left, which belongs to this cluster but is not in the state/);
     assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);
   });
 

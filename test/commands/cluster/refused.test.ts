@@ -37,7 +37,7 @@ describe("a cloud whose Keystone has no application credentials", function () {
       const { message } = await fails(embedder.service().up("dev"), "PREFLIGHT_FAILED");
       assert.match(
         message,
-        /:\n {2}credential: Keystone has no application credentials here, or lets you have none; write credential\.username, credential\.userDomainName and credential\.password of a user/,
+        /:\n {2}credential: this cloud's Keystone offers no application credentials, or does not allow you one; write credential\.username, credential\.userDomainName and credential\.password of a user/,
       );
       assert.deepEqual(embedder.engine.operations(), []);
       const credential = { username: "shop", password: { secure: "v1:AAAA" } };

@@ -72,7 +72,10 @@ describe("lab down", () => {
     holdLock();
     await assert.rejects(labDown({ progress: silent }), (error: unknown) => {
       assert.ok(error instanceof UserError);
-      assert.match(error.message, new RegExp(`Process ${process.pid} is busy here \\(lab up\\)`));
+      assert.match(
+        error.message,
+        new RegExp(`Process ${process.pid} holds this lock \\(lab up\\)`),
+      );
       return true;
     });
     assert.ok(existsSync(host.paths.stateFile));
@@ -115,7 +118,7 @@ describe("lab up", () => {
 
   it("refuses while another process works on the lab", async () => {
     holdLock();
-    await assert.rejects(labUp({ progress: silent }), /is busy here/);
+    await assert.rejects(labUp({ progress: silent }), /holds this lock/);
     assert.deepEqual(host.calls(), []);
   });
 

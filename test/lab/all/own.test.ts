@@ -139,7 +139,11 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
 
   it("is refused with a credential of another project, before anything is made", async () => {
     const { id, secret } = await makeCredential(await administrator(), "admin");
-    await refused(id, secret, /cluster\.credential\.id: .* is of project \S+, and the cluster is/);
+    await refused(
+      id,
+      secret,
+      /cluster\.credential\.id: .* belongs to project \S+, but the cluster is/,
+    );
   });
 
   it("comes up with nodes that wait for the pod network only, and are known by their servers", async () => {

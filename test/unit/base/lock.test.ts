@@ -34,7 +34,7 @@ describe("base/lock", () => {
     await withLock(file, { purpose: "building a cloud" }, async () => {
       await assert.rejects(
         withLock(file, { purpose: "other" }, () => Promise.resolve()),
-        new RegExp(`Process ${process.pid.toString()} is busy here \\(building a cloud\\)`),
+        new RegExp(`Process ${process.pid.toString()} holds this lock \\(building a cloud\\)`),
       );
     });
   });

@@ -157,7 +157,7 @@ describe("the OpenStack client", () => {
   it("refuses an answer that is none of a service's", async () => {
     cloud.on("GET /network/ports", { body: "<html>Sign in</html>" });
     const error = await refused((await connect()).request("network", "GET", "/ports"));
-    assert.match(error.message, /^GET network \/ports was answered with something that is no JSON/);
+    assert.match(error.message, /^GET network \/ports got an answer that is not JSON/);
   });
 
   it("names a service that the catalog lacks, and the region", async () => {

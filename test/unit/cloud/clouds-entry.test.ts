@@ -102,7 +102,7 @@ describe("an entry of clouds.yaml", () => {
       const entry = { ...password, regions, region_name: "c" };
       assert.match(
         refusal(() => settingsOf(entry)).message,
-        /'c' is none of its regions; write one of a, b\.$/,
+        /'c' is not one of its regions; write one of a, b\.$/,
       );
       assert.match(
         refusal(() => settingsOf(entry, { OS_REGION_NAME: "d" })).hint,

@@ -140,7 +140,7 @@ describe("clouds.yaml", () => {
   it("refuses an auth_type that it does not know, and names those that it takes", () => {
     assert.match(
       refusal(() => settingsOf({ ...password, auth_type: "v3oidcpassword" })).message,
-      /one in .*: auth_type 'v3oidcpassword' is not taken; write one of password, v3password, token, v3token, v3applicationcredential\.$/,
+      /one in .*: auth_type 'v3oidcpassword' is not supported; write one of password, v3password, token, v3token, v3applicationcredential\.$/,
     );
     for (const auth_type of ["password", "v3password"])
       assert.equal(settingsOf({ ...password, auth_type }).credential.kind, "password");
@@ -148,7 +148,7 @@ describe("clouds.yaml", () => {
 
   it("refuses an interface that is none", () => {
     const { message } = refusal(() => settingsOf({ ...password, interface: "intern" }));
-    assert.match(message, /interface 'intern' is none; write one of public, internal, admin/);
+    assert.match(message, /'intern' is not an interface; write one of public, internal, admin/);
     assert.equal(settingsOf({ ...password, endpoint_type: "adminURL" }).interface, "admin");
   });
 
@@ -171,7 +171,7 @@ describe("clouds.yaml", () => {
       for (const half of [{ cert: join(folder.path, "cert") }, { key: join(folder.path, "key") }])
         assert.match(
           refusal(() => settingsOf({ ...password, ...half })).message,
-          /belong together/,
+          /cert or key is missing/,
         );
     });
 
@@ -239,7 +239,7 @@ describe("clouds.yaml", () => {
     // Values that both files contain take precedence over environment variables.
     assert.throws(
       () => unseen({ ...open, password: "open" }),
-      /OpenStack's provider would take another password: it looks for secure\.yaml in .* only/,
+      /OpenStack's provider would use another password: it reads secure\.yaml in .* only/,
     );
   });
 

@@ -19,7 +19,10 @@ describe("the credential of a cluster's controllers", () => {
 
   it("is spoken of when it has ended or ends within 30 days", () => {
     assert.equal(endingOf("2027-02-01T00:00:00Z", now), undefined);
-    assert.match(endingOf("2027-01-11T00:00:00Z", now) ?? "", /in 10 days: without it there are/);
+    assert.match(
+      endingOf("2027-01-11T00:00:00Z", now) ?? "",
+      /in 10 days: without it, the cluster can/,
+    );
     assert.match(endingOf("2026-12-31T00:00:00Z", now) ?? "", / ended at 2026-12-31/);
   });
 
@@ -34,7 +37,10 @@ describe("the credential of a cluster's controllers", () => {
     assert.deepEqual(asked({}, {}), []);
     assert.match(asked({ roles: ["tenant"] }, {}).join(), /^problem credential\.roles: none of/);
     assert.match(asked({}, { credentialRoles: ["x"] }).join(), /you do not have x in the project/);
-    assert.match(asked({ restricted: true }, {}).join(), /^problem credential: you work with a/);
+    assert.match(
+      asked({ restricted: true }, {}).join(),
+      /^problem credential: your application credential is/,
+    );
     assert.deepEqual(asked({ restricted: true, roles: [] }, { credentialRoles: ["x"] }, true), []);
     const [soon, gone] = ["2027-01-11T00:00:00Z", "2026-12-31T00:00:00Z"];
     for (const lives of [false, true]) {
@@ -42,10 +48,7 @@ describe("the credential of a cluster's controllers", () => {
       assert.match(asked({}, { credentialEnd: gone }, lives).join(), /^problem credential\.exp/);
     }
     const supplied = { makesCredential: false, credentialEnd: gone };
-    assert.match(
-      asked({}, supplied).join(),
-      /; write another credential\.id and credential\.secret/,
-    );
+    assert.match(asked({}, supplied).join(), /; write a new credential\.id and credential\.secret/);
   });
 
   it("is another user's where Keystone refuses to show it, and nowhere else", async () => {

@@ -20,7 +20,7 @@ describe("the operator's way to the cloud", () => {
 
   it("is warned of with a client certificate, which the cluster's controllers get with its key", () => {
     assert.deepEqual(texts({ certified: true, certificateEnd: "2028-01-01T00:00:00Z" }), [
-      "warning: cert: you show the cloud a client certificate, which the cluster's controllers show it, too: with its key it is in the cluster's Secret cloud-config; name as cert and key in clouds.yaml what was made out for this cluster, not to a person",
+      "warning: cert: the cluster's controllers use your client certificate, too: it is in the cluster's Secret cloud-config with its key; name as cert and key in clouds.yaml a certificate issued for this cluster, not for a person",
     ]);
   });
 
@@ -28,7 +28,7 @@ describe("the operator's way to the cloud", () => {
     const [, soon] = texts({ certified: true, certificateEnd: "2027-01-11T00:00:00.000Z" });
     assert.equal(
       soon,
-      "warning: cert: the client certificate of the cluster's controllers ends at 2027-01-11T00:00:00.000Z, in 10 days: without it there are neither load balancers nor volumes; name another one and run up, before it ends",
+      "warning: cert: the client certificate of the cluster's controllers ends at 2027-01-11T00:00:00.000Z, in 10 days: without it, the cluster can create neither load balancers nor volumes; name a new one and run up before it ends",
     );
   });
 
@@ -36,7 +36,7 @@ describe("the operator's way to the cloud", () => {
     const [refused, ...others] = texts({ certified: true }, { asksKeystone: true });
     assert.equal(
       refused,
-      "problem: kubernetes.keystone: you show the cloud a client certificate, and k8s-keystone-auth has none to show; leave kubernetes.keystone out, or write as its url the address of a Keystone that asks for none",
+      "problem: kubernetes.keystone: the cloud asks for a client certificate, and k8s-keystone-auth supports none; leave kubernetes.keystone out, or write as its url the address of a Keystone that asks for none",
     );
     assert.equal(others.length, 1);
     assert.deepEqual(texts({}, { asksKeystone: true }), []);

@@ -63,7 +63,7 @@ describe("what the cloud knows about a machine", () => {
   });
 
   it("is that it does not exist any more", async () => {
-    assert.match(await describeServer(await connect(), id), /1 does not exist any more/);
+    assert.match(await describeServer(await connect(), id), /1 no longer exists/);
   });
 
   it("is an error when the cloud cannot be asked", async () => {

@@ -28,7 +28,7 @@ describe("what a machine would stumble over at its first boot", () => {
       const dockerHub = pulls({ workers });
       assert.deepEqual(dockerHub, { nodes: 81, images: [router] });
       assert.deepEqual(await ask({ dockerHub }), [
-        `warning: registry: 81 nodes each pull ${router}; without a sign-in Docker Hub refuses an address, and so all nodes behind one router, after 100 pulls in 6 hours; write a mirror, or user and password, in kubernetes.registries["docker.io"]`,
+        `warning: registry: 81 nodes each pull ${router}; without a login, Docker Hub refuses an address, and so all nodes behind one router, after 100 pulls in 6 hours; write a mirror, or user and password, in kubernetes.registries["docker.io"]`,
       ]);
     });
 
@@ -56,7 +56,7 @@ describe("what a machine would stumble over at its first boot", () => {
       cloud.on("GET /image/images", { body: { images: [{ ...image("i"), name, ...properties }] } });
     };
     const rest =
-      "the genericcloud kernel of Debian 12 cannot read the config drive; then no machine ever answers unless its network has the metadata service; set hw_cdrom_bus=scsi and hw_scsi_model=virtio-scsi on the image, or take Debian's image generic instead";
+      "the genericcloud kernel of Debian 12 cannot read the config drive; then no machine answers unless its network has the metadata service; set hw_cdrom_bus=scsi and hw_scsi_model=virtio-scsi on the image, or choose Debian's image generic";
 
     it("may be unreadable on the machine type q35", async () => {
       for (const type of ["q35", "pc-q35-8.2"]) {
@@ -115,7 +115,7 @@ describe("what a machine would stumble over at its first boot", () => {
         { id: "s", name: "inside", cidr: "10.0.0.0/24", enable_dhcp: false },
       );
       assert.deepEqual(await found(), [
-        "warning: network.existing: the subnet 'inside' has no DHCP, and Debian's genericcloud images get an address by DHCP only, so that no machine would answer; switch it on with `openstack subnet set --dhcp s`, or take an image that configures itself from the config drive",
+        "warning: network.existing: the subnet 'inside' has no DHCP, and Debian's genericcloud images get an address by DHCP only, so no machine would answer; enable DHCP with `openstack subnet set --dhcp s`, or choose an image that configures itself from the config drive",
       ]);
     });
 

@@ -67,12 +67,12 @@ describe("the questions about what a cluster chooses of Octavia", () => {
         ...{ flavors: { "endpoint.flavorId": "f1" }, zones: { "endpoint.zone": "az1" } },
       };
       assert.deepEqual(await ask({ octavia: choices, volumeZones: ["store"] }), [
-        "warning: loadBalancer.provider: whether there is 'amphora' is not known; Octavia does not list its providers to you",
-        "warning: endpoint.flavorId: whether there is 'f1' is not known; Octavia does not list its flavors to you",
-        "warning: endpoint.zone: whether there is 'az1' is not known; Octavia does not list its zones to you",
-        "warning: zones: whether Nova has a is not known; it does not list its zones to you",
-        "warning: volume types: whether there are fast is not known; Cinder does not list its types to you",
-        "warning: volumes: whether Cinder has store is not known; it does not list its zones to you",
+        "warning: loadBalancer.provider: cannot check 'amphora': Octavia does not list its providers to you",
+        "warning: endpoint.flavorId: cannot check 'f1': Octavia does not list its flavors to you",
+        "warning: endpoint.zone: cannot check 'az1': Octavia does not list its zones to you",
+        "warning: zones: cannot check a: Nova does not list its zones to you",
+        "warning: volume types: cannot check fast: Cinder does not list its types to you",
+        "warning: volumes: cannot check store: Cinder does not list its zones to you",
       ]);
     });
 });

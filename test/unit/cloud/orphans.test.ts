@@ -197,7 +197,7 @@ describe("what a cluster left", () => {
         ),
       (error: unknown) =>
         error instanceof CloudError &&
-        /these are left: stuck \(/.test(error.message) &&
+        /access rules of it are left: stuck \(/.test(error.message) &&
         error.hint === "Delete them: `openstack access rule delete stuck`.",
     );
     assert.equal(written().at(-1), `DELETE ${user}/access_rules/own`);

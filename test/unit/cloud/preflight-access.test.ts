@@ -26,10 +26,16 @@ describe("the questions before the first write, about who asks and what for", ()
       return findings.map(({ text }) => text);
     };
     try {
-      assert.match((await ask({}, [])).join(), /^credential: you work with a restricted/);
+      assert.match(
+        (await ask({}, [])).join(),
+        /^credential: your application credential is restricted/,
+      );
       assert.deepEqual(await ask({ credential: { id: "i", secret: {} } }, []), []);
       assert.deepEqual(await ask({ credential: { username: "u", password: {} } }, []), []);
-      assert.match((await ask({}, ["1"])).join(), /^credential: you work with a restricted/);
+      assert.match(
+        (await ask({}, ["1"])).join(),
+        /^credential: your application credential is restricted/,
+      );
       assert.deepEqual(await ask({}, ["1"], true), []);
     } finally {
       await cloud.close();
@@ -49,10 +55,10 @@ describe("the questions before the first write, about who asks and what for", ()
       };
       try {
         assert.deepEqual(await ask({}), [
-          "problem: credential: Keystone has no application credentials here, or lets you have none; write credential.username, credential.userDomainName and credential.password of a user with the roles member and load-balancer_member in the project",
+          "problem: credential: this cloud's Keystone offers no application credentials, or does not allow you one; write credential.username, credential.userDomainName and credential.password of a user with the roles member and load-balancer_member in the project",
         ]);
         const hidden =
-          "warning: application credential: the cloud does not show to you whether the project has any";
+          "warning: application credential: the cloud does not show them to you, so they were not checked";
         assert.deepEqual(
           await ask({ credential: { username: "u", password: {} } }),
           status === 403 ? [hidden] : [],
@@ -77,7 +83,7 @@ describe("the questions before the first write, about who asks and what for", ()
       assert.deepEqual(await warned(fakeProject, "kube-router"), []);
       assert.deepEqual(await warned("another", "flannel"), []);
       assert.deepEqual(await warned("another", "kube-router"), [
-        "warning: network.existing.network: 'office' belongs to another project, and unless the cloud's operator allows more, Neutron refuses ports there for podNetwork kube-router; write others, like podNetwork flannel, or ask the operator",
+        "warning: network.existing.network: 'office' belongs to another project, and Neutron refuses ports there, unless the cloud's operator allows them, for podNetwork kube-router; write others, like podNetwork flannel, or ask the operator",
       ]);
     } finally {
       await cloud.close();
@@ -100,7 +106,7 @@ describe("the questions before the first write, about who asks and what for", ()
       assert.deepEqual(await ask({ zones: ["zone-a"] }), []);
       const zones = ["zone-a", "zone-b"];
       assert.deepEqual(await ask({ zones }), [
-        "warning: storageClasses: machines are in zone-b, which are no zones of Cinder (nova, zone-a): volumes would not be made; set blockStorage.topology to false",
+        "warning: storageClasses: machines are in zone-b, which are not zones of Cinder (nova, zone-a): volumes could not be created; set blockStorage.topology to false",
       ]);
       assert.deepEqual(await ask({ zones, blockStorage: { topology: false } }), []);
       const classes = ["nova", "other"].map((name) => ({ name, availability: name }));

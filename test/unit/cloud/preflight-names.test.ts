@@ -37,13 +37,13 @@ describe("names that are taken", () => {
 
   it("by another cluster are told with what shows that one, and with nothing that deletes it", async () => {
     const [text = ""] = await ask([{ kind: "network", name: "dev" }]);
-    assert.match(text, /`npx stackadm orphans --identity 0123456789ab` shows it/);
+    assert.match(text, /`npx stackadm orphans --identity 0123456789ab`, which lists/);
     assert.doesNotMatch(text, /--delete/);
   });
 
   it("by what a newer state holds are told without: it is the identity of the cluster that lives", async () => {
     assert.deepEqual(await ask([{ kind: "network", name: "dev" }], identity), [
-      "network: the name 'dev' is taken by n, which is this cluster's own, but the state does not hold it, and nothing proves that a run which failed has left it: the state may be an old one; bring back the newer one, or delete this network in the cloud, then run it again",
+      "network: the name 'dev' is taken by n, which belongs to this cluster but is not in the state, and no failed run explains that: the state may be outdated; restore the newer state, or delete this network in the cloud, then run the same command again",
     ]);
   });
 

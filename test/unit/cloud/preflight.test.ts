@@ -58,7 +58,7 @@ describe("the questions before the first write", () => {
       "problem: externalNetwork: 'nowhere' is not an external network; there are: public",
       "problem: of.services: 'elsewhere' is not an external network; there are: public",
       "problem: network.existing.network: 'home' does not exist; there are none",
-      "problem: podNetwork: cloud-routes needs routers that take routes (Neutron's extension extraroute), which the cloud does not offer; write another one, like kube-router",
+      "problem: podNetwork: cloud-routes needs routers with static routes (Neutron's extension extraroute), which the cloud does not offer; write another pod network, such as kube-router",
       "problem: zone: 'b' does not exist or is closed; there are: a",
       "problem: zone: 'closed' does not exist or is closed; there are: a",
       "problem: volume type: 'gold' does not exist; there are: fast",
@@ -122,8 +122,8 @@ describe("the questions before the first write", () => {
     );
     const counts = { ...needs.counts, "load balancers": 0 };
     const warnings = [
-      "warning: quota: the load balancer service does not show it to you",
-      "warning: load balancer: the cloud does not show to you whether the project has any",
+      "warning: quota: the load balancer service does not show the quota to you",
+      "warning: load balancer: the cloud does not show them to you, so they were not checked",
     ];
     assert.deepEqual(await ask({ counts }), warnings);
     cloud.on("GET /compute/servers/detail", { status: 403, body: {} });
@@ -136,7 +136,7 @@ describe("the questions before the first write", () => {
     });
     const has = "flavor: 'big' has 1 vCPU and 512 MiB; kubeadm";
     const problem = (checks: string): string =>
-      `problem: ${has} makes no control plane with less than 2 and 1700: write a larger one, or ${checks} in kubernetes.ignorePreflightErrors`;
+      `problem: ${has} creates no control plane with less than 2 and 1700; write a larger flavor, or ${checks} in kubernetes.ignorePreflightErrors`;
     const warning = `warning: ${has} wants 2 and 1700`;
     assert.deepEqual(await ask(), [problem("NumCPU and Mem")]);
     assert.deepEqual(await ask({ sizeChecks: ["Mem"] }), [problem("Mem")]);
@@ -148,7 +148,7 @@ describe("the questions before the first write", () => {
   it("compare the quotas with what is still to be made", async () => {
     limits(cloud, { maxTotalCores: 10, totalCoresUsed: 4 });
     assert.deepEqual(await ask(), [
-      "problem: quota of cores: 8 more are needed, 6 of 10 are free; ask for a larger quota or delete something",
+      "problem: quota of cores: need 8 more, but 6 of 10 are free; ask for a larger quota or delete unused objects",
     ]);
   });
 
@@ -162,7 +162,7 @@ describe("the questions before the first write", () => {
     const servers = ["1", "2", "3"].map((id) => ({ id, name: `dev-${id}` }));
     cloud.on("GET /compute/servers/detail", { body: { servers } });
     assert.deepEqual(await ask({}, ["1", "2", "3"]), []);
-    assert.match((await ask()).join(), /quota of instances: 3 more are needed, 0 of 3/);
+    assert.match((await ask()).join(), /quota of instances: need 3 more, but 0 of 3/);
   });
 
   it("need no room for a volume that is to be larger when it is created again", async () => {
@@ -173,7 +173,7 @@ describe("the questions before the first write", () => {
     });
     const counts = { ...needs.counts, volumes: 1, "volume gigabytes": 60 };
     const larger = { counts, volumeSizes: { "dev-a-0-root": 60 } };
-    assert.match((await ask(larger)).join(), /quota of volume gigabytes: 60 more are needed/);
+    assert.match((await ask(larger)).join(), /quota of volume gigabytes: need 60 more/);
     const volume = { id: "v", name: "dev-a-0-root", size: 20 };
     cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [volume] } });
     assert.deepEqual(await ask(larger, ["v"]), []);
@@ -183,7 +183,7 @@ describe("the questions before the first write", () => {
     const quota = { security_group_rule: { limit: 100, used: 80, reserved: 0 } };
     cloud.on(`GET /network/quotas/${fakeProject}/details`, { body: { quota } });
     assert.deepEqual(await ask(), [
-      "problem: quota of security group rules: 30 more are needed, 20 of 100 are free; ask for a larger quota or delete something",
+      "problem: quota of security group rules: need 30 more, but 20 of 100 are free; ask for a larger quota or delete unused objects",
     ]);
     const group = { id: "g", name: "dev-node", security_group_rules: Array(10).fill({}) };
     cloud.on("GET /network/security-groups", { body: { security_groups: [group] } });
@@ -194,7 +194,7 @@ describe("the questions before the first write", () => {
     const servers = [{ id: "s", name: "dev-control-plane-0" }];
     cloud.on("GET /compute/servers/detail", () => ({ body: { servers } }));
     assert.deepEqual(await ask(), [
-      "problem: server: the name 'dev-control-plane-0' is taken by s, which no cluster of stackadm made; choose another cluster name",
+      "problem: server: the name 'dev-control-plane-0' is taken by s, which no cluster of stackadm created; choose another cluster name",
     ]);
     servers.push({ id: "theirs", name: "dev-control-plane-0" });
     assert.deepEqual(await ask({}, ["s"]), []);
@@ -216,7 +216,9 @@ describe("the questions before the first write", () => {
       status: 403,
       body: { NeutronError: { message: "policy does not allow" } },
     });
-    assert.deepEqual(await ask(), ["warning: quota: the network service does not show it to you"]);
+    assert.deepEqual(await ask(), [
+      "warning: quota: the network service does not show the quota to you",
+    ]);
   });
 
   it("miss the load-balancer service only when it is needed", async () => {

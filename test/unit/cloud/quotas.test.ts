@@ -11,7 +11,7 @@ describe("a quota", () => {
 
   it("that is used up beyond its limit has nothing free", () => {
     const [text] = quotaProblems({ ports: { limit: 5, used: 9 } }, { ports: 1 });
-    assert.match(text ?? "", /1 more are needed, 0 of 5 are free/);
+    assert.match(text ?? "", /need 1 more, but 0 of 5 are free/);
   });
 
   it("is enough when it just fits, or when nothing more is needed", () => {

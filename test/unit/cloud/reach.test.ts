@@ -68,7 +68,7 @@ describe("a cloud that misbehaves", () => {
         error.message,
         "POST network /ports: the connection to cloud 'OS_AUTH_URL' broke before the answer came (ECONNRESET, tried once).",
       );
-      assert.match(error.hint, /may have carried it out: look before/);
+      assert.match(error.hint, /may have done it already: check before/);
     }
   });
 
@@ -184,7 +184,7 @@ describe("a cloud behind TLS", () => {
 
   it("says that it may want a client certificate when there is none", async () => {
     const error = await refused(connect({ OS_CACERT: own.path("ca.pem") }, asking()));
-    assert.match(error.message, /does not agree to TLS at https:/);
+    assert.match(error.message, /rejected the TLS connection at https:/);
     assert.match(error.hint, /`cert` and `key` in clouds\.yaml \(OS_CERT, OS_KEY\)/);
   });
 });

@@ -51,8 +51,8 @@ describe("a request that the cloud could not take", () => {
   it("says what it waits for before it does", async () => {
     const { said } = await ask([answer(429), broken("ECONNRESET"), answer(200)]);
     assert.deepEqual(said, [
-      "GET compute /servers: the cloud answered 429; try 2 of 5 comes in 1 s.",
-      "GET compute /servers: the connection broke; try 3 of 5 comes in 2 s.",
+      "GET compute /servers: the cloud answered 429; attempt 2 of 5 follows in 1 s.",
+      "GET compute /servers: the connection broke; attempt 3 of 5 follows in 2 s.",
     ]);
   });
 

@@ -64,7 +64,7 @@ describe("a user as whom a cluster's controllers sign in", () => {
   it("is refused where Keystone refuses them, without the password", async () => {
     cloud.on(tokens, { status: 401, body: { error: { message: "requires authentication" } } });
     assert.deepEqual(await ask(), [
-      `problem credential.username: the user 'shop' of the domain 'Default' cannot sign in to project ${fakeProject}: there is none, the password is another one or has ended, or the user is disabled, locked or without a role there; correct credential.password or have the user put right`,
+      `problem credential.username: the user 'shop' of the domain 'Default' cannot sign in to project ${fakeProject}: the user does not exist, the password is wrong or expired, or the user is disabled, locked or without a role in the project; correct credential.password or ask the cloud's operator to correct the user`,
     ]);
     const [byId = ""] = await ask({ user: { userId: "5d6a" } });
     assert.match(byId, /^problem credential\.userId: the user 5d6a cannot sign in to project/);
@@ -76,14 +76,14 @@ describe("a user as whom a cluster's controllers sign in", () => {
   });
 
   it("has the roles that the operator would give a credential, or is told which to add", async () => {
-    const add = `have the cloud's operator add it with \`openstack role add --project ${fakeProject} --user <user> <role>\``;
+    const add = `ask the cloud's operator to add it with \`openstack role add --project ${fakeProject} --user <user> <role>\``;
     answers(["reader"]);
     assert.deepEqual(await ask(), [
       `problem credential.username: the user 'shop' of the domain 'Default' does not have member, load-balancer_member in project ${fakeProject}, only reader; ${add}`,
     ]);
     answers(["member"]);
     assert.deepEqual(await ask(), [
-      `warning credential.username: the user 'shop' of the domain 'Default' does not have load-balancer_member in project ${fakeProject}: the cluster's controllers cannot do what the cloud allows for it only; ${add}`,
+      `warning credential.username: the user 'shop' of the domain 'Default' does not have load-balancer_member in project ${fakeProject}: the cluster's controllers cannot do what the cloud allows with this role only; ${add}`,
     ]);
     assert.deepEqual(await ask({ roles: ["Member"] }), []);
     const certificate = "loadBalancer.defaultTlsContainerRef";
@@ -101,7 +101,7 @@ describe("a user as whom a cluster's controllers sign in", () => {
   it("has a password of which Keystone says when it ends", async () => {
     answers(both, "2027-01-11T00:00:00.000000");
     assert.deepEqual(await ask(), [
-      "warning credential.password: the credential of the cluster's controllers ends at 2027-01-11T00:00:00Z, in 10 days: without it there are neither load balancers nor volumes; have another one, and write it to credential.password and run up, before it ends",
+      "warning credential.password: the credential of the cluster's controllers ends at 2027-01-11T00:00:00Z, in 10 days: without it, the cluster can create neither load balancers nor volumes; get a new password, and write it to credential.password and run up before it ends",
     ]);
     answers(both, "2027-03-01T00:00:00.000000");
     assert.deepEqual(await ask(), []);

@@ -20,7 +20,7 @@ const shown = "GET /identity/v3/users/shop/application_credentials/5d6a";
 const now = Date.parse("2027-01-01T00:00:00Z");
 const both = ["member", "load-balancer_member"];
 const make =
-  "make one with `openstack application credential create --role member --role load-balancer_member <name>`, and write its ID and secret to credential.id and credential.secret";
+  "create one with `openstack application credential create --role member --role load-balancer_member <name>`, and write its ID and secret to credential.id and credential.secret";
 
 describe("an application credential that is supplied for a cluster's controllers", () => {
   let cloud: FakeCloud;
@@ -79,7 +79,7 @@ describe("an application credential that is supplied for a cluster's controllers
     it(`is refused where Keystone refuses it, without the secret (${String(status)})`, async () => {
       cloud.on(tokens, { status, body: { error: { message: "Could not find it" } } });
       assert.deepEqual(await ask(), [
-        `problem credential.id: the application credential 5d6a cannot sign in: there is none, credential.secret is not its secret, it has ended, or its user is disabled or has lost a role; ${make}`,
+        `problem credential.id: the application credential 5d6a cannot sign in: it does not exist, credential.secret is wrong, it has expired, or its user is disabled or has lost a role; ${make}`,
       ]);
     });
 
@@ -91,7 +91,7 @@ describe("an application credential that is supplied for a cluster's controllers
   it("is refused where it is another project's, whatever its roles", async () => {
     answers({ project: "other", roles: [] });
     assert.deepEqual(await ask(), [
-      `problem credential.id: the application credential 5d6a is of project other, and the cluster is made in project ${fakeProject}; sign in there, and ${make}`,
+      `problem credential.id: the application credential 5d6a belongs to project other, but the cluster is created in project ${fakeProject}; sign in to that project, and ${make}`,
     ]);
   });
 
@@ -102,7 +102,7 @@ describe("an application credential that is supplied for a cluster's controllers
     ]);
     answers({ roles: ["Member"] });
     assert.deepEqual(await ask(), [
-      `warning credential.id: the application credential 5d6a does not have load-balancer_member in project ${fakeProject}: the cluster's controllers cannot do what the cloud allows for it only; ${make}`,
+      `warning credential.id: the application credential 5d6a does not have load-balancer_member in project ${fakeProject}: the cluster's controllers cannot do what the cloud allows with this role only; ${make}`,
     ]);
     answers();
     const certificate = "loadBalancer.defaultTlsContainerRef";
@@ -113,7 +113,7 @@ describe("an application credential that is supplied for a cluster's controllers
   it("is not refused for a role that only the cloud knows", async () => {
     answers({ roles: ["k8s-controllers"] });
     assert.deepEqual(await ask(), [
-      `warning credential.id: the application credential 5d6a does not have member, load-balancer_member in project ${fakeProject}: the cluster's controllers cannot do what the cloud allows for it only; ${make}`,
+      `warning credential.id: the application credential 5d6a does not have member, load-balancer_member in project ${fakeProject}: the cluster's controllers cannot do what the cloud allows with this role only; ${make}`,
     ]);
   });
 
@@ -125,14 +125,14 @@ describe("an application credential that is supplied for a cluster's controllers
   it("is warned of where it may do more than the controllers need", async () => {
     answers({ roles: ["admin", ...both] });
     assert.deepEqual(await ask(), [
-      `warning credential.id: the application credential 5d6a has the role admin, and with it whoever reads the cluster's Secret cloud-config; ${make}`,
+      `warning credential.id: the application credential 5d6a has the role admin, and so has every reader of the cluster's Secret cloud-config; ${make}`,
     ]);
     answers({ roles: ["admin"], restricted: false });
     assert.deepEqual(
       (await ask({}, ["tenant"])).map((text) => text.replace(/.*5d6a /, "")),
       [
-        "has the role admin, and with it whoever reads the cluster's Secret cloud-config; make one with `openstack application credential create --role <role> <name>`, and write its ID and secret to credential.id and credential.secret",
-        "is unrestricted: whoever reads the cluster's Secret cloud-config can make others, which stay when it is deleted; make one with `openstack application credential create --role <role> <name>`, and write its ID and secret to credential.id and credential.secret",
+        "has the role admin, and so has every reader of the cluster's Secret cloud-config; create one with `openstack application credential create --role <role> <name>`, and write its ID and secret to credential.id and credential.secret",
+        "is unrestricted: every reader of the cluster's Secret cloud-config can create other credentials, which outlive it; create one with `openstack application credential create --role <role> <name>`, and write its ID and secret to credential.id and credential.secret",
       ],
     );
   });
@@ -141,7 +141,7 @@ describe("an application credential that is supplied for a cluster's controllers
     const soon = "2027-01-11T00:00:00.000000";
     answers({}, soon);
     assert.deepEqual(await ask(), [
-      "warning credential.id: the credential of the cluster's controllers ends at 2027-01-11T00:00:00Z, in 10 days: without it there are neither load balancers nor volumes; write another credential.id and credential.secret and run up, before it ends",
+      "warning credential.id: the credential of the cluster's controllers ends at 2027-01-11T00:00:00Z, in 10 days: without it, the cluster can create neither load balancers nor volumes; write a new credential.id and credential.secret and run up before it ends",
     ]);
     assert.equal((await ask({ expiresAt: "2028-01-01T00:00:00Z" })).length, 1);
     assert.deepEqual(await ask({ expiresAt: "2027-01-11T00:00:00Z" }), []);

@@ -30,7 +30,7 @@ describe("the questions about zones", () => {
     const unplacedVolumes = [volume("one", "a"), volume("two", "b")];
     open("a", "b", "c");
     assert.deepEqual(await ask({ unplacedVolumes }), [
-      'warning: volumes: machines are in a, b, and Cinder makes all of etcd.etcdVolume in one zone of its own choice: without that zone none of the machines is left, and some clouds attach no volume of another zone; write zone: "{zone}" there for each machine\'s own',
+      'warning: volumes: machines are in a, b, and Cinder creates all of etcd.etcdVolume in one zone that it chooses: if that zone fails, all of these machines fail, and some clouds attach no volume of another zone; write zone: "{zone}" there for the zone of each machine',
     ]);
     cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [{ id: "v", name: "two" }] } });
     assert.deepEqual(await ask({ unplacedVolumes }, ["v"]), [], "what is made keeps its zone");

@@ -28,7 +28,10 @@ describe("the end of the credential of a living cluster", () => {
     assert.ok(text.endsWith(todo), text);
     assert.deepEqual(more, []);
     const [over = ""] = asked([made({ inputs: { expiresAt: gone }, outputs: {} })]);
-    assert.match(over, / ended at 2026-12-31T00:00:00Z: without it there are neither/);
+    assert.match(
+      over,
+      / ended at 2026-12-31T00:00:00Z: without it, the cluster can create neither/,
+    );
     assert.ok(over.endsWith(todo), over);
   });
 

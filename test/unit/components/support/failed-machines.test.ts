@@ -212,7 +212,7 @@ describe("failed machines", () => {
       const { sentence } = await machines().judge(server, true);
       assert.match(
         sentence,
-        /never answered.*; `up --refresh` creates it again\. .*does not exist any more/,
+        /never answered.*; `up --refresh` creates it again\. .*no longer exists/,
       );
     });
 
