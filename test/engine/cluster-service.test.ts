@@ -233,7 +233,7 @@ describe("the cluster service on a real engine", function () {
     const notes: string[] = [];
     const { outputs } = await clusters.up("dev", { ...bare, onNote: (text) => notes.push(text) });
     assert.deepEqual(outputs["said"], { value: "done", secret: false });
-    assert.match(notes.join("\n"), /lock of process \d+ .* is removed/);
+    assert.match(notes.join("\n"), /lock of process \d+ .*: the process no longer exists/);
     assert.match(notes.join("\n"), /interrupted; repaired what it left: Command 'slow'/);
     assert.ok(!existsSync(`${checkpointFile()}.attrs`), "the repaired state has attributes");
   });
