@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { changedFiles, commitCount } from "./changed-files.js";
@@ -12,7 +13,23 @@ interface Choice {
   readonly root: string;
   /** Whether to include files that run only with `--all`. */
   readonly all: boolean;
-  readonly largestFirst: boolean;
+  readonly order: Order;
+}
+
+/** Order of a tier's files. With `largest first`, no large file runs alone at the end. */
+export type Order = "by path" | "largest first" | { readonly seed: number };
+
+/** Returns files, which are sorted by path, in another order. */
+function inOrder(files: readonly string[], order: Order, root: string): string[] {
+  if (order === "by path") return [...files];
+  const key = (file: string): number =>
+    order === "largest first"
+      ? -statSync(file).size
+      : createHash("sha256")
+          .update(`${order.seed} ${relative(root, file)}`)
+          .digest()
+          .readUIntBE(0, 6);
+  return files.toSorted((one, other) => key(one) - key(other));
 }
 
 /**
@@ -28,11 +45,8 @@ function whoseTurn(files: readonly string[], root: string): string | undefined {
   return turns.toSorted((one, other) => count(other) - count(one))[0];
 }
 
-/**
- * Returns a tier's test files by path, or the largest first, so that no large file runs alone at
- * the end.
- */
-export function testFiles(tier: string, { root, all, largestFirst }: Choice): string[] {
+/** Returns the test files of a tier. */
+export function testFiles(tier: string, { root, all, order }: Choice): string[] {
   const directory = join(root, "test", tier);
   if (!existsSync(directory)) return [];
   const every = readdirSync(directory, { withFileTypes: true, recursive: true })
@@ -46,6 +60,5 @@ export function testFiles(tier: string, { root, all, largestFirst }: Choice): st
   const files = all
     ? every
     : every.filter((file) => file === chosen || ![...asked, ...turns].includes(file));
-  const size = (file: string): number => statSync(file).size;
-  return largestFirst ? files.sort((one, other) => size(other) - size(one)) : files;
+  return inOrder(files, order, root);
 }

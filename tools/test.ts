@@ -1,119 +1,21 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { accessSync, constants, statfsSync } from "node:fs";
 import { join } from "node:path";
-import type { Command } from "commander";
+import { InvalidArgumentError, type Command } from "commander";
 import { runCommand, type Session } from "../automation/cli/session.js";
-import { ensureCommands } from "../base/host-packages.js";
 import { Failure } from "../base/failure.js";
-import { UserError } from "../base/user-error.js";
 import { duration } from "../automation/render/screen.js";
 import { table } from "../automation/render/table.js";
-import { evidenceVariable } from "./evidence/record.js";
 import { followTests, type Evidence, type TestFailure, type TierResult } from "./follow-tests.js";
 import { testFiles } from "./test-files.js";
+import { chosen, orderOf, tiers, type Environment, type Tier } from "./tiers.js";
 
 /*
- * `npm test [tiers] [--all]` runs the tiers in order, each in its own mocha, quick ones
- * concurrently. What a tier needs is installed or started first; if that fails, the tier fails with
- * the name of what is missing. No test is skipped.
+ * `npm test [tiers] [--all] [--shuffle [seed]]` runs the tiers in order, each in its own mocha,
+ * quick ones concurrently. What a tier needs is installed or started first; if that fails, the tier
+ * fails with the name of what is missing. No test is skipped.
  */
-
-type Environment = Readonly<Record<string, string>>;
-
-interface Tier {
-  readonly name: string;
-  /** Seconds on two cores with warm caches. */
-  readonly expected: number;
-  /** Files that mocha runs at once. Only for files that do not disturb each other. Default: 1. */
-  readonly jobs?: number;
-  /**
-   * Whether the tier starts no services, so that it can run concurrently with other quick tiers.
-   */
-  readonly quick?: true;
-  /** Whether the tier runs only if it is named, because it takes too long for every change. */
-  readonly named?: true;
-  /** Prepares what the tier needs; returns variables for its environment. */
-  readonly prepare?: (session: Session) => Promise<Environment>;
-}
-
-async function prepareToolchain({ progress, signal }: Session): Promise<Record<string, string>> {
-  await ensureCommands({ ssh: "openssh-client", "ssh-keygen": "openssh-client" }, progress);
-  const { ensureToolchain, standInsVariable } = await import("../toolchain/toolchain.js");
-  const { environment } = await ensureToolchain({ progress, signal, standIns: true });
-  // Tests use clouds of any name.
-  return { ...environment, [standInsVariable]: "1" };
-}
-
-async function prepareLab(session: Session): Promise<Record<string, string>> {
-  const environment = await prepareToolchain(session);
-  const { labUp } = await import("../lab/lab.js");
-  await labUp(session);
-  return environment;
-}
-
-async function prepareEmulated(session: Session): Promise<Record<string, string>> {
-  const environment = await prepareLab(session);
-  const { labAdd } = await import("../lab/lab.js");
-  await labAdd("emulated-machines", session);
-  // No other command runs these tests, so each run writes evidence.
-  return { ...environment, [evidenceVariable]: "1" };
-}
-
-/** Returns the preparation of a tier that needs only commands, given with their Debian packages. */
-const needs =
-  (commands: Readonly<Record<string, string>>): Tier["prepare"] =>
-  async ({ progress }) => {
-    await ensureCommands(commands, progress);
-    return {};
-  };
-
-export const tiers: readonly Tier[] = [
-  {
-    name: "unit",
-    expected: 60,
-    jobs: 2,
-    quick: true,
-    prepare: needs({ python3: "python3", "ssh-agent": "openssh-client" }),
-  },
-  { name: "graph", expected: 60, quick: true },
-  {
-    name: "scripts",
-    expected: 60,
-    jobs: 2,
-    quick: true,
-    prepare: needs({ gpg: "gnupg" }),
-  },
-  {
-    name: "commands",
-    expected: 60,
-    jobs: 3,
-    prepare: needs({
-      python3: "python3",
-      "ssh-agent": "openssh-client",
-      "qemu-system-x86_64": "qemu-system-x86",
-      "qemu-img": "qemu-utils",
-      genisoimage: "genisoimage",
-    }),
-  },
-  { name: "engine", expected: 300, prepare: prepareToolchain },
-  { name: "examples", expected: 500, prepare: prepareLab },
-  { name: "emulated", expected: 5400, named: true, prepare: prepareEmulated },
-  // Must be the last: its last file stops the lab.
-  { name: "lab", expected: 2200, prepare: prepareLab },
-];
-
-/** Returns the named tiers, or those that run by default. */
-export function chosen(names: readonly string[]): readonly Tier[] {
-  const unknown = names.filter((name) => !tiers.some((tier) => tier.name === name));
-  if (unknown.length > 0)
-    throw new UserError(
-      `There is no tier ${unknown.map((name) => `'${name}'`).join(", ")}.`,
-      `There are: ${tiers.map(({ name }) => name).join(", ")}.`,
-    );
-  return tiers.filter(({ name, named }) =>
-    names.length === 0 ? named !== true : names.includes(name),
-  );
-}
 
 /** Ends the tests on Ctrl-C; a second Ctrl-C kills them. */
 function stopWith({ signal, killSignal }: Session, child: ChildProcess): void {
@@ -126,6 +28,8 @@ export interface TestRun {
   readonly root: string;
   /** Whether to run every example, and the files that run only with `--all`. */
   readonly all: boolean;
+  /** Seed for a random order of each tier's files. @default the usual order */
+  readonly seed?: number;
   readonly session: Session;
 }
 
@@ -149,13 +53,14 @@ function inMemory(): Environment {
 }
 
 function runFiles(
-  { name, jobs = 1, quick }: Tier,
-  { root, all, session }: TestRun,
+  tier: Tier,
+  { root, all, seed, session }: TestRun,
   environment: Environment,
 ): ChildProcess {
+  const { name, jobs = 1, quick } = tier;
   const mocha = join(root, "node_modules", "mocha", "bin", "mocha.js");
   const reporter = join(__dirname, "line-reporter.ts");
-  const files = testFiles(name, { root, all, largestFirst: jobs > 1 });
+  const files = testFiles(name, { root, all, order: orderOf(tier, seed) });
   const how = jobs > 1 ? ["--parallel", "--jobs", String(jobs)] : [];
   const child = spawn(
     process.execPath,
@@ -256,8 +161,9 @@ function runRound(round: readonly Tier[], run: TestRun): Promise<TierResult[]> {
 
 /** Runs the named or default tiers; returns the exit code. */
 export async function runTests(names: readonly string[], run: TestRun): Promise<number> {
-  const { session } = run;
+  const { session, seed } = run;
   const results: TierResult[] = [];
+  if (seed !== undefined) session.progress.note(`Order of the files: --shuffle ${seed}`);
   try {
     for (const round of rounds(chosen(names))) {
       if (session.signal.aborted) break;
@@ -280,6 +186,19 @@ export async function runTests(names: readonly string[], run: TestRun): Promise<
   return result.failures.length === 0 && result.passed > 0 ? 0 : 1;
 }
 
+interface Asked {
+  readonly all: boolean;
+  /** Seed; true: a random one. */
+  readonly shuffle?: number | true;
+}
+
+function readSeed(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError(
+    "Write a number of at most nine digits, and tiers before the option.",
+  );
+}
+
 export function registerTest(program: Command, root: string): void {
   program
     .command("test")
@@ -290,7 +209,13 @@ export function registerTest(program: Command, root: string): void {
       "every example, not only the one that was changed; in the lab tier what is in `all/` and all that is `in-turn/`, too",
       false,
     )
-    .action((names: string[], { all }: { all: boolean }, command: Command) =>
-      runCommand(command, (session) => runTests(names, { root, all, session })),
-    );
+    .option(
+      "--shuffle [seed]",
+      "run the files of each tier but `lab` in random order; the printed seed gives the same order again",
+      readSeed,
+    )
+    .action((names: string[], { all, shuffle }: Asked, command: Command) => {
+      const seed = shuffle === true ? randomInt(1_000_000) : shuffle;
+      return runCommand(command, (session) => runTests(names, { root, all, seed, session }));
+    });
 }

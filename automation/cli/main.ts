@@ -1,5 +1,3 @@
-// Must be the first import: later imports load fewer modules.
-import "../cluster/late-modules.js";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";

@@ -1,5 +1,3 @@
-// Must be the first import: later imports load fewer modules.
-import "./late-modules.js";
 import { once } from "node:events";
 import { pathToFileURL } from "node:url";
 import {

@@ -4,7 +4,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../../base/paths.js";
 import { mark } from "../../../tools/line-reporter.js";
-import { chosen, runTests, tiers } from "../../../tools/test.js";
+import { runTests } from "../../../tools/test.js";
+import { chosen, orderOf, tiers } from "../../../tools/tiers.js";
 import { ended, recordedSession, Repository } from "./support/repository.js";
 
 /**
@@ -91,9 +92,9 @@ describe("`npm test`", function () {
       .split("\n")
       .filter(Boolean)
       .map((line) => JSON.parse(line) as Call);
-  const test = async (names: readonly string[], all = false) => {
+  const test = async (names: readonly string[], all = false, seed?: number) => {
     const session = recordedSession();
-    const code = await runTests(names, { root: repository.root, all, session });
+    const code = await runTests(names, { root: repository.root, all, seed, session });
     return { code, ...session };
   };
 
@@ -147,6 +148,34 @@ describe("`npm test`", function () {
     repository.put("test/unit/c.test.ts", "// short");
     assert.equal((await test(["unit"])).code, 0);
     assert.deepEqual(calls()[0]?.files, ["b.test.ts", "c.test.ts", "a.test.ts"].map(unit));
+  });
+
+  it("runs files in the order of a seed, which it prints, but those of the lab by path", async () => {
+    const names = ["a", "b", "c", "d", "e", "f"].map((name) => `${name}.test.ts`);
+    for (const name of names) repository.put(`test/unit/${name}`);
+    const filesBy = async (seed: number): Promise<string[]> => {
+      const { notes } = await test(["unit"], false, seed);
+      assert.deepEqual(notes, [`Order of the files: --shuffle ${seed}`]);
+      return calls().at(-1)?.files ?? [];
+    };
+    const [first, again, ...others] = [await filesBy(7), await filesBy(7), await filesBy(8)];
+    assert.deepEqual([...first].sort(), names.map(unit));
+    assert.deepEqual(again, first);
+    assert.notDeepEqual(others, [first]);
+    const inOrder = tiers.filter((tier) => orderOf(tier, 7) === "by path");
+    assert.deepEqual(
+      inOrder.map(({ name }) => name),
+      ["lab"],
+    );
+  });
+
+  it("draws a seed for --shuffle, and accepts only a number", async () => {
+    const { code, out, err } = await ended(repository.chores("test", "unit", "--shuffle"));
+    assert.deepEqual([code, out], [0, "2 passed, 0 failed\n"]);
+    assert.match(err, /^Order of the files: --shuffle \d+\n/);
+    const wrong = await ended(repository.chores("test", "--shuffle", "unit"));
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.err, /argument 'unit' is invalid\. Write a number/);
   });
 
   it("fails when one test does, and when mocha says so though every test passed", async () => {

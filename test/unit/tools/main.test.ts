@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../../base/paths.js";
 import { buildChores } from "../../../tools/main.js";
-import { tiers } from "../../../tools/test.js";
+import { tiers } from "../../../tools/tiers.js";
 import { golden } from "../../support/golden.js";
 
 const program = buildChores("/nowhere");
