@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import {
-  cpSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -20,10 +20,10 @@ export interface GoBuild {
   readonly name: string;
   readonly version: string;
   /**
-   * Directory with go.mod and go.sum, and with the main package unless `package` names one of
-   * another module.
+   * Directories whose files are built together: go.mod, go.sum, and the main package unless
+   * `package` is in another module.
    */
-  readonly source: string;
+  readonly sources: readonly string[];
   readonly package: string;
   readonly ldflags: string;
   /** Seconds on 2 cores with an empty module cache. */
@@ -36,17 +36,22 @@ export interface MakeOptions {
   readonly signal?: AbortSignal;
 }
 
-/**
- * Returns a digest of the source directory and the build's options: equal keys give equal
- * executables.
- */
+const filesOf = ({
+  sources,
+}: GoBuild): readonly { readonly name: string; readonly path: string }[] =>
+  sources.flatMap((directory) =>
+    readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => ({ name, path: join(directory, name) }))
+      .sort((one, other) => (one.name < other.name ? -1 : 1)),
+  );
+
+/** Returns a hash of the sources and the build's settings: equal hash, equal executable. */
 function keyOf(build: GoBuild): string {
   const hash = createHash("sha256").update(
     [build.package, build.ldflags, build.version].join("\n"),
   );
-  for (const file of readdirSync(build.source).sort()) {
-    hash.update(file).update(readFileSync(join(build.source, file)));
-  }
+  for (const { name, path } of filesOf(build)) hash.update(name).update(readFileSync(path));
   return hash.digest("hex").slice(0, 12);
 }
 
@@ -63,8 +68,8 @@ export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<
   // Deleted after the build, and separate from the user's own Go.
   const modules = `${directory}.modules`;
   rmSync(part, { recursive: true, force: true });
-  mkdirSync(part, { recursive: true });
-  cpSync(build.source, join(part, "source"), { recursive: true });
+  mkdirSync(join(part, "source"), { recursive: true });
+  for (const { name, path } of filesOf(build)) copyFileSync(path, join(part, "source", name));
   await withStep(
     options.progress,
     `Build ${build.name} ${build.version}`,

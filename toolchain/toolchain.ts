@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { request } from "node:https";
 import { delimiter, join } from "node:path";
+import { defaultOpenstackPlugin, type OpenstackPlugin } from "../base/openstack-plugins.js";
 import { withLock } from "../base/lock.js";
 import { cacheDirectory, packageRoot } from "../base/paths.js";
 import type { Progress } from "../base/progress.js";
@@ -44,6 +45,8 @@ export interface ToolchainOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Folder of the cache. @default `$XDG_CACHE_HOME/stackadm/toolchain` */
   readonly cache?: string;
+  /** Version of the OpenStack plugin. @default defaultOpenstackPlugin */
+  readonly openstackPlugin?: OpenstackPlugin | undefined;
   /**
    * Allows stand-ins for official plugins that cannot be downloaded. @default true if
    * `STACKADM_STAND_INS` is 1
@@ -56,15 +59,18 @@ const root = packageRoot();
 /** Variable whose value 1 allows stand-ins on a cloud other than the lab. */
 export const standInsVariable = "STACKADM_STAND_INS";
 
-/** Build of the OpenStack plugin, used if the official one cannot be downloaded. */
-export const openstackBuild: GoBuild = {
+/** Returns the build of an OpenStack plugin, for machines that cannot download the official one. */
+export const openstackBuild = (version: OpenstackPlugin = defaultOpenstackPlugin): GoBuild => ({
   name: "pulumi-resource-openstack",
-  version: pluginVersions.openstack,
-  source: join(__dirname, "openstack"),
+  version,
+  sources: [
+    join(__dirname, "openstack"),
+    join(__dirname, "openstack", `v${version.split(".")[0] ?? ""}`),
+  ],
   package: ".",
   ldflags: "-s -w",
   expectedSeconds: 120,
-};
+});
 
 interface Context {
   readonly cache: string;
@@ -72,6 +78,8 @@ interface Context {
   readonly progress: Progress;
   readonly signal?: AbortSignal;
   readonly standIns: boolean;
+  /** Plugin versions that the program asks the engine for. */
+  readonly plugins: Readonly<Record<PluginName, string>> & { readonly openstack: OpenstackPlugin };
   /** Scripts for built programs and stand-ins, by name. */
   readonly scripts: Map<string, string>;
   /** Result of the check whether the download host answers; checked at most once. */
@@ -87,6 +95,7 @@ interface Context {
 export async function ensureToolchain(options: ToolchainOptions): Promise<Toolchain> {
   const cache = options.cache ?? cacheDirectory("toolchain");
   const env = options.env ?? process.env;
+  const openstack = options.openstackPlugin ?? defaultOpenstackPlugin;
   mkdirSync(cache, { recursive: true });
   const lock = {
     purpose: "preparing the toolchain",
@@ -105,6 +114,7 @@ export async function ensureToolchain(options: ToolchainOptions): Promise<Toolch
       progress: options.progress,
       signal: options.signal,
       standIns: options.standIns ?? env[standInsVariable] === "1",
+      plugins: { ...pluginVersions, openstack },
       scripts: new Map(),
       downloads: undefined,
     };
@@ -136,7 +146,7 @@ async function engineOf(context: Context): Promise<Piece> {
     {
       name: "pulumi",
       version: engineVersion,
-      source: join(__dirname, "pulumi"),
+      sources: [join(__dirname, "pulumi")],
       package: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
       ldflags: `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=${engineVersion}`,
       expectedSeconds: 240,
@@ -167,7 +177,7 @@ function languageHost(context: Context, engine: Piece): Piece {
 }
 
 async function plugin(context: Context, name: PluginName, engine: Piece): Promise<Piece> {
-  const version = pluginVersions[name];
+  const version = context.plugins[name];
   const piece = `pulumi-resource-${name}`;
   const found = findPlugin(name, context.where, version);
   if (found)
@@ -193,7 +203,7 @@ async function plugin(context: Context, name: PluginName, engine: Piece): Promis
   const why = `${downloadHost} does not answer`;
   if (name !== "openstack" || !context.standIns)
     return standIn(context, { name: piece, version, why }, name);
-  const path = await makeWithGo(openstackBuild, context);
+  const path = await makeWithGo(openstackBuild(context.plugins.openstack), context);
   context.scripts.set(piece, forwardScript(path));
   return { name: piece, version, path, origin: "built", why };
 }

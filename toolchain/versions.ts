@@ -1,3 +1,5 @@
+import { defaultOpenstackPlugin } from "../base/openstack-plugins.js";
+
 /** Versions that the toolchain uses. */
 
 /**
@@ -7,11 +9,11 @@
 export const engineVersion = "3.246.0";
 
 /**
- * Versions of the plugins that the SDK packages in package.json require; the engine takes only
- * these from the Pulumi home.
+ * Plugins that the program asks the engine for by default; the engine takes exactly these from the
+ * Pulumi home.
  */
 export const pluginVersions = {
-  openstack: "3.15.2",
+  openstack: defaultOpenstackPlugin,
   kubernetes: "4.34.2",
   command: "1.2.1",
 } as const;

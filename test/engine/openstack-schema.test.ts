@@ -1,49 +1,38 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { cacheDirectory } from "../../base/paths.js";
-import { silent } from "../../base/progress.js";
-import { openstackBuild } from "../../toolchain/toolchain.js";
-import { makeWithGo } from "../../toolchain/make.js";
+import type { OpenstackPlugin } from "../../base/openstack-plugins.js";
+import {
+  schemaOf,
+  type Schema,
+  type Shape,
+  type Type,
+  type Types,
+} from "../support/openstack-schemas.js";
+import { builtPlugin } from "./support/openstack-plugins.js";
 
-type Type = string | Type[] | { [property: string]: Type };
-interface Shape {
-  readonly inputs: Record<string, Type>;
-  readonly outputs: Record<string, Type>;
-  readonly replaces: string[];
-  readonly secret: string[];
-}
-interface Schema {
-  readonly resources: Record<string, Shape>;
-  readonly types: Record<string, Record<string, Type>>;
-}
+const official = schemaOf("3.15.2");
 
-const fixture = join(__dirname, "..", "fixtures", "openstack-schema-3.15.2.json");
-const official = JSON.parse(readFileSync(fixture, "utf8")) as Schema;
-
-/** Replaces the names of object types by the types themselves, as the bridge describes them. */
+/** Returns a type with named object types inline, as `--describe` prints it. */
 function inline(type: Type): Type {
-  if (Array.isArray(type)) return type.map(inline);
-  if (typeof type === "object") return inlineAll(type);
+  if (typeof type === "object")
+    return Array.isArray(type) ? [inline((type as readonly [Type])[0])] : inlineAll(type as Types);
   if (type === "pulumi.json#/Any") return "any";
-  const named = official.types[type];
+  const named = official.types?.[type];
   return named ? inlineAll(named) : type;
 }
 
-function inlineAll(types: Record<string, Type>): Record<string, Type> {
+function inlineAll(types: Types): Types {
   return Object.fromEntries(Object.entries(types).map(([name, type]) => [name, inline(type)]));
 }
 
-describe("the OpenStack plugin that is built here", () => {
-  let built: Record<string, Shape>;
+const described = async (version: OpenstackPlugin): Promise<Schema> =>
+  JSON.parse(execFileSync(await builtPlugin(version), ["--describe"]).toString()) as Schema;
+
+describe("the OpenStack plugin 3.15.2 that is built here", () => {
+  let built: Readonly<Record<string, Shape>>;
   before(async function () {
     this.timeout(10 * 60_000);
-    const plugin = await makeWithGo(openstackBuild, {
-      cache: cacheDirectory("toolchain"),
-      progress: silent,
-    });
-    built = JSON.parse(execFileSync(plugin, ["--describe"]).toString()) as Record<string, Shape>;
+    built = (await described("3.15.2")).resources;
   });
 
   for (const [token, shape] of Object.entries(official.resources)) {
@@ -56,4 +45,12 @@ describe("the OpenStack plugin that is built here", () => {
       assert.deepEqual(ours.secret, [...shape.secret].sort());
     });
   }
+});
+
+describe("the OpenStack plugin 5.5.1 that is built here", function () {
+  this.timeout(10 * 60_000);
+
+  it("has the schema of the fixture", async () => {
+    assert.deepEqual(await described("5.5.1"), schemaOf("5.5.1"));
+  });
 });

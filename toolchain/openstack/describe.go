@@ -15,31 +15,46 @@ type shape struct {
 	Secret   []string       `json:"secret"`
 }
 
-// describe lists the bridged resources in the form of test/fixtures/openstack-schema-3.15.2.json, nested objects inline.
-func describe(info tfbridge.ProviderInfo) map[string]shape {
-	all := map[string]shape{}
+// described is what a program sees of the plugin, nested objects inline.
+type described struct {
+	Version   string           `json:"version"`
+	Provider  map[string]any   `json:"provider"`
+	Resources map[string]shape `json:"resources"`
+	Functions map[string]shape `json:"functions"`
+}
+
+// describe lists the provider's own settings, and the bridged resources and functions.
+func describe(info tfbridge.ProviderInfo) described {
+	all := described{Version: info.Version, Resources: map[string]shape{}, Functions: map[string]shape{}}
+	all.Provider = shapeOf(info.P.Schema(), nil).Inputs
 	for name, resource := range info.Resources {
-		schema := info.P.ResourcesMap().Get(name).Schema()
-		s := shape{Inputs: map[string]any{}, Outputs: map[string]any{}, Replaces: []string{}, Secret: []string{}}
-		schema.Range(func(key string, value shim.Schema) bool {
-			property := tfbridge.TerraformToPulumiNameV2(key, schema, resource.Fields)
-			s.Outputs[property] = typeOf(value, resource.Fields[key])
-			if value.Optional() || value.Required() {
-				s.Inputs[property] = typeOf(value, resource.Fields[key])
-				if value.ForceNew() {
-					s.Replaces = append(s.Replaces, property)
-				}
-			}
-			if value.Sensitive() {
-				s.Secret = append(s.Secret, property)
-			}
-			return true
-		})
-		sort.Strings(s.Replaces)
-		sort.Strings(s.Secret)
-		all[string(resource.Tok)] = s
+		all.Resources[string(resource.Tok)] = shapeOf(info.P.ResourcesMap().Get(name).Schema(), resource.Fields)
+	}
+	for name, source := range info.DataSources {
+		all.Functions[string(source.Tok)] = shapeOf(info.P.DataSourcesMap().Get(name).Schema(), source.Fields)
 	}
 	return all
+}
+
+func shapeOf(schema shim.SchemaMap, fields map[string]*tfbridge.SchemaInfo) shape {
+	s := shape{Inputs: map[string]any{}, Outputs: map[string]any{}, Replaces: []string{}, Secret: []string{}}
+	schema.Range(func(key string, value shim.Schema) bool {
+		property := tfbridge.TerraformToPulumiNameV2(key, schema, fields)
+		s.Outputs[property] = typeOf(value, fields[key])
+		if value.Optional() || value.Required() {
+			s.Inputs[property] = typeOf(value, fields[key])
+			if value.ForceNew() {
+				s.Replaces = append(s.Replaces, property)
+			}
+		}
+		if value.Sensitive() {
+			s.Secret = append(s.Secret, property)
+		}
+		return true
+	})
+	sort.Strings(s.Replaces)
+	sort.Strings(s.Secret)
+	return s
 }
 
 // typeOf names a property's type: a word, [element] for lists, {"*": element} for maps, {property: type} for objects.
@@ -75,6 +90,6 @@ func element(value shim.Schema) any {
 	case shim.Schema:
 		return typeOf(e, nil)
 	default:
-		return "any"
+		return untypedValue
 	}
 }

@@ -18,7 +18,7 @@ export const provider = {
 const cli: GoBuild = {
   name: "terraform",
   version: "1.11.4",
-  source: join(__dirname, "cli"),
+  sources: [join(__dirname, "cli")],
   package: "github.com/hashicorp/terraform",
   ldflags: "-s -w -X github.com/hashicorp/terraform/version.dev=no",
   expectedSeconds: 600,
@@ -28,7 +28,7 @@ const cli: GoBuild = {
 const plugin: GoBuild = {
   name: "terraform-provider-openstack",
   version: provider.version,
-  source: join(__dirname, "provider"),
+  sources: [join(__dirname, "provider")],
   package: `github.com/${provider.path.split("/")[0] ?? ""}/terraform-provider-openstack`,
   ldflags: "-s -w",
   expectedSeconds: 120,

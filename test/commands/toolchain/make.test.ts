@@ -36,7 +36,7 @@ describe("toolchain/make", () => {
   const build = (message: string) => ({
     name: "hello",
     version: "1.0.0",
-    source: source(message),
+    sources: [source(message)],
     package: ".",
     ldflags: "-X main.version=1.0.0",
     expectedSeconds: 1,
@@ -68,10 +68,24 @@ describe("toolchain/make", () => {
     assert.match(execFileSync("sh", ["-c", `'${done}' 2>&1`]).toString(), /one/);
   });
 
+  it("builds the files of several directories together, without their subdirectories", async function () {
+    this.timeout(120_000);
+    const more = join(cache, "source", "more");
+    const two = build("two");
+    mkdirSync(more);
+    writeFileSync(join(more, "more.go"), 'package main\n\nfunc init() { print("more ") }\n');
+    const said = async (sources: readonly string[]): Promise<string> => {
+      const made = await makeWithGo({ ...two, sources }, { cache, progress: silent });
+      return execFileSync("sh", ["-c", `'${made}' 2>&1`]).toString();
+    };
+    assert.equal(await said(two.sources), "two 1.0.0");
+    assert.equal(await said([...two.sources, more]), "more two 1.0.0");
+  });
+
   it("throws what the compiler said", async function () {
     this.timeout(120_000);
     const broken = build("one");
-    writeFileSync(join(broken.source, "main.go"), "package main\n\nfunc main() { nonsense() }\n");
+    writeFileSync(join(cache, "source", "main.go"), "package main\n\nfunc main() { nonsense() }\n");
     await assert.rejects(makeWithGo(broken, { cache, progress: silent }), /undefined: nonsense/);
   });
 

@@ -23,7 +23,7 @@ export class S3Server {
       {
         name: "gofakes3",
         version: "1.2.0",
-        source: join(__dirname, "s3"),
+        sources: [join(__dirname, "s3")],
         package: `${module}/cmd/gofakes3`,
         ldflags: "-s -w",
         expectedSeconds: 60,

@@ -11,9 +11,10 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { silent, type Progress } from "../../../base/progress.js";
+import { openstackPlugins } from "../../../base/openstack-plugins.js";
 import { Failure } from "../../../base/failure.js";
 import { UserError } from "../../../base/user-error.js";
-import { ensureToolchain } from "../../../toolchain/toolchain.js";
+import { ensureToolchain, type ToolchainOptions } from "../../../toolchain/toolchain.js";
 import { engineVersion, pluginVersions } from "../../../toolchain/versions.js";
 
 describe("toolchain/toolchain on a machine with Pulumi", () => {
@@ -36,9 +37,13 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
   };
   const engine = (version: string) => tool("bin", "pulumi", `echo v${version}`);
   const plugins = Object.entries<string>(pluginVersions);
-  const ensure = (progress: Progress = silent, more: NodeJS.ProcessEnv = {}) =>
+  const ensure = (
+    progress: Progress = silent,
+    more: NodeJS.ProcessEnv = {},
+    asked: Pick<ToolchainOptions, "openstackPlugin"> = {},
+  ) =>
     ensureToolchain({
-      ...{ progress, cache },
+      ...{ progress, cache, ...asked },
       env: { PATH: join(folder, "bin"), PULUMI_HOME: join(folder, "home"), ...more },
     });
   const install = () => {
@@ -151,6 +156,19 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
     );
     // A checkout that was never built has no compiled stand-in.
     assert.match(told ?? "", /^stand-in$|the stand-in for .* is not compiled/);
+  });
+
+  it("takes the version of the OpenStack plugin that is asked for", async () => {
+    engine(engineVersion);
+    tool("bin", "pulumi-language-nodejs");
+    install();
+    for (const openstackPlugin of openstackPlugins) {
+      const directory = `home/plugins/resource-openstack-v${openstackPlugin}`;
+      const file = tool(directory, "pulumi-resource-openstack");
+      const { pieces } = await ensure(silent, {}, { openstackPlugin });
+      const { path, version } = pieces[2] ?? {};
+      assert.deepEqual({ path, version }, { path: file, version: openstackPlugin });
+    }
   });
 
   it("can be asked twice at once: the second waits for the first and gives the same", async () => {

@@ -1,6 +1,6 @@
-// pulumi-resource-openstack bridges the Terraform provider that stands behind @pulumi/openstack 3.15.2, for
-// machines where the official plugin cannot be downloaded. Tokens and property names are those of the official
-// plugin; test/unit/toolchain/openstack-schema.test.ts compares them.
+// pulumi-resource-openstack bridges the Terraform provider behind @pulumi/openstack, for machines where the official
+// plugin cannot be downloaded. Tokens and property names are the official plugin's. Each of the folders v3 and v5 has
+// what is special to one version of the plugin, and is built together with the files here.
 package main
 
 import (
@@ -11,10 +11,7 @@ import (
 	"github.com/pulumi/pulumi-terraform-bridge/v3/pkg/tfbridge"
 	shimv2 "github.com/pulumi/pulumi-terraform-bridge/v3/pkg/tfshim/sdk-v2"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
-	"github.com/terraform-provider-openstack/terraform-provider-openstack/openstack"
 )
-
-const version = "3.15.2"
 
 // Terraform resource -> Pulumi type of what a cluster is made of.
 var resourceTokens = map[string]string{
@@ -69,18 +66,9 @@ var functionTokens = map[string]string{
 	"openstack_networking_subnet_v2":               "networking/getSubnet:getSubnet",
 }
 
-// Where the official plugin departs from the bridge's own naming rules.
-var fieldOverrides = map[string]map[string]*tfbridge.SchemaInfo{
-	"openstack_compute_servergroup_v2": {"policies": {MaxItemsOne: tfbridge.False()}},
-	"openstack_networking_subnet_v2": {
-		"allocation_pool":  {Name: "allocationPools"},
-		"allocation_pools": {Name: "allocationPoolsCollection"},
-	},
-}
-
 func provider() tfbridge.ProviderInfo {
 	info := tfbridge.ProviderInfo{
-		P:           shimv2.NewProvider(openstack.Provider()),
+		P:           shimv2.NewProvider(upstream()),
 		Name:        "openstack",
 		Version:     version,
 		Resources:   map[string]*tfbridge.ResourceInfo{},

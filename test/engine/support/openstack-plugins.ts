@@ -1,0 +1,49 @@
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { openstackPlugins, type OpenstackPlugin } from "../../../base/openstack-plugins.js";
+import { cacheDirectory } from "../../../base/paths.js";
+import { silent } from "../../../base/progress.js";
+import { makeWithGo } from "../../../toolchain/make.js";
+import { openstackBuild } from "../../../toolchain/toolchain.js";
+import type { Project } from "./project.js";
+
+const plugin = "pulumi-resource-openstack";
+
+type Place = Pick<Project, "directory" | "environment">;
+
+/** Returns the path of a plugin, and builds it unless it is in the cache. */
+export const builtPlugin = (version: OpenstackPlugin): Promise<string> =>
+  makeWithGo(openstackBuild(version), { cache: cacheDirectory("toolchain"), progress: silent });
+
+/** Puts a plugin first on a project's PATH. The engine takes it for every version. */
+export async function usePlugin(
+  { directory, environment }: Place,
+  version: OpenstackPlugin,
+): Promise<void> {
+  const file = await builtPlugin(version);
+  const folder = join(directory, `plugin-${version}`);
+  if (mkdirSync(folder, { recursive: true }) !== undefined) symlinkSync(file, join(folder, plugin));
+  environment["PATH"] = [folder, environment["PATH"]].join(delimiter);
+}
+
+/**
+ * Installs all versions in a Pulumi home of the project, as `pulumi plugin install` does, and hides
+ * the plugin on PATH. The engine takes the version that program or state names.
+ */
+export async function installPlugins({ directory, environment }: Place): Promise<void> {
+  const home = join(directory, "home");
+  for (const version of openstackPlugins) {
+    const folder = join(home, "plugins", `resource-openstack-v${version}`);
+    mkdirSync(folder, { recursive: true });
+    symlinkSync(await builtPlugin(version), join(folder, plugin));
+  }
+  const path = (environment["PATH"] ?? "").split(delimiter);
+  const tools = join(directory, "tools");
+  mkdirSync(tools);
+  const withPlugin = path.filter((one) => existsSync(join(one, plugin)));
+  for (const folder of withPlugin)
+    for (const name of readdirSync(folder).filter((one) => one !== plugin))
+      if (!existsSync(join(tools, name))) symlinkSync(join(folder, name), join(tools, name));
+  const others = path.filter((one) => !withPlugin.includes(one));
+  Object.assign(environment, { PULUMI_HOME: home, PATH: [tools, ...others].join(delimiter) });
+}

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"github.com/hashicorp/terraform-plugin-sdk/v2/helper/schema"
+	"github.com/pulumi/pulumi-terraform-bridge/v3/pkg/tfbridge"
+	"github.com/terraform-provider-openstack/terraform-provider-openstack/openstack"
+)
+
+const version = "3.15.2"
+
+func upstream() *schema.Provider { return openstack.Provider() }
+
+// Type that the official plugin gives the values of a map whose Terraform schema names none.
+const untypedValue = "any"
+
+// Where the official plugin departs from the bridge's own naming rules.
+var fieldOverrides = map[string]map[string]*tfbridge.SchemaInfo{
+	"openstack_compute_servergroup_v2": {"policies": {MaxItemsOne: tfbridge.False()}},
+	"openstack_networking_subnet_v2": {
+		"allocation_pool":  {Name: "allocationPools"},
+		"allocation_pools": {Name: "allocationPoolsCollection"},
+	},
+}
