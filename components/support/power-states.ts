@@ -4,8 +4,11 @@
  * provider again if changes of it are ignored.
  */
 
-/** Power states that the provider accepts as an input. */
-const accepted = new Set(["active", "shutoff", "shelved_offloaded"]);
+/**
+ * Power states that the provider accepts as an input. Only version 5 of the plugin reads and accepts
+ * `paused`.
+ */
+const accepted = new Set(["active", "shutoff", "shelved_offloaded", "paused"]);
 
 /** Returns whether the provider refuses the power state as an input. */
 export const isRefused = (state: string): boolean => !accepted.has(state.toLowerCase());

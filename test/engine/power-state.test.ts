@@ -91,14 +91,15 @@ describe("a server in a power state that nobody can ask for", function () {
     await leaves("--refresh");
   });
 
-  it("is left alone where it was read as a stopped one", async () => {
-    nova.status = "SHUTOFF";
-    await refresh();
-    await leaves();
-    nova.status = "ERROR";
-    await leaves();
-    assert.equal(await recorded(), "shutoff");
-  });
+  for (const status of ["SHUTOFF", "PAUSED"])
+    it(`is left alone where it was read as one that somebody stopped: ${status}`, async () => {
+      nova.status = status;
+      await refresh();
+      await leaves();
+      nova.status = "ERROR";
+      await leaves();
+      assert.equal(await recorded(), status.toLowerCase());
+    });
 
   it("is replaced where it is to be", async () => {
     nova.status = "ERROR";

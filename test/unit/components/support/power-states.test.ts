@@ -3,7 +3,7 @@ import { isBetterNotIgnored, isRefused } from "../../../../components/support/po
 
 describe("the power state of a server", () => {
   it("is refused where nobody can ask for it", () => {
-    for (const state of ["active", "shutoff", "shelved_offloaded", "ACTIVE"])
+    for (const state of ["active", "shutoff", "shelved_offloaded", "paused", "ACTIVE"])
       assert.equal(isRefused(state), false, state);
     for (const state of ["error", "migrating", "shelved", "build"])
       assert.equal(isRefused(state), true, state);
