@@ -1,7 +1,11 @@
+import type { OpenstackPlugin } from "../base/openstack-plugins.js";
+
 /** Names or IDs that a cluster looks up in the cloud. */
 export interface Wanted {
   /** Cluster whose servers are looked up. @default none are */
   readonly cluster?: string;
+  /** Version of Pulumi's OpenStack plugin for lookups. @default defaultOpenstackPlugin */
+  readonly openstackPlugin?: OpenstackPlugin;
   readonly images: readonly string[];
   /** External network. Undefined: no floating IPs. */
   readonly externalNetwork?: string;

@@ -38,6 +38,7 @@ import { clusterType } from "./support/cluster-type.js";
 import { Component } from "./support/component.js";
 import { ArgumentError } from "./support/errors.js";
 import { FailedMachines } from "./support/failed-machines.js";
+import { withPlugin } from "./support/openstack-plugin.js";
 import type { Operator } from "./support/operator.js";
 import { RandomIdentity, RandomSeed } from "./support/remote-script.js";
 import { forSlowMachines } from "./support/slow-machines.js";
@@ -108,7 +109,8 @@ export class Cluster extends Component {
 
   constructor(name: string, args: ClusterComponentArgs, opts?: pulumi.ComponentResourceOptions) {
     const { cloud: found, operator, transforms, ...written } = args;
-    super(Cluster.type, name, withTransforms(opts, transforms));
+    const working = pulumi.mergeOptions(withPlugin(written.openstackPlugin), opts);
+    super(Cluster.type, name, withTransforms(working, transforms));
     const spec = this.check(name, written, operator);
     const cloud = pulumi.output(found ?? lookUpCloud(wantedOf(spec), { parent: this }, operator));
     const frozen = this.makeFirst(FrozenValues, frozenName, frozenOf(spec, cloud, operator));

@@ -34,6 +34,7 @@ export const wantedOf = (spec: ClusterSpec): Wanted => {
   }));
   return {
     cluster: spec.name,
+    ...(spec.openstackPlugin !== undefined && { openstackPlugin: spec.openstackPlugin }),
     securityGroups: namesIn(groupsOf(plan).flatMap(({ securityGroups }) => securityGroups)),
     images: namesIn(machines.map(({ image }) => image)),
     ...(spec.externalNetwork !== undefined && { externalNetwork: spec.externalNetwork }),

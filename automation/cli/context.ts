@@ -2,7 +2,7 @@ import { providerEnvironment } from "../../cloud/provider-environment.js";
 import { createClusterService, type ClusterService } from "../cluster/cluster-service.js";
 import type { RunOptions } from "../cluster/options.js";
 import { addEnvironment } from "../cluster/redact.js";
-import { describesCluster } from "../cluster/spec.js";
+import { describesCluster, openstackPluginIn } from "../cluster/spec.js";
 import { readStackFile, usesPassphrase } from "../cluster/workspace.js";
 import { RunView } from "../render/run-view.js";
 import { clusterLine } from "../render/which-cluster.js";
@@ -34,6 +34,7 @@ export async function withStack<T>(
     signal: session.signal,
     passphrase: usesPassphrase(settings),
     backend: project.backend,
+    openstackPlugin: openstackPluginIn({ settings, siteFile: process.env["STACKADM_SITE"] }),
   });
   // Includes the passwords of secure.yaml.
   addEnvironment(session.redactor, providerEnvironment(environment.env));

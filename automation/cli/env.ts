@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ensureCommands } from "../../base/host-packages.js";
-import { usesPassphrase } from "../cluster/workspace.js";
+import { openstackPluginIn } from "../cluster/spec.js";
+import { readStackFile, usesPassphrase } from "../cluster/workspace.js";
 import { agentKeys, ensureKey, madeKey } from "../setup/ssh-agent.js";
 import { ownKeyFile, prepareEnvironment, sshCommands } from "../setup/environment.js";
 import { findProject } from "./project.js";
@@ -29,21 +30,21 @@ async function agentIsReady(env: NodeJS.ProcessEnv): Promise<boolean> {
   return socket !== undefined && (await agentKeys(socket)).length > 0;
 }
 
-/**
- * Returns whether the stack's secrets need a passphrase; true if the stack has no settings file.
- */
-function needsPassphrase({ stack, cwd }: StackOptions): boolean {
-  const file = join(findProject(cwd).directory, `Pulumi.${stack}.yaml`);
-  return !existsSync(file) || usesPassphrase(readFileSync(file, "utf8"));
+/** Returns the text of the stack's settings; "" if there are none. */
+function settingsOf({ stack, cwd }: StackOptions): string {
+  const { directory } = findProject(cwd);
+  return existsSync(join(directory, `Pulumi.${stack}.yaml`)) ? readStackFile(directory, stack) : "";
 }
 
 export async function env(session: Session, options: StackOptions): Promise<number> {
   const { progress, signal } = session;
+  const settings = settingsOf(options);
   const environment = await prepareEnvironment({
     ...{ progress, signal, agent: false, backend: findProject(options.cwd).backend },
     // Optional: an error here would leave the shell with no variables, even for stacks that need no
     // passphrase.
-    passphrase: needsPassphrase(options) && "optional",
+    passphrase: usesPassphrase(settings) && "optional",
+    openstackPlugin: openstackPluginIn({ settings, siteFile: process.env["STACKADM_SITE"] }),
   });
   const variables = environment.changes;
   const ready = await agentIsReady(process.env);

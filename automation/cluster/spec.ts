@@ -1,4 +1,5 @@
 import { parse } from "yaml";
+import { openstackPlugins, type OpenstackPlugin } from "../../base/openstack-plugins.js";
 import { checkClusterSpec } from "../../components/checked-spec.js";
 import { parseClusterSpec, type ClusterSpec } from "../../components/spec/cluster-spec.js";
 import { isFields, merge, preferredKey } from "../../components/spec/defaults.js";
@@ -31,7 +32,7 @@ const configIn = (text: string): Readonly<Record<string, unknown>> => {
 const writtenIn = ({ project, settings }: Written): unknown =>
   configIn(settings)[`${project}:cluster`];
 
-const otherClusters = ({ settings }: Written): string[] =>
+const otherClusters = ({ settings }: Pick<Written, "settings">): string[] =>
   Object.keys(configIn(settings)).filter((key) => key.endsWith(":cluster"));
 
 /** Returns whether the settings describe a cluster. A custom program does not need that. */
@@ -47,6 +48,23 @@ export function plainlyWritten(
   const written = writtenIn(sources);
   const { name, protect = false } = isFields(written) ? written : {};
   return { name: typeof name === "string" ? name : sources.stack, protect: protect !== false };
+}
+
+/**
+ * Returns the OpenStack plugin that the settings or the site choose; undefined for an unsupported
+ * one, too.
+ */
+export function openstackPluginIn({
+  settings,
+  siteFile,
+}: Pick<SpecSources, "settings" | "siteFile">): OpenstackPlugin | undefined {
+  const read = readSite(siteFile);
+  const config = configIn(settings);
+  const clusters: unknown[] = otherClusters({ settings }).map((key) => config[key]);
+  const [chosen] = [...clusters, "site" in read && read.site].flatMap((one) =>
+    isFields(one) ? (one["openstackPlugin"] ?? []) : [],
+  );
+  return openstackPlugins.find((version) => version === chosen);
 }
 
 /**
@@ -73,7 +91,7 @@ export function clusterSpecOf(sources: SpecSources): ClusterSpec {
  * name.
  */
 function misnamed({ project, settings }: Written): Problems {
-  const [other] = otherClusters({ project, settings });
+  const [other] = otherClusters({ settings });
   if (describesCluster({ project, settings }) || other === undefined) return [];
   const message = `is missing; the project is called ${project}, so write it instead of ${other}`;
   return [{ path: `${project}:cluster`, message }];

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Toolchain } from "../../toolchain/toolchain.js";
 import { ClusterError } from "../cluster/cluster-error.js";
+import type { OpenstackPlugin } from "../../base/openstack-plugins.js";
 import { labFolder, labName, stateDirectory } from "../../base/paths.js";
 import { silent, type Progress } from "../../base/progress.js";
 import { UserError } from "../../base/user-error.js";
@@ -142,6 +143,8 @@ export interface EnvironmentOptions {
    * it. Default: none.
    */
   readonly backend?: string | undefined;
+  /** Version of the OpenStack plugin. Default: `defaultOpenstackPlugin`. */
+  readonly openstackPlugin?: OpenstackPlugin | undefined;
   /** Whether to start an agent if none runs. Default: true. */
   readonly agent?: boolean;
   /**
@@ -175,6 +178,7 @@ export async function prepareEnvironment(
   const toolchain = await ensureToolchain({
     ...{ progress, signal, env },
     standIns: standInsByDefault(env),
+    openstackPlugin: options.openstackPlugin,
   });
   if (options.agent !== false) await ensureCommands(sshCommands, progress);
   const agent =

@@ -6,6 +6,7 @@ import { livesByMajority, roleTable, type Leave } from "../plan/roles.js";
 import { serverGroupNameOf } from "../identity/cluster-mark.js";
 import { securityGroupIn } from "../support/catalog.js";
 import { Component } from "../support/component.js";
+import { policyOf } from "../support/openstack-plugin.js";
 import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
 import { Machine, type MachineSettings } from "./machine.js";
 import { ipv6Script, ipv6Values } from "./ipv6.js";
@@ -117,7 +118,7 @@ export abstract class MachineGroup extends Component {
     return this.make(
       openstack.compute.ServerGroup,
       "server-group",
-      { name, policies: [policy] },
+      { name, policies: policyOf(policy) },
       // A new name would replace the group, so a group of an earlier release keeps its name.
       { ignoreChanges: ["name"] },
     ).id;

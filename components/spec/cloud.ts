@@ -11,7 +11,22 @@ import {
 } from "./cloud-conf.js";
 import { isOvn } from "./traits/endpoint.js";
 import { overlaps, prefixOf } from "../../base/addresses.js";
-import { doc, present, range4, record, truth } from "../arguments/values.js";
+import { defaultOpenstackPlugin, openstackPlugins } from "../../base/openstack-plugins.js";
+import { doc, oneOf, present, range4, record, truth } from "../arguments/values.js";
+
+/**
+ * Optional without a default value, because a provider of the program's own has a version by
+ * itself.
+ */
+export const openstackPlugin = oneOf(openstackPlugins)
+  .optional()
+  .meta(
+    doc(
+      "in place",
+      `Version of Pulumi's OpenStack plugin that creates the cluster, whichever version of \`@pulumi/openstack\` the program is compiled with. \`3.15.2\` keeps the former version, which waits 5 to 10 s before its first check of each object. With a provider of the program's own: the version of its plugin, if that is not the SDK's.`,
+      `\`${defaultOpenstackPlugin}\``,
+    ),
+  );
 
 /** Separate network for the addresses of load balancers. */
 const servicesNetwork = record({

@@ -8,6 +8,7 @@ import {
   cloudController,
   loadBalancer,
   nowhereToPlace,
+  openstackPlugin,
   withoutLoadBalancers,
 } from "./cloud.js";
 import { credential } from "./credential.js";
@@ -84,6 +85,7 @@ export const clusterShape = record({
   bastion,
   kubernetes,
   podNetwork,
+  openstackPlugin,
   loadBalancer,
   cloudController,
   credential,

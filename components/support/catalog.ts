@@ -14,6 +14,7 @@ import {
   type FoundNetwork,
 } from "./existing-network.js";
 import { knownFacts, noteFacts } from "./known-facts.js";
+import { lookingWith } from "./openstack-plugin.js";
 import type { Operator } from "./operator.js";
 import { find, reasonOf, type Found, type Lookup, type Thing } from "./look-up.js";
 import type { ExistingServers } from "./server-marks.js";
@@ -136,7 +137,7 @@ export async function lookUpCloud(
 ): Promise<CloudFacts> {
   const known = knownFacts(wanted);
   if (known) return known;
-  const facts = await ask(wanted, opts, operator);
+  const facts = await ask(wanted, lookingWith(wanted.openstackPlugin, opts), operator);
   noteFacts(wanted, facts);
   return facts;
 }

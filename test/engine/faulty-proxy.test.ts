@@ -56,7 +56,7 @@ describe("OpenStack's provider behind the proxy that lets calls fail", function 
     first(503);
     const { code, output } = await project.up();
     assert.notEqual(code, 0);
-    assert.match(output, /temporary overloading/);
+    assert.match(output, /but got 503 instead/);
     assert.deepEqual(made, []);
     assert.deepEqual(proxy.failed, ["POST /network/v9/v2.0/networks: 503"]);
   });

@@ -59,7 +59,7 @@ describe("a pool with options of its own", () => {
       { group: "dev-workers-gpu-server-group-id", additionalProperties: { query: "[]" } },
     ]);
     const group = row(rows, "dev-workers-gpu-server-group");
-    assert.deepEqual(group.inputs["policies"], ["anti-affinity"]);
+    assert.equal(group.inputs["policies"], "anti-affinity");
   });
 
   it("replaces only the machine whose generation is raised", () => {

@@ -28,6 +28,8 @@ export interface Row {
   readonly protect: boolean;
   readonly retainOnDelete: boolean;
   readonly provider: string;
+  /** Of the plugin that it asks for. */
+  readonly version: string;
   readonly secretOutputs: readonly string[];
   readonly hooks: readonly string[];
   /** URNs that the resource may have had in a state of an earlier release. */
@@ -81,6 +83,7 @@ interface Request {
   getCustom(): boolean;
   getParent(): string;
   getProvider(): string;
+  getVersion(): string;
   getProtect(): boolean;
   getDependenciesList(): string[];
   getIgnorechangesList(): string[];
@@ -165,6 +168,7 @@ const rowOf = (request: Request, urn: string, inputs: Fields): Row => ({
   custom: request.getCustom(),
   parent: request.getParent(),
   provider: request.getProvider(),
+  version: request.getVersion(),
   dependencies: request.getDependenciesList().sort(),
   propertyDependencies: propertyDependenciesOf(request),
   ignoreChanges: request.getIgnorechangesList(),

@@ -62,6 +62,7 @@ export const mistakes: readonly Mistake[] = [
   ["podNetwork.manifest.sha256", { podNetwork: { kind: "canal", manifest: { source: "a.yaml" } } }],
   ["samples", { podNetwork: "none", samples: true }],
   ["loadBalancer.provider", { loadBalancer: { provider: "" } }],
+  ["openstackPlugin", { openstackPlugin: "4.0.0" }],
   [
     "storageClasses",
     {

@@ -141,7 +141,7 @@ const creations: Readonly<Record<string, (inputs: Fields, client: CloudClient) =
   }),
   "openstack:compute/serverGroup:ServerGroup": (inputs) => ({
     ...{ service: "compute", path: "/os-server-groups", key: "server_group" },
-    body: some(inputs, "name", "policies"),
+    body: { ...some(inputs, "name"), policies: [inputs["policies"]].flat() },
   }),
   "openstack:compute/instance:Instance": server,
   "openstack:identity/applicationCredential:ApplicationCredential": (inputs, { userId }) => ({

@@ -31,6 +31,9 @@ const singular: Readonly<Record<string, string>> = {
   allocationPools: "allocation_pool",
 };
 
+/** Lists of one element, which are text in the inputs of the Pulumi plugin. */
+const lists: readonly string[] = ["policies"];
+
 const named = (key: string): string =>
   singular[key] ?? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -47,7 +50,7 @@ const inputsOf = (inputs: Fields): Fields =>
   Object.fromEntries(
     Object.entries(inputs).map(([key, value]) => [
       named(key),
-      maps.includes(key) ? value : translated(value),
+      maps.includes(key) ? value : lists.includes(key) ? [value].flat() : translated(value),
     ]),
   );
 

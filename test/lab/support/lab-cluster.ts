@@ -12,6 +12,7 @@ import {
   prepareEnvironment,
   type OperationEnvironment,
 } from "../../../automation/setup/environment.js";
+import { openstackPlugins, type OpenstackPlugin } from "../../../base/openstack-plugins.js";
 import { silent } from "../../../base/progress.js";
 import { connectCloud, type CloudClient } from "../../../cloud/client.js";
 import { labUp, type LabFacts } from "../../../lab/lab.js";
@@ -73,12 +74,25 @@ export interface LabProject {
   readonly described?: Readonly<Record<string, unknown>>;
 }
 
+/** Returns the OpenStack plugin of STACKADM_TEST_OPENSTACK; undefined: the program's default. */
+function chosenPlugin(): OpenstackPlugin | undefined {
+  const named = process.env["STACKADM_TEST_OPENSTACK"];
+  const chosen = openstackPlugins.find((version) => version === named);
+  if (named !== undefined && !chosen)
+    throw new Error(`STACKADM_TEST_OPENSTACK=${named}: write ${openstackPlugins.join(" or ")}`);
+  return chosen;
+}
+
+const openstackPlugin = chosenPlugin();
+
 /** Returns a project of our program, with `described` as its cluster. */
 const ownProject = (described: Readonly<Record<string, unknown>>): LabProject => ({
   prepare: (directory) => {
     copyFileSync(join(packageRoot(), "Pulumi.yaml"), join(directory, "Pulumi.yaml"));
   },
-  config: (changes) => ({ "stackadm:cluster": { ...described, ...changes } }),
+  config: (changes) => ({
+    "stackadm:cluster": { ...described, ...(openstackPlugin && { openstackPlugin }), ...changes },
+  }),
 });
 
 /**
@@ -94,7 +108,7 @@ export async function labCluster(
   const directory = mkdtempSync(join(tmpdir(), `stackadm-${name}-`));
   const backend = pathToFileURL(directory).href;
   const env = { ...(await labEnvironment(cloudOf)), PULUMI_BACKEND_URL: backend };
-  const environment = await prepareEnvironment({ progress: silent, env });
+  const environment = await prepareEnvironment({ progress: silent, env, openstackPlugin });
   let config: Fields = {};
   const settings: LabCluster["settings"] = (changes = {}) => {
     config = project.config(changes);

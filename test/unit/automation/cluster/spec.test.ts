@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { ClusterError } from "../../../../automation/cluster/cluster-error.js";
-import { clusterSpecOf } from "../../../../automation/cluster/spec.js";
+import { clusterSpecOf, openstackPluginIn } from "../../../../automation/cluster/spec.js";
 import { smallManifest } from "../../../support/manifests.js";
 
 const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl";
@@ -149,5 +149,33 @@ describe("the cluster that a stack file describes", () => {
       () => clusterSpecOf({ project: "stackadm", stack: "dev", settings: "" }),
       /is not valid/,
     );
+  });
+});
+
+describe("the OpenStack plugin that settings choose", () => {
+  const chosen = (config: unknown, site?: unknown) => {
+    const directory = mkdtempSync(join(tmpdir(), "site-"));
+    const siteFile = join(directory, "site.yaml");
+    if (site !== undefined) writeFileSync(siteFile, stringify(site));
+    const plugin = openstackPluginIn({
+      settings: stringify({ config }),
+      ...(site !== undefined && { siteFile }),
+    });
+    rmSync(directory, { recursive: true });
+    return plugin;
+  };
+  const [present, former] = ["5.5.1", "3.15.2"].map((openstackPlugin) => ({ openstackPlugin }));
+
+  it("is that of the cluster, of any project, before that of the site", () => {
+    assert.equal(chosen({ "stackadm:cluster": former }), "3.15.2");
+    assert.equal(chosen({ "mine:cluster": present }, former), "5.5.1");
+    assert.equal(chosen({ "stackadm:cluster": {} }, former), "3.15.2");
+    assert.equal(chosen({}, former), "3.15.2");
+  });
+
+  it("is undefined without a supported one", () => {
+    assert.equal(chosen({}), undefined);
+    assert.equal(chosen({ "stackadm:cluster": "text" }), undefined);
+    assert.equal(chosen({ "stackadm:cluster": { openstackPlugin: "4.0.0" } }, former), undefined);
   });
 });
