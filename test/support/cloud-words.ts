@@ -1,24 +1,18 @@
 import type { FailureCode } from "../../base/failures.js";
+import type { OpenstackPlugin } from "../../base/openstack-plugins.js";
 
 /**
- * Versions of the OpenStack plugin: one built with gophercloud 1 (used by this program), one with
- * gophercloud 2.
- */
-export const pluginVersions = ["3.15.2", "5.5.1"] as const;
-
-/**
- * Cloud's refusal to create a security group, and the error text that the OpenStack plugin prints
- * for it.
+ * A cloud's refusal to create a security group, and the text that the OpenStack plugin makes of it.
  */
 export interface Refusal {
   readonly status: number;
   readonly body: string;
   readonly code: FailureCode;
   /**
-   * Literal text of each plugin, recorded against a small server. `http://cloud` replaces the
-   * cloud's address.
+   * Literal text of each plugin, with `http://cloud` in place of the cloud's address.
+   * test/engine/cloud-words.test.ts compares it with the plugins.
    */
-  readonly words: Readonly<Record<(typeof pluginVersions)[number], string>>;
+  readonly words: Readonly<Record<OpenstackPlugin, string>>;
 }
 
 export const refusals: readonly Refusal[] = [

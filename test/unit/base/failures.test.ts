@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { recognised } from "../../../base/failure.js";
 import { failureCodes, isFailureCode, rowOf } from "../../../base/failures.js";
-import { pluginVersions, refusals } from "../../support/cloud-words.js";
+import { openstackPlugins } from "../../../base/openstack-plugins.js";
+import { refusals } from "../../support/cloud-words.js";
 
 const exitCodes: Readonly<Record<number, readonly string[]>> = {
   2: ["INVALID_CONFIG", "INVALID_USAGE", "CLOUD_NOT_CONFIGURED", "WRONG_PASSPHRASE"],
@@ -78,7 +79,7 @@ const type = fc.constantFrom(
 );
 
 describe("what a cloud refuses", () => {
-  for (const version of pluginVersions)
+  for (const version of openstackPlugins)
     for (const { status, code, words } of refusals)
       it(`is ${code} in the words of OpenStack plugin ${version}: ${String(status)}`, () => {
         const listed = `1 error occurred:\n\t* ${words[version]}\n\n\n`;
