@@ -32,6 +32,7 @@ import type {
 import { disown, passOver } from "./others-credentials.js";
 import { requireHere } from "./place.js";
 import { countDiffering, planRows } from "./plan-rows.js";
+import { takenOver, takeOver } from "./plugin-forms.js";
 import { readAll } from "./power-states.js";
 import { beginFit, findingsFor } from "./preflight.js";
 import { lookEarly, proveMade } from "./proof.js";
@@ -110,7 +111,7 @@ class Service implements ClusterService {
       const requireFit = beginFit(run, spec, options);
       const repaired = await settleBeforeUp(run, expectNoChanges);
       const fitting = await requireFit(repaired);
-      const { state, mended } = await readUnread(run, repaired.state);
+      const { state, mended } = await readUnread(run, await takeOver(run, repaired.state));
       // `expectNoChanges` asks for a comparison with the real cloud, so cached facts are not used.
       const known = expectNoChanges === true || mended ? undefined : fitting;
       if (expectNoChanges !== true) await fetchKubeconfig(run, state);
@@ -141,7 +142,8 @@ class Service implements ClusterService {
       tellOld(run, state);
       const balancers = await tellBalancers(run, state);
       await run.engine("preview", await passOver(run, state));
-      return { plan: withRepairs(run, state, planRows(events, balancers)) };
+      const rows = planRows(events, balancers, takenOver(run, state));
+      return { plan: withRepairs(run, state, rows) };
     });
   }
 

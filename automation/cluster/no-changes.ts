@@ -3,6 +3,7 @@ import { collecting } from "./events.js";
 import { tellBalancers } from "./failed-balancers.js";
 import { passOver } from "./others-credentials.js";
 import { planRows, type PlanRow } from "./plan-rows.js";
+import { takenOver } from "./plugin-forms.js";
 import { isInterrupted } from "./recovery.js";
 import { Run } from "./run.js";
 import type { StateExport } from "./state.js";
@@ -45,6 +46,6 @@ export async function requireNoChanges(run: Run, state: StateExport | undefined)
   } finally {
     looking.close();
   }
-  const plan = planRows(events, balancers);
+  const plan = planRows(events, balancers, takenOver(run, state));
   if (plan.length > 0) throw unexpectedChanges(plan);
 }

@@ -2,7 +2,8 @@ import { isAnothers } from "../../cloud/cluster-credential.js";
 import type { OthersCredential } from "./options.js";
 import { madeHere } from "./place.js";
 import type { OperationFlags, Run } from "./run.js";
-import { changeState, type StateExport, type StateResource } from "./state.js";
+import { rewriteState, type StateExport, type StateResource } from "./state.js";
+import { misreadIn } from "./plugin-forms.js";
 import { silentObjects } from "./silent-clusters.js";
 import { isClusterCredential, remembering } from "./stays.js";
 
@@ -44,11 +45,17 @@ export async function othersCredentials(
   return others;
 }
 
+/** Returns the URNs of resources that a refresh cannot read, or would read wrongly. */
+const unread = async (run: Run, state: StateExport | undefined): Promise<string[]> => [
+  ...(await silentObjects(run, state)),
+  ...misreadIn(state),
+];
+
 const excluding = (
   others: readonly OthersCredential[],
-  silent: readonly string[],
+  passed: readonly string[],
 ): OperationFlags => {
-  const exclude = [...others.map(({ urn }) => urn), ...silent];
+  const exclude = [...others.map(({ urn }) => urn), ...passed];
   return exclude.length > 0 ? { exclude } : {};
 };
 
@@ -61,11 +68,11 @@ export async function passOver(
   state: StateExport | undefined,
   reads = run.options.refresh === true,
 ): Promise<OperationFlags> {
-  const [others, silent] = await Promise.all([
+  const [others, passed] = await Promise.all([
     othersCredentials(run, state),
-    reads ? silentObjects(run, state) : [],
+    reads ? unread(run, state) : [],
   ]);
-  return excluding(others, silent);
+  return excluding(others, passed);
 }
 
 /**
@@ -93,13 +100,7 @@ async function storeRetention(
   found: StateExport | undefined,
   others: ReadonlySet<string>,
 ): Promise<void> {
-  const retaining = (state: StateExport): StateExport => remembering(withRetention(state, others));
-  if (!found || retaining(found) === found) return;
-  await changeState(access, (now) => {
-    // The state may have changed, for example by a repair.
-    const then = now && retaining(now);
-    return then === now ? undefined : then;
-  });
+  await rewriteState(access, found, (state) => remembering(withRetention(state, others)));
 }
 
 /**
@@ -115,8 +116,8 @@ export async function disown(
   const others = await othersCredentials(run, found);
   await storeRetention(run, found, new Set(others.map(({ id }) => id)));
   if (run.options.refresh !== true) return { others, flags: {} };
-  const silent = await silentObjects(run, found);
-  if (others.length + silent.length === 0) return { others, flags: {} };
-  await run.engine("refresh", { exists: true, ...excluding(others, silent) });
+  const passed = await unread(run, found);
+  if (others.length + passed.length === 0) return { others, flags: {} };
+  await run.engine("refresh", { exists: true, ...excluding(others, passed) });
   return { others, flags: { refresh: false } };
 }

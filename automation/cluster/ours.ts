@@ -12,7 +12,7 @@ import { holdsNothing, type StateExport } from "./state.js";
  * Returns whether a resource is a cluster or inside one. Its URN contains the types of all parents,
  * so this works even if the cluster's own record is missing.
  */
-const isOfCluster = ({ urn }: { readonly urn: string }): boolean => {
+export const isOfCluster = ({ urn }: { readonly urn: string }): boolean => {
   const [, , types = ""] = urn.split("::");
   return types.split("$").includes(clusterType);
 };

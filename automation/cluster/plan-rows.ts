@@ -1,4 +1,4 @@
-import type { ClusterEvent } from "./events.js";
+import type { ClusterEvent, ResourceChange } from "./events.js";
 
 /** Planned change of one resource. */
 export interface PlanRow {
@@ -33,13 +33,18 @@ export function countDiffering(
  *
  * @param before changes made before the engine starts; they replace the engine's rows for the same
  * resources
+ * @param settled URNs of resources whose planned changes will not happen; see `takenOver` in
+ * plugin-forms.ts
  */
 export function planRows(
   events: readonly ClusterEvent[],
   before: readonly PlanRow[] = [],
+  settled: ReadonlySet<string> = new Set(),
 ): PlanRow[] {
+  const isWork = ({ urn }: ResourceChange): boolean =>
+    !urn.includes("::pulumi:providers:") && !settled.has(urn);
   const rows = events.flatMap((event) =>
-    event.type === "started" && !event.change.urn.includes("::pulumi:providers:")
+    event.type === "started" && isWork(event.change)
       ? [{ operation: event.change.operation, type: event.change.type, name: event.change.name }]
       : [],
   );

@@ -1,8 +1,9 @@
 import { isRefused } from "../../components/support/power-states.js";
 import type { OperationFlags, Run } from "./run.js";
 import {
-  changeState,
   readState,
+  rewriteState,
+  withResources,
   type StateAccess,
   type StateExport,
   type StateResource,
@@ -27,27 +28,14 @@ function withoutRefusedState(one: StateResource): StateResource {
  * operations are pending, because an import would delete those. The outputs keep the power state,
  * which has no effect. Pure.
  */
-export function withoutRefused(state: StateExport): StateExport {
-  const { resources, pending_operations: pending } = state.deployment;
-  const without = (resources ?? []).map(withoutRefusedState);
-  const isSame = without.every((one, index) => one === resources?.[index]);
-  if (isSame || (pending ?? []).length > 0) return state;
-  return { ...state, deployment: { ...state.deployment, resources: without } };
-}
+export const withoutRefused = (state: StateExport): StateExport =>
+  withResources(state, withoutRefusedState);
 
 /** Removes such inputs from the stored state, if there are any. Returns the state afterwards. */
-export async function forgetRefused(
+export const forgetRefused = (
   access: StateAccess,
   found: StateExport | undefined,
-): Promise<StateExport | undefined> {
-  if (!found || withoutRefused(found) === found) return found;
-  let after: StateExport | undefined;
-  await changeState(access, (now) => {
-    after = now && withoutRefused(now);
-    return after === now ? undefined : after;
-  });
-  return after;
-}
+): Promise<StateExport | undefined> => rewriteState(access, found, withoutRefused);
 
 /** Refreshes the state, and removes the inputs that the refresh may have added. */
 export async function readAll(run: Run, flags: OperationFlags): Promise<void> {

@@ -157,6 +157,39 @@ export async function changeState(
 }
 
 /**
+ * Returns the state with each resource as `change` returns it. Returns the same object if none
+ * differs, or if operations are pending, because an import would delete those.
+ */
+export function withResources(
+  state: StateExport,
+  change: (one: StateResource) => StateResource,
+): StateExport {
+  const { resources, pending_operations: pending } = state.deployment;
+  const changed = (resources ?? []).map(change);
+  const isSame = changed.every((one, index) => one === resources?.[index]);
+  if (isSame || (pending ?? []).length > 0) return state;
+  return { ...state, deployment: { ...state.deployment, resources: changed } };
+}
+
+/**
+ * Writes the state that `change` returns, unless that is the same object. Returns the state
+ * afterwards.
+ */
+export async function rewriteState(
+  access: StateAccess,
+  found: StateExport | undefined,
+  change: (state: StateExport) => StateExport,
+): Promise<StateExport | undefined> {
+  if (!found || change(found) === found) return found;
+  let after: StateExport | undefined;
+  await changeState(access, (now) => {
+    after = now && change(now);
+    return after === now ? undefined : after;
+  });
+  return after;
+}
+
+/**
  * Returns the IDs of all objects that the stack created in the cloud, without those that it only
  * read.
  */

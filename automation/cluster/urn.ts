@@ -26,3 +26,5 @@ export const shortType = (type: string): string => type.split(":").at(-1) ?? typ
 
 /** Type of the engine's own provider, which is in the state only after a run that used it. */
 export const ownProvider = "pulumi:providers:pulumi";
+
+export const serverGroupType = "openstack:compute/serverGroup:ServerGroup";

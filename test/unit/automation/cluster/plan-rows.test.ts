@@ -25,6 +25,16 @@ describe("the rows of a plan", () => {
     );
   });
 
+  it("leave out resources of which the plan will not happen", () => {
+    const of = (urn: string, operation: string) => ({
+      ...{ type: "started" as const, at: 0 },
+      change: change(urn, operation),
+    });
+    const events = [of("urn:group", "update"), of("urn:group", "replace"), of("urn:x", "update")];
+    const rows = planRows(events, [], new Set(["urn:group"]));
+    assert.deepEqual(rows, [{ operation: "update", type: "T", name: "n" }]);
+  });
+
   it("are counted once where a refresh sees what was told before, too", () => {
     const finished = {
       type: "finished",
