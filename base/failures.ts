@@ -98,7 +98,7 @@ export const failures = {
     said: [
       {
         of: "openstack:",
-        text: /Authentication failed|requires authentication|\b401\b.* (?:Unauthorized|identity)/,
+        text: /Authentication failed|requires authentication|got 401 instead|\b401\b.* (?:Unauthorized|identity)/,
       },
     ],
   },

@@ -17,6 +17,17 @@ export interface Refusal {
 
 export const refusals: readonly Refusal[] = [
   {
+    status: 401,
+    body: "Authentication required",
+    code: "AUTH_FAILED",
+    words: {
+      "3.15.2":
+        "Error creating openstack_networking_secgroup_v2: Successfully re-authenticated, but got error executing request: Authentication failed",
+      "5.5.1":
+        "Error creating openstack_networking_secgroup_v2: Successfully re-authenticated, but got error executing request: Expected HTTP response code [201 202] when accessing [POST http://cloud/network/v9/v2.0/security-groups], but got 401 instead: Authentication required",
+    },
+  },
+  {
     status: 403,
     body: '{"NeutronError":{"type":"PolicyNotAuthorized","message":"Policy doesn\'t allow create_security_group to be performed.","detail":""}}',
     code: "FORBIDDEN",
