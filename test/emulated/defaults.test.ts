@@ -78,7 +78,7 @@ describe("a cluster of Debian 12 by default, on kernels of its own", function ()
     this.timeout(30 * minutes);
     for (const machine of ["general-0", "control-plane-0"]) {
       await stack.reboot(machine);
-      await traffic.ready();
+      await traffic.readyAfterBoot(machine);
       await traffic.prove();
     }
   });

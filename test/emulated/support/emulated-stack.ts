@@ -140,16 +140,21 @@ export class EmulatedStack extends Stack {
     return Math.round((Date.now() - began) / 1000);
   }
 
+  /** Returns the time in milliseconds at which a machine booted. */
+  async bootTime(machine: string): Promise<number> {
+    return Number(await this.on(machine, "awk '/^btime/ {print $2}' /proc/stat")) * 1000;
+  }
+
   /** Waits until a node reports that it is ready, with a heartbeat from after its boot. */
   async ready(machine: string): Promise<void> {
-    const booted = Number(await this.on(machine, "awk '/^btime/ {print $2}' /proc/stat"));
+    const booted = await this.bootTime(machine);
     const field = `{.status.conditions[?(@.type=="Ready")]`;
     const words = `get node ${this.name}-${machine} -o jsonpath='${field}.status} ${field}.lastHeartbeatTime}'`;
     await untilTrue(`node ${machine} is ready`, 10 * minutes, async () => {
       const [status, heartbeat = ""] = (await this.kubectl(words).catch(() => ""))
         .trim()
         .split(" ");
-      return status === "True" && Date.parse(heartbeat) / 1000 > booted;
+      return status === "True" && Date.parse(heartbeat) > booted;
     });
   }
 }

@@ -79,6 +79,23 @@ export class Traffic {
     await this.stack.kubectl(`-n ${namespace} rollout status daemonset net --timeout=600s`);
   }
 
+  /**
+   * Waits until the pod on this machine has started again after the boot and all pods are ready.
+   * Until kubelet reports the new containers, the API server returns the pod's address from before
+   * the boot, and the pod as ready.
+   */
+  async readyAfterBoot(machine: string): Promise<void> {
+    const booted = await this.stack.bootTime(machine);
+    const field = "{.items[0].status.containerStatuses[0].state.running.startedAt}";
+    const ofNode = `--field-selector spec.nodeName=${this.stack.name}-${machine}`;
+    const started = `-n ${namespace} get pods -l app=net ${ofNode} -o jsonpath='${field}'`;
+    await untilTrue(`the pod on ${machine} starts after the boot`, 10 * minutes, async () => {
+      const time = await this.stack.kubectl(started).catch(() => "");
+      return Date.parse(time.trim()) > booted;
+    });
+    await this.ready();
+  }
+
   async pods(): Promise<NetPod[]> {
     const fields = "{.metadata.name} {.status.podIP} {.spec.nodeName} {.status.hostIP}";
     const list = `-n ${namespace} get pods -l app=net -o jsonpath='{range .items[*]}${fields}{"\\n"}{end}'`;
