@@ -1,11 +1,17 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { prepareScripts } from "../../../components/machine/preparation.js";
 import { answering, freshDebian, workerValues } from "../../support/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../support/sandbox.js";
 import { osRelease, ubuntuReleases, type UbuntuRelease } from "../../support/ubuntu.js";
+import {
+  aptSettings,
+  needrestartExclusions,
+  packageSources,
+  upgradedOrigins,
+} from "../../support/ubuntu-files.js";
 import { unpacked } from "../../support/unpacked.js";
 import { firstBootFiles } from "../../support/first-boot-files.js";
 
@@ -49,6 +55,14 @@ function ubuntuMachine(release: UbuntuRelease, ...builds: readonly string[]): Sa
   return machine;
 }
 
+/** Returns the path of a configuration with which apt reads this machine's files only. */
+function aptConfiguration(machine: Sandbox): string {
+  const parts = join(machine.root, "etc/apt/apt.conf.d");
+  const lines = [`Dir "${machine.root}";`, `Dir::Etc::parts "${parts}";`];
+  machine.put("apt.conf", [...lines, 'Dir::Etc::main "/dev/null";', ""].join("\n"));
+  return join(machine.root, "apt.conf");
+}
+
 describe("the packages of an Ubuntu machine", () => {
   let machine: Sandbox;
   const run = (): Outcome => machine.run(prepareScripts, workerValues());
@@ -77,10 +91,37 @@ describe("the packages of an Ubuntu machine", () => {
       );
       assert.ok(other.calls.some((call) => call.endsWith(` ${pools}/gpg`)));
     });
+
+  for (const release of ubuntuReleases)
+    it(`are listed from the program's repository alone, then from all, then from Docker's alone, as apt reads the sources of ${release.version}`, () => {
+      machine = ubuntuMachine(release, "1.7.12-0ubuntu4");
+      for (const [name, text] of Object.entries(packageSources(release.codename)))
+        machine.put(`etc/apt/${name}`, text);
+      for (const [name, text] of Object.entries(aptSettings))
+        machine.put(`etc/apt/apt.conf.d/${name}`, text);
+      const others = machine.bodyOf("apt-get");
+      // In place of the download, apt names the sites that it would ask.
+      machine.stub(
+        "apt-get",
+        `case "$*" in *" update") { echo update; APT_CONFIG=${aptConfiguration(machine)} /usr/bin/apt-get "\${@:1:$#-1}" indextargets --no-release-info --format '$(SITE)'; } >>$root/sites ;; *) ${others} ;; esac`,
+      );
+      const { code, stderr } = run();
+      assert.equal(code, 0, stderr);
+      const [, ...updates] = (machine.file("sites") ?? "").split("update\n");
+      const own = (workerValues()["PACKAGES_URL"] ?? "").replace(/\/$/, "");
+      const ubuntu = ["http://archive.ubuntu.com/ubuntu", "http://security.ubuntu.com/ubuntu"];
+      assert.deepEqual(
+        updates.map((sites) => [...new Set(sites.split("\n").filter(Boolean))].sort()),
+        [[own], [...ubuntu, own], [pools]],
+      );
+    });
 });
 
 describe("what an Ubuntu machine does after each installation", () => {
-  /** Prints the services that needrestart would restart. The first rule that it finds decides. */
+  /**
+   * Prints the services that needrestart would restart. The first rule that matches decides; 3.11
+   * sorts the rules, earlier versions take any order.
+   */
   const decision = `
     our (%nrconf, $LOGPREF) = (verbosity => 0);
     my $file = shift;
@@ -95,27 +136,34 @@ describe("what an Ubuntu machine does after each installation", () => {
       }
       print qq($rc\\n) if $restart;
     }`;
+  const folder = "/etc/needrestart/conf.d";
   let machine: Sandbox;
-  let needrestart: string;
+  let packaged: string;
   before(function () {
     this.timeout(300_000);
-    needrestart = unpacked("needrestart");
+    const file = join(unpacked("needrestart"), "etc/needrestart/needrestart.conf");
+    packaged = readFileSync(file, "utf8");
+    assert.ok(packaged.includes(`<${folder}/*.conf>`), "it reads what is in conf.d by itself");
   });
   beforeEach(() => {
     machine = new Sandbox(freshDebian);
-    const packaged = readFileSync(join(needrestart, "etc/needrestart/needrestart.conf"), "utf8");
-    const folder = "/etc/needrestart/conf.d";
-    assert.ok(packaged.includes(`<${folder}/*.conf>`), "it reads what is in conf.d by itself");
-    // Setting of Ubuntu's server images: restart without a question.
-    machine.put("etc/needrestart/conf.d/40-image.conf", "$nrconf{restart} = 'a';\n");
-    machine.put(
-      "etc/needrestart/needrestart.conf",
-      packaged.replaceAll(folder, join(machine.root, folder)),
-    );
+    // As in the image, the folder has no file that ends in .conf.
+    machine.put(join(folder, "README.needrestart"));
   });
   afterEach(() => {
     machine.close();
   });
+  const configure = (exclusions: readonly string[]): void => {
+    const first = "$nrconf{override_rc} = {\n";
+    assert.ok(packaged.includes(first));
+    const rules = exclusions.map((one) => `    qr(${one}) => 0,\n`).join("");
+    machine.put(
+      "etc/needrestart/needrestart.conf",
+      packaged
+        .replace(first, () => `${first}${rules}`)
+        .replaceAll(folder, join(machine.root, folder)),
+    );
+  };
   const restarts = (...services: readonly string[]): string[] => {
     const file = join(machine.root, "etc/needrestart/needrestart.conf");
     const read = execFileSync("perl", ["-e", decision, file, ...services], { stdio: "pipe" });
@@ -124,35 +172,36 @@ describe("what an Ubuntu machine does after each installation", () => {
   const names = ["containerd", "kubelet", "keepalived", "systemd-networkd", "stackadm-init"];
   const ours = names.map((name) => `${name}.service`);
 
-  it("restarts nothing that pods or addresses need, by needrestart's own configuration and ours", () => {
-    assert.deepEqual(restarts(...ours), ours, "without ours it would");
-    assert.equal(machine.run(prepareScripts, workerValues()).code, 0);
-    assert.deepEqual(restarts(...ours), []);
-  });
+  for (const [whose, exclusions] of [
+    ["needrestart 3.6", []],
+    ["Ubuntu 26.04", needrestartExclusions],
+  ] as const) {
+    it(`restarts nothing that pods or addresses need, by the configuration of ${whose} and ours`, () => {
+      configure(exclusions);
+      const without = ours.filter((one) => !exclusions.some((rule) => new RegExp(rule).test(one)));
+      assert.deepEqual(restarts(...ours), without, "without ours it would");
+      assert.equal(machine.run(prepareScripts, workerValues()).code, 0);
+      assert.deepEqual(restarts(...ours), []);
+    });
 
-  it("leaves all other services to needrestart's own rules", () => {
-    const others = ["dbus.service", "systemd-logind.service", "docker.service", "cron.service"];
-    const before = restarts(...others, "ssh.service", "multipathd.service");
-    assert.equal(machine.run(prepareScripts, workerValues()).code, 0);
-    assert.deepEqual(restarts(...others, "ssh.service", "multipathd.service"), before);
-    assert.deepEqual(before, ["cron.service", "ssh.service", "multipathd.service"]);
-  });
+    it(`leaves all other services to the rules of ${whose}`, () => {
+      configure(exclusions);
+      const others = ["dbus", "systemd-logind", "docker", "cron", "ssh", "multipathd"].map(
+        (name) => `${name}.service`,
+      );
+      const before = restarts(...others);
+      assert.equal(machine.run(prepareScripts, workerValues()).code, 0);
+      assert.deepEqual(restarts(...others), before);
+      assert.deepEqual(before, ["cron.service", "ssh.service", "multipathd.service"]);
+    });
+  }
 });
 
 describe("the security updates of an Ubuntu machine, as apt reads their settings", () => {
   let machine: Sandbox;
-  const origins = ["${distro_id}:${distro_codename}", "${distro_id}:${distro_codename}-security"];
-  /** Settings of the packages in the image. */
-  const images: Readonly<Record<string, string>> = {
-    "20apt-esm-hook.conf": 'APT::Update::Post-Invoke-Stats { "true"; };\n',
-    "20auto-upgrades":
-      'APT::Periodic::Update-Package-Lists "1";\nAPT::Periodic::Unattended-Upgrade "1";\n',
-    "50unattended-upgrades": `Unattended-Upgrade::Allowed-Origins {\n${origins.map((one) => `\t"${one}";\n`).join("")}};\nUnattended-Upgrade::DevRelease "auto";\nUnattended-Upgrade::Automatic-Reboot "true";\n`,
-    "99needrestart": 'DPkg::Post-Invoke {"true"; };\n',
-  };
   beforeEach(() => {
     machine = new Sandbox(freshDebian);
-    const files = { ...images, ...firstBootFiles("etc/apt/apt.conf.d") };
+    const files = { ...aptSettings, ...firstBootFiles("etc/apt/apt.conf.d") };
     for (const [name, text] of Object.entries(files))
       machine.put(`etc/apt/apt.conf.d/${name}`, text);
   });
@@ -161,12 +210,8 @@ describe("the security updates of an Ubuntu machine, as apt reads their settings
   });
   /** Returns the settings that this machine's apt reads from that folder only. */
   const settings = (): readonly string[] => {
-    const parts = join(machine.root, "etc/apt/apt.conf.d");
-    const bare = join(machine.root, "apt.conf");
-    mkdirSync(join(machine.root, "none"), { recursive: true });
-    machine.put("apt.conf", `Dir::Etc::parts "${parts}";\nDir::Etc::main "/dev/null";\n`);
     return execFileSync("apt-config", ["dump"], {
-      env: { PATH: process.env["PATH"], APT_CONFIG: bare },
+      env: { PATH: process.env["PATH"], APT_CONFIG: aptConfiguration(machine) },
     })
       .toString()
       .split("\n");
@@ -186,7 +231,7 @@ describe("the security updates of an Ubuntu machine, as apt reads their settings
       assert.ok(now.includes(line), `${line} in ${now.join("\n")}`);
     assert.deepEqual(
       now.filter((line) => /^Unattended-Upgrade::(Allowed-Origins|Origins-Pattern):: /.test(line)),
-      origins.map((one) => `Unattended-Upgrade::Allowed-Origins:: "${one}";`),
+      upgradedOrigins.map((one) => `Unattended-Upgrade::Allowed-Origins:: "${one}";`),
     );
   });
 
