@@ -29,6 +29,9 @@ export interface Outcome {
 /** ID of the server on which a script in the sandbox appears to run. */
 export const sandboxServer = "0b1c2d3e-0000-4000-8000-000000000001";
 
+/** Directories of the commands below, the first one from `STACKADM_TEST_COREUTILS` if it is set. */
+const commandPlaces = [process.env["STACKADM_TEST_COREUTILS"] ?? [], "/usr/bin", "/bin"].flat();
+
 /** Commands that scripts really execute: they only change files that are named to them. */
 const harmless = [
   ...[
@@ -62,7 +65,7 @@ const harmless = [
   ],
   ...["timeout", "touch", "tr", "true", "false", "wc"],
 ].flatMap((name) => {
-  const path = ["/usr/bin", "/bin"].map((place) => join(place, name)).find(existsSync);
+  const path = commandPlaces.map((place) => join(place, name)).find(existsSync);
   return path === undefined ? [] : [{ name, path }];
 });
 
