@@ -35,11 +35,12 @@ const sshd = [
 ].join("\n");
 
 /**
- * Bound after which a boot continues without the network. From 24.4 on, Ubuntu's cloud-init waits
- * for the network at each boot if user data have bootcmd or several parts. The wait never ends if a
- * unit that comes before the network waits for cloud-init
+ * Bound after which a boot continues without the network. Upstream's cloud-init from 24.4 on waits
+ * for the network at each boot of Ubuntu if user data have bootcmd or several parts. The wait never
+ * ends if a unit that comes before the network waits for cloud-init
  * (https://github.com/canonical/cloud-init/issues/7052). Nothing but bootcmd is early enough for
- * packages that the user's parts install. Only later releases of Ubuntu have this unit.
+ * packages that the user's parts install. The packages of Ubuntu 22.04 and 24.04 neither wait nor
+ * have this unit (patches no-remove-networkd-online and no-single-process of 26.1).
  */
 const boundedWait = {
   path: "/etc/systemd/system/cloud-init-network.service.d/10-stackadm.conf",
