@@ -9,7 +9,7 @@ export const sections: readonly Section[] = [
   {
     title: "Operating systems",
     intro:
-      "The lab's machines have Debian 12. All packages come by apt, from the same repositories on each system. No machine of Ubuntu was ever started: its rows say which tests run the scripts alone.",
+      "The lab's machines have Debian 12. All packages come by apt, from the same repositories on each system. No machine of Ubuntu was ever started: its rows say which tests run the scripts alone, on the content of Ubuntu's files. [What that covers, and what never ran](operations.md#ubuntu).",
     rows: systems,
   },
   { title: "Kubernetes and upgrades", rows: kubernetes },

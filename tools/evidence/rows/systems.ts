@@ -38,7 +38,7 @@ const ubuntuScripts = (name: string): string => `test/scripts/ubuntu/${name}.tes
 
 /** Tests of scripts with the files of a system that no test boots. */
 const scripts: Partial<Record<Feature, readonly string[]>> = {
-  prepare: [ubuntuScripts("packages")],
+  prepare: [ubuntuScripts("packages"), ubuntuScripts("ssh")],
   networkd: [ubuntuScripts("network")],
   "security-updates": [ubuntuScripts("packages")],
 };
