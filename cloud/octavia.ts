@@ -21,7 +21,7 @@ interface Collection {
   readonly key: string;
   /** Returns the value that the specification uses for a choice. */
   readonly known: (choice: Choice) => string;
-  /** Returns the text for a choice in a list. */
+  /** Returns how a message lists a provider, flavor or zone. */
   readonly shown: (choice: Choice) => string;
 }
 

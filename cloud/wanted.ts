@@ -38,7 +38,7 @@ export interface WantedNetwork {
 /** Network of the second interfaces, each part by name or ID. */
 export interface WantedAdminNetwork {
   readonly network: string;
-  /** Subnet of that network. Undefined: its only one. */
+  /** Subnet of the admin network. Undefined: the network's only subnet. */
   readonly subnet?: string | undefined;
   /** Ranges that the subnet must not overlap, by their name in `network`. */
   readonly apart: Readonly<Record<string, string>>;

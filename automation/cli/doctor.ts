@@ -110,7 +110,7 @@ export function doctor(session: Session, options: StackOptions): Promise<number>
     const { pieces: tools } = environment.toolchain;
     session.emit({ type: "result", ok, stack, ...facts, tools, quotas, findings });
     if (ok) return 0;
-    // Users have seen the problems in the table.
+    // The table already shows the problems, so only the JSON output gets the error.
     const lines = problems.map(({ text }) => `  ${text}`).join("\n");
     const unfit = `The cluster does not fit into this cloud:\n${lines}`;
     const failure = new Failure("PREFLIGHT_FAILED", unfit);

@@ -89,7 +89,10 @@ interface Seen {
   readonly found?: CloudObject | undefined;
 }
 
-/** Returns the load balancers of the state that are in this cloud, with the condition of each. */
+/**
+ * Returns the load balancers that the state records for the environment's cloud, each with the
+ * condition that Octavia reports.
+ */
 async function lookAt(run: Run, state: StateExport | undefined, within?: number): Promise<Seen[]> {
   // A load balancer that is being replaced is already deleted, with its parts.
   const held = madeHere(state).filter(

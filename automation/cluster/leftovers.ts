@@ -29,8 +29,8 @@ export type Verdict =
   | { readonly is: "unproven"; readonly because: string };
 
 /**
- * Object without a mark: its parents (absent: it has none that tell the owner) and its creation
- * time.
+ * Parents and creation time of an object without an identity of a cluster. Parents are absent if
+ * no parent tells which cluster owns the object.
  */
 export interface Unmarked {
   readonly parents?: readonly string[];
@@ -55,7 +55,10 @@ export function verdictByTime(
     : unproven("it was perhaps not created during such a run");
 }
 
-/** Decides for an object without a mark: its parents and its creation time must both match. */
+/**
+ * Returns the verdict on an object without a mark. `left behind`: all its parents are in the state,
+ * and its creation time falls into a run whose results may be missing in the state.
+ */
 export function verdictOnUnmarked(
   { parents, created }: Unmarked,
   { owned, unsettled }: Known,

@@ -140,9 +140,9 @@ export async function undoLost(
 const inTheWay: readonly Kind[] = ["load balancer", "floating IP", "router", "port"];
 
 /**
- * Deletes, before a destroy, what blocks the cluster's networks and is the cluster's, but is not in
- * its state. Other leftovers are deleted afterwards. Objects of others are kept and reported. Kinds
- * that cannot be listed are left to the destroy.
+ * Deletes objects of the cluster that the state does not contain and that block the deletion of
+ * the cluster's networks. Runs before a destroy. Reports blocking objects of other owners and
+ * keeps them. Skips kinds that the user cannot list.
  */
 export async function clearTheWay(run: Run, state: StateExport | undefined): Promise<void> {
   const look = async (): Promise<CloudObject[]> => {

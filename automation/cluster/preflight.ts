@@ -27,7 +27,7 @@ import { factsIn } from "./surveyed-facts.js";
 interface Look {
   readonly objects: readonly CloudObject[];
   readonly findings: (held: Held) => Finding[] | Promise<Finding[]>;
-  /** Survey of the cloud. Absent: only names were asked for. */
+  /** Survey of the project. Absent if only names were checked (`namesOnly`). */
   readonly surveyed?: Survey;
 }
 

@@ -119,7 +119,10 @@ export class Run {
     return { project, stack, settings: this.#settings };
   }
 
-  /** Returns the cluster of the settings; throws all problems. `files`: checks files, too. */
+  /**
+   * Returns the specification from the settings. Throws one error with all problems. With
+   * `files`, also checks the files that the specification names.
+   */
   async spec({ files = false }: { readonly files?: boolean } = {}): Promise<ClusterSpec> {
     const { env } = this.service;
     const socket = env["SSH_AUTH_SOCK"] ?? "";

@@ -31,8 +31,8 @@ export interface SweepOptions {
 export interface Swept {
   readonly deleted: readonly Orphan[];
   /**
-   * Retained objects, and objects that cannot be recreated and that the cluster itself did not
-   * delete.
+   * Retained objects, and volumes, snapshots and floating IPs that the cluster's controllers did
+   * not delete.
    */
   readonly kept: readonly KeptObject[];
   /**

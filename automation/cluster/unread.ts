@@ -23,8 +23,8 @@ export const unreadIn = ({ deployment }: StateExport): string[] =>
   );
 
 /**
- * Returns these URNs without others' credentials: Keystone does not show them, so a refresh would
- * treat them as deleted.
+ * Returns the URNs of the resources to refresh. Skips application credentials of other users:
+ * Keystone hides these credentials, so a refresh would remove the credentials from the state.
  */
 async function readable(run: Run, state: StateExport): Promise<string[]> {
   const found = unreadIn(state);

@@ -22,7 +22,7 @@ import { parseUrn } from "./urn.js";
 export interface WatchTimes {
   /** Silence of a script after which Nova is asked: three signs of life. */
   readonly silence: number;
-  /** Time between two questions about a script that stays silent. */
+  /** Time between two requests to Nova about the server of a silent script. */
   readonly again: number;
   /** Silence after which a script is given up, whatever Nova answers. */
   readonly longest: number;
@@ -90,7 +90,9 @@ interface Script {
    */
   readonly servers: readonly string[];
   heardAt: number;
-  /** Time of the plugin's last failed connection attempt, after the script's connection ended. */
+  /**
+   * Time of the last failed attempt of the command plugin to connect to the script's machine again.
+   */
   dialledAt: number;
   askAt: number;
   state: ServerState | undefined;

@@ -14,7 +14,7 @@ import { ensureAgent, madeKey, type Agent } from "./ssh-agent.js";
 /** Facts of a running lab that matter here. */
 export interface LabSettings {
   readonly cloud: string;
-  /** Name of the same cloud over TLS. */
+  /** Name of the clouds.yaml entry that reaches the lab cloud over TLS. */
   readonly tlsCloud: string;
   readonly cloudsFile: string;
   readonly siteFile: string;

@@ -43,7 +43,8 @@ export const packageValuesOf = ({
 };
 
 /**
- * Returns the URL of the newest minor's repository, or nothing if it is that of the version itself.
+ * Returns the URL of the package repository of the newest supported minor version. Returns "" if
+ * `version` has this minor version, or if `url` has no `{minor}` placeholder.
  */
 export function newestPackages({ version, packages: { url } }: VersionSpec["kubernetes"]): string {
   const [newest = ""] = supportedMinors;

@@ -55,9 +55,10 @@ function frozenIn(schema: Schema, value: unknown, path: string): [string, string
 const kindsOf = ({ anyOf = [], oneOf = [] }: Schema): readonly Schema[] => [...anyOf, ...oneOf];
 
 /**
- * Returns the part of a value that is frozen. For a kind with options, this is the kind with its
- * frozen options that differ from their defaults, or only the kind's name if none differ. So a kind
- * can gain options without a change to existing clusters, as long as no default changes.
+ * Returns the part of a value that a later run must not change. For an object with a `kind`, this
+ * is the `kind` plus each frozen option that differs from the option's default; if all options
+ * equal their defaults, it is only the `kind`. A new option with a default then changes nothing
+ * in existing clusters.
  */
 function keptOf(schema: Schema, value: unknown): unknown {
   if (!isFields(value)) return value;

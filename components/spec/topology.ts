@@ -62,7 +62,7 @@ export const presetOf = (
 
 interface Written {
   readonly topology?: Topology | undefined;
-  /** Absent if `controlPlane` itself is invalid. */
+  /** Part of the specification's `controlPlane`. Absent if `controlPlane` failed validation. */
   readonly controlPlane?:
     { readonly count?: number | undefined; readonly schedulable?: boolean | undefined } | undefined;
   readonly workers: Readonly<Record<string, { readonly count: number }>>;

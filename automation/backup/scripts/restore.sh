@@ -142,7 +142,7 @@ name_api() {
   { printf '%s\n' "$known" && sed -n '/# stackadm$/p' "$1"; } >/etc/hosts
 }
 
-# A kubeadm that is at work would write manifests.
+# Exits with an error while kubeadm runs, because kubeadm would write manifests during the restore.
 require_idle() {
   local one
   for one in init join upgrade; do

@@ -46,7 +46,7 @@ export function nodeConfig(conf: string): ConfigMap {
 /** Arguments of {@link blockStorageNode}. */
 export interface BlockStorageNodeSettings {
   readonly images: BlockStorageImages;
-  /** Digest of its configuration. @default it has no configuration */
+  /** Digest of the node service's configuration. @default the node service has no configuration */
   readonly configChecksum?: string;
   /** Whether it reports the zone of its machine. @default true */
   readonly topology?: boolean;

@@ -139,7 +139,8 @@ converge_component() {
   rm -f "$former"
 }
 
-# component_back NAME CONTAINER: restores the manifest and dies. CONTAINER ran before the change.
+# component_back NAME CONTAINER: restores the former manifest of a component that did not come up,
+# and always exits with an error. CONTAINER is the component's container before the change.
 component_back() {
   local before said
   said=$(last_words "$1")

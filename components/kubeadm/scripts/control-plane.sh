@@ -153,8 +153,8 @@ came_up() {
   [[ -e $first_admin ]] && poll 60 answers_first
 }
 
-# Uses super-admin.conf, which needs no role: kubeadm binds the group of admin.conf to its role only
-# after the API server answers.
+# Succeeds if this machine's API server is ready. Uses super-admin.conf, because kubeadm grants
+# admin.conf its role only after the API server answers.
 answers_first() {
   [[ $(timeout "$((20 * factor))" kubectl --kubeconfig "$first_admin" --server "https://$ADDRESS:6443" get --raw /readyz) == ok ]]
 }

@@ -197,7 +197,8 @@ runtime() {
   poll 60 crictl version || die "containerd does not answer"
 }
 
-# pause_image: prints the pause image. A new one is used only in the machine's turn.
+# pause_image: prints the pause image for containerd's configuration. Until the machine's turn in an
+# upgrade, prints the image that containerd uses now.
 pause_image() {
   if waits; then present_pause; else kubeadm_images | grep /pause:; fi
 }

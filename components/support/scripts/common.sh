@@ -108,9 +108,9 @@ unit_running() {
 
 unit_ended() { ! unit_running "$1"; }
 
-# start_unit NAME SECONDS COMMAND...: starts the command in a unit with a time limit of SECONDS
-# times `factor`, and returns when the command runs. With `--no-block`, wait_unit would not wait for
-# a queued unit, because it counts as inactive.
+# start_unit NAME SECONDS COMMAND...: starts the command in a systemd unit, with a time limit of
+# SECONDS times `factor`, and returns when the command runs. Do not add `--no-block`: a queued unit
+# is inactive, so wait_unit would return at once.
 start_unit() {
   local unit=stackadm-$1.service limit=$2
   shift 2
