@@ -15,21 +15,22 @@ import {
 } from "./state.js";
 
 /*
- * Destroys a cluster whose Kubernetes API never answers again (`destroy --abandon`). The state
- * forgets the objects that only this API could delete: they disappear with the machines. The engine
- * deletes the rest.
+ * Destroys a cluster whose Kubernetes API never answers again (`destroy --abandon`). Removes from
+ * the state the resources that only this API could delete: their objects disappear with the
+ * machines. The engine deletes all other resources.
  */
 
 /**
- * Matches the URN of a script that a component of a `Cluster` runs, but no script of the user's own
- * program.
+ * Matches the URN of a script (`remote.Command`) in a component of stackadm. Scripts of the user's
+ * own program do not match.
  */
 const clusterScript = /\bstackadm:[^$]*\$command:remote:Command::/;
 
 /**
- * Returns a predicate: does deleting a resource need a cluster's API? True for an object in the
- * cluster and for a script with a teardown. A program may also have Kubernetes providers for other
- * clusters: their objects do not count.
+ * Returns a function that returns whether the deletion of a resource needs the API of one of the
+ * stack's clusters. True for Kubernetes objects in these clusters, and for scripts of stackadm that
+ * run at deletion (input `delete`). False for objects in other clusters: the user's program may
+ * have Kubernetes providers for other clusters.
  *
  * @param providers URNs of the providers that connect to the stack's clusters
  */
@@ -42,9 +43,8 @@ export const needsApi =
       : clusterScript.test(urn) && inputs?.["delete"] !== undefined;
 
 /**
- * Returns the names without an identity that the clusters' cloud controllers use
- * (`--cluster-name`). Earlier releases put no identity into this name, and a cluster keeps its
- * first name.
+ * Returns the names without an identity that the clusters' cloud controllers have as
+ * `--cluster-name`. Earlier releases created such names, and a cluster keeps its first name.
  *
  * @param isInside whether a resource is in one of the clusters
  */
@@ -62,17 +62,18 @@ export const formerNames = (
   );
 
 /**
- * Returns the cluster's name from the name of a Service's load balancer. Namespaces and names of
- * Services contain no `_`.
+ * Returns the cluster's name from the name of a Service's load balancer; undefined for other names.
+ * Namespaces and names of Services contain no `_`.
  */
 const clusterIn = ({ name }: CloudObject): string | undefined =>
   /^kube_service_(.+)_[^_]+_[^_]+$/.exec(name)?.[1];
 
 /**
- * Returns the load balancers of the clusters' own cloud controllers: their networks cannot be
- * deleted before them. Such a load balancer carries an identity of the state, or carries none, has
- * one of the former names and is in a network of the state. Any other load balancer in such a
- * network may be another cluster's: it is reported and kept.
+ * Returns the load balancers that the clusters' cloud controllers created. Neutron cannot delete a
+ * network before its load balancers. A load balancer counts if its name contains an identity from
+ * the state. In a network of the state, it also counts if its name contains a cluster name from
+ * `former` and no identity. Reports other load balancers without an identity in these networks,
+ * which may belong to another cluster and are kept.
  */
 function blockingBalancers(
   run: Run,
@@ -100,9 +101,10 @@ function blockingBalancers(
 }
 
 /**
- * Deletes what blocks the networks, removes from the state what needs the API, and undoes what an
- * interrupted run left. The caller holds the stack's lock. Returns the states before and after, and
- * the number of forgotten resources.
+ * Deletes the load balancers that block the deletion of the networks, and undoes the pending
+ * operations of an interrupted run. The caller holds the stack's lock. Returns the present state,
+ * the new state for `clearRecord`, and the number of removed resources. The new state lacks the
+ * resources whose deletion needs the API.
  */
 async function forgetAndUnblock(run: Run, before: StateExport, signal: AbortSignal) {
   const cloud = await run.cloud();
@@ -119,18 +121,18 @@ async function forgetAndUnblock(run: Run, before: StateExport, signal: AbortSign
     },
   });
   const { state: rest, forgotten } = withoutThose(before, goesWithIt);
-  // `clearRecord` imports the new state, which deletes the record of pending operations. Recover
-  // them first: half-made objects keep their network from being deleted.
+  // `clearRecord` imports the new state, which has no pending operations. Undo these operations
+  // first: half-created objects block the deletion of their network.
   const { state } = await recover(run.access, rest, () => toolsOf(run, signal));
   return { before, state, forgotten };
 }
 
 /**
- * Deletes the load balancers that block the networks of an abandoned cluster, and removes from the
- * state what needs the cluster's API. Holds the stack's lock meanwhile and reads the state under
- * this lock.
+ * Deletes the load balancers that block the deletion of an abandoned cluster's networks, and
+ * removes resources from the state whose deletion needs the cluster's API. Reads the state, and
+ * deletes the load balancers, while it holds the stack's lock.
  *
- * @param requireAgreed throws if the user has not agreed to destroy this state
+ * @param requireAgreed throws if the user has not agreed to destroy the given state
  */
 export async function abandon(
   run: Run,

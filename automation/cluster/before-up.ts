@@ -5,8 +5,8 @@ import type { Run } from "./run.js";
 import { beginWith } from "./which-cluster.js";
 
 /**
- * Prepares the stack for `up`: repairs what an interrupted run left, and deletes load balancers
- * that are in ERROR. With `expectNoChanges`, changes nothing and fails if `up` would change
+ * Prepares the stack for `up`: undoes the pending operations of an interrupted run, and deletes
+ * load balancers in ERROR. With `expectNoChanges`, changes nothing, and throws if `up` would change
  * anything.
  */
 export async function settleBeforeUp(run: Run, expectNoChanges = false): Promise<Repaired> {

@@ -4,22 +4,23 @@ import { writePrivate } from "../../base/files.js";
 import type { Workspace } from "./workspace.js";
 
 /*
- * The engine records only runs that finished. So each `up` notes in the stack's private directory
- * when it began and finished: after a kill, repair then knows in which period an object was
- * created. A backend that was restored from a backup lacks these times, too. Without the note,
- * repair deletes less.
+ * Notes in the stack's private directory when the last `up` began and finished. The engine's
+ * history lacks killed runs, and the history in a restored backup of the backend lacks newer runs.
+ * With the note, the repair knows the period in which a killed run created objects. Without a note,
+ * the repair keeps more objects.
  */
 
 type Place = Pick<Workspace, "directory">;
 
 /**
- * Times of the last `up` started here that may have changed anything, in milliseconds since 1970.
+ * Start and end of the last `up` on this machine that may have changed resources, in milliseconds
+ * since 1970.
  */
 export interface Begun {
   readonly from: number;
   /**
-   * End of the run, successful or failed, with no pending operation left. Absent: the run was
-   * killed or still runs.
+   * End of the run, successful or failed. Absent: the run still runs, was killed, or may have left
+   * pending operations.
    */
   readonly to?: number;
 }
@@ -41,17 +42,17 @@ function writeNote(place: Place, begun: Begun | undefined): void {
     if (begun) writePrivate(begunPath(place), Object.values(begun).join(" "));
     else rmSync(begunPath(place), { force: true });
   } catch {
-    // Without a note, repair deletes less.
+    // Without a note, the repair keeps more objects.
   }
 }
 
-/** Handle of an `up` that was noted; its caller reports how the run ended. */
+/** Handle with which the caller notes the end of an `up`. */
 export interface Noted {
   /** Notes that the run has finished. */
   readonly end: () => void;
   /**
-   * Restores the previous note: the run did nothing, so the previous note still describes the
-   * state.
+   * Restores the previous note, for a run that changed nothing: the previous note still describes
+   * the state.
    */
   readonly undo: () => void;
 }

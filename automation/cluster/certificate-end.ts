@@ -7,8 +7,9 @@ import type { NodeReport } from "../verify/nodes.js";
  */
 
 /**
- * Returns whether less than 30 % of the lifetime is left. A control plane renews at a third, so it
- * has a newer kubeconfig or creates one when its script runs.
+ * Returns whether less than 30 % of the certificate's lifetime is left. A control plane renews its
+ * certificates when less than a third is left, so by then it has a newer kubeconfig, or creates one
+ * when its script runs.
  */
 export const isOld = ({ from, to }: Validity, now: number): boolean =>
   now > Date.parse(to) - 0.3 * (Date.parse(to) - Date.parse(from));
@@ -47,7 +48,9 @@ export function certificateWarnings(
   return [...late, `${what}; renew it with \`npx stackadm up --stack ${stack}\``];
 }
 
-/** Describes the certificate that has to be renewed first. */
+/**
+ * Returns a sentence about the certificate that has to be renewed first; undefined without nodes.
+ */
 export const firstToEnd = (nodes: Nodes): string | undefined => {
   const [first] = nodes
     .flatMap(({ name, certificate }) => (certificate ? [{ name, ...certificate }] : []))

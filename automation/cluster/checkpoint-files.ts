@@ -28,8 +28,8 @@ function filesOf({ backend, project, stack }: CheckpointPlace): CheckpointFiles 
 }
 
 /**
- * Returns whether the file is an attributes file that a killed engine has emptied. The engine
- * refuses to read the checkpoint next to it.
+ * Returns whether the file is an empty attributes file (`.attrs`), as a killed engine may leave it.
+ * The engine then refuses to read the checkpoint.
  */
 const areEmptied = (file: string): boolean =>
   file.endsWith(".attrs") && statSync(file, { throwIfNoEntry: false })?.size === 0;
@@ -45,8 +45,8 @@ const checkpointSchema = z.strictObject({
 });
 
 /**
- * Returns the only file that holds the stack's checkpoint; undefined if another file may count
- * instead.
+ * Returns the stack's checkpoint file. Undefined if the engine might read another file instead, or
+ * refuse to read this file.
  */
 function soleFile({ pulumi, all }: CheckpointFiles, stack: string): string | undefined {
   // Layout 1 has a directory per project. A newer engine may keep changes in a journal.
@@ -60,10 +60,10 @@ function soleFile({ pulumi, all }: CheckpointFiles, stack: string): string | und
 }
 
 /**
- * Returns what `pulumi stack export` prints, read from the backend's file: every command needs it,
- * and this starts no process. The engine replaces the file atomically. Undefined if the file cannot
- * be read safely: another backend or layout, a compressed file, another format, no such stack, or
- * emptied attributes.
+ * Returns the output of `pulumi stack export`, but reads it from the backend's file, because every
+ * command needs the state, and a process takes longer. The engine replaces the file atomically.
+ * Returns undefined if the file cannot be read safely: another kind of backend or layout, a
+ * compressed file, another format, no such stack, or empty attributes.
  */
 export function readCheckpoint(
   place: CheckpointPlace,
@@ -82,10 +82,10 @@ export function readCheckpoint(
 }
 
 /**
- * Removes the empty attributes files of a stack's checkpoint in a file backend and returns their
- * number. The engine replaces a checkpoint atomically, but empties its attributes file before it
- * writes it: a kill in between leaves a complete checkpoint that the engine refuses to read. A
- * checkpoint needs no attributes.
+ * Removes the empty attributes files of a stack's checkpoint in a file backend, and returns their
+ * number. The engine replaces a checkpoint atomically, but empties the attributes file before it
+ * writes the new attributes: a kill in between leaves a complete checkpoint that the engine refuses
+ * to read. A checkpoint needs no attributes.
  */
 export function dropEmptyAttributes(place: CheckpointPlace): number {
   const empty = (filesOf(place)?.all ?? []).filter(areEmptied);

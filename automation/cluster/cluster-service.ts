@@ -70,9 +70,9 @@ export interface ClusterService {
   /** Reads the cloud's objects into the state, and counts what `up` would change. */
   refresh(stack: string, options?: RunOptions): Promise<RefreshResult>;
   /**
-   * Deletes everything in the stack's state and every object with its identities, and verifies that
-   * nothing is left. Succeeds if there is nothing. Fails if another state holds a cluster of this
-   * name, and for a protected cluster. Does not ask for confirmation.
+   * Deletes all resources of the state and all objects with its clusters' identities, except
+   * retained ones, and verifies the deletion. Succeeds if there are none. Throws for a protected
+   * cluster, or if only another state has a cluster of this name. Does not ask for confirmation.
    */
   destroy(stack: string, options?: DestroyOptions): Promise<DestroyResult>;
   /** Returns what `destroy` would delete and what it would keep. Changes nothing. */
@@ -91,9 +91,9 @@ export interface ClusterService {
   kubeconfigFile(stack: string, options?: LookOptions): Promise<string>;
   /** Returns the state, with secrets encrypted; undefined if the stack does not exist. */
   state(stack: string, options?: LookOptions): Promise<StateExport | undefined>;
-  /** Lists the lock holders; tests a backend that is no directory by taking its lock briefly. */
+  /** Returns the lock's holders. Takes the lock for a moment if the backend is no directory. */
   locks(stack: string, options?: LookOptions): Promise<string[]>;
-  /** Removes the locks of holders that the caller knows to be dead. Returns their descriptions. */
+  /** Removes the locks of holders that the caller knows to be dead, and returns these holders. */
   unlock(stack: string, options?: UnlockOptions): Promise<string[]>;
 }
 
@@ -245,7 +245,7 @@ class Service implements ClusterService {
     return this.request(stack, options, (run) => unlock(run, options.holders ?? []));
   }
 
-  /** Runs one request. An error that a stop caused becomes CANCELLED. */
+  /** Runs one request. Throws CANCELLED instead of an error that a stop caused. */
   private async request<T>(
     stack: string,
     options: RunOptions,
@@ -262,7 +262,7 @@ class Service implements ClusterService {
     }
   }
 
-  /** Queues operations on the same stack; those on different stacks run concurrently. */
+  /** Runs the operations on one stack one after another, and on different stacks concurrently. */
   private inTurn<T>(
     stack: string,
     options: RunOptions,

@@ -7,7 +7,7 @@ const moment = z.string().refine((text) => Number.isFinite(Date.parse(text)));
 
 export interface EndingOptions {
   readonly stack: string;
-  /** End of the credential that the settings supply, as written there. */
+  /** Expiry of the credential in the settings, as the user wrote it. */
   readonly supplied?: string | undefined;
   /** Current time in milliseconds. @default the clock's time */
   readonly now?: number;

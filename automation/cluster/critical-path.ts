@@ -2,8 +2,8 @@ import type { ClusterEvent, ResourceChange } from "./events.js";
 import type { StateExport, StateResource } from "./state.js";
 
 /*
- * One chain of resources determines how long an `up` takes: each link started when the one before
- * it finished. Only a faster link makes the run faster.
+ * Computes the critical path of an `up`: the chain of resources in which each resource started when
+ * the previous one finished. Only a faster resource on this path makes the run faster.
  */
 
 /** Time in which the engine worked on a resource, in milliseconds since 1970. */
@@ -43,8 +43,8 @@ export class Spans {
 }
 
 /**
- * Returns the URNs that a resource depends on. A reference to a provider has the form
- * `<URN>::<ID>`.
+ * Returns the URNs of a resource's dependencies and of its provider. The state refers to a provider
+ * as `<URN>::<ID>`.
  */
 const waitsFor = (resource: StateResource | undefined): string[] => {
   const { dependencies = [], provider = "" } = resource ?? {};
@@ -55,8 +55,8 @@ const waitsFor = (resource: StateResource | undefined): string[] => {
 const slack = 50;
 
 /**
- * Returns the dependency that finished last before the span started. Follows dependencies that did
- * not change to their own dependencies.
+ * Returns the dependency that finished last before the span started. A dependency that did not
+ * change stands for its own dependencies.
  */
 function before(
   { urn, startedAt }: Span,
@@ -80,7 +80,7 @@ function before(
   return found.sort((a, b) => a.endedAt - b.endedAt).at(-1);
 }
 
-/** Returns the chain that ends with the last span, its first link first. Pure. */
+/** Returns the critical path that ends with the run's last span, the first span first. Pure. */
 export function criticalPath(spans: readonly Span[], state: StateExport | undefined): Span[] {
   const resources = new Map((state?.deployment.resources ?? []).map((one) => [one.urn, one]));
   const spansOf = new Map<string, Span[]>();
@@ -94,7 +94,7 @@ export function criticalPath(spans: readonly Span[], state: StateExport | undefi
   return path;
 }
 
-/** Returns all spans by start time, with those of the critical path marked. Pure. */
+/** Returns all spans by start time, each with whether it is on the critical path. Pure. */
 export function timelineOf(spans: readonly Span[], state: StateExport | undefined): TimelineRow[] {
   const path = new Set(criticalPath(spans, state));
   return [...spans]

@@ -20,7 +20,7 @@ import type { Run } from "./run.js";
 import { componentsOf, heldBy, holdsNothing, readState } from "./state.js";
 import { placeIn } from "./which-cluster.js";
 
-/** Returns the objects that carry one of the identities. */
+/** Returns the objects that carry one of the identities, each with its cluster. */
 const markedIn = (
   inventory: readonly CloudObject[],
   identities: ReadonlySet<string>,
@@ -33,8 +33,8 @@ const markedIn = (
   });
 
 /**
- * Returns the clusters' names: from the marks of their objects in the cloud, or else from their
- * components.
+ * Returns the names of the clusters. A cluster's name comes from the tags or metadata of its
+ * objects, or else from its Pulumi component.
  */
 const namesOf = (
   components: ReadonlyMap<string, string>,
@@ -45,8 +45,8 @@ const namesOf = (
 };
 
 /**
- * Sorts the project's objects: what is deleted, what is kept, and separately the volumes, floating
- * IPs and snapshots that the clusters' own controllers release or keep.
+ * Sorts the stack's objects into those that a destroy deletes (`goes`) and keeps (`stays`). Lists
+ * volumes, floating IPs and snapshots of the clusters' controllers separately, each with its fate.
  */
 function sorted(
   inventory: readonly CloudObject[],
@@ -78,7 +78,7 @@ function sorted(
   return { goes, volumes, floatingIps, snapshots, ...(stays.length > 0 && { stays }) };
 }
 
-/** Returns what a destroy of the stack would delete and what it would keep. */
+/** Returns which objects a destroy of the stack would delete and which objects it would keep. */
 export async function planDestroy(
   run: Run,
   { abandon = false }: DestroyPlanOptions,

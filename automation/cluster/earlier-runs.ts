@@ -7,25 +7,25 @@ export interface Stretch {
   readonly from: number;
   readonly to: number;
   /**
-   * Whether the run was a destroy, which may have removed a resource from the state before it
-   * deleted it. @default false
+   * Whether the run was a destroy. A failed destroy may have removed a resource from the state
+   * before it deleted the object. @default false
    */
   readonly destroyed?: true;
-  /** Whether the run failed but finished: the state contains all that it knew. @default false */
+  /** Whether the run failed, but was not killed: the state has all its results. @default false */
   readonly ended?: true;
   /**
-   * Whether the run may have begun later and ended earlier. @default false: it was active all the
-   * time
+   * Whether the period is only an outer limit: the run was active during a part of the period.
+   * @default false: the run was active during the whole period
    */
   readonly atMost?: true;
 }
 
 export interface Doubts {
-  /** State that a killed run left, if it was repaired since. Default: the current state. */
+  /** State before the repair of a killed run. Default: the present state. */
   readonly interrupted?: StateExport | undefined;
 }
 
-/** Record of the engine about each finished run, successful or failed. The newest is first. */
+/** History of the engine: a record of each finished run, successful or failed, the newest first. */
 const historySchema = z.array(
   z.looseObject({
     kind: z.string(),
@@ -38,7 +38,7 @@ const historySchema = z.array(
 );
 export type History = z.output<typeof historySchema>;
 
-/** Runs of a stack: the engine's records, and our own note about the last `up`. */
+/** Runs of a stack: the engine's history, and the note of this program about the last `up`. */
 export interface Runs {
   readonly history: History;
   readonly begun?: Begun | undefined;
@@ -47,8 +47,8 @@ export interface Runs {
 /** Milliseconds by which the clocks of this machine and of the cloud may differ. */
 export const slack = 60_000;
 /**
- * Milliseconds after the last write of the state in which a pending create may still be sent to the
- * cloud. No create may take longer.
+ * Milliseconds after the last write of the state during which the request of a pending create may
+ * still reach the cloud. Assumes that no create takes longer.
  */
 export const longest = 20 * 60_000;
 
@@ -58,7 +58,7 @@ export const beginningOf = ({ deployment }: StateExport): string | undefined =>
 
 /**
  * Returns when the engine last wrote the state, in milliseconds since 1970; undefined if the state
- * does not contain it.
+ * does not contain this time.
  */
 export function writtenAt({ deployment }: StateExport): number | undefined {
   const manifest = z.looseObject({ time: z.iso.datetime({ offset: true }) });
@@ -71,15 +71,15 @@ export const hasPending = ({ deployment }: StateExport): boolean =>
   (deployment.pending_operations ?? []).length > 0;
 
 /**
- * Returns whether our last run finished at or after the write of the state: the state may be a copy
- * from the middle of that run.
+ * Returns whether the last noted `up` finished at or after the last write of the state. The state
+ * may then be a copy from the middle of this `up`.
  */
 const isCopy = (written: number, begun: Begun | undefined): boolean =>
   begun?.to !== undefined && begun.to + slack >= written;
 
 /**
- * Returns the start time of our last run, if it began after the last recorded run and its end was
- * not noted. Otherwise undefined.
+ * Returns the start time of the last noted `up`, if it began after the last run in the history and
+ * its end was not noted. Otherwise undefined.
  */
 function oursSince({ history, begun }: Runs): number | undefined {
   const recorded = Date.parse(history[0]?.endTime ?? "1970-01-01");
@@ -87,9 +87,10 @@ function oursSince({ history, begun }: Runs): number | undefined {
 }
 
 /**
- * Returns the periods in which the killed run may have been active. The longest begins at the last
- * successful run, because runs that failed since then keep the pending operations. A certain period
- * is added if our last run was not seen to finish: from its start to the last write of the state.
+ * Returns the periods in which the killed run may have been active. One period begins at the end of
+ * the last successful run: later failed runs keep pending operations, so the killed run may be
+ * older than these runs. If the last `up` has no noted end, adds a certain period: from the start
+ * of this `up` to the last write of the state.
  */
 function killed(state: StateExport, runs: Runs): Stretch[] {
   const { history } = runs;
@@ -104,8 +105,8 @@ function killed(state: StateExport, runs: Runs): Stretch[] {
 }
 
 /**
- * Returns the periods of runs whose results may be missing in the state: runs that failed since the
- * last successful one, and the killed run, which has no record. Pure.
+ * Returns the periods of runs whose results may be missing in the state: runs that failed after the
+ * last successful `up`, and the killed run, which is not in the history. Pure.
  */
 export function unsettledBy(
   runs: Runs,
@@ -126,9 +127,9 @@ export function unsettledBy(
 }
 
 /**
- * Returns whether something was created in one of the periods.
+ * Returns whether the time of an object's creation is in one of the periods.
  *
- * @param allowed milliseconds by which clocks may differ
+ * @param allowed milliseconds by which the clocks may differ
  */
 export const fallsInto = (
   created: string,
@@ -139,13 +140,13 @@ export const fallsInto = (
   return stretches.some(({ from, to }) => time >= from - allowed && time <= to + allowed);
 };
 
-/** Reads the engine's records and our own note. */
+/** Reads the engine's history and the note about the last `up`. */
 export async function runsOf(access: StateAccess): Promise<Runs> {
   const { stdout } = await pulumi(access, ["stack", "history", "--json", "--page-size", "50"]);
   return { history: historySchema.parse(JSON.parse(stdout)), begun: begunAt(access.workspace) };
 }
 
-/** Reads the records and returns {@link unsettledBy} of them. */
+/** Reads the runs of the stack, and returns the periods of {@link unsettledBy}. */
 export const unsettledOf = async (
   access: StateAccess,
   state: StateExport,

@@ -23,10 +23,10 @@ export async function settingsOf(run: Run): Promise<Pick<ClusterSpec, "name" | "
 }
 
 /**
- * Throws if the project has a running cluster of this name, although the state is empty: the user
- * has probably chosen another backend. The error lists the cluster's objects; nothing is changed.
- * Otherwise returns what a former cluster of this name left: volumes, floating IPs and copies of
- * volumes.
+ * Throws if the project has a running cluster of this name. The caller's state is empty, so the
+ * user has probably selected another backend than the cluster's. The error lists the cluster's
+ * objects. Otherwise returns what a former cluster of this name left: volumes, volume snapshots and
+ * floating IPs of Services.
  */
 export async function requireNotElsewhere(
   run: Run,

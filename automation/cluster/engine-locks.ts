@@ -55,7 +55,8 @@ function readJson(file: string): unknown {
 }
 
 /**
- * Returns the locks that the engine names when it is refused. The message gives the holder of each.
+ * Returns the locks in the engine's message about a locked stack. The message names the holder of
+ * each lock.
  */
 export function locksSaid(text: string): StackLock[] {
   const said = text.matchAll(/created by (.+)@(\S+) \(pid (\d+)\) at (\S+)/g);
@@ -65,13 +66,13 @@ export function locksSaid(text: string): StackLock[] {
     });
     return { ...(holder && { holder }) };
   });
-  // The SDK repeats the engine's message.
+  // The SDK repeats the engine's message, so a lock may occur twice.
   return [...new Map(locks.map((lock) => [describeLock(lock), lock])).values()];
 }
 
 /**
- * Returns whether a Pulumi process with the holder's number runs on this host. Then the lock must
- * not be removed.
+ * Returns whether a Pulumi process with the holder's PID runs on this host. The lock must not be
+ * removed then.
  */
 export function holderRuns({ holder }: StackLock): boolean {
   if (holder?.host !== hostname()) return false;
@@ -82,7 +83,7 @@ export function holderRuns({ holder }: StackLock): boolean {
   }
 }
 
-/** Removes a lock from a directory, with its attributes file. */
+/** Removes a lock of a directory backend, and the lock's attributes file. */
 export function removeLock({ file }: StackLock): void {
   if (file === undefined) return;
   for (const path of [file, `${file}.attrs`]) rmSync(path, { force: true });

@@ -14,10 +14,11 @@ import {
 import type { LockHolder } from "./engine-locks.js";
 
 /*
- * The engine writes only host name and process number into a lock. Two containers may share both,
- * and another process may get the number later. So each engine that may take a lock is noted when
- * it starts, with its process and its place (boot, namespace, machine): only this proves that a
- * holder is dead. The notes are in the stack's private directory, with every backend.
+ * A lock of the engine contains only a host name and a PID. Two containers may have the same host
+ * name and PID, and a later process may get the PID. So this program writes a note about each
+ * engine that may take a lock. The note has the start time of the engine's process and its place
+ * (boot, PID namespace, machine): only a note proves that the holder of a lock is dead. The notes
+ * are in the stack's private directory, for every kind of backend.
  */
 
 const processSchema = z.object({
@@ -45,10 +46,10 @@ const fileOf = (directory: string, { pid, started }: EngineNote): string =>
   join(folderOf(directory), `${String(pid)}-${started}.json`);
 
 /**
- * Notes an engine that was just started. Returns a function that deletes the note.
+ * Writes a note about an engine that was just started. Returns a function that deletes the note.
  *
  * @param directory private directory of the stack
- * @param client number of the process that waits for the engine's result
+ * @param client PID of the process that waits for the engine's result
  */
 export function noteEngine(directory: string, pid: number, client = process.pid): () => void {
   const [place, facts, waiting] = [processPlace(), processFacts(pid), processFacts(client)];
@@ -70,12 +71,13 @@ export function noteEngine(directory: string, pid: number, client = process.pid)
 }
 
 /**
- * Notes every engine that this process starts, also those that the SDK starts. Returns a function
- * that stops this and deletes the notes, except those of killed engines. Call it when the engines
- * have released their locks. The client of these engines is the process that started this one.
+ * Writes a note about every engine that this process or the SDK starts from now on. The client of
+ * these engines is the parent of this process. Returns a function that stops the observation and
+ * deletes the notes, except notes about killed engines. Call this function when the engines have
+ * released their locks.
  */
 export function noteEngines(directory: string): () => void {
-  // Read now: once the parent has exited, this number is another process's.
+  // Read now: after the parent has exited, `process.ppid` is the PID of another process.
   const client = process.ppid;
   const forgets: (() => void)[] = [];
   const onCreated = (message: unknown): void => {
@@ -113,7 +115,7 @@ export function notesIn(directory: string): EngineNote[] {
   }
 }
 
-/** Place from which the program checks whether an engine has ended. */
+/** Place of this process, from which it checks whether an engine has ended. */
 export interface Here {
   readonly place: ProcessPlace | undefined;
   readonly host: string;
@@ -130,23 +132,23 @@ const isSamePlace = (place: ProcessPlace, { boot, namespace }: ProcessPlace): bo
   place.boot === boot && place.namespace === namespace;
 
 /**
- * Returns whether the engine has certainly ended: its process is gone, the number belongs to
- * another process, or the machine was rebooted since.
+ * Returns whether the engine has certainly ended: its process is gone, the PID belongs to another
+ * process, or the machine was rebooted after the note.
  */
 export function hasEnded(note: EngineNote, here: Here = currentPlace()): boolean {
   if (!here.place) return false;
   if (isSamePlace(note.place, here.place)) return processFacts(note.pid)?.started !== note.started;
-  // Copies of a machine may share its ID, but not both its name and its boot time.
+  // Copies of a virtual machine may have the same machine ID, but not the same name and boot time.
   return isEarlierBoot(note.place, here.place) && note.host === here.host && note.at < here.booted;
 }
 
 /**
- * Milliseconds around the note's time in which the engine takes its lock. The lock's time may be
- * rounded to seconds.
+ * Milliseconds before and after the time of a note in which the engine may have taken its lock. The
+ * lock's time may be rounded to seconds.
  */
 const [before, after] = [5_000, 300_000];
 
-/** Returns whether the holder of this lock is the noted engine. */
+/** Returns whether the note is about the holder of this lock. */
 const isHolder = ({ pid, host, at }: EngineNote, holder: LockHolder): boolean => {
   const since = holder.since.getTime();
   return pid === holder.pid && host === holder.host && since > at - before && since < at + after;
@@ -160,8 +162,8 @@ export const proveDead = (
 ): boolean => notes.some((note) => isHolder(note, holder) && hasEnded(note, here));
 
 /**
- * Returns whether an engine still runs here although its client has ended. Such an engine was told
- * to stop and exits when its current operations are done.
+ * Returns whether an engine still runs on this machine although its client has ended. The worker
+ * has told such an engine to stop, so it exits when its current operations are done.
  */
 export const isLeftAlone = (
   { client, ...note }: EngineNote,
@@ -173,7 +175,7 @@ export const isLeftAlone = (
   !hasEnded(note, here) &&
   processFacts(client.pid)?.started !== client.started;
 
-/** Returns the note of a holder whose client has ended, but which still runs. */
+/** Returns the note about a holder that still runs although its client has ended. */
 export const noteOfEnding = (
   notes: readonly EngineNote[],
   holder: LockHolder,
@@ -182,8 +184,8 @@ export const noteOfEnding = (
   notes.find((note) => isHolder(note, holder) && isLeftAlone(note, here));
 
 /**
- * Deletes the notes of a stack that is not locked. Keeps those of engines that run here, which may
- * be about to take the lock.
+ * Deletes the notes about the engines of a stack that is not locked. Keeps notes about engines that
+ * run on this machine: such an engine may be about to take the lock.
  */
 export function forgetEngines(directory: string): void {
   const { place } = currentPlace();

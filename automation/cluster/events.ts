@@ -16,8 +16,8 @@ export interface ResourceChange {
 }
 
 /**
- * Events that an operation reports while it runs: the engine's events, without those that no
- * listener needs.
+ * Event of a running operation, decoded from an event of the engine. Engine events that no listener
+ * needs are left out.
  */
 export type ClusterEvent =
   | { readonly type: "started"; readonly at: number; readonly change: ResourceChange }
@@ -35,7 +35,7 @@ export type ClusterEvent =
       readonly inputs?: Readonly<Record<string, unknown>>;
     }
   | { readonly type: "unchanged"; readonly at: number; readonly change: ResourceChange }
-  /** Line that a running command printed, or a provider's progress: shown, but not kept. */
+  /** Output line of a running script, or a provider's progress: shown until the next line. */
   | { readonly type: "log"; readonly at: number; readonly urn: string; readonly text: string }
   /** Sign of life: the server runs, and a script has run on it for `seconds`. */
   | {
@@ -54,11 +54,14 @@ export type ClusterEvent =
       readonly urn: string;
       readonly severity: "info" | "warning" | "error";
       readonly text: string;
-      /** Code of the failure, if the program itself recognised it. */
+      /** Code that our program or script put in front of the text. Absent: there is none. */
       readonly code?: FailureCode;
     }
   | {
-      /** The program has returned its outputs. A secret counts only as present or absent. */
+      /**
+       * Event for the program's outputs. `same`: no output has changed; changed secrets do not
+       * count.
+       */
       readonly type: "outputs";
       readonly at: number;
       readonly same: boolean;
@@ -185,7 +188,7 @@ export function decodeEvent(raw: unknown): ClusterEvent | undefined {
 }
 
 /**
- * Pattern of the line that `signs_of_life` in components/support/scripts/common.sh prints. The ID
+ * Server ID in a line that `signs_of_life` in components/support/scripts/common.sh prints. The ID
  * becomes part of URLs, so the pattern is strict.
  */
 const serverId = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
@@ -194,15 +197,15 @@ const signOfLife = new RegExp(`^alive (${serverId}(?:,${machineName})*) (\\S+) (
 const signsOfLife = new RegExp(`${signOfLife.source}\n?`, "gm");
 
 /**
- * Returns the machine on which a step runs, from its resource's name: `dev-general-0` for
- * `dev-general-0-join`.
+ * Returns the name of the machine on which a step runs. Removes the step from the name of the
+ * script's resource: `dev-general-0` for `dev-general-0-join`.
  */
 export function machineOf(urn: string, step: string): string {
   const { name } = parseUrn(urn);
   return name.endsWith(`-${step}`) ? name.slice(0, -step.length - 1) : name;
 }
 
-/** Remark of a script: no failure, but it stays on the screen. */
+/** Matches a remark in a script's output. A remark is no failure, but stays on the screen. */
 const remark = /^note: (.+)$/m;
 
 function decodeLine(at: number, urn: string, text: string): ClusterEvent {
@@ -224,12 +227,12 @@ function decodeMessage(
   if (severity === undefined || text.trim() === "") return undefined;
   const urn = diagnostic.urn ?? "";
   if (diagnostic.ephemeral === true) return decodeLine(at, urn, text);
-  // The error of a failed script contains everything that the script printed.
+  // The error of a failed script contains everything that the script printed, also signs of life.
   const said = unmarked(text.replaceAll(signsOfLife, "").trimEnd());
   return { type: "message", at, urn, severity, ...said };
 }
 
-/** Returns options that collect the events for a result and pass them on. */
+/** Returns a listener that collects all events in `events` and passes each event on. */
 export function collecting({ onEvent }: { readonly onEvent?: (event: ClusterEvent) => void }): {
   readonly events: ClusterEvent[];
   readonly onEvent: (event: ClusterEvent) => void;

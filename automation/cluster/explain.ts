@@ -5,16 +5,16 @@ import { parseUrn, shortType } from "./urn.js";
 
 /** Error message of the engine. */
 export interface ErrorMessage {
-  /** URN of the resource; empty if the message belongs to none. */
+  /** URN of the resource; empty if the message is not about a resource. */
   readonly urn: string;
   readonly text: string;
-  /** Code of the failure, if the program itself recognised it. */
+  /** Code that our program or script put in front of the text. Absent: there is none. */
   readonly code?: FailureCode;
 }
 
 /**
- * Meaning of a message. `own`: our program or our script stated it, so it was not guessed from the
- * text.
+ * Meaning of a message. `own`: whether our program or script stated the meaning. Otherwise the
+ * meaning was derived from another program's text.
  */
 interface Meaning {
   readonly code: FailureCode;
@@ -56,9 +56,9 @@ const filled = (urn: string, code: FailureCode, words: string): string =>
   `${about(urn, rowOf(code).sentence)} (${withoutStop(words)}).`;
 
 /**
- * Returns the meaning of a script's error. Our scripts end with a line `reason: `
- * (components/support/scripts/common.sh); the output before it may be anything, even a machine's
- * log.
+ * Returns the meaning of a script's error. The last line of a failed script is `reason: ...`
+ * (components/support/scripts/common.sh). Other lines do not count: they may contain any text, even
+ * a machine's log.
  */
 function meaningOfScript({ urn, text }: ErrorMessage): Meaning | undefined {
   if (!typeOf(urn).startsWith("command:remote:")) return undefined;
@@ -101,14 +101,17 @@ export const explainMessage = (message: ErrorMessage): Failure =>
 const echoes =
   /^(update|preview|destroy|refresh) failed$|resource (?:creation|update|deletion) failed|One or more errors occurred|error: (update|preview) failed/i;
 
-/** Only the first line counts: the console log of a machine may contain such lines, too. */
+/**
+ * Returns whether a message only reports that there were other errors. Only the first line counts:
+ * the console log of a machine may contain such lines, too.
+ */
 const isEcho = ({ text }: ErrorMessage): boolean =>
   echoes.test(text.trim().split("\n", 1)[0] ?? "");
 
 /**
- * Returns the position in the list: failures that our own code recognised first, then others;
- * causes before consequences, in the order of the failure table. Our own code's general FAILED is
- * last.
+ * Returns the position of a failure in the list. First come failures that our program or scripts
+ * stated, then failures of other programs, then our program's general FAILED. Failures of each
+ * group have the order of the failure table: causes before consequences.
  */
 function rank({ own, code }: Meaning): number {
   const group = own ? (code === "FAILED" ? 2 : 0) : 1;
@@ -117,7 +120,7 @@ function rank({ own, code }: Meaning): number {
 
 /**
  * Returns the engine's error messages as failures, the most important first. Leaves out messages
- * that only repeat others, unless there are no others.
+ * that only report other errors, unless there are no other messages.
  */
 export function explainAll(events: readonly ClusterEvent[]): Failure[] {
   const errors = events.flatMap((event) =>

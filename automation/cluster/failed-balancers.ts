@@ -23,10 +23,10 @@ import {
 import { parseUrn, shortType } from "./urn.js";
 
 /*
- * Octavia refuses every request for a load balancer in ERROR except the deletion with all parts.
- * The provider works on single parts, and fails if the load balancer is gone; a refresh shows
- * neither. So these are deleted, and removed from the state, before the engine runs
- * (docs/decisions/0019-repair.md).
+ * Octavia refuses every request for a load balancer in ERROR, except the deletion with all its
+ * parts. OpenStack's provider changes single parts, and fails if the load balancer is gone; a
+ * refresh shows neither problem. So this file deletes such load balancers, and removes them from
+ * the state, before the engine runs (docs/decisions/0019-repair.md).
  */
 
 const balancerType = "openstack:loadbalancer/loadBalancer:LoadBalancer";
@@ -58,8 +58,8 @@ export function withParts(
 }
 
 /**
- * Condition of a load balancer. `theirs`: in ERROR, but not ours to delete. `busy`: Octavia works
- * on it.
+ * Condition of a load balancer. `theirs`: in ERROR, but must not be deleted. `going`: Octavia
+ * deletes it. `busy`: Octavia creates or changes it.
  */
 type Fate = "well" | "failed" | "theirs" | "gone" | "going" | "busy";
 
@@ -85,7 +85,7 @@ interface Seen {
   /** Name for messages. */
   readonly what: string;
   readonly fate: Fate;
-  /** Object in the cloud. Absent: it is gone. */
+  /** Object in the cloud. Absent: the load balancer is gone. */
   readonly found?: CloudObject | undefined;
 }
 
@@ -114,7 +114,7 @@ async function lookAt(run: Run, state: StateExport | undefined, within?: number)
 const lookFirst = (run: Run, state: StateExport | undefined, within?: number): Promise<Seen[]> =>
   lookAt(run, state, within).catch(() => []);
 
-/** Milliseconds that Octavia may take per load balancer before an `up` goes on without it. */
+/** Milliseconds that an `up` waits for Octavia's answer about each load balancer. */
 const glance = 5_000;
 
 const inError = "is in ERROR, and Octavia changes no load balancer in ERROR";
@@ -135,8 +135,8 @@ function tellTheirs(run: Run, seen: readonly Seen[]): void {
 }
 
 /**
- * Throws if the engine would have to delete parts of a load balancer that is not ours: it would
- * fail after a quarter of an hour, with half of the machines deleted.
+ * Throws if the engine would delete parts of a load balancer in ERROR that must not be deleted: the
+ * engine would fail after a quarter of an hour, with half of the machines deleted.
  */
 function refuseTheirs(seen: readonly Seen[], state: StateExport | undefined): void {
   const isStuck = ({ id, held }: Seen): boolean =>
@@ -157,7 +157,7 @@ const plans: Readonly<Partial<Record<Fate, string>>> = {
   going: "is being deleted: `npx stackadm up` recreates it.",
 };
 
-/** Reports what the next `up` would do; returns it as plan rows, which the engine does not have. */
+/** Reports broken load balancers, and returns a plan row for each one that `up` recreates. */
 export async function tellBalancers(
   run: Run,
   state: StateExport | undefined,
@@ -175,7 +175,7 @@ export async function tellBalancers(
   return rows.flat();
 }
 
-/** Waits until Octavia is done; throws if it never is: no request is accepted then. */
+/** Waits until Octavia has finished its work on the load balancer; throws after the time limit. */
 export async function untilDone(
   cloud: CloudClient,
   { id, what }: Pick<Seen, "id" | "what">,
@@ -219,7 +219,7 @@ function addressAfter({ inputs, outputs }: StateResource, purpose: Purpose): str
   return ` It has no separate port, so it may get another address${now}.`;
 }
 
-/** Returns the options for waiting. */
+/** Returns options that report each wait to the user and stop at the signal. */
 const patienceOf = (run: Run, signal: AbortSignal | undefined): DeleteOptions => ({
   signal,
   onWait: (said) => {
@@ -227,9 +227,9 @@ const patienceOf = (run: Run, signal: AbortSignal | undefined): DeleteOptions =>
   },
 });
 
-/** Deletes broken load balancers, and removes them from the state. The caller holds the lock. */
+/** Deletes load balancers in ERROR, and returns the new state. The caller holds the lock. */
 async function clear(run: Run, before: StateExport, purpose: Purpose, signal: AbortSignal) {
-  // An import would delete the pending operations, which the next run repairs first.
+  // An import would delete the pending operations, which the next run has to repair.
   if (hasPending(before)) throw overtaken();
   const seen = await lookAt(run, before);
   const broken = seen.flatMap(({ fate, ...one }) =>
@@ -246,9 +246,9 @@ async function clear(run: Run, before: StateExport, purpose: Purpose, signal: Ab
 }
 
 /**
- * Lets the clusters release their objects while the load balancers still forward to the API.
- * Resources with `deletedWith` are left to the full destroy: without their server as a target, the
- * engine would delete each one during the teardown.
+ * Destroys the resources that need the clusters' APIs, while the load balancers still forward to
+ * these APIs. Skips resources with `deletedWith`: in a destroy without their server as a target,
+ * the engine would delete each of these resources separately.
  */
 async function settleFirst(run: Run, state: StateExport): Promise<void> {
   const isOfApi = needsApi(new Set(await readProviders(run.access)));
@@ -265,9 +265,9 @@ export interface MendOptions {
 }
 
 /**
- * Deletes the load balancers in ERROR while it holds the stack's lock, and removes them and missing
- * ones from the state. A destroy first waits for busy ones. Returns the new state, and whether it
- * differs.
+ * Deletes load balancers in ERROR while it holds the stack's lock, and removes these and missing
+ * load balancers from the state. First waits for load balancers in deletion; a destroy also waits
+ * for busy ones. Returns the new state, and whether it differs.
  */
 export async function mendBalancers(
   run: Run,

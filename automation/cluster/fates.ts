@@ -10,13 +10,13 @@ import type { StateExport } from "./state.js";
 import { parseUrn } from "./urn.js";
 
 /*
- * Predicts what a destroy deletes of the volumes, floating IPs and snapshots that a cluster's
- * controllers created. Only the cluster's API knows which of them are to be kept.
+ * Predicts which volumes, floating IPs and snapshots of a cluster's controllers a destroy deletes.
+ * Only the cluster's API knows which of these objects are to be kept.
  */
 
 /**
- * Milliseconds to wait for a cluster's API. Without its answer, the plan marks the objects as
- * unknown.
+ * Milliseconds to wait for a cluster's API. Without an answer, the fate of the objects is
+ * `unknown`.
  */
 const patience = 5_000;
 
@@ -82,7 +82,7 @@ interface Balanced {
   readonly fate: "goes" | "stays";
 }
 
-/** Answer of one cluster. */
+/** Answer of one cluster's API. */
 interface Known {
   /** Volumes, by their IDs in Cinder. */
   readonly claims: ReadonlyMap<string, Claimed>;
@@ -92,15 +92,15 @@ interface Known {
 
 /** Answers of all clusters of a stack. */
 export interface Fates extends Known {
-  /** What happens to objects that no cluster named. */
+  /** Fate of objects that no cluster reported. */
   readonly otherwise: "stays" | "unknown";
-  /** Reason why a cluster could not be asked. */
+  /** Reason why a cluster did not answer. */
   readonly problem?: string;
 }
 
 /**
- * Returns the PersistentVolumes that are Cinder volumes. Only the policy `Delete` deletes them
- * (components/kubeadm/scripts/teardown.sh).
+ * Returns the claims of the PersistentVolumes in Cinder. A destroy deletes a volume only if its
+ * reclaim policy is `Delete` (components/kubeadm/scripts/teardown.sh).
  */
 function claimsIn(answer: unknown): Known["claims"] {
   const { items } = volumesSchema.parse(answer);
@@ -115,8 +115,10 @@ function claimsIn(answer: unknown): Known["claims"] {
 }
 
 /**
- * Returns the volume snapshots in Cinder. Only the policy `Delete` deletes them, and only if the
- * cluster has the script that asks for it (components/kubeadm/scripts/snapshots.sh).
+ * Returns the volume snapshots in Cinder. A destroy deletes a snapshot only if its deletion policy
+ * is `Delete`, and if the cluster has the script that deletes snapshots.
+ *
+ * @param released whether the cluster has this script (components/kubeadm/scripts/snapshots.sh)
  */
 function snapshotsIn(answer: unknown, released: boolean): Known["snapshots"] {
   // A cluster without snapshots does not have this API.
@@ -132,14 +134,14 @@ function snapshotsIn(answer: unknown, released: boolean): Known["snapshots"] {
     }));
 }
 
-/** Returns whether a destroy deletes the snapshots of the cluster with this component. */
+/** Returns whether the cluster with this component has a script that deletes snapshots. */
 const releasesSnapshots = ({ deployment }: StateExport, component: string): boolean =>
   (deployment.resources ?? []).some(({ urn }) => {
     const { type, name } = parseUrn(urn);
     return type === "command:remote:Command" && scriptsOf(component).includes(name);
   });
 
-/** Returns the names of the snapshot scripts. States of earlier releases have `farewell`. */
+/** Returns the names of the scripts that delete snapshots. Earlier releases used `farewell`. */
 const scriptsOf = (component: string): string[] =>
   ["teardown", "farewell"].map(
     (script) => `${component}-${controlPlaneComponent}-snapshots-${script}`,
@@ -173,9 +175,9 @@ async function askCluster(kubeconfig: string, released: boolean): Promise<Known>
 }
 
 /**
- * Returns the Service and the future of a floating IP that the cloud controllers created. If no
- * Service has the address, the floating IP was kept on purpose. If several Services share it, one
- * that releases it is enough.
+ * Returns the Service of a floating IP that a cloud controller created, and whether a destroy
+ * deletes the floating IP. Without a Service, the fate is `otherwise`. If several Services share
+ * the address, one Service that releases it is enough for the deletion.
  */
 export function floatingIpOf(
   { id, name: address, description }: CloudObject,
@@ -193,7 +195,7 @@ export function floatingIpOf(
 const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-/** Returns the answer of each cluster, or the reason why it could not be asked. */
+/** Returns the answer of each cluster, or the reason why the cluster did not answer. */
 async function askAll(run: Run, state: StateExport): Promise<(Known | string)[]> {
   const clusters = await readClusters(run.access);
   const whose = (name: string): string => (clusters.length > 1 ? `${name}: ` : "");
@@ -207,8 +209,8 @@ async function askAll(run: Run, state: StateExport): Promise<(Known | string)[]>
 }
 
 /**
- * Asks each cluster of the stack what a destroy would delete. Asks none if the destroy does not use
- * the clusters' APIs.
+ * Asks each cluster of the stack what a destroy would delete. Asks no cluster if the destroy does
+ * not use the clusters' APIs.
  */
 export async function fatesIn(run: Run, state: StateExport, abandon: boolean): Promise<Fates> {
   if (abandon || state.deployment.resources?.some(needsApi(providersOf(state))) !== true)

@@ -15,9 +15,10 @@ import type { Run } from "./run.js";
 import { heldBy, ownedIds, type StateExport } from "./state.js";
 
 /*
- * Cache of a successful `up`. If settings and objects in the state are the same as then, the cloud
- * check is skipped, which saves about two dozen requests, and IDs that names stood for are reused.
- * The cache is a file on this machine; without it, the cloud is asked again.
+ * Cache of the last successful `up`, in a file on this machine. If the settings and the objects in
+ * the state have not changed since this `up`, the next `up` skips the check of the cloud, which
+ * saves about two dozen requests, and reuses the IDs that names stood for. Without the file, the
+ * next `up` asks the cloud.
  */
 
 const schema = z.object({ key: z.string(), found: z.custom<KnownFacts>().optional() });
@@ -25,8 +26,8 @@ const schema = z.object({ key: z.string(), found: z.custom<KnownFacts>().optiona
 const fileOf = ({ access }: Run): string => fittedPath(access.workspace);
 
 /**
- * Returns what identifies this release. For a checkout this includes the stamp of its compiled
- * sources, because its version does not change with every edit.
+ * Returns a text that identifies this release. In a checkout, the text includes the stamp of the
+ * compiled sources, because the version does not change with every edit.
  */
 const releaseOf = (): string =>
   ["package.json", join("dist", ".stamp")]
@@ -36,9 +37,9 @@ const releaseOf = (): string =>
     .join("\n");
 
 /**
- * Returns the IDs of the objects that are kept. Leaves out objects that are to be deleted or
- * replaced, because then there is work to do, and the engine's own provider, which is not always
- * there.
+ * Returns the IDs of the objects in the state, sorted. Leaves out objects that the engine still has
+ * to delete or replace, because the cache must not apply while there is work to do. Also leaves out
+ * the engine's own provider, which is not always in the state.
  */
 function keptIds(state: StateExport): string[] {
   const stays = (state.deployment.resources ?? []).filter(
@@ -55,8 +56,8 @@ function keyOf(spec: ClusterSpec, state: StateExport): string {
 }
 
 /**
- * Returns the cached entry; undefined if there is none, or one of an earlier release with less in
- * it.
+ * Returns the content of the cache; undefined if there is none, or if the file does not have the
+ * present format.
  */
 function readCache(run: Run): z.infer<typeof schema> | undefined {
   try {
@@ -66,13 +67,13 @@ function readCache(run: Run): z.infer<typeof schema> | undefined {
   }
 }
 
-/** Returns whether the cache may apply, before the state is known. */
+/** Returns whether there is a cache and the run may use it. Does not need the state. */
 export const mayHaveFitted = (run: Run): boolean =>
   run.options.refresh !== true && existsSync(fileOf(run));
 
 /**
- * Returns whether the cache applies. It does not if the credential expires soon: the cloud check
- * warns about this every time.
+ * Returns whether settings and objects are the same as in the cache. False if the credential
+ * expires soon: the check of the cloud must then warn about the expiry each time.
  */
 export function hasFitted(run: Run, spec: ClusterSpec, state: StateExport | undefined): boolean {
   const end = spec.credential?.expiresAt;
@@ -85,8 +86,8 @@ export function hasFitted(run: Run, spec: ClusterSpec, state: StateExport | unde
 }
 
 /**
- * Lists the servers with the cluster's name while the state is being read. Undefined for a custom
- * program, which alone knows its servers, and if the request fails.
+ * Lists the servers with the cluster's name, before the state is known. Returns undefined if the
+ * request fails, and for a custom program: its servers are not known here.
  */
 export const beginServers = async (
   run: Run,
@@ -99,7 +100,7 @@ export const beginServers = async (
         .catch(() => undefined)
     : undefined;
 
-/** Answers that a run has before anything else. */
+/** Answers that a run gets before it decides whether to check the cloud. */
 interface Asked {
   readonly state: StateExport | undefined;
   /** Result of {@link beginServers}. */
@@ -107,10 +108,10 @@ interface Asked {
 }
 
 /**
- * Returns the cached facts with the current servers. Undefined if the cloud has to be asked: there
- * is no cache, a custom program, another scope, or a server that is marked as failed. Also
- * undefined if the cluster uses networks or security groups that it did not create: these may
- * change without any change of the settings.
+ * Returns the cached facts with the present servers. Undefined if the cloud has to be asked: there
+ * is no cache, the program is custom, the credential has another scope, or a server failed. Also
+ * undefined if the cluster uses networks or security groups that it did not create: these objects
+ * may change while the settings do not.
  */
 export async function foundThen(
   run: Run,
@@ -128,7 +129,8 @@ export async function foundThen(
 }
 
 /**
- * Stores the settings and objects of a successful run. If it cannot, the next run asks the cloud.
+ * Writes the cache after a successful run. If the cache cannot be written, the next run asks the
+ * cloud.
  */
 export function rememberFitted(
   run: Run,

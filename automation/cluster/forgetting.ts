@@ -1,14 +1,13 @@
 import type { PendingOperation, StateExport, StateResource } from "./state.js";
 
 /*
- * Removes resources from an exported state, for objects that are deleted in another way than by the
- * engine. Pure.
+ * Removes resources from an exported state whose objects are deleted without the engine. Pure.
  */
 
 /** URNs of removed resources, each with its former parent. */
 type Gone = ReadonlyMap<string, string | undefined>;
 
-/** Returns the nearest ancestor that is kept, starting at a parent. */
+/** Returns the nearest ancestor that stays in the state, starting at a parent. */
 function ancestorFrom(parent: string | undefined, gone: Gone): string | undefined {
   let nearest = parent;
   while (nearest !== undefined && gone.has(nearest)) nearest = gone.get(nearest);
@@ -16,8 +15,8 @@ function ancestorFrom(parent: string | undefined, gone: Gone): string | undefine
 }
 
 /**
- * Returns the resource without references to removed ones. The engine refuses a state with dangling
- * references.
+ * Returns the resource without references to removed resources. The engine refuses a state with
+ * dangling references.
  */
 function withoutReferences(resource: StateResource, gone: Gone): StateResource {
   const rest = (urns: readonly string[]): string[] => urns.filter((urn) => !gone.has(urn));
@@ -40,8 +39,9 @@ function withoutReferences(resource: StateResource, gone: Gone): StateResource {
 }
 
 /**
- * Returns the state without the selected resources, and the number of URNs that it lost. A URN
- * stays if another resource has it, such as a replacement: then references to it stay, too.
+ * Returns the state without the selected resources, and the number of removed URNs. During a
+ * replacement, two resources have the same URN: if one of the two stays, references to the URN
+ * stay.
  */
 export function withoutThose(
   state: StateExport,

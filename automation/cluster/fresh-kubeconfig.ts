@@ -5,8 +5,9 @@ import type { StateExport } from "./state.js";
 import { rememberUnfinished } from "./unfinished.js";
 
 /*
- * Control planes renew their certificates themselves, also the administrator's. The kubeconfig in
- * the state then has an old certificate: `up` fetches the new one while the old one is still valid.
+ * Control planes renew their certificates themselves, also the certificate of the administrator's
+ * kubeconfig. The state then has a kubeconfig with the old certificate. `up` fetches the new
+ * kubeconfig while the old certificate is valid.
  */
 
 const readiness = /\$stackadm:kubeadm:Readiness::/;
@@ -17,8 +18,8 @@ const published = z.object({
 });
 
 /**
- * Returns the scripts that must run again for a fresh kubeconfig; none while the kubeconfig in the
- * state is valid long enough.
+ * Returns the URNs of the scripts that must run again to return a new kubeconfig. Empty if the
+ * kubeconfig in the state is valid long enough.
  */
 export function scriptsForKubeconfig(
   { deployment }: StateExport,
@@ -32,7 +33,7 @@ export function scriptsForKubeconfig(
   return new Set(old ? all.flatMap(({ urn }) => (handsOut.test(urn) ? [urn] : [])) : []);
 }
 
-/** Reports an old kubeconfig, and returns the scripts that fetch a new one. */
+/** Reports an old kubeconfig, and returns the URNs of the scripts that return a new one. */
 export function tellOld(run: Run, state: StateExport | undefined): ReadonlySet<string> {
   const scripts = state ? scriptsForKubeconfig(state) : new Set<string>();
   if (scripts.size > 0)
@@ -42,7 +43,10 @@ export function tellOld(run: Run, state: StateExport | undefined): ReadonlySet<s
   return scripts;
 }
 
-/** Marks these scripts in the state, so that the next run of the engine fetches the kubeconfig. */
+/**
+ * Marks the scripts of {@link tellOld} in the state, so that the next run of the engine runs these
+ * scripts again.
+ */
 export async function fetchKubeconfig(run: Run, state: StateExport | undefined): Promise<void> {
   await rememberUnfinished(run.access, tellOld(run, state));
 }

@@ -48,7 +48,7 @@ async function readKubernetesProviders(access: StateAccess): Promise<KubernetesP
     });
 }
 
-/** Returns the stack's clusters, also before the first `up` has finished. */
+/** Returns the clusters in the state, also if the first `up` has not finished. */
 export async function readClusters(access: StateAccess): Promise<HeldCluster[]> {
   return (await readKubernetesProviders(access)).flatMap(({ urn, kubeconfig }) => {
     const name = clusterProvider.exec(urn)?.[1];
@@ -57,8 +57,10 @@ export async function readClusters(access: StateAccess): Promise<HeldCluster[]> 
 }
 
 /**
- * Returns the URNs of all providers that connect to the stack's clusters, or to those whose own
- * provider is in `ones`. Includes providers of the user's program.
+ * Returns the URNs of all Kubernetes providers that connect to the stack's clusters, including
+ * providers of the user's program.
+ *
+ * @param ones providers that clusters created: only these clusters count. Default: all clusters
  */
 export async function readProviders(access: StateAccess, ones?: Set<string>): Promise<string[]> {
   const all = await readKubernetesProviders(access);

@@ -13,8 +13,8 @@ interface Leading {
 }
 
 /**
- * Returns whether both connect to the same cluster: compares the CA certificates, or the addresses
- * if one has no CA.
+ * Returns whether both kubeconfigs connect to the same cluster. Compares the CA certificates, or
+ * the addresses if a kubeconfig has no CA certificate.
  */
 export function isSameCluster(one: Leading, other: Leading): boolean {
   const [a, b] = [one, other].map(({ kubeconfig }) => whereTo(kubeconfig));
@@ -43,9 +43,9 @@ export const timelinePath = ({ directory }: Pick<Whose, "directory">): string =>
   join(directory, "timeline.html");
 
 /**
- * Moves the kubeconfig of an earlier release to its present place. Its name contained only the
- * stack, so it may belong to another backend or project: it is moved only if it connects to one of
- * these clusters.
+ * Moves the kubeconfig file of an earlier release to its present path. The old path contained only
+ * the name of the stack, so the file may belong to another backend or project. Moves the file only
+ * if it connects to one of `clusters`.
  */
 export async function moveEarlier(
   whose: Whose,
@@ -68,8 +68,8 @@ export async function writeKubeconfig(whose: Whose, kubeconfig: string): Promise
 }
 
 /**
- * Writes the kubeconfig of a new cluster, unless `kubeconfigFile` is false or the outputs have
- * none.
+ * Writes the kubeconfig after an `up`, unless `kubeconfigFile` is false or the outputs have no
+ * kubeconfig.
  */
 export async function keepKubeconfig(
   whose: Whose,

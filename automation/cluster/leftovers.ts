@@ -4,8 +4,8 @@ import { fallsInto, type Stretch } from "./earlier-runs.js";
 
 /*
  * Decides who owns an object that a run of this stack may have created without recording it in the
- * state. Servers without a record are decided in lost-servers.ts (docs/decisions/0019-repair.md).
- * Pure.
+ * state. For servers without a pending operation, lost-servers.ts decides
+ * (docs/decisions/0019-repair.md). Pure.
  */
 
 /** Facts about a stack whose earlier run is examined. */
@@ -14,15 +14,16 @@ export interface Known {
   readonly owned: ReadonlySet<string>;
   /** Identities of the clusters in the state. */
   readonly identities: ReadonlySet<string>;
-  /** IDs of objects with `retainOnDelete`, also of those that the state has already forgotten. */
+  /** IDs of objects with `retainOnDelete`, even if these are no longer in the state. */
   readonly retained: ReadonlySet<string>;
   /** Periods of runs whose results may be missing in the state. */
   readonly unsettled: readonly Stretch[];
 }
 
 /**
- * Owner of an object. `left behind`: such a run created it. `unproven`: it may be anyone's. Only
- * objects that are left behind are ever deleted.
+ * Decision about an object. `held`: it is in the state, or retained. `left behind`: a run created
+ * it without recording it in the state. `another's`: it has the identity of another cluster.
+ * `unproven`: its owner is unknown. Only objects that are `left behind` are ever deleted.
  */
 export type Verdict =
   | { readonly is: "held" | "left behind" | "another's" }
@@ -40,7 +41,7 @@ export interface Unmarked {
 export const unproven = (because: string): Verdict => ({ is: "unproven", because });
 
 /**
- * Decides by the creation time.
+ * Decides by the creation time: `left behind` if it is in one of the periods, or else `unproven`.
  *
  * @param clocks milliseconds by which clocks may differ. Default: one minute
  */
@@ -56,8 +57,8 @@ export function verdictByTime(
 }
 
 /**
- * Returns the verdict on an object without a mark. `left behind`: all its parents are in the state,
- * and its creation time falls into a run whose results may be missing in the state.
+ * Decides about an object without an identity. `left behind`: all its parents are in the state, and
+ * its creation time falls into a run whose results may be missing in the state.
  */
 export function verdictOnUnmarked(
   { parents, created }: Unmarked,
@@ -70,40 +71,40 @@ export function verdictOnUnmarked(
 }
 
 /**
- * Parents of objects of the kinds that earlier releases marked only by a second request, so that a
- * mark may be missing.
+ * Functions that return an object's parents, for kinds to which earlier releases added the identity
+ * only by a second request. Without this request, the object has no identity.
  */
 const parentsOf: Readonly<Partial<Record<Kind, (object: CloudObject) => readonly string[]>>> = {
   subnet: ({ network }) => [network],
   port: ({ network }) => [network],
 };
 
-/**
- * Returns whether the object is in the state, or is a retained one that the state has forgotten.
- */
+/** Returns whether the object is in the state, or is retained and no longer in the state. */
 const isKnown = (
   { id }: CloudObject,
   { owned, retained }: Pick<Known, "owned" | "retained">,
 ): boolean => owned.has(id) || retained.has(id);
 
 /**
- * Returns whether the object is a server or a server's port. The state may be outdated, and the
- * server part of a running cluster.
+ * Returns whether the object is a server or a server's port. Such an object may belong to a running
+ * cluster, and be missing in an outdated state.
  */
 const isOfMachine = ({ kind, owner }: CloudObject): boolean =>
   kind === "server" || (kind === "port" && owner.startsWith("compute:"));
 
 /**
- * Returns the periods of runs that may have left the object. An object with data may be a user's
- * copy, made shortly before or after a run: only periods that are certain count.
+ * Returns the periods in which a run may have created the object. A user may have copied a volume
+ * or snapshot shortly before or after a run, so only certain periods (without `atMost`) count for
+ * these kinds.
  */
 const whenOf = (object: CloudObject, { unsettled }: Known): readonly Stretch[] =>
   hasData(object) ? unsettled.filter(({ atMost }) => atMost !== true) : unsettled;
 
 /**
- * Decides who owns an object with the name of an object that an interrupted run was creating. A
- * mark is enough, except for servers and objects with data: their creation time must match, too. A
- * copy of an object with data also has the mark, so its time must match exactly.
+ * Decides about an object with the name of an object that an interrupted run was creating. For most
+ * kinds, an identity from the state is enough for `left behind`. Servers, their ports, volumes and
+ * snapshots must also have been created in one of the periods. For volumes and snapshots, no
+ * difference of clocks is allowed, because a user's copy has the same identity.
  */
 export function verdictOn(object: CloudObject, known: Known): Verdict {
   const { created, kind } = object;
@@ -120,9 +121,10 @@ export function verdictOn(object: CloudObject, known: Known): Verdict {
 }
 
 /**
- * Returns whether the program created the object for one of the stack's clusters, by its mark, but
- * the state does not contain it: the engine forgets a create that failed. Objects that a cluster's
- * controllers created are in no state.
+ * Returns whether the program created the object for one of the stack's clusters, but the state
+ * does not contain it: the engine forgets a create that failed. The object's identity proves the
+ * cluster. False for volumes and snapshots, and for objects of the cluster's controllers, which are
+ * in no state.
  */
 export function isLost(
   object: CloudObject,
@@ -138,15 +140,15 @@ export function isLost(
 }
 
 /**
- * Returns whether it is a subnet in a network of ours and a destroy failed: the destroy may have
- * removed the subnet from the state before it deleted it.
+ * Returns whether the object is a subnet in a network of the state, and a destroy failed. A destroy
+ * may remove a subnet from the state before it deletes the subnet.
  */
 const isForgotten = ({ kind, network }: CloudObject, { owned, unsettled }: Known): boolean =>
   kind === "subnet" && owned.has(network) && unsettled.some(({ destroyed }) => destroyed === true);
 
 /**
- * Decides for an object for which `isLost` is true. No record proves that it is half made, and the
- * state may be outdated: so its creation time must match, too.
+ * Decides about an object for which `isLost` is true. No pending operation names the object, and
+ * the state may be outdated. So the object must also have been created in one of the periods.
  */
 export function verdictOnLost(object: CloudObject, known: Known): Verdict {
   if (isOfMachine(object)) return unproven("it belongs to a machine that may be running");
@@ -155,8 +157,8 @@ export function verdictOnLost(object: CloudObject, known: Known): Verdict {
 }
 
 /**
- * Returns whether a destroy keeps the object, whatever its mark: it is retained, or it has data and
- * is not in the state.
+ * Returns whether a destroy keeps the object even if it has the cluster's identity: it is retained,
+ * or it is a volume or snapshot that is not in the state.
  */
 export const isSpared = (
   object: CloudObject,

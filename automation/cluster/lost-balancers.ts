@@ -6,14 +6,14 @@ import type { Run } from "./run.js";
 import { readClusters } from "./held-clusters.js";
 
 /*
- * A Service that is deleted releases its load balancer. If the Service disappeared without this
- * (its finalizer was removed, or etcd was restored from an older snapshot), no cluster knows the
- * load balancer any more, and its network cannot be deleted.
+ * The cloud controller deletes the load balancer of a Service together with the Service. If the
+ * Service disappeared in another way (removed finalizer, or etcd restored from an older snapshot),
+ * no controller deletes the load balancer, which then blocks the deletion of its network.
  */
 
 /**
- * Returns the Services (`namespace/name`) of a load balancer: its name contains the first, and its
- * tags the Services that share it.
+ * Returns the Services (`namespace/name`) of a load balancer. Its name contains the first Service,
+ * its tags contain all Services that share it.
  *
  * @see the names in k8s.io/cloud-provider-openstack, pkg/openstack/loadbalancer.go
  */
@@ -24,7 +24,7 @@ const servicesOf = ({ name, tags }: CloudObject): string[] =>
   });
 
 /**
- * Returns the clusters' load balancers whose Services do not exist. Pure.
+ * Returns the clusters' load balancers of which no Service exists any more. Pure.
  *
  * @param services all existing Services, as `namespace/name`
  */
@@ -50,15 +50,15 @@ const ofServices = (
 ): CloudObject[] => objects.filter((one) => isOfService(one) && isMarked(one, identities));
 
 /**
- * Returns whether the load balancer belongs to a cluster of a release without identities: only its
- * own controller knows which.
+ * Returns whether a Service's load balancer has a name without an identity, as in earlier releases.
+ * Then only the controller of its cluster knows its owner.
  */
 const isNamedOnly = (one: CloudObject): boolean =>
   one.name.startsWith("kube_service_") && ownershipOf(one) === undefined;
 
 /**
- * Returns the load balancers in these networks that certainly belong to others: a network cannot be
- * deleted before them. Pure.
+ * Returns the load balancers in these networks that certainly do not belong to the stack's
+ * clusters. Such load balancers block the deletion of the networks. Pure.
  */
 export const foreignBalancers = (
   objects: readonly CloudObject[],
@@ -90,8 +90,8 @@ async function servicesAt(kubeconfig: string): Promise<string[]> {
 }
 
 /**
- * Returns the load balancers that no Service of the stack's clusters will release. None if a
- * cluster cannot be asked.
+ * Returns the clusters' load balancers whose Services no longer exist. Returns none if the API of a
+ * cluster does not answer.
  */
 export async function lostBalancers(
   run: Run,
@@ -106,7 +106,7 @@ export async function lostBalancers(
       ? []
       : withoutService(objects, identities, new Set(services.flat()));
   } catch {
-    // The destroy reports what blocks it.
+    // The destroy reports later what blocks the deletion of the networks.
     return [];
   }
 }

@@ -6,8 +6,8 @@ import { isScript } from "./unfinished.js";
 import { parseUrn } from "./urn.js";
 
 /*
- * Decides who owns a server that neither the state nor a record contains. The state may be
- * outdated, or may have lost a server that works in a cluster. Pure.
+ * Decides about a server with the cluster's identity that is neither in the state nor in a pending
+ * operation. The state may be outdated, or may lack a server that works in the cluster. Pure.
  */
 
 /** Returns the machine of a port, from the resource's name; undefined for other resources. */
@@ -34,8 +34,8 @@ export function unreachedIn({ deployment }: StateExport): ReadonlySet<string> {
 /** Facts about the stack and the project. */
 export interface LostServerFacts {
   /**
-   * Runs that had finished before the state was written, so the state has what they knew. See
-   * {@link endedBefore}.
+   * Periods of failed runs that had finished before the state was written, so that the state has
+   * their results. See {@link endedBefore}.
    */
   readonly ended: readonly Stretch[];
   /** All objects of the project that the user may see. */
@@ -45,8 +45,8 @@ export interface LostServerFacts {
 }
 
 /**
- * Returns the failed runs that had finished when the state was written, and from which the state
- * has resources. An older state that was restored meets neither condition.
+ * Returns the periods of failed runs that had finished before the state was written, and from which
+ * the state has resources. Neither is the case after an older state was restored.
  */
 export function endedBefore(state: StateExport, unsettled: readonly Stretch[]): Stretch[] {
   const written = writtenAt(state) ?? 0;
@@ -62,9 +62,8 @@ export function endedBefore(state: StateExport, unsettled: readonly Stretch[]): 
 }
 
 /**
- * Decides for a server: it was left behind if all its ports are in the state, no script has started
- * on its machine, and it was created during a failed run that finished before the state was
- * written.
+ * Decides about a server. `left behind`: the state has all its ports and no script of its machine,
+ * and a failed run created the server and finished before the state was written.
  */
 export function verdictOnLostServer(
   { id, created }: CloudObject,

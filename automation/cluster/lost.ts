@@ -19,14 +19,14 @@ import type { Run } from "./run.js";
 import { heldBy, readState, type StateExport } from "./state.js";
 
 /*
- * A failed create leaves no record, but the cloud may have created the object: the connection
- * broke, the run was killed, or plain `pulumi` ran it. Such an object carries the cluster's
- * identity from its creation on and is found by it.
+ * Finds objects of the cluster that the state does not contain. A failed create is in no state, but
+ * the cloud may have created the object: the connection broke, the run was killed, or plain
+ * `pulumi` ran the create. Such an object has the cluster's identity from its creation on.
  */
 
 /**
- * Returns the objects that a failed run left without a record. Reads the engine's history only if
- * there are candidates.
+ * Returns the objects that a failed run created without recording them in the state. Reads the
+ * engine's history only if there are candidates.
  */
 export async function lostAmong(
   run: Run,
@@ -47,7 +47,9 @@ export async function lostAmong(
   return lost.filter((one) => verdict(one).is === "left behind");
 }
 
-/** Throws if objects of others are in the way: every further run would fail in the same way. */
+/**
+ * Throws if ports of other owners block a deletion: every further run would fail in the same way.
+ */
 function requireWay(
   lost: readonly CloudObject[],
   objects: readonly CloudObject[],
@@ -76,8 +78,8 @@ const withPurpose = (error: unknown): unknown =>
     : error;
 
 /**
- * Deletes the chosen objects while it holds the stack's lock. Without the lock, another run may be
- * creating them.
+ * Deletes the objects that `choose` returns, while it holds the stack's lock. Without the lock,
+ * another run may be creating these objects.
  */
 async function deleteUnderLock(
   run: Run,
@@ -109,8 +111,8 @@ async function deleteUnderLock(
 }
 
 /**
- * Deletes, before an `up`, what failed runs left without a record; throws instead if no change is
- * expected. Returns the IDs of these objects.
+ * Deletes objects that failed runs created without recording them in the state. Runs before an
+ * `up`. With `expectNoChanges`, throws instead of deleting. Returns the IDs of these objects.
  */
 export async function undoLost(
   run: Run,
@@ -122,8 +124,8 @@ export async function undoLost(
   if (lost.length > 0 && expectNoChanges)
     throw unexpectedRepair(`delete what an earlier run left without a record: ${listed(lost)}`);
   if (lost.length > 0) {
-    // The object that proves an outdated state may be hidden from this user: `takeInventory` fails
-    // then.
+    // `takeInventory` throws if objects are hidden from this user: a hidden object may prove that
+    // the state is outdated.
     if (doubts.interrupted)
       await requireNewest(run.access, doubts.interrupted, await takeInventory(await run.cloud()));
     run.stage("repair");
@@ -136,7 +138,7 @@ export async function undoLost(
   return new Set(lost.map(({ id }) => id));
 }
 
-/** Kinds of objects that keep a network, or its router, from being deleted. */
+/** Kinds of objects that block the deletion of a network or of its router. */
 const inTheWay: readonly Kind[] = ["load balancer", "floating IP", "router", "port"];
 
 /**

@@ -16,20 +16,21 @@ import { isTheOne, kindOfType } from "./recovery-steps.js";
 import { heldBy, type StateAccess, type StateExport } from "./state.js";
 
 /*
- * A state that records a killed run may be outdated: a copy made while that run was active, and
- * restored after the run had finished. Then objects that are missing in the state belong to a
- * running cluster. An object or run that is newer than the state proves this.
+ * Checks whether a state with pending operations is outdated: a copy from the middle of a run,
+ * which was restored after this run had finished. The objects that the copy lacks then belong to a
+ * running cluster. An object or a run that is newer than the state proves that the state is
+ * outdated.
  */
 
-/** Returns whether the object is one of the state's pending operations. */
+/** Returns whether a pending operation of the state may have created the object. */
 const isPending = (object: CloudObject, { deployment }: StateExport): boolean =>
   (deployment.pending_operations ?? []).some(
     ({ resource }) => kindOfType[resource.type] === object.kind && isTheOne(object, resource),
   );
 
 /**
- * Returns whether the killed run had not yet created an object in Kubernetes: no controller was
- * active then.
+ * Returns whether the killed run had not yet created an object in Kubernetes, so that no controller
+ * could be active.
  */
 function wasBeforeControllers({ deployment }: StateExport): boolean {
   const pending = deployment.pending_operations ?? [];
@@ -54,8 +55,8 @@ const isOfControllers = (
 };
 
 /**
- * Returns when the state was written, in milliseconds since 1970, but not before the newest time in
- * it. Another machine with another clock may have written those times.
+ * Returns when the state was written, in milliseconds since 1970, or the newest time of a resource
+ * in the state if this is later: another machine with another clock may have created the resource.
  */
 function newestIn(state: StateExport): number | undefined {
   const written = writtenAt(state);
@@ -76,8 +77,8 @@ const hasChanged = ({ kind, resourceChanges }: History[number]): boolean =>
   );
 
 /**
- * Returns an object that controllers created after the last recorded run. An older one may have
- * been kept from an earlier cluster.
+ * Returns an object that controllers created after the last run in the history, although the killed
+ * run had not started any. An older object may come from an earlier cluster.
  */
 function madeByControllers(
   state: StateExport,
@@ -94,8 +95,8 @@ function madeByControllers(
 }
 
 /**
- * Returns, as text for the user, what proves that the state is outdated; undefined if nothing does.
- * Pure.
+ * Returns a text for the user that states why the state is outdated; undefined if nothing proves
+ * that. Pure.
  */
 export function cameLater(
   state: StateExport,
@@ -122,7 +123,7 @@ export function cameLater(
   );
 }
 
-/** Throws if the state records a killed run and is outdated. */
+/** Throws if the state, which has pending operations, is outdated. */
 export async function requireNewest(
   access: StateAccess,
   state: StateExport,

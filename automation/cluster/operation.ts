@@ -19,17 +19,17 @@ import { startWorker, type WorkerPlace } from "./worker-process.js";
 
 export interface OperationOptions extends WorkerPlace {
   readonly onEvent: (event: ClusterEvent) => void;
-  /** Called when the engine holds the stack's lock, after a request to hold it until `signal`. */
+  /** Called when the engine holds the stack's lock for the operation `hold`. */
   readonly onHeld?: () => void;
-  /** Called with what the program found in the cloud. */
+  /** Called with the facts that the program found in the cloud. */
   readonly onFound?: (found: KnownFacts) => void;
-  /** Called with the stack's outputs; secret ones are plain text. */
+  /** Called with the stack's outputs; secret outputs are plain text. */
   readonly onOutputs?: (outputs: StackOutputs) => void;
   /** Called with each line that program and engine print, apart from the events. */
   readonly onOutput?: (line: string) => void;
   /** Aborting cancels gracefully: running steps finish, then the engine stops. */
   readonly signal?: AbortSignal;
-  /** Aborting kills the engine at once; the next operation repairs what is left half-done. */
+  /** Aborting kills the engine at once; the next operation undoes the pending operations. */
   readonly killSignal?: AbortSignal;
   /** Times for scripts that send no sign of life. Default: `watchTimes`; tests shorten them. */
   readonly silence?: Partial<WatchTimes>;
@@ -39,15 +39,15 @@ export interface OperationOptions extends WorkerPlace {
 const graceMilliseconds = 10_000;
 
 /**
- * Starts a process for one operation in advance. It loads the modules, and the program if one is
- * given, before it is known whether an operation follows.
+ * Starts the process of an operation in advance, before it is known whether an operation follows.
+ * The process loads Pulumi's modules, and the program if one is given.
  */
 export function prepareWorker(
   { program, engineVersion }: Omit<z.input<typeof loadSchema>, "type">,
   place: WorkerPlace,
 ): ChildProcess {
   const child = startWorker(place);
-  // The operation that uses the process reports its errors.
+  // The operation that uses the process reports the process's errors.
   child.on("error", () => undefined);
   const load = { type: "load", program, engineVersion } satisfies z.input<typeof loadSchema>;
   child.send(load, () => undefined);
@@ -90,7 +90,7 @@ async function endEngine(child: ChildProcess): Promise<void> {
 }
 
 interface Stops {
-  /** Starts nothing more; running steps finish. */
+  /** Lets running steps finish, and starts no more steps. */
   readonly cancel: () => void;
   /** Kills the engine at once. */
   readonly kill: () => void;
@@ -101,7 +101,7 @@ const stopsOf = (child: ChildProcess): Stops => ({
     if (child.connected) child.send(cancelMessage);
   },
   kill: () => {
-    // The number of a finished process may belong to another process.
+    // The PID of a finished process may belong to another process.
     const end = (signal: NodeJS.Signals): void => {
       if (child.exitCode === null && child.signalCode === null) signalGroup(child, signal);
     };

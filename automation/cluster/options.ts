@@ -21,21 +21,21 @@ export interface ClusterServiceOptions {
   readonly projectDirectory?: string;
   /** Module that exports the program. Default: the package's own program. */
   readonly program?: string;
-  /** Version of `pulumi` in that PATH. Default: asked for at each operation, which takes 0.2 s. */
+  /** Version of the `pulumi` in PATH. Default: each operation asks for it, which takes 0.2 s. */
   readonly engineVersion?: string;
 }
 
 /**
- * Current work of the service. `repair`: deletes what an interrupted run left half made.
+ * Current work of the service. `repair`: undoes the pending operations of an interrupted run.
  * `preflight`: checks whether the cluster fits into the cloud. `operation`: the engine runs.
- * `verification`: checks the finished cluster. `sweep`: searches for leftovers of a destroyed
- * cluster.
+ * `verification`: checks the finished cluster. `sweep`: searches for remaining objects of a
+ * destroyed cluster.
  */
 export type Stage = "repair" | "preflight" | "operation" | "verification" | "sweep";
 
 /** Cloud, region and project of a cluster. */
 export interface CloudPlace {
-  /** Name of the cloud in clouds.yaml; without a name, the address of its identity service. */
+  /** Name of the cloud in clouds.yaml; without a name, the URL of Keystone. */
   readonly cloud: string;
   /** Region; empty if the cloud has none. */
   readonly region: string;
@@ -43,34 +43,34 @@ export interface CloudPlace {
   readonly project: { readonly id: string; readonly name: string };
 }
 
-/** Clusters that the stack holds, or will create. */
+/** Clusters in the stack's state, or the cluster that `up` will create. */
 export interface WhichCluster {
-  /** Names in the cloud of the clusters in the state; without any, the name in the settings. */
+  /** Names of the clusters in the state; without any, the name in the settings. */
   readonly clusters: readonly string[];
   /** Identities, 12 hexadecimal digits each. Empty: not created yet, or by an early release. */
   readonly identities: readonly string[];
   /** Whether the state contains any resource. */
   readonly held: boolean;
-  /** Location of the clusters. Absent when the cloud cannot be asked. */
+  /** Location of the clusters. Absent if the cloud does not answer. */
   readonly place?: CloudPlace;
 }
 
 export interface RunOptions {
-  /** Called once before any change. In a preview this costs an extra read of the state. */
+  /** Called once, before any change, with the stack's clusters. */
   readonly onCluster?: (which: WhichCluster) => void;
   /** Called with each event of the engine. */
   readonly onEvent?: (event: ClusterEvent) => void;
   /** Called with sentences for the user: repairs, warnings, and the program's output. */
   readonly onNote?: (text: string) => void;
-  /** Called when a stage begins, and with a detail when its work changes. */
+  /** Called when a stage begins, and again with a detail when the work in the stage changes. */
   readonly onStage?: (stage: Stage, detail?: string) => void;
   /** Aborting cancels gracefully. */
   readonly signal?: AbortSignal;
   /** Aborting kills the engine at once. */
   readonly killSignal?: AbortSignal;
-  /** Whether to read the real objects before comparing. Default: false. */
+  /** Whether the engine first reads the real objects into the state. Default: false. */
   readonly refresh?: boolean;
-  /** Resources that the engine works on at once. Default: PULUMI_PARALLEL, or else 64. */
+  /** Number of resources that the engine works on at once. Default: PULUMI_PARALLEL, or else 64. */
   readonly parallel?: number;
   /** Text of the stack's settings, used instead of the file. */
   readonly settings?: string;
@@ -80,7 +80,8 @@ export interface PreviewOptions extends RunOptions {
   /**
    * Whether to check the settings before the engine starts, and before `up` also whether the
    * cluster fits into the cloud. Default: true. Must be false for a program whose settings do not
-   * describe one cluster. "names" checks in the cloud only whether others already use the names.
+   * describe one cluster. "names": checks in the cloud only whether other objects have the
+   * cluster's names.
    */
   readonly preflight?: boolean | "names";
 }
@@ -101,14 +102,14 @@ export interface UpOptions extends PreviewOptions {
 
 export interface DestroyOptions extends RunOptions {
   /**
-   * Whether to destroy without the cluster's API, which never answers again: its load balancers are
-   * found by its identity; its volumes and its Services' floating IPs are kept. Default: false;
-   * then a destroy fails if the API does not answer.
+   * Whether to destroy without the cluster's API, because it never answers again. The destroy then
+   * finds load balancers by the cluster's identity, and keeps volumes of PersistentVolumes and
+   * floating IPs of Services. Default: false: the destroy fails if the API does not answer.
    */
   readonly abandon?: boolean;
   /**
-   * Identities from `destroyPlan`. If the state holds others, nothing is changed. Default: all
-   * clusters in the state.
+   * Identities of the clusters to destroy, as `destroyPlan` returns them. The destroy throws if the
+   * state has other clusters. Default: all clusters in the state.
    */
   readonly identities?: readonly string[];
 }
@@ -134,7 +135,7 @@ export interface OutputsOptions extends LookOptions {
 
 /** Options of removing locks. */
 export interface UnlockOptions extends LookOptions {
-  /** Holders, as `locks` returned them, that are dead. Default: none. */
+  /** Dead holders, as `locks` returned them. Default: none. */
   readonly holders?: readonly string[];
 }
 
@@ -146,11 +147,11 @@ export interface UpResult {
   readonly outputs: StackOutputs;
   /** Path of the administrator's kubeconfig. Absent if it was not written or is no output. */
   readonly kubeconfigPath?: string;
-  /** Path of the timeline page. Absent without a kubeconfig, or if nothing had to be done. */
+  /** Path of the timeline page. Absent without a kubeconfig, or if the engine changed nothing. */
   readonly timelinePath?: string;
   /** Result of the check of the finished cluster. Absent if `verify` was false. */
   readonly verification?: Verification;
-  /** Resources that the engine worked on, with their times. Absent if nothing had to be done. */
+  /** Resources that the engine worked on, with times. Absent if the engine changed nothing. */
   readonly timeline?: readonly TimelineRow[];
 }
 
@@ -171,17 +172,20 @@ export interface DestroyPlan extends WhichCluster {
   readonly place: CloudPlace;
   /** URL of the state backend. */
   readonly backend: string;
-  /** Reason why the destroy would be refused. Absent if it would not. */
+  /** Error with which the destroy would be refused. Absent: the destroy would not be refused. */
   readonly protection?: ClusterError;
-  /** Objects to delete, in this order, except those in the three lists below. */
+  /** Objects to delete, in order of deletion, except the objects in the next three lists. */
   readonly goes: readonly CloudObject[];
   readonly volumes: readonly ClaimedVolume[];
   readonly floatingIps: readonly ServiceFloatingIp[];
-  /** Volume snapshots: those that the cluster's API reports, and others with the mark. */
+  /** Volume snapshots that the cluster's API reports, or that have the cluster's identity. */
   readonly snapshots: readonly VolumeSnapshot[];
-  /** Other kept objects: retained ones, and volumes and snapshots known only by their mark. */
+  /**
+   * Other kept objects: retained objects, and volumes and snapshots that have the cluster's
+   * identity, but are not in the state.
+   */
   readonly stays?: readonly KeptObject[];
-  /** Kept application credentials, which another user owns. Absent if there are none. */
+  /** Application credentials of other users, which are kept. Absent if there are none. */
   readonly others?: readonly OthersCredential[];
   /** Kinds of objects that the cloud does not show to this user. Absent if there are none. */
   readonly hidden?: readonly Kind[];
@@ -189,7 +193,7 @@ export interface DestroyPlan extends WhichCluster {
   readonly problem?: string;
 }
 
-/** Application credential that another user created, who alone can read and delete it. */
+/** Application credential of another user. Only this user and administrators can delete it. */
 export interface OthersCredential {
   /** ID in Keystone. */
   readonly id: string;
@@ -206,7 +210,7 @@ export interface ClaimedVolume {
   readonly gigabytes: number;
   /** Claim as `<namespace>/<name>`. Empty: there is none, or the cluster did not answer. */
   readonly claim: string;
-  /** Whether it is deleted with its data. Unknown: the cluster did not answer. */
+  /** Whether the volume is deleted with its data. Unknown: the cluster did not answer. */
   readonly fate: "goes" | "stays" | "unknown";
 }
 
@@ -227,33 +231,34 @@ export interface VolumeSnapshot {
   readonly id: string;
   /** VolumeSnapshot as `<namespace>/<name>`. Empty: none, or the cluster did not answer. */
   readonly snapshot: string;
-  /** ID in Cinder of its volume. Empty: imported snapshot, or the cluster did not answer. */
+  /** ID of its volume in Cinder. Empty: imported snapshot, or the cluster did not answer. */
   readonly volume: string;
-  /** Whether it is deleted with its data. Unknown: the cluster did not answer. */
+  /** Whether the snapshot is deleted with its data. Unknown: the cluster did not answer. */
   readonly fate: "goes" | "stays" | "unknown";
 }
 
 /** Object that a destroy keeps. */
 export interface KeptObject extends CloudObject, Partial<Ownership> {
-  /** Whether the program set `retainOnDelete`. Absent: the object cannot be recreated. */
+  /** Whether the object is kept by `retainOnDelete`. Absent: because it cannot be recreated. */
   readonly retained?: true;
 }
 
 export interface DestroyResult {
-  /** Names in the cloud of the clusters in the state; without any, the name in the settings. */
+  /** Names of the clusters in the state; without any, the name in the settings. */
   readonly clusters: readonly string[];
   /** Whether the state contained any resource. False: there was nothing to destroy. */
   readonly held: boolean;
-  /** Objects that the cluster's controllers had left and the sweep deleted. */
+  /** Objects that remained after the engine's destroy, and that the sweep deleted. */
   readonly deleted: readonly Orphan[];
   /**
-   * Kept objects: retained ones, volumes and floating IPs of Services that were kept on purpose or
-   * whose cluster did not answer, and volumes with the mark that are not in the state.
+   * Kept objects: retained objects, volumes, snapshots and floating IPs that the cluster's
+   * controllers did not delete, and volumes and snapshots with the cluster's identity that are not
+   * in the state.
    */
   readonly kept: readonly KeptObject[];
-  /** Kept application credentials, which another user owns. Absent if there are none. */
+  /** Application credentials of other users, which were kept. Absent if there are none. */
   readonly others?: readonly OthersCredential[];
-  /** Kinds that the cloud does not show, so leftovers are unknown. Absent if there are none. */
+  /** Kinds that the cloud does not show, whose objects may remain. Absent if there are none. */
   readonly hidden?: readonly Kind[];
 }
 

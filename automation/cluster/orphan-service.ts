@@ -12,22 +12,24 @@ import { unlessStopped } from "./stop.js";
 export type OrphansOf = { readonly cluster: string } | { readonly identity: string };
 
 export interface FoundOrphans {
-  /** Objects that carry the clusters' marks, as far as the cloud shows them. */
+  /** Objects of the clusters, as far as the cloud shows them to this user. */
   readonly found: readonly Orphan[];
   /** Kinds of objects that the cloud does not show to this user. */
   readonly hidden: readonly Kind[];
-  /** Objects of others in the clusters' networks, which cannot be deleted before them. */
+  /**
+   * Ports of other owners in the clusters' networks, which block the deletion of these networks.
+   */
   readonly inTheWay: readonly CloudObject[];
 }
 
-/** Objects that are deleted, too, although they cannot be recreated. */
+/** Kinds of objects to delete although they cannot be recreated. */
 export interface OrphansToo {
   /**
-   * Whether to delete volumes of machines and claims, their copies and snapshots, with their data.
-   * Default: false.
+   * Whether to delete volumes of machines and of PersistentVolumes, and copies and snapshots of
+   * these volumes, with their data. Default: false.
    */
   readonly volumes?: boolean;
-  /** Whether to delete the addresses of its Services. Default: false. */
+  /** Whether to delete the floating IPs of the cluster's Services. Default: false. */
   readonly floatingIps?: boolean;
 }
 
@@ -46,17 +48,17 @@ export interface OrphanServiceOptions extends Pick<ClusterServiceOptions, "env">
 }
 
 /**
- * Finds and deletes leftovers of clusters that are in no state any more. Needs only a cloud: no
+ * Finds and deletes the objects of clusters that no state contains any more. Needs only a cloud: no
  * backend, no engine, no settings of a stack.
  */
 export interface OrphanService {
-  /** Returns the leftovers. Changes nothing. */
+  /** Returns the objects of the clusters. Changes nothing. */
   find(of: OrphansOf): Promise<FoundOrphans>;
   /**
-   * Deletes the leftovers of one cluster, except what is to be kept. This destroys a running
-   * cluster: the caller has to know that it does not run. Does not ask for confirmation. Throws,
-   * and deletes nothing, if the objects have several identities or none, or if an object of others
-   * is in the way.
+   * Deletes the objects of one cluster, except objects that the options keep. Destroys even a
+   * running cluster: the caller has to know that the cluster does not run. Does not ask for
+   * confirmation. Throws, and deletes nothing, if the objects have several identities or none, or
+   * if ports of other owners block the deletion of a network.
    */
   delete(
     there: FoundOrphans,
@@ -64,7 +66,7 @@ export interface OrphanService {
   ): Promise<{ readonly deleted: readonly Orphan[]; readonly kept: readonly Orphan[] }>;
 }
 
-/** Returns the objects that are kept. */
+/** Returns the objects that a deletion with these options keeps. */
 export const keptOf = (
   found: readonly Orphan[],
   { volumes = false, floatingIps = false }: OrphansToo,
@@ -78,7 +80,8 @@ function requireOne(found: readonly Orphan[]): void {
 }
 
 /**
- * Throws if objects of others block a network: the deletion would fail after minutes, half done.
+ * Throws if ports of other owners block the deletion of a network: the deletion of the cluster
+ * would fail after minutes, half done.
  */
 export function requireWay({ inTheWay }: FoundOrphans): void {
   if (inTheWay.length === 0) return;

@@ -5,12 +5,12 @@ import type { Orphan } from "../../cloud/orphans.js";
 export const showCommand = (identity: string): string =>
   `npx stackadm orphans --identity ${identity}`;
 
-/** Returns the command that deletes a cluster's leftovers when its state is lost. */
+/** Returns the command that deletes the objects of a cluster whose state is lost. */
 export const orphansCommand = (identity: string): string => `${showCommand(identity)} --delete`;
 
 /**
- * Returns whether the cluster may be running: it has a server, even a stopped one, other than one
- * that Nova failed to create.
+ * Returns whether the cluster may be running: it has a server with another status than ERROR. A
+ * stopped server counts, too.
  */
 export const mayLive = (found: readonly Orphan[]): boolean =>
   found.some(({ kind, status }) => kind === "server" && status !== "ERROR");

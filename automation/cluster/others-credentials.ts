@@ -45,7 +45,7 @@ export async function othersCredentials(
   return others;
 }
 
-/** Returns the URNs of resources that a refresh cannot read, or would read wrongly. */
+/** Returns the URNs of resources that a refresh cannot read, or would read in a wrong form. */
 const unread = async (run: Run, state: StateExport | undefined): Promise<string[]> => [
   ...(await silentObjects(run, state)),
   ...misreadIn(state),
@@ -60,8 +60,9 @@ const excluding = (
 };
 
 /**
- * Returns flags for an operation that changes nothing in the cloud: excludes others' credentials
- * and, if the operation reads real objects, objects of clusters that do not answer.
+ * Returns flags for an operation that changes nothing in the cloud. Excludes application
+ * credentials of other users. If the operation reads real objects, also excludes the resources of
+ * {@link unread}.
  */
 export async function passOver(
   run: Run,
@@ -76,8 +77,9 @@ export async function passOver(
 }
 
 /**
- * Returns the state in which others' credentials are retained, so that the engine only forgets
- * them, and one's own are not, whatever an earlier run set.
+ * Returns the state with `retainOnDelete` for exactly the credentials of other users, so that the
+ * engine only removes these from the state. An earlier run, by another user, may have set the flag
+ * for this user's credential.
  */
 function withRetention(state: StateExport, others: ReadonlySet<string>): StateExport {
   const wrong = new Set(
@@ -93,7 +95,8 @@ function withRetention(state: StateExport, others: ReadonlySet<string>): StateEx
 }
 
 /**
- * Marks others' credentials in the state as retained, and stores the IDs of all retained objects.
+ * Sets `retainOnDelete` for credentials of other users in the state, and stores the IDs of all
+ * retained objects.
  */
 async function storeRetention(
   { access }: Run,
@@ -104,10 +107,10 @@ async function storeRetention(
 }
 
 /**
- * Prepares an operation that may delete resources: marks others' credentials as retained, so that
- * the engine only removes them from the state, and stores the IDs of retained objects. With
- * --refresh, runs the refresh here, without these credentials and clusters that do not answer:
- * excluded from the operation itself, they would stay in the state.
+ * Prepares an operation that may delete resources. Sets `retainOnDelete` for credentials of other
+ * users, so that the engine only removes these from the state, and stores the IDs of retained
+ * objects. With `--refresh`, runs the refresh here, without resources that cannot be read: if the
+ * operation itself excluded such resources, they would stay in the state.
  */
 export async function disown(
   run: Run,

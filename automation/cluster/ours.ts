@@ -4,13 +4,13 @@ import type { Run } from "./run.js";
 import { holdsNothing, type StateExport } from "./state.js";
 
 /*
- * The commands work in any Pulumi project, also in one without a stackadm cluster: such stacks are
- * left to Pulumi.
+ * Users may run the commands in any Pulumi project. The commands refuse stacks without a stackadm
+ * cluster: plain `pulumi` manages these.
  */
 
 /**
- * Returns whether a resource is a cluster or inside one. Its URN contains the types of all parents,
- * so this works even if the cluster's own record is missing.
+ * Returns whether a resource is a cluster or inside a cluster. The URN contains the types of all
+ * parents, so the state need not contain the cluster itself.
  */
 export const isOfCluster = ({ urn }: { readonly urn: string }): boolean => {
   const [, , types = ""] = urn.split("::");
@@ -28,7 +28,7 @@ export function isForeign(state: StateExport | undefined): boolean {
   return !all.some(isOfCluster) && all.some(({ type }) => !type.startsWith("pulumi:"));
 }
 
-/** Throws if the stack holds no stackadm cluster, before anything of it is changed. */
+/** Throws, before anything is changed, if the stack has resources, but no stackadm cluster. */
 export function requireOurs(run: Run, state: StateExport | undefined): void {
   if (!isForeign(state)) return;
   throw new ClusterError(

@@ -4,9 +4,9 @@ import type { Run } from "./run.js";
 import type { StateExport, StateResource } from "./state.js";
 
 /*
- * In another project or region than the cluster's, the commands would find none of its objects:
- * `up` would create them again, and `destroy` would remove them from the state and leave them in
- * the cloud.
+ * Refuses credentials for another project or region than the cluster's. With such credentials, the
+ * commands would find no object of the cluster: `up` would create all objects again, and `destroy`
+ * would remove them from the state and leave them in the cloud.
  */
 
 /** Projects and regions of a stack's objects, as the cloud reported them at creation. */
@@ -21,7 +21,7 @@ const leads = [
   ...["applicationCredentialId", "applicationCredentialName"],
 ];
 
-/** Returns whether a provider uses the cloud of the environment, as ours does. */
+/** Returns whether a provider uses the cloud of the environment, as the package's program does. */
 const isOfEnvironment = ({ type, inputs }: StateResource): boolean =>
   type === "pulumi:providers:openstack" && !leads.some((key) => key in (inputs ?? {}));
 
@@ -39,7 +39,7 @@ export function madeHere(state: StateExport | undefined): StateResource[] {
     .filter(({ provider = "" }) => providers.some((one) => provider.startsWith(one)));
 }
 
-/** Returns their projects and regions. Pure. */
+/** Returns the projects and regions of the resources that {@link madeHere} returns. Pure. */
 export function placeOf(state: StateExport | undefined): Place {
   const made = madeHere(state).map(({ outputs }) => answered.parse(outputs ?? {}));
   return {

@@ -18,7 +18,7 @@ const isSame = (one: Omit<PlanRow, "operation">, other: Omit<PlanRow, "operation
 /**
  * Returns the number of resources that differed from the state.
  *
- * @param besides changes that a refresh does not see, because the state may already match
+ * @param besides changes that the refresh does not report, because the state may already match
  */
 export function countDiffering(
   events: readonly ClusterEvent[],
@@ -31,7 +31,7 @@ export function countDiffering(
 /**
  * Returns the rows of a plan, in the order of the engine, without providers.
  *
- * @param before changes made before the engine starts; they replace the engine's rows for the same
+ * @param before changes before the engine starts; these rows replace the engine's rows for the same
  * resources
  * @param settled URNs of resources whose planned changes will not happen; see `takenOver` in
  * plugin-forms.ts

@@ -10,14 +10,14 @@ import { rewriteState, withResources, type StateExport, type StateResource } fro
 import { serverGroupType } from "./urn.js";
 
 /*
- * Versions of the OpenStack plugin write the policy of a server group differently into the state:
- * as a list up to version 3, as text since. With the other form, the engine updates or replaces the
- * group (docs/decisions/0032-openstack-plugin.md).
+ * Converts the policy of server groups in the state between the forms of the OpenStack plugin's
+ * versions: a list up to version 3, text in later versions. With the form of another version, the
+ * engine would update or replace the server group (docs/decisions/0032-openstack-plugin.md).
  */
 
 /**
- * Output in which the plugin records the types of the other outputs. Without it, the plugin derives
- * them from its schema.
+ * Output in which the plugin records the types of the other outputs. Without this output, the
+ * plugin derives the types from its schema.
  */
 const typesRecord = "__pulumi_raw_state_delta";
 
@@ -33,8 +33,8 @@ function withPolicy(values: Values | undefined, isList: boolean): Values | undef
 }
 
 /**
- * Returns the version of the default provider of a cluster's server group, "" if it has none;
- * undefined for any other resource.
+ * Returns the plugin version in the name of the default provider of a cluster's server group; ""
+ * for a name without version. Undefined for other resources and other providers.
  */
 function defaultVersion(one: StateResource): string | undefined {
   if (one.type !== serverGroupType || !isOfCluster(one)) return undefined;
@@ -43,8 +43,8 @@ function defaultVersion(one: StateResource): string | undefined {
 }
 
 /**
- * Returns a server group in the form of a plugin version. Groups of the program's own providers are
- * left alone.
+ * Returns a server group with its policy in the form of a plugin version. Returns other resources,
+ * and server groups of explicit providers, unchanged.
  */
 function inForm(one: StateResource, plugin: OpenstackPlugin): StateResource {
   if (defaultVersion(one) === undefined) return one;
@@ -58,8 +58,8 @@ export const inFormOf = (state: StateExport, plugin: OpenstackPlugin): StateExpo
   withResources(state, (one) => inForm(one, plugin));
 
 /**
- * Returns the plugin version of the cluster; undefined where a program of the user's own chooses
- * it.
+ * Returns the plugin version of the cluster. Undefined if the settings describe no cluster: then
+ * the user's own program selects the version.
  */
 function pluginOf(run: Run): OpenstackPlugin | undefined {
   const sources = run.sources();
@@ -69,8 +69,7 @@ function pluginOf(run: Run): OpenstackPlugin | undefined {
 }
 
 /**
- * Rewrites server groups in the state for the plugin version of the cluster. Returns the state
- * after that.
+ * Rewrites server groups in the state for the plugin version of the cluster. Returns the new state.
  */
 export const takeOver = async (
   run: Run,
@@ -81,8 +80,8 @@ export const takeOver = async (
 };
 
 /**
- * Returns the URNs of server groups that {@link takeOver} rewrites: what the engine plans for them
- * will not happen.
+ * Returns the URNs of server groups that {@link takeOver} rewrites. The engine may plan changes of
+ * these server groups before the rewriting, but these changes will not happen.
  */
 export function takenOver(run: Run, state: StateExport | undefined): ReadonlySet<string> {
   const plugin = pluginOf(run);
@@ -92,9 +91,9 @@ export function takenOver(run: Run, state: StateExport | undefined): ReadonlySet
 }
 
 /**
- * Returns the URNs of server groups whose provider in the state has a version with another form,
- * because {@link takeOver} has rewritten them. The engine reads a resource with that provider: a
- * refresh would undo the rewriting.
+ * Returns the URNs of server groups whose form does not match the version of their provider in the
+ * state, because {@link takeOver} has rewritten them. A refresh uses this provider, so it would
+ * undo the rewriting.
  */
 export const misreadIn = (state: StateExport | undefined): string[] =>
   (state?.deployment.resources ?? []).flatMap((one) => {

@@ -10,9 +10,10 @@ import {
 } from "./state.js";
 
 /*
- * A refresh copies a server's power state into the inputs, even a state that OpenStack's provider
- * refuses as input. The program ignores changes of this input (see machine.ts), so the engine would
- * send it back, and every later run would fail.
+ * A refresh copies a server's power state into the inputs, even a power state that OpenStack's
+ * provider refuses as an input. The program ignores changes of this input (machine.ts), so the
+ * engine would pass the refused value to the provider, and every later run would fail. So such
+ * inputs are removed from the state.
  */
 
 /** Returns the resource without a power state that OpenStack's provider would refuse. Pure. */
@@ -24,20 +25,20 @@ function withoutRefusedState(one: StateResource): StateResource {
 }
 
 /**
- * Returns the state without such inputs. Returns the same object if there are none, or if
- * operations are pending, because an import would delete those. The outputs keep the power state,
- * which has no effect. Pure.
+ * Returns the state without power states in the inputs that OpenStack's provider would refuse.
+ * Returns the same object if there are none, or if operations are pending, because an import would
+ * delete pending operations. The outputs keep the power state, which has no effect. Pure.
  */
 export const withoutRefused = (state: StateExport): StateExport =>
   withResources(state, withoutRefusedState);
 
-/** Removes such inputs from the stored state, if there are any. Returns the state afterwards. */
+/** Removes refused power states from the inputs in the stored state. Returns the new state. */
 export const forgetRefused = (
   access: StateAccess,
   found: StateExport | undefined,
 ): Promise<StateExport | undefined> => rewriteState(access, found, withoutRefused);
 
-/** Refreshes the state, and removes the inputs that the refresh may have added. */
+/** Refreshes the state, and removes refused power states that the refresh may have added. */
 export async function readAll(run: Run, flags: OperationFlags): Promise<void> {
   await run.engine("refresh", flags);
   await forgetRefused(run.access, await readState(run.access));

@@ -22,7 +22,8 @@ import { heldBy, type StateExport } from "./state.js";
 import { factsIn } from "./surveyed-facts.js";
 
 /**
- * Answer of the cloud: its objects, and the problems and warnings that follow for a given state.
+ * Answer of the cloud: the project's objects, and a function that returns the problems and warnings
+ * for a given state.
  */
 interface Look {
   readonly objects: readonly CloudObject[];
@@ -46,14 +47,14 @@ async function look(
   return { objects: surveyed.objects, findings, surveyed };
 }
 
-/** Starts the check while the state is being read. Errors surface where the result is awaited. */
+/** Starts the check while the state is being read. Whoever awaits the result gets the errors. */
 function beginLook(run: Run, spec: ClusterSpec): Promise<Look> {
   const looking = look(run, spec, { namesOnly: false });
   looking.catch(() => undefined);
   return looking;
 }
 
-/** Returns what the cloud lacks for this cluster, whose present state is given. Changes nothing. */
+/** Returns the problems and warnings for this cluster in this cloud. Changes nothing. */
 export async function findingsFor(
   run: Run,
   spec: ClusterSpec,
@@ -75,8 +76,8 @@ export async function findingsFor(
 }
 
 /**
- * Returns the facts that the program need not look up. Undefined for a custom program: its needs
- * are not known here.
+ * Returns facts from the survey, so that the program need not look them up. Undefined for a custom
+ * program, whose lookups are not known here.
  */
 async function surveyedFacts(
   run: Run,
@@ -99,10 +100,11 @@ function report(run: Run, findings: readonly Finding[]): void {
 }
 
 /**
- * Starts to ask the cloud while the state is being read. The returned function deletes what a run
- * left without a record, throws if the cluster does not fit into the cloud, and returns facts that
- * the program need not look up. With `expectNoChanges` it throws instead of deleting. If nothing
- * changed since the last successful run, the cloud is not checked.
+ * Starts to ask the cloud while the state is being read. Returns a function that finishes the
+ * check. This function deletes objects that failed runs created without recording them in the state
+ * (with `expectNoChanges`, it throws instead), throws if the cluster does not fit into the cloud,
+ * and returns facts that the program need not look up. It does not check the cloud if nothing has
+ * changed since the last successful run.
  */
 export function beginFit(
   run: Run,
@@ -121,7 +123,7 @@ export function beginFit(
     if (!interrupted && !mended && hasFitted(run, spec, state))
       return foundThen(run, spec, { state, asking });
     run.stage("preflight");
-    // Objects that were deleted since then occupied names and quotas: ask the cloud again.
+    // The early survey contains names and quotas of objects that the repair has deleted: ask again.
     const asked = await ((interrupted || mended ? undefined : early) ??
       look(run, spec, { namesOnly }));
     const going = await undoLost(run, state, asked.objects, { interrupted, expectNoChanges });

@@ -53,20 +53,20 @@ export async function look(
   });
 }
 
-/** Results known before the engine has compared the cluster with the settings. */
+/** Outputs and verification that are known before the engine ends. */
 export type EarlyLook = Pick<UpResult, "outputs" | "verification">;
 
 /**
- * Returns whether outputs may have changed although the engine reports them as equal: it does not
- * compare secret values. The outputs of the package's own program come from resources, whose
- * changes the engine reports.
+ * Returns whether outputs may have changed although the engine reports equal outputs: the engine
+ * does not compare secret values. False for the package's own program, whose outputs come from
+ * resources: the engine reports changes of resources.
  */
 const mayDiffer = ({ service: { program } }: Run, outputs: StackOutputs): boolean =>
   program !== undefined && Object.values(outputs).some(({ secret }) => secret);
 
 /**
- * Checks the cluster of the state once, while the engine runs: if the engine changes nothing, this
- * result counts. Undefined if the cluster cannot be checked or something in it does not work yet.
+ * Checks the existing cluster once, while the engine runs. The result counts only if the engine
+ * changes nothing. Undefined if the cluster cannot be checked, or does not work completely.
  */
 export async function lookEarly(
   run: Run,
@@ -85,8 +85,9 @@ export async function lookEarly(
 }
 
 /**
- * Returns the timeline of a run, from the state after it, and writes it to a page if the kubeconfig
- * is written.
+ * Returns the timeline of a run, and writes it to a page if the kubeconfig was written.
+ *
+ * @param after state after the run
  */
 function tellTimeline(
   { access, spans }: Run,
@@ -125,12 +126,12 @@ export async function proveMade(
   try {
     return { ...(await prove(run, made, rest, options)), after: await known };
   } finally {
-    // Nothing may continue after the request.
+    // Waits for the timeline: no work may continue after the request.
     await rest.catch(() => undefined);
   }
 }
 
-/** Checks the cluster while the timeline is written. */
+/** Checks the cluster while the timeline is written. Throws if something does not work. */
 async function prove(
   run: Run,
   made: UpResult,

@@ -5,8 +5,8 @@ import { identitiesOf, type StateExport } from "./state.js";
 import { parseUrn, shortType } from "./urn.js";
 
 /**
- * Returns the reason why the stack must not be destroyed; undefined if it may be. Checks the
- * settings as they are now and the state of the last `up`. The engine itself would refuse a
+ * Returns the error for a stack that must not be destroyed; undefined for any other stack. Both the
+ * present settings and the state of the last `up` can protect the stack. The engine would refuse a
  * protected resource only after it has deleted all others.
  */
 export function protectionOf(
@@ -37,7 +37,7 @@ export function requireUnprotected(...of: Parameters<typeof protectionOf>): void
   if (refusal) throw refusal;
 }
 
-/** Throws if the state holds other clusters than those that the user was shown. */
+/** Throws if the clusters in the state are not the clusters that the user was shown. */
 export function requireMeant(
   state: StateExport | undefined,
   meant: readonly string[] | undefined,

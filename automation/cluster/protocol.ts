@@ -25,7 +25,7 @@ export const loadSchema = z.object({
   type: z.literal("load"),
   /** Module of the program. Absent: no program will run. */
   program: z.string().optional(),
-  /** Version of the `pulumi` in the PATH. Absent: the child asks for it. */
+  /** Version of the `pulumi` in the PATH. Absent: the child asks `pulumi`. */
   engineVersion: z.string().optional(),
 });
 
@@ -42,11 +42,11 @@ export const requestSchema = z.object({
   workDirectory: z.string(),
   /** Module that exports the program. */
   program: z.string(),
-  /** Version of the `pulumi` in the PATH. Absent: the child asks for it. */
+  /** Version of the `pulumi` in the PATH. Absent: the child asks `pulumi`. */
   engineVersion: z.string().optional(),
   /**
-   * Whether an `up` reports what the program returns, which must be values and outputs. @default
-   * false
+   * Whether an `up` sends the program's outputs to the parent. All outputs must be values or Pulumi
+   * outputs. @default false
    */
   tellsOutputs: z.boolean().optional(),
   /** Whether the stack existed a moment ago. Absent: the engine is asked. */
@@ -66,12 +66,12 @@ export const requestSchema = z.object({
 });
 export type OperationRequest = z.infer<typeof requestSchema>;
 
-/** Message from the parent: cancel gracefully. */
+/** Message from the parent that cancels the operation gracefully. */
 export const cancelMessage = { type: "cancel" } as const;
 
 /** Messages from the child. */
 export const replySchema = z.discriminatedUnion("type", [
-  /** Event of the engine; absent if it is not shown. */
+  /** Event of the engine; absent if no listener needs it. */
   z.object({ type: z.literal("event"), event: z.custom<ClusterEvent>().optional() }),
   /** The engine has the lock. */
   z.object({ type: z.literal("held") }),

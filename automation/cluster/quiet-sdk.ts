@@ -1,12 +1,14 @@
 import { createRequire } from "node:module";
 
 /*
- * Turns off two debugging aids of the SDK that nothing here reads: it sends each resource's whole
- * answer to the engine as a debug message, one call after another, and it records a stack trace for
- * every promise.
+ * Turns off two debugging aids of Pulumi's SDK that this program does not use. The SDK sends each
+ * resource's whole answer to the engine as a debug message, one call after another, and records a
+ * stack trace for every promise.
  */
 
-/** Functions of the SDK that its modules call through the object that contains them. */
+/**
+ * Module of the SDK. Other modules call this function as a property, so that it can be replaced.
+ */
 interface Log {
   debug: () => Promise<void>;
 }

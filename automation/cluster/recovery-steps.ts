@@ -7,7 +7,9 @@ import { parseUrn, shortType } from "./urn.js";
  * Decides how to undo each pending operation of an interrupted run. Pure.
  */
 
-/** Kinds of the OpenStack resources that can be found again by their name. */
+/**
+ * Kinds of the OpenStack resources that can be found by their name, or floating IPs by description.
+ */
 export const kindOfType: Readonly<Partial<Record<string, Kind>>> = {
   "openstack:networking/network:Network": "network",
   "openstack:networking/subnet:Subnet": "subnet",
@@ -24,8 +26,8 @@ export const kindOfType: Readonly<Partial<Record<string, Kind>>> = {
 };
 
 /**
- * Parts of load balancers, and the input that refers to the parent. Octavia refuses a second part
- * for the same port, listener or address.
+ * Parts of load balancers by type, each with the input that refers to its parent. Octavia refuses a
+ * second part for the same port, listener or address.
  */
 const partOfType: Readonly<Record<string, { readonly part: PartKind; readonly of: string }>> = {
   "openstack:loadbalancer/listener:Listener": { part: "listener", of: "loadbalancerId" },
@@ -35,7 +37,7 @@ const partOfType: Readonly<Record<string, { readonly part: PartKind; readonly of
 };
 
 export type RecoveryStep =
-  /** Nothing to undo: the next run repeats the operation, or it converges. */
+  /** Step without an undo: the next run repeats the operation, or the operation converges. */
   | { readonly act: "forget"; readonly what: string }
   | {
       readonly act: "delete object";
@@ -76,13 +78,13 @@ export function recoveryStep({ type, resource }: PendingOperation): RecoveryStep
   return { act: "forget", what };
 }
 
-/** Returns the value of an input that is known and not secret. */
+/** Returns the value of an input if it is plain text; undefined if it is unknown or secret. */
 export const text = (value: unknown): string | undefined =>
   typeof value === "string" ? value : undefined;
 
 /**
- * Returns whether the interrupted create made this object: it has the same name, or for a floating
- * IP the same description.
+ * Returns whether the interrupted create may have created this object: the object has the name in
+ * the inputs, or for a floating IP the description.
  */
 export function isTheOne(object: CloudObject, resource: StateResource): boolean {
   const inputs = resource.inputs ?? {};

@@ -13,9 +13,9 @@ import { changeState, heldBy, overtaken, type StateAccess, type StateExport } fr
 import { withoutLeaves, withUnfinished } from "./unfinished.js";
 
 /*
- * A killed engine leaves "pending operations": creates that may or may not have happened. The next
- * `up` would create these objects a second time. So each object is searched for and, if it is ours,
- * deleted first.
+ * Undoes the pending operations of a killed engine: creates that the cloud may or may not have
+ * executed. Otherwise the next `up` would create these objects a second time. Each object is
+ * searched for, and deleted if it certainly belongs to the stack.
  */
 
 export interface RecoveryTools {
@@ -29,7 +29,7 @@ const waiting = ({ signal, note: onWait }: RecoveryTools): DeleteOptions => ({ s
 
 type Step<Act extends RecoveryStep["act"]> = Extract<RecoveryStep, { act: Act }>;
 
-/** Returns whether to delete the object. Reports it instead if it may belong to others. */
+/** Returns whether to delete the object. Reports an object whose owner is unproven. */
 function isToDelete(what: string, verdict: Verdict, { note }: RecoveryTools): boolean {
   if (verdict.is === "unproven")
     note(
@@ -159,12 +159,12 @@ export const concernsCloud = ({ deployment }: StateExport): boolean =>
   recoverySteps(deployment.pending_operations ?? []).some(({ act }) => act !== "forget");
 
 /**
- * Undoes what an interrupted operation may have created without a record. The caller holds the
- * stack's lock. Objects in the state are not touched. The pending operations stay in the stored
- * state until {@link clearRecord}.
+ * Deletes objects that the pending operations of an interrupted run may have created. The caller
+ * holds the stack's lock. Does not touch objects in the state. The stored state keeps the pending
+ * operations until {@link clearRecord}.
  *
- * @param during time of the operation, if known. Default: derived from the state and the engine's
- * history
+ * @param during period of these operations, if known. Default: derived from the state and the
+ * engine's history
  */
 export async function recover(
   access: StateAccess,
@@ -196,7 +196,9 @@ export async function recover(
   };
 }
 
-/** Writes the new state, unless the state has changed since it was read under the lock. */
+/**
+ * Writes the new state. Throws if the stored state has changed since it was read under the lock.
+ */
 export const clearRecord = (
   access: StateAccess,
   { before, state }: Pick<Recovered, "before" | "state">,

@@ -8,7 +8,7 @@ const replacement = "[secret]";
 export class Redactor {
   private readonly secrets = new Set<string>();
 
-  /** Adds every string in `value` and each of its lines, except short ones. */
+  /** Adds every string in `value`, and each line of these strings, except short ones. */
   add(value: unknown): void {
     if (typeof value === "string") {
       for (const part of [value, ...value.split("\n")]) {
@@ -21,7 +21,8 @@ export class Redactor {
   }
 
   /**
-   * Returns `text` without the secrets. Replaces the longest first, so that no part of one is left.
+   * Returns `text` without the secrets. Replaces longer secrets first, because a secret may contain
+   * another secret.
    */
   clean(text: string): string {
     let result = text;

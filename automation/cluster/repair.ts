@@ -20,13 +20,14 @@ export interface Repaired {
   readonly state: StateExport | undefined;
   /** State before the repair. Absent: nothing was repaired. */
   readonly interrupted?: StateExport;
-  /** Whether an object of the state was deleted. @default false */
+  /** Whether load balancers were deleted or removed from the state. @default false */
   readonly mended?: boolean;
 }
 
 /**
- * Deletes what a killed engine left half made, in the given stage, while it holds the stack's lock.
+ * Undoes the pending operations of a killed engine while it holds the stack's lock.
  *
+ * @param stage stage in which the repair is reported
  * @param newest whether to refuse an outdated state; false for a destroy, which deletes everything
  */
 export async function repair(
@@ -41,7 +42,7 @@ export async function repair(
     const now = await readState(run.access);
     if (!now || !isInterrupted(now)) return { state: now };
     if (newest && concernsCloud(now)) {
-      // Objects that are hidden cannot prove anything.
+      // Hidden objects cannot prove that the state is outdated.
       const { objects } = await takeShown(await run.cloud());
       await requireNewest(run.access, now, objects);
     }
@@ -56,16 +57,16 @@ export async function repair(
 }
 
 /**
- * Deletes, after a failed `up`, objects whose create request got no answer, if the cloud has
- * created them. The engine forgets such creates, so the next run could not know about them. A
- * failure here is only reported.
+ * Deletes objects whose create request got no answer, if the cloud has created them. Runs after a
+ * failed `up`. The engine forgets such creates, so the next run could not know about these objects.
+ * If the deletion fails, reports the error and does not throw.
  */
 export async function undoUndecided(run: Run): Promise<void> {
   const creates = run.undecided.creates();
   if (creates.length === 0) return;
   /**
-   * Returns the state with these creates as pending operations, except resources that the state
-   * already holds as incomplete.
+   * Returns the state with these creates as pending operations, except creates of resources that
+   * the state already contains as incomplete. Undefined if none is left.
    */
   const undecided = async (): Promise<StateExport | undefined> => {
     const state = await readState(run.access);
@@ -125,9 +126,10 @@ export function withRepairs(
 }
 
 /**
- * Reports what the next `up` would repair; changes nothing. Throws if a refresh would delete what
- * the repair needs: a refresh keeps pending creates, but neither pending updates nor the time of
- * the kill, which reveals an outdated state.
+ * Reports the pending operations that the next `up` would repair. Changes nothing. Throws if a
+ * refresh would delete information that the repair needs. A refresh keeps pending creates, but
+ * deletes pending updates, and overwrites the time of the kill, by which the repair detects an
+ * outdated state.
  */
 export function tellRepair(run: Run, state: StateExport | undefined): void {
   const pending = state?.deployment.pending_operations ?? [];

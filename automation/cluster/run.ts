@@ -29,8 +29,8 @@ import {
 } from "./workspace.js";
 
 /**
- * Resources that the engine works on at once. Most wait for a machine, so the engine's default of
- * four per processor is too low. A jump host accepts 200 connections.
+ * Number of resources that the engine works on at once. Most resources wait for a machine, so the
+ * engine's default of four per processor is too low. A jump host accepts 200 connections.
  */
 const atOnce = 64;
 
@@ -40,12 +40,12 @@ export type OperationFlags = Pick<
   "expectNoChanges" | "exists" | "known" | "exclude" | "refresh" | "target" | "tellsOutputs"
 >;
 
-/** One request about one stack, with all that it works with. */
+/** Request about one stack, with the stack's settings, cloud client and processes. */
 export class Run {
   readonly access: StateAccess;
   /** Directory of the stack's settings, in which the program runs. */
   readonly directory: string;
-  /** Settings, read only once: the engine gets the text that was checked. */
+  /** Text of the settings, read only once, so that the engine gets the text that was checked. */
   readonly #settings: string;
   #cloud: Promise<CloudClient> | undefined;
   #worker: ChildProcess | undefined;
@@ -55,7 +55,7 @@ export class Run {
   made: StackOutputs | undefined;
   /** Start of the request, in milliseconds since 1970. */
   readonly began = Date.now();
-  /** Creates whose answer was lost when the engine failed. */
+  /** Creates in a failed run whose answer was lost. */
   readonly undecided = new UndecidedCreates();
   /** Times in which the engine worked on each resource. */
   readonly spans = new Spans();
@@ -71,7 +71,7 @@ export class Run {
     this.access = { env, workspace: prepareWorkspace(this.place()) };
   }
 
-  /** Returns what determines the private directory, and the settings. */
+  /** Returns the options that determine the private directory, and the settings. */
   private place(): WorkspaceOptions {
     const { backend, projectDirectory } = this.service;
     return { stack: this.stack, projectDirectory, settings: this.#settings, backend };
@@ -98,7 +98,7 @@ export class Run {
     return this.#cloud;
   }
 
-  /** Starts the engine's process and the sign-in in advance. The later use reports errors. */
+  /** Starts the engine's process and the sign-in in advance. Later uses report errors. */
   getReady({ program: runs = true }: { readonly program?: boolean } = {}): void {
     const { program = programModule(), engineVersion } = this.service;
     const load = { program: runs ? program : undefined, engineVersion };
@@ -108,7 +108,7 @@ export class Run {
 
   /** Ends the request, and a prepared process that was not used. */
   close(): void {
-    // The process has only loaded modules. Left alone, it may wait for a thread that has ended.
+    // The process has only loaded modules. Without SIGKILL it may wait for an ended thread.
     this.#worker?.kill("SIGKILL");
     this.#worker = undefined;
   }
@@ -139,8 +139,8 @@ export class Run {
   }
 
   /**
-   * Runs `work` while an engine, which changes nothing, holds the backend's lock. Aborts the signal
-   * of `work` if the lock is lost, or on a stop: by default the request's.
+   * Runs `work` while an engine that changes nothing holds the stack's lock. Aborts the signal of
+   * `work` if the lock is lost, or if `stop` is aborted (default: the signal of the request).
    */
   async hold<T>(
     work: (signal: AbortSignal) => Promise<T>,
@@ -185,7 +185,7 @@ export class Run {
     return { env, cwd: this.directory };
   }
 
-  /** Runs one operation in its own process with these settings. */
+  /** Runs one operation in its own process with the stack's settings. */
   private async operate(
     request: OperationRequest,
     { onEvent, onHeld, ...options }: Omit<OperationOptions, "env" | "cwd">,
@@ -222,7 +222,7 @@ export class Run {
     // The engine reads the variable itself.
     const named = this.service.env["PULUMI_PARALLEL"] ?? "";
     const { parallel = named === "" ? atOnce : undefined } = this.options;
-    // A prepared process that is not handed over here is ended by `close`.
+    // If the prepared process is not used here, `close` ends it.
     const worker = (): ChildProcess | undefined => {
       const prepared = this.#worker;
       this.#worker = undefined;
@@ -238,7 +238,7 @@ export class Run {
     const tellsOutputs = this.service.program === undefined;
     const noted = operation === "up" ? noteBegin(this.access.workspace) : undefined;
     const unfinished = new Unfinished(operation);
-    // Counts as changed until the engine reports equal outputs.
+    // The run counts as changed until the engine reports equal outputs.
     let [touched, same] = [false, false];
     const onEvent = (event: ClusterEvent): void => {
       unfinished.take(event);
@@ -259,7 +259,8 @@ export class Run {
         { onEvent, onFound, onOutputs, onOutput: onNote, signal, killSignal },
         { stop: signal, worker },
       );
-      // After a destroy of some targets the cluster may stay: then the teardown has to be undone.
+      // After a destroy of some targets the cluster may stay: the next `up` then undoes the
+      // teardown.
       await this.remember(unfinished);
       const changed = touched || !same;
       if (changed) noted?.end();
@@ -272,7 +273,7 @@ export class Run {
     }
   }
 
-  /** Marks the scripts in the state, so that the next `up` runs them again. */
+  /** Marks unfinished scripts in the state, so that the next `up` runs these scripts again. */
   private async remember({ urns }: Unfinished): Promise<void> {
     await rememberUnfinished(this.access, urns).catch((reason: unknown) => {
       this.note(`The state does not record which scripts did not finish: ${String(reason)}`);

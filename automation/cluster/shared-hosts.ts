@@ -5,7 +5,7 @@ import type { Run } from "./run.js";
 
 /**
  * Groups of machines that should fail independently, with their path in the settings. `voting`:
- * most of them must run, because they run etcd.
+ * most machines of the group must run, because they run etcd.
  */
 const groups = ({ nodes, etcd }: ClusterOutputs) =>
   [
@@ -19,7 +19,8 @@ const groups = ({ nodes, etcd }: ClusterOutputs) =>
 
 /**
  * Returns warnings about control planes or etcd machines on the same host, which fail together.
- * With the policy `soft`, Nova may place them so; a migration may do it, too.
+ * With the setting `spread: soft`, Nova may place two machines on one host; a migration may do so,
+ * too.
  */
 export function sharedHostWarnings(
   outputs: ClusterOutputs,
@@ -46,7 +47,8 @@ export function sharedHostWarnings(
 }
 
 /**
- * Reports these warnings for a new cluster. A cloud that does not answer does not fail the `up`.
+ * Reports the warnings of {@link sharedHostWarnings} after an `up`. Reports none if the cloud does
+ * not answer, because this must not fail the `up`.
  */
 export async function tellSharedHosts(run: Run, outputs: ClusterOutputs): Promise<void> {
   if (groups(outputs).every(({ machines }) => machines.length < 2)) return;

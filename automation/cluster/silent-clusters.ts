@@ -5,8 +5,9 @@ import type { StateExport } from "./state.js";
 import { complaintOf } from "./usable-api.js";
 
 /*
- * If a cluster's API does not answer, the engine cannot read its objects and would fail before it
- * recreates the machines on which the API runs. So a refresh excludes these objects.
+ * If a cluster's API does not answer, the engine cannot read the cluster's Kubernetes objects. A
+ * refresh would fail before the engine recreates the machines on which the API runs. So a refresh
+ * excludes the objects of such a cluster.
  */
 
 /** Milliseconds to wait for one answer of a cluster's API. */

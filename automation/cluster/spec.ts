@@ -15,7 +15,9 @@ export interface SpecSources {
   readonly settings: string;
   /** Path of the site's defaults (STACKADM_SITE). */
   readonly siteFile?: string;
-  /** Keys of the SSH agent. One of them is the login key if the stack names none. */
+  /**
+   * Keys of the SSH agent. If the settings name no login key, one of these keys is the login key.
+   */
   readonly agentKeys?: readonly string[];
   /** Directories of the files that the settings name. Absent: the files are not checked. */
   readonly files?: PinnedFiles;
@@ -35,12 +37,12 @@ const writtenIn = ({ project, settings }: Written): unknown =>
 const otherClusters = ({ settings }: Pick<Written, "settings">): string[] =>
   Object.keys(configIn(settings)).filter((key) => key.endsWith(":cluster"));
 
-/** Returns whether the settings describe a cluster. A custom program does not need that. */
+/** Returns whether the settings describe a cluster, which a custom program does not need. */
 export const describesCluster = (sources: Written): boolean => writtenIn(sources) !== undefined;
 
 /**
- * Returns name and protection even from settings that are invalid elsewhere. Any value of `protect`
- * other than false protects.
+ * Returns name and protection of the cluster, even if other settings are invalid. Any value of
+ * `protect` other than false protects.
  */
 export function plainlyWritten(
   sources: Pick<SpecSources, "project" | "settings" | "stack">,
@@ -51,8 +53,8 @@ export function plainlyWritten(
 }
 
 /**
- * Returns the OpenStack plugin that the settings or the site choose; undefined for an unsupported
- * one, too.
+ * Returns the version of the OpenStack plugin that the settings or the site select; undefined if
+ * they select none or an unsupported one.
  */
 export function openstackPluginIn({
   settings,
@@ -87,8 +89,8 @@ export function clusterSpecOf(sources: SpecSources): ClusterSpec {
 }
 
 /**
- * Returns a problem if the settings were copied from another project, so that their key has another
- * name.
+ * Returns a problem if the settings were copied from another project, whose name is part of the key
+ * (`<project>:cluster`).
  */
 function misnamed({ project, settings }: Written): Problems {
   const [other] = otherClusters({ settings });

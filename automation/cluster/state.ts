@@ -19,7 +19,7 @@ const resourceSchema = z.looseObject({
   protect: z.boolean().optional(),
   /** Whether the engine only removes the resource from the state instead of deleting it. */
   retainOnDelete: z.boolean().optional(),
-  /** Whether the resource was only read, as by `Network.get`: it belongs to others. */
+  /** Whether the resource was only read, as by `Network.get`: the stack does not own the object. */
   external: z.boolean().optional(),
   provider: z.string().optional(),
   inputs: z.record(z.string(), z.unknown()).optional(),
@@ -65,7 +65,7 @@ export interface StateAccess {
 interface CommandOptions {
   readonly accept?: readonly number[];
   readonly input?: string;
-  /** Whether the command takes the stack's lock: then its process is noted. */
+  /** Whether the command takes the stack's lock. If so, a note about its process is written. */
   readonly locks?: boolean;
 }
 
@@ -125,7 +125,7 @@ export async function readState(access: StateAccess): Promise<StateExport | unde
   );
 }
 
-/** Writes a state back. Its secrets are still encrypted, so no plain text is written to disk. */
+/** Writes the state to the backend. Its secrets are encrypted, so no plain text is on disk. */
 export async function writeState(access: StateAccess, state: StateExport): Promise<void> {
   await pulumi(access, ["stack", "import"], { input: JSON.stringify(state), locks: true });
 }
@@ -139,9 +139,9 @@ export const overtaken = (): ClusterError =>
   );
 
 /**
- * Writes the state that `change` returns for the present state; undefined leaves it. The engine
- * holds the lock only while it writes: another run could change the state only if it began and
- * ended within half a second.
+ * Writes the state that `change` returns for the present state; writes nothing for undefined. The
+ * engine holds the lock only while it writes, after the read. So another run could change the state
+ * in between, but only a run that begins and ends within half a second.
  */
 export async function changeState(
   access: StateAccess,
@@ -157,8 +157,9 @@ export async function changeState(
 }
 
 /**
- * Returns the state with each resource as `change` returns it. Returns the same object if none
- * differs, or if operations are pending, because an import would delete those.
+ * Returns the state with each resource as `change` returns it. Returns the same object if no
+ * resource differs, or if operations are pending, because an import would delete pending
+ * operations.
  */
 export function withResources(
   state: StateExport,
@@ -172,8 +173,7 @@ export function withResources(
 }
 
 /**
- * Writes the state that `change` returns, unless that is the same object. Returns the state
- * afterwards.
+ * Writes the state that `change` returns, unless this is the same object. Returns the new state.
  */
 export async function rewriteState(
   access: StateAccess,
@@ -190,15 +190,15 @@ export async function rewriteState(
 }
 
 /**
- * Returns the IDs of all objects that the stack created in the cloud, without those that it only
- * read.
+ * Returns the IDs of all objects that the stack created in the cloud, without objects that the
+ * program only read.
  */
 export const ownedIds = (state: StateExport | undefined): Set<string> =>
   idsIn(state?.deployment.resources ?? []);
 
 /**
- * Returns whether the stack does not exist or has no resources. The stack itself, components and
- * providers do not count.
+ * Returns whether the stack does not exist, or has neither resources nor pending operations. The
+ * stack itself, components and providers do not count.
  */
 export const holdsNothing = (state: StateExport | undefined): boolean =>
   !(state?.deployment.resources ?? []).some(
@@ -206,9 +206,9 @@ export const holdsNothing = (state: StateExport | undefined): boolean =>
   ) && (state?.deployment.pending_operations ?? []).length === 0;
 
 /**
- * Returns the identities of the clusters in the state, with the names of their components. The
- * identity is created before any object that carries it, so an interrupted first `up` has it, too.
- * States of early releases have none.
+ * Returns the identities of the clusters in the state, each with the name of the cluster's
+ * component. An `up` creates the identity before any object that carries it, so the state of an
+ * interrupted first `up` has the identity, too. States of early releases have no identities.
  */
 export const componentsOf = (state: StateExport | undefined): Map<string, string> =>
   new Map(
@@ -222,8 +222,8 @@ export const identitiesOf = (state: StateExport | undefined): Set<string> =>
   new Set(componentsOf(state).keys());
 
 /**
- * Returns what belongs to the stack: IDs of objects that it created, IDs of retained objects even
- * if the state has forgotten them, and the identities that its clusters' objects carry.
+ * Returns what belongs to the stack: IDs of objects that it created, IDs of retained objects (even
+ * if these are no longer in the state), and the identities of its clusters.
  */
 export const heldBy = (state: StateExport | undefined) => ({
   owned: ownedIds(state),
@@ -238,8 +238,8 @@ export const heldBy = (state: StateExport | undefined) => ({
 const marks = z.looseObject({ [identityKey]: z.string(), [clusterNameKey]: z.string() });
 
 /**
- * Returns the names in the cloud of the clusters in the state: from the metadata of their servers,
- * or else of their components.
+ * Returns the names of the clusters in the state, from the metadata of their servers, or else from
+ * their components. Returns `otherwise` if the state has no cluster.
  */
 export function namesIn(state: StateExport | undefined, otherwise: string): string[] {
   const inCloud = new Map(
@@ -273,8 +273,8 @@ export interface StackOutput {
 export type StackOutputs = Readonly<Record<string, StackOutput>>;
 
 /**
- * Returns the stack's outputs, each with whether it is secret, even in part: a secret one differs
- * in the encrypted state.
+ * Returns the stack's outputs, each with whether it contains a secret: then the value differs from
+ * the encrypted value in the state.
  *
  * @param held the state, if it was read a moment ago. Default: it is read here
  */

@@ -30,8 +30,8 @@ async function serversOf(
 }
 
 /**
- * Returns warnings about the credential. The settings of a custom program may not describe the
- * cluster, and invalid settings must not prevent the status.
+ * Returns warnings about the credential. Ignores invalid settings, which must not prevent the
+ * status, and settings of a custom program that do not describe the cluster.
  */
 async function warningsOf(run: Run, state: StateExport): Promise<string[]> {
   const { credential } = (await run.spec().catch(() => undefined)) ?? {};

@@ -2,16 +2,18 @@ import { isIdentity } from "../../cloud/ownership.js";
 import type { StateExport, StateResource } from "./state.js";
 
 /*
- * The engine only forgets resources with `retainOnDelete`. Afterwards only their mark would tell
- * the owner, and a destroy deletes leftovers by this mark. So their IDs are stored in the resources
- * of the identities before an engine may forget them (docs/decisions/0004-identity.md). Pure.
+ * Stores the IDs of retained objects in the state, in the resource that has the cluster's identity.
+ * A destroy deletes all objects with this identity, and retained objects have it, too. The engine
+ * removes resources with `retainOnDelete` from the state, so their IDs are stored first
+ * (docs/decisions/0004-identity.md). Pure.
  */
 
-/** Type whose ID is that of the floating IP, which existed in the project before and is kept. */
+/** Type of resource whose ID is the ID of an existing floating IP, which the stack does not own. */
 const association = "openstack:networking/floatingIpAssociate:FloatingIpAssociate";
 
 /**
- * Returns the IDs of objects that the stack created in the cloud, without those that it only read.
+ * Returns the IDs of objects that the stack created in the cloud, without objects that the program
+ * only read.
  */
 export const idsIn = (resources: readonly StateResource[]): Set<string> =>
   new Set(
@@ -24,14 +26,14 @@ const credential =
   /stackadm:identity:ApplicationCredential\$openstack:identity\/applicationCredential:ApplicationCredential::/;
 
 /**
- * Returns whether the program created the credential for a cluster's controllers. Other credentials
- * of a program are not handled here.
+ * Returns whether the resource is the application credential of a cluster's controllers. False for
+ * other credentials in the user's program.
  */
 export const isClusterCredential = ({ urn }: StateResource): boolean => credential.test(urn);
 
 /**
- * Returns the identity and the name of its component, if the resource is an identity; otherwise
- * undefined.
+ * Returns the cluster's identity and the name of the cluster's component, if the resource has an
+ * identity; otherwise undefined.
  */
 export function identityIn({ urn, outputs }: StateResource): [string, string] | undefined {
   const component = /\$command:local:Command::([^:]*)-identity$/.exec(urn)?.[1];
@@ -42,16 +44,16 @@ export function identityIn({ urn, outputs }: StateResource): [string, string] | 
 }
 
 /**
- * Returns the IDs of retained resources, without clusters' credentials: Keystone tells who owns a
- * credential, and the flag in the state may come from an earlier run.
+ * Returns the IDs of retained resources, without the clusters' credentials: Keystone tells who owns
+ * a credential, and the flag in the state may come from an earlier run.
  */
 const retainedIn = (resources: readonly StateResource[]): Set<string> =>
   idsIn(resources.filter((one) => one.retainOnDelete === true && !isClusterCredential(one)));
 
 /**
- * Output property of the identity's resource that stores the IDs, one per line: the standard error
- * of its command, which is empty otherwise. The plugin accepts no unknown property, and the engine
- * neither compares nor changes this output until it deletes the identity, last of all.
+ * Output in which the identity's resource stores the IDs, one per line: the standard error of its
+ * command, which is otherwise empty. The command plugin accepts no additional outputs. The engine
+ * neither compares nor changes this output until it deletes the identity, as the last resource.
  */
 const place = "stderr";
 const word = "stays: ";
@@ -62,8 +64,8 @@ const linesIn = ({ outputs }: StateResource): readonly string[] => {
 };
 
 /**
- * Returns the IDs of retained objects: those in the state, and the stored ones that the state does
- * not contain any more.
+ * Returns the IDs of retained objects: from resources in the state, and stored IDs of objects that
+ * the state does not contain any more.
  */
 export function staysBy(state: StateExport | undefined): Set<string> {
   const all = state?.deployment.resources ?? [];
@@ -76,8 +78,8 @@ export function staysBy(state: StateExport | undefined): Set<string> {
 }
 
 /**
- * Returns the state in which the identities store the IDs of all retained objects; the same object
- * if they already do.
+ * Returns a state that stores the IDs of all retained objects; returns the same object if no ID is
+ * missing.
  */
 export function remembering(state: StateExport): StateExport {
   const all = state.deployment.resources ?? [];

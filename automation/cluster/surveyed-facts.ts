@@ -17,7 +17,7 @@ function soleMatch<T extends Thing>(reference: string, all: readonly T[]): T | u
   return second ? undefined : first;
 }
 
-/** Returns the IDs for the given names; undefined unless each has exactly one. */
+/** Returns the IDs for the given names; undefined unless each name has exactly one ID. */
 function idsOf(
   wanted: readonly string[],
   idOf: (reference: string) => string | undefined,
@@ -37,8 +37,8 @@ const usesExisting = ({ network, admin, floatingIps = [], securityGroups = [] }:
   [network, admin, ...floatingIps, ...securityGroups].some((one) => one !== undefined);
 
 /**
- * Returns the external networks for the given names; empty values if none was named, undefined
- * unless each name has exactly one.
+ * Returns the external networks for the given names, with empty values for no name. Undefined
+ * unless each name stands for exactly one network.
  */
 function externalIn(
   { externalNetworks }: Survey,
@@ -60,12 +60,12 @@ function externalIn(
 }
 
 /**
- * Returns the facts that the program would look up itself (components/support/catalog.ts), taken
- * from a survey. Undefined if the program has to look them up: the cluster uses existing objects, a
- * name has several meanings, or a server is marked as failed or its power state may need a
- * decision. Pure.
+ * Returns the facts that the program would otherwise look up (components/support/catalog.ts), taken
+ * from a survey. Undefined if the program has to look up the facts: the cluster uses existing
+ * objects, a name does not match exactly one object, a server failed, or a server's power state may
+ * need a decision. Pure.
  *
- * @param held facts about the stack: servers of other clusters are left out
+ * @param held facts about the stack, to leave out servers of other clusters
  */
 export function factsIn(
   survey: Survey,

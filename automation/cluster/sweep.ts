@@ -12,13 +12,12 @@ import { heldBy, type StateExport } from "./state.js";
 export interface SweepOptions {
   readonly cloud: CloudClient;
   /**
-   * Identities of the clusters in the state. Objects with another one, or with none, are not
-   * touched.
+   * Identities of the clusters in the state. Only objects with one of these identities are deleted.
    */
   readonly identities: ReadonlySet<string>;
   /** IDs of everything in the state before the destroy. */
   readonly owned: ReadonlySet<string>;
-  /** IDs of retained objects, also of earlier states. */
+  /** IDs of retained objects, even if these are no longer in the state. */
   readonly retained: ReadonlySet<string>;
   readonly signal?: AbortSignal;
   readonly onDelete?: (orphan: Orphan) => void;
@@ -45,7 +44,9 @@ export interface Swept {
 const named = (objects: readonly CloudObject[]): string =>
   objects.map(({ kind, name, id }) => `${kind} '${name === "" ? id : name}'`).join(", ");
 
-/** Returns how the user deletes the leftovers: by their mark, or else by hand. */
+/**
+ * Returns advice for remaining objects: a command for objects with an identity, or else their IDs.
+ */
 function deletionAdvice(marked: readonly Orphan[], others: readonly CloudObject[]): string {
   const identities = new Set(marked.map(({ mark }) => mark.identity));
   const data = marked.some(hasData) ? " --volumes" : "";
@@ -59,9 +60,9 @@ function deletionAdvice(marked: readonly Orphan[], others: readonly CloudObject[
 }
 
 /**
- * Deletes what still carries the clusters' identities, except objects that are retained or cannot
- * be recreated, and then lists the whole project again. Throws if the cloud still shows another
- * object of the clusters or of the former state.
+ * Deletes the remaining objects with the clusters' identities, except objects that are retained or
+ * cannot be recreated. Then lists the whole project again. Throws if the cloud still shows another
+ * object with these identities, or an object of the state before the destroy.
  */
 export async function sweep(options: SweepOptions): Promise<Swept> {
   const { cloud, identities, owned, retained, signal, onDelete, onWait, interval } = options;
@@ -91,7 +92,7 @@ export async function sweep(options: SweepOptions): Promise<Swept> {
   };
 }
 
-/** Sweeps after a destroy. `state` is the state before the destroy. */
+/** Deletes remaining objects after a destroy. `state` is the state before the destroy. */
 export async function sweepAfter(run: Run, state: StateExport | undefined): Promise<Swept> {
   run.stage("sweep");
   return sweep({

@@ -18,8 +18,8 @@ const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(
 const titleOf = ({ phase }: TimelineRow): string => (phase ? phaseFacts[phase].title : "");
 
 /**
- * Returns the rows of the critical path: how long each waited after the previous one, and how long
- * it took.
+ * Returns the table rows of the critical path, each with its start, the wait after the previous
+ * resource, and its duration.
  */
 function pathRows(rows: readonly TimelineRow[], beginning: number): string {
   const path = rows.filter(({ critical }) => critical);
@@ -56,7 +56,7 @@ table { border-collapse: collapse; } td, th { padding: 1px 12px 1px 0; text-alig
 `;
 
 /**
- * Returns the page.
+ * Returns the page as HTML.
  *
  * @param rows rows by start time; at least one
  */

@@ -2,7 +2,7 @@ import type { ClusterEvent, ResourceChange } from "./events.js";
 import type { Phase } from "./phases.js";
 
 /**
- * Duration of a phase: from the start of its first resource to the end of its last one. Phases
+ * Duration of a phase: from the start of the first resource to the end of the last resource. Phases
  * overlap.
  */
 export interface PhaseTime {

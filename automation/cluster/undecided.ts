@@ -4,15 +4,16 @@ import type { PendingOperation } from "./state.js";
 import { parseUrn } from "./urn.js";
 
 /*
- * A create whose answer was lost fails like any other, and the engine forgets it, although the
- * cloud may have created the object. It is the same as a pending create of a killed engine, so the
- * same repair handles it.
+ * Collects creates whose answer was lost. Such a create fails like any other, and the engine
+ * forgets it, although the cloud may have created the object. The repair treats it like a pending
+ * create of a killed engine.
  */
 
 /**
- * Matches errors by which the cloud refused the create request itself: it created nothing. Later
- * requests (is the object ready, its tags) may be refused for an object that exists. A conflict
- * (409) may come from the object of a lost answer.
+ * Matches errors by which the cloud refused the create request itself, so that no object exists.
+ * Does not match refusals of later requests (for the object's status or tags), because the object
+ * exists then. Does not match conflicts (409) and timeouts (408): a request whose answer was lost
+ * may have created the object.
  */
 const refusal =
   /(?:Bad request with|Request forbidden|Resource not found): \[POST |\[POST \S+\], but got 4(?!08|09)\d\d\b/;
@@ -20,7 +21,7 @@ const refusal =
 const isOfCloud = (urn: string): boolean => parseUrn(urn).type.startsWith("openstack:");
 
 export interface UndecidedCreate {
-  /** Pending operation, as a killed engine would have left it. */
+  /** Pending operation, as the state would contain it after a kill of the engine. */
   readonly operation: PendingOperation;
   /** Whether the state holds another resource with this URN that the create was to replace. */
   readonly replaces: boolean;

@@ -26,18 +26,16 @@ import { pulumi, readState, type StateAccess } from "./state.js";
 
 const isDirectory = ({ service }: Run): boolean => backendDirectory(service.backend) !== undefined;
 
-/**
- * Returns the locks of the stack. For a backend that is no directory, the engine has to be asked.
- */
+/** Returns the locks of the stack. Asks the engine if the backend is no directory. */
 const locksOf = (run: Run): Promise<StackLock[]> =>
   isDirectory(run)
     ? Promise.resolve(stackLocks(run.service.backend, run.project, run.stack))
     : locksByEngine(run.access);
 
 /**
- * Asks the engine for the holder. It names the holder only when it is refused, so it is asked to
- * rename the stack to its present name: it takes the lock, finds the name in use, and releases the
- * lock.
+ * Returns the locks that the engine reports. The engine names a lock's holder only if it cannot get
+ * the lock. So it is told to rename the stack to its present name: if the stack is not locked, the
+ * engine takes the lock, finds the name in use, and releases the lock.
  */
 async function locksByEngine(access: StateAccess): Promise<StackLock[]> {
   const { stack } = access.workspace;
@@ -64,8 +62,8 @@ const isDead = ({ access }: Run, { holder }: StackLock): boolean =>
   holder !== undefined && proveDead(notesIn(access.workspace.directory), holder);
 
 /**
- * Removes all locks of the stack. In a backend that is no directory, the engine cannot remove a
- * single one.
+ * Removes all locks of the stack, and the notes about their engines. In a backend that is no
+ * directory, the engine can only remove all locks together.
  */
 async function removeLocks(run: Run, locks: readonly StackLock[]): Promise<void> {
   if (isDirectory(run)) locks.forEach(removeLock);
@@ -76,7 +74,7 @@ async function removeLocks(run: Run, locks: readonly StackLock[]): Promise<void>
 /** Milliseconds that an engine without a client may take to finish its operations. */
 const endingMilliseconds = 15 * 60_000;
 
-/** Returns the holders if all of them are about to end; otherwise undefined. */
+/** Returns the notes about all holders if all are about to end; otherwise undefined. */
 function endingHolders({ access }: Run, alive: readonly StackLock[]): EngineNote[] | undefined {
   const notes = notesIn(access.workspace.directory);
   const ending = alive.flatMap(({ holder }) => (holder && noteOfEnding(notes, holder)) ?? []);
@@ -84,8 +82,8 @@ function endingHolders({ access }: Run, alive: readonly StackLock[]): EngineNote
 }
 
 /**
- * Throws if another operation holds the stack. Waits for an engine whose command line has ended,
- * and removes the lock of a dead engine.
+ * Throws if another operation holds the stack's lock. Waits for an engine whose command line has
+ * ended, and removes the lock of a dead engine.
  */
 export async function requireFree(run: Run): Promise<void> {
   const until = Date.now() + endingMilliseconds;
@@ -105,15 +103,16 @@ export async function requireFree(run: Run): Promise<void> {
 }
 
 /**
- * Returns engines to wait for; none when the stack is free. Throws if another operation holds it.
+ * Removes the locks if all holders are dead. Returns the engines to wait for; none if the stack is
+ * free. Throws if another operation holds the lock.
  */
 async function removeDeadLocks(run: Run, { mayWait }: { mayWait: boolean }): Promise<EngineNote[]> {
   const { directory } = run.access.workspace;
-  // Asking the engine takes a second: do it only if one of our engines may have left its lock.
+  // Asking the engine takes a second: ask only if an engine of this program may have left a lock.
   const mayHold = (note: EngineNote) => hasEnded(note) || isLeftAlone(note);
   if (!isDirectory(run) && !notesIn(directory).some(mayHold)) return [];
-  // Two commands may find the same dead holder: the second must not remove the new lock of the
-  // first.
+  // Two commands may find the same dead holder: the second command must not remove the new lock of
+  // the first command.
   const purpose = "removing the lock of an ended engine";
   const { signal } = run.options;
   return withLock(join(directory, "unlock.lock"), { purpose, waitMs: 30_000, signal }, async () => {
@@ -135,7 +134,10 @@ async function removeDeadLocks(run: Run, { mayWait }: { mayWait: boolean }): Pro
 export const holdersOf = async (run: Run): Promise<string[]> =>
   (await locksOf(run)).map(describeLock);
 
-/** Removes the locks of these holders and of dead ones; returns their descriptions. */
+/**
+ * Removes the stack's locks, and returns their holders. Throws if a holder may be alive and is not
+ * in `holders`.
+ */
 export async function unlock(run: Run, holders: readonly string[]): Promise<string[]> {
   const locks = await locksOf(run);
   const alive = locks.find(

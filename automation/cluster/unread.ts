@@ -5,14 +5,15 @@ import type { Run } from "./run.js";
 import { readState, type StateExport } from "./state.js";
 
 /*
- * Resources that OpenStack's provider created but could not read have an error in the state
- * (`initErrors`). The engine would update them in the next run; of many kinds the provider can
- * update nothing, so every run would fail. A refresh is enough. Kubernetes objects that did not
- * become ready have such errors, too: the next update waits for them again. A server with such an
- * error is recreated (see machine.ts): a refresh would keep it.
+ * Refreshes resources that OpenStack's provider created but could not read. Such a resource has an
+ * error in the state (`initErrors`), so the engine would update it in the next run. The provider
+ * cannot update many kinds of resources, so every run would fail. A refresh removes the error.
+ * Kubernetes objects that did not become ready have such an error, too, but they are not refreshed:
+ * the next update waits for them again. Servers are not refreshed either: the engine recreates a
+ * server with such an error (machine.ts), and would keep it after a refresh.
  */
 
-/** Returns whether a resource of this type is kept in spite of such an error. Pure. */
+/** Returns whether to refresh resources of this type that have `initErrors`. Pure. */
 const isKept = (type: string): boolean =>
   type.startsWith("openstack:") && type !== "openstack:compute/instance:Instance";
 
@@ -23,8 +24,8 @@ export const unreadIn = ({ deployment }: StateExport): string[] =>
   );
 
 /**
- * Returns the URNs of the resources to refresh. Skips application credentials of other users:
- * Keystone hides these credentials, so a refresh would remove the credentials from the state.
+ * Returns the URNs of the resources to refresh. Skips application credentials of other users,
+ * because Keystone does not show these credentials, and the refresh would fail.
  */
 async function readable(run: Run, state: StateExport): Promise<string[]> {
   const found = unreadIn(state);
@@ -34,9 +35,10 @@ async function readable(run: Run, state: StateExport): Promise<string[]> {
 }
 
 /**
- * Refreshes these resources, and removes inputs that OpenStack's provider would refuse. Must run
- * after all checks of the state's age (lost-servers.ts), because it writes the state. Returns the
- * state afterwards, and whether a resource was read: deleted ones are removed.
+ * Refreshes the resources of {@link unreadIn}, and removes power states that OpenStack's provider
+ * would refuse. Must run after all checks of the state's age (lost-servers.ts), because it writes
+ * the state. Returns the new state, and whether resources were refreshed, which removes resources
+ * that no longer exist.
  */
 export async function readUnread(
   run: Run,

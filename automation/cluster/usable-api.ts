@@ -1,12 +1,14 @@
 import type { KubernetesApi } from "../verify/kubernetes-api.js";
 
 /*
- * Checks whether a cluster's API is usable, which is more than an answer at its address.
+ * Checks whether a cluster's API is usable: it is ready, and etcd still has the cluster's data.
  */
 
 export interface Complaint {
   readonly text: string;
-  /** Whether waiting is useless: the API refuses the credentials, which may have expired. */
+  /**
+   * Whether waiting is useless: the API refuses the credentials, or etcd lost the cluster's data.
+   */
   readonly final: boolean;
 }
 

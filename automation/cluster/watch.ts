@@ -7,15 +7,15 @@ import { parseUrn } from "./urn.js";
 /*
  * The command plugin waits forever for a script whose machine stopped, and the engine waits for the
  * plugin. Scripts print a sign of life every 5 s (components/support/scripts/common.sh). When a
- * script falls silent, Nova is asked about its machine; if that does not run any more, the engine
- * is ended.
+ * script falls silent, the watch asks Nova about the script's machine. If this machine does not
+ * run, the watch ends the engine.
  *
  * From the stop of a machine to the end of the engine, at most 60 s:
  *     16 s  silence, counted from a line before the stop; checked once a second
  *   + 18 s  for Nova's answer, including the sign-in
  *   + 16 s  for other work; none if only silent scripts are left
  *   + 10 s  until an engine that was told to end is killed (operation.ts)
- * Nova may notice the stop late: while it answers ACTIVE, it is asked again every 20 s.
+ * Nova may notice the stop late: while Nova answers ACTIVE, the watch asks again every 20 s.
  */
 
 /** Times of the watch, in milliseconds. */
@@ -26,15 +26,15 @@ export interface WatchTimes {
   readonly again: number;
   /** Silence after which a script is given up, whatever Nova answers. */
   readonly longest: number;
-  /** Time for other work after a script was given up. */
+  /** Time for other resources to finish after a script was given up. */
   readonly others: number;
   /**
-   * Time between the signal that cancels and the one that kills: sent together, they could arrive
-   * as one.
+   * Time between the signal that cancels and the signal that kills: two signals that are sent
+   * together could arrive as one.
    */
   readonly apart: number;
   /**
-   * Pause of the watch itself after which all silences start again, because the process was
+   * Time between two checks after which all silences start again, because this process was
    * suspended.
    */
   readonly gap: number;
@@ -64,7 +64,7 @@ export interface Verdict {
   readonly urn: string;
   readonly step: string;
   readonly serverId: string;
-  /** Last answer of Nova; undefined if it could not be asked. */
+  /** Last answer of Nova; undefined if Nova could not be asked. */
   readonly state: ServerState | undefined;
 }
 
@@ -85,8 +85,8 @@ interface Script {
   readonly step: string;
   readonly serverId: string;
   /**
-   * Servers of the script: its own, and those through which it is reached. Each may cause the
-   * silence.
+   * Servers whose failure may cause the silence: the script's own, and the servers through which it
+   * is reached.
    */
   readonly servers: readonly string[];
   heardAt: number;
@@ -99,8 +99,8 @@ interface Script {
 }
 
 /**
- * Gives up scripts whose machines do not run any more. A script that prints anything is never
- * ended.
+ * Gives up scripts whose machines do not run any more. A script that prints anything is never given
+ * up.
  */
 export class ScriptWatch {
   private readonly times: WatchTimes;
@@ -170,8 +170,8 @@ export class ScriptWatch {
   }
 
   /**
-   * Failed connection attempts do not count as a sign of life, but the machine may come back: only
-   * Nova's answer decides.
+   * Notes a failed connection attempt. It is no sign of life, but the machine may come back. So the
+   * script is not given up for its silence, but only if Nova answers that the machine does not run.
    */
   private dialled(script: Script | undefined): void {
     if (script) script.dialledAt = this.options.now();
@@ -246,7 +246,9 @@ export function errorOf({ why, urn, step, serverId, state }: Verdict): ClusterEr
   );
 }
 
-/** Returns a function that asks Nova. It signs in once, and again after a failed question. */
+/**
+ * Returns a function that asks Nova. This function signs in once, and again after a failed request.
+ */
 function askNova(env: NodeJS.ProcessEnv): (serverId: string) => Promise<ServerState> {
   let cloud: Promise<CloudClient> | undefined;
   return async (serverId) => {

@@ -40,8 +40,8 @@ export async function whichCluster(
 }
 
 /**
- * Reads the state at the start of a command. Throws if the cluster is in another project or region;
- * reports its identity.
+ * Reads the state at the start of a command, and reports the clusters. Throws if the cluster is in
+ * another project or region.
  */
 export async function beginWith(run: Run): Promise<StateExport | undefined> {
   const state = await readState(run.access);
@@ -52,8 +52,8 @@ export async function beginWith(run: Run): Promise<StateExport | undefined> {
 }
 
 /**
- * Reads the state for a command that runs no program. Throws also if the stack holds no stackadm
- * cluster.
+ * Reads the state for a command that runs no program, like {@link beginWith}. Also throws if the
+ * stack has resources, but no stackadm cluster.
  */
 export async function beginWithOurs(run: Run): Promise<StateExport | undefined> {
   const state = await readState(run.access);

@@ -17,7 +17,7 @@ export interface WorkerPlace {
 function workerModule(): { readonly file: string; readonly execArgv: string[] } {
   const compiled = join(__dirname, "worker.js");
   if (existsSync(compiled)) return { file: compiled, execArgv: [] };
-  // Loader by path: the worker's current directory is the project's, which may not have it.
+  // Names the loader by path: the project, which is the worker's directory, may not have it.
   const loader = pathToFileURL(require.resolve("tsx")).href;
   return { file: join(__dirname, "worker.ts"), execArgv: ["--import", loader] };
 }
@@ -35,12 +35,12 @@ function forkWorker({ env, cwd }: WorkerPlace): ChildProcess {
 let early: ChildProcess | undefined;
 
 /**
- * Starts the process of the next operation early: it loads Pulumi's SDK while the command loads its
- * own modules. Returns a function that ends the process if no operation used it.
+ * Starts the process of the next operation early: the process loads Pulumi's SDK while the command
+ * loads its own modules. Returns a function that ends the process if no operation used it.
  */
 export function beginEarly(): () => void {
   const child = forkWorker({ env: process.env, cwd: process.cwd() });
-  // An operation starts another process then.
+  // After such an error, the operation starts another process.
   child.on("error", () => undefined);
   early?.kill("SIGKILL");
   early = child;

@@ -41,8 +41,8 @@ const send = (reply: Reply): void => {
 };
 
 /**
- * Returns the program that a module exports, as `pulumi up` does: the function itself, or its
- * default.
+ * Returns the program that a module exports, as `pulumi up` does: the module's export itself, or
+ * its default export.
  */
 async function loadProgram(path: string): Promise<PulumiFn> {
   let exported = (await import(pathToFileURL(path).href)) as unknown;
@@ -62,7 +62,7 @@ let command: Promise<PulumiCommand> | undefined;
 const pulumiCommand = (version?: string): Promise<PulumiCommand> =>
   (command ??= ofVersion(version) ?? PulumiCommand.get());
 
-/** Creates the SDK's object for a known version. The SDK's own way asks the engine. */
+/** Creates the SDK's object for a known version. `PulumiCommand.get` would ask the engine. */
 function ofVersion(text?: string): Promise<PulumiCommand> | undefined {
   const version = parse(text);
   if (!version) return undefined;
@@ -99,7 +99,7 @@ async function openStack(
   const stack = await openerFor(request)(request.stack, workspace);
   // The SDK reads the history after each operation, with another process. The result is not used.
   stack.info = () => Promise.resolve(undefined);
-  // The SDK also reads the outputs, with two processes. Callers that need them read them.
+  // The SDK also reads the outputs, with two processes. Callers read the outputs themselves.
   stack.outputs = () => Promise.resolve({});
   return stack;
 }
@@ -109,7 +109,7 @@ interface EngineCalls {
   run(args: readonly string[], ...rest: unknown[]): Promise<unknown>;
 }
 
-/** Returns the engine with a preview before each update, which the SDK turns off. */
+/** Returns the engine with a preview before each update: removes the SDK's `--skip-preview`. */
 function withPreview(engine: PulumiCommand): PulumiCommand {
   const calls = engine as PulumiCommand & EngineCalls;
   const run: EngineCalls["run"] = (args, ...rest) =>
@@ -153,8 +153,8 @@ function tellFound(): void {
 }
 
 /**
- * Returns values and outputs in the engine's form. An output that contains a secret is secret as a
- * whole.
+ * Resolves the values and outputs that the program returned. An output that contains a secret is
+ * secret as a whole.
  */
 async function outputsOf(returned: Readonly<Record<string, unknown>>): Promise<StackOutputs> {
   const told = Object.entries(returned).map(async ([name, given]) => {
@@ -176,7 +176,7 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
   let returned: Readonly<Record<string, unknown>> | undefined;
   const noting: PulumiFn = async () => (returned = (await program()) ?? {});
   const stack = await openStack(request, noting, await pulumiCommand(request.engineVersion));
-  // The SDK reacts only to a stop during its run: an earlier one would be lost.
+  // The SDK reacts only to a stop during its run: an earlier stop would be lost.
   signal.throwIfAborted();
   const options = {
     signal,
@@ -239,12 +239,12 @@ async function serve(request: OperationRequest): Promise<void> {
   process.on("message", abort);
   // The parent has ended: stop gracefully.
   process.on("disconnect", abort);
-  // A SIGINT to the group is for the engine: its second one ends it at once.
+  // A SIGINT to the process group is for the engine, which ends at once on a second SIGINT.
   process.on("SIGINT", () => undefined);
   // A preview takes no lock.
   const forget = request.operation === "preview" ? undefined : noteEngines(request.workDirectory);
   const reply = await perform(request, cancel.signal).catch(failure);
-  // A failed engine may keep its lock; a refused one has none.
+  // A failed engine may keep its lock; an engine that was refused the lock has none.
   if (reply.type === "done" || (reply.type === "failed" && reply.kind === "locked")) forget?.();
   send(replySchema.parse(reply));
   process.removeAllListeners("disconnect");
@@ -252,8 +252,7 @@ async function serve(request: OperationRequest): Promise<void> {
 }
 
 /**
- * Changes to the environment and directory of the operation: the process was started before they
- * were known.
+ * Sets the environment and directory of the operation, which were unknown when the process started.
  */
 function applyPlace({ env, cwd }: PlaceMessage): void {
   for (const name of Object.keys(process.env))

@@ -19,8 +19,8 @@ export interface Workspace {
   readonly project: string;
   /**
    * Private directory with Pulumi.yaml, the stack's settings and the administrator's kubeconfig;
-   * the checkout is not changed. Each backend and project has its own, because their stacks may
-   * have the same name.
+   * the checkout is not changed. Each backend and project has a separate directory, because stacks
+   * of several backends or projects may have the same name.
    */
   readonly directory: string;
 }
@@ -31,14 +31,14 @@ export interface WorkspaceOptions {
   readonly projectDirectory?: string;
   /** Text of the stack's settings, used instead of the file. */
   readonly settings?: string;
-  /** URL of the backend. Each backend has its own salts. */
+  /** URL of the backend. Each backend has a separate salt for the stack's secrets. */
   readonly backend: string;
 }
 
 const secretsKeys = ["encryptionsalt", "secretsprovider", "encryptedkey"] as const;
 
 /**
- * Matches the names of stacks: those of Pulumi's that are neither a path nor an option of the
+ * Matches the names of stacks that Pulumi accepts, and that are neither a path nor an option of the
  * command line.
  */
 const stackName = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
@@ -83,7 +83,7 @@ export function usesPassphrase(settings: string): boolean {
   return typeof provider !== "string" || provider === "passphrase";
 }
 
-/** Adds the salt of the backend's stack to settings without their own. */
+/** Adds the salt or secrets provider of `earlier` settings to settings that have none. */
 export function withSecretsProvider(settings: string, earlier: string | undefined): string {
   const document = parseDocument(settings);
   if (!isMap(document.contents)) return withSecretsProvider("config: {}\n", earlier);
@@ -111,7 +111,9 @@ function directoryOf({ stack, backend }: WorkspaceOptions, project: string): str
   return stateDirectory("work", `${stack}-${hash.slice(0, 8)}`);
 }
 
-/** Returns the settings file of an earlier release, which all projects shared with its salt. */
+/**
+ * Returns the path of an earlier release's settings file, which all projects shared with its salt.
+ */
 const earlierFile = ({ stack, backend }: WorkspaceOptions): string => {
   const directory = backend.replaceAll(/[^A-Za-z0-9]+/g, "-").slice(-120);
   return stateDirectory("work", directory, stack, `Pulumi.${stack}.yaml`);
@@ -144,9 +146,9 @@ function copyOf(
 
 /**
  * Prepares the private directory in which the engine works. Pulumi writes the salt of a stack's
- * secrets into its settings file; to keep the checkout unchanged, the file is copied here, and the
- * salt kept here. An existing copy is not changed: another command's engine may be about to read
- * it.
+ * secrets into the settings file. To keep the checkout unchanged, the private directory has a copy
+ * of this file, with the salt. An existing copy is not changed: another command's engine may be
+ * about to read it.
  */
 export function prepareWorkspace(options: WorkspaceOptions): Workspace {
   const { workspace, project, ...copied } = copyOf(options);
@@ -174,8 +176,9 @@ function writeSettings({ settings, file, earlier }: Copied): void {
 const readingMilliseconds = 120_000;
 
 /**
- * Starts an engine with these settings. Commands from several checkouts may start at the same time
- * with different settings: each locks the copy until its engine has read it.
+ * Starts an engine with the stack's settings. Commands from several checkouts may start at the same
+ * time with different settings. So each command locks the copy of the settings until its engine has
+ * read the copy.
  *
  * @param begin starts the work; resolves when the engine has read its settings or has ended
  */
@@ -201,7 +204,8 @@ const leading =
 
 /**
  * Throws if the settings select another cloud than the environment. The commands use the
- * environment's cloud: they would search for leftovers, and delete them, in the wrong project.
+ * environment's cloud: they would search for a cluster's objects, and delete them, in the wrong
+ * project.
  */
 function requireSameCloud(settings: ReturnType<typeof parseDocument>, file: string): void {
   const found: unknown = settings.get("config");
