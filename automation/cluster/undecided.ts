@@ -18,6 +18,9 @@ import { parseUrn } from "./urn.js";
 const refusal =
   /(?:Bad request with|Request forbidden|Resource not found): \[POST |\[POST \S+\], but got 4(?!08|09)\d\d\b/;
 
+/** Matches the provider's other errors of an attempt to create an object. */
+const failure = /\bcreat(?:e|ing)\b/i;
+
 const isOfCloud = (urn: string): boolean => parseUrn(urn).type.startsWith("openstack:");
 
 export interface UndecidedCreate {
@@ -30,10 +33,13 @@ export interface UndecidedCreate {
 /** Collects the creates in the cloud whose result is unknown. */
 export class UndecidedCreates {
   private readonly failed = new Map<string, UndecidedCreate>();
+  /** URNs of creates with an attempt that the cloud refused. */
   private readonly refused = new Set<string>();
+  /** URNs of creates with an attempt that may have created an object. */
+  private readonly unanswered = new Set<string>();
 
   take(event: ClusterEvent): void {
-    if (event.type === "message" && refusal.test(event.text)) this.refused.add(event.urn);
+    if (event.type === "message") this.takeError(event.urn, event.text);
     // A failed create may be retried in the same run.
     if (event.type === "finished") this.failed.delete(event.change.urn);
     if (event.type !== "failed" || !event.change.operation.startsWith("create")) return;
@@ -45,7 +51,17 @@ export class UndecidedCreates {
       this.failed.set(urn, { operation, replaces });
   }
 
+  private takeError(urn: string, text: string): void {
+    if (refusal.test(text)) this.refused.add(urn);
+    else if (failure.test(text)) this.unanswered.add(urn);
+  }
+
   creates(): UndecidedCreate[] {
-    return [...this.failed].flatMap(([urn, one]) => (this.refused.has(urn) ? [] : [one]));
+    return [...this.failed].flatMap(([urn, one]) => (this.isRefused(urn) ? [] : [one]));
+  }
+
+  /** Returns whether the cloud refused all attempts: a create may be retried in the same run. */
+  private isRefused(urn: string): boolean {
+    return this.refused.has(urn) && !this.unanswered.has(urn);
   }
 }

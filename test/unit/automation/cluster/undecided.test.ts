@@ -65,6 +65,14 @@ describe("creates of which nobody knows how they ended", () => {
       assert.deepEqual(left(got(inFull(code, request)), failed(network)), [], String(code));
   });
 
+  it("include a create that was refused first and whose second answer was lost", () => {
+    const refused = got(inWords(403, request));
+    const lost = got('Post "http://[::1]:9696/v2.0/networks": read: connection reset by peer');
+    assert.deepEqual(left(refused, lost, failed(network)), [network]);
+    assert.deepEqual(left(refused, failed(network), lost), [network]);
+    assert.deepEqual(left(lost, refused, failed(network)), [network]);
+  });
+
   it("are those, too, that were made, and of which a later question was refused", () => {
     const later = [
       "[GET http://n/v2.0/networks/made]",
