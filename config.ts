@@ -9,26 +9,33 @@ import { filesOf, operatorOf, type Operator } from "./components/support/operato
 import { ConfigError } from "./components/support/errors.js";
 import { withSiteDefaults } from "./components/site.js";
 
-/** Where the stack's configuration is written. */
+/** Returns the name of the file with the stack's configuration. */
 export const settingsFile = (): string => `Pulumi.${pulumi.getStack()}.yaml`;
 
-/** The only reader of the stack's configuration: `cluster`, over the site's defaults, checked as a whole. */
+/**
+ * Returns the specification from the stack's configuration: `cluster` over the site's defaults.
+ * Throws one error with all problems. No other function reads the stack's configuration.
+ */
 export function readConfig(): ClusterSpec {
   const stack = pulumi.getStack();
   const written = new pulumi.Config().getObject<unknown>("cluster") ?? {};
   const args = merge({ name: stack }, withSiteDefaults(written, process.env));
   const result = checkClusterSpec(withLoginKey(args), filesOf(process.env));
   if ("problems" in result) throw new ConfigError(settingsFile(), result.problems);
-  // The SDK has decrypted them: what is text by now was encrypted, or nothing of the cluster was.
+  // The SDK returns decrypted secrets, so an encrypted secret looks like plain text here. Refuses
+  // plain text only if nothing in `cluster` is encrypted.
   const open = openSecrets(result.spec, pulumi.getProject());
   if (open.length > 0 && !isEncrypted("cluster")) throw new ConfigError(settingsFile(), open);
   return result.spec;
 }
 
-/** Whoever runs the program: the cloud and the ssh-agent of the environment. */
+/** Returns the operator: the cloud and the ssh-agent that the environment variables name. */
 export const operator = (): Operator => operatorOf(process.env);
 
-/** Whether a value of the stack's settings is kept encrypted, or something in it: the SDK knows, and has no type for it. */
+/**
+ * Returns whether a configuration value, or a part of the value, is encrypted. The SDK's types lack
+ * this method.
+ */
 function isEncrypted(key: string): boolean {
   const { isConfigSecret } = pulumiConfig as unknown as {
     readonly isConfigSecret: (of: string) => boolean;
@@ -36,7 +43,9 @@ function isEncrypted(key: string): boolean {
   return isConfigSecret(`${pulumi.getProject()}:${key}`);
 }
 
-/** Without a configured login key, the agent's is taken: the one that the SSH connections will use. */
+/**
+ * Adds the login key that the ssh-agent offers for SSH connections, unless `ssh.publicKey` is set.
+ */
 function withLoginKey(args: unknown): unknown {
   const configured = isFields(args) && isFields(args["ssh"]) ? args["ssh"]["publicKey"] : undefined;
   const publicKey = configured ?? preferredKey(agentKeys());
@@ -48,7 +57,7 @@ function agentKeys(): readonly string[] {
     const output = execFileSync("ssh-add", ["-L"], { encoding: "utf8", stdio: "pipe" });
     return output.split("\n").filter((line) => line.includes(" AAAA"));
   } catch {
-    // No agent, no key in it, or no ssh at all: the schema says what to do when the key is missing.
+    // `ssh-add` fails without an agent, a key or OpenSSH. The schema reports the missing login key.
     return [];
   }
 }

@@ -22,8 +22,8 @@ export function overlaps(one: string, other: string): boolean {
 }
 
 /**
- * Returns whether a machine can have the address in the range: the first is the network's, the last
- * the broadcast.
+ * Returns whether a machine can have the address: the range contains the address, and the address
+ * is neither the range's first (network) nor the range's last (broadcast).
  */
 export function isHostOf(range: string, address: string): boolean {
   const [first, last] = limits(range);
@@ -31,13 +31,15 @@ export function isHostOf(range: string, address: string): boolean {
   return first < it && it < last;
 }
 
-/** Returns the first address that a machine could have. Neutron gives it to the router. */
+/**
+ * Returns the range's first address for machines, which Neutron by default assigns to the router.
+ */
 export const firstHostOf = (range: string): string =>
   Address4.fromBigInt(limits(range)[0] + 1n).address;
 
 /**
- * Returns the parts of a range without its first host address and without the addresses of `taken`,
- * each by its first and last address.
+ * Returns the parts of a range that remain without the range's first host address and without the
+ * addresses in `taken`. Each part is a first and a last address.
  */
 export function stretchesWithout(
   range: string,
@@ -57,8 +59,8 @@ export function stretchesWithout(
 }
 
 /**
- * Returns the address of the `kubernetes` Service: the first of the range, which kubeadm adds to
- * the API's certificate.
+ * Returns the address of the `kubernetes` Service: the first address of the Service range. kubeadm
+ * adds this address to the API server's certificate.
  */
 export function firstServiceAddress(services: string): string {
   return firstHostOf(services);
@@ -67,21 +69,21 @@ export function firstServiceAddress(services: string): string {
 /** Returns the prefix length of a range: 64 for fd00:10::/64. */
 export const prefixOf = (range: string): number => parsed(range).subnetMask;
 
-/** Returns the address of the given family among a port's addresses; empty if there is none. */
+/** Returns the address of the given family among a port's addresses; "" if there is none. */
 export const addressOf = (family: "IPv4" | "IPv6", addresses: readonly string[]): string =>
   addresses.find((address) => isIpv4(address) === (family === "IPv4")) ?? "";
 
-/** Modes in which Neutron gives machines their IPv6 addresses, by Neutron's names. */
+/** Neutron's names of the IPv6 address modes that machines can use. */
 export const ipv6Modes = ["slaac", "dhcpv6-stateful"] as const;
 export type Ipv6Mode = (typeof ipv6Modes)[number];
 
-/** Ranges inside a cluster, of one IP family. */
+/** Pod range and Service range of a cluster, for one IP family. */
 export interface ClusterRanges {
   readonly pods: string;
   readonly services: string;
 }
 
-/** Returns the ranges of pods or Services, IPv4 first, as Kubernetes expects them. */
+/** Returns the Pod ranges or the Service ranges, IPv4 first, as Kubernetes expects them. */
 export const rangesOf = (
   which: keyof ClusterRanges,
   network: ClusterRanges & { readonly ipv6?: ClusterRanges | undefined },

@@ -3,10 +3,10 @@ import type { FailureRow } from "./failure-row.js";
 const goesOn = "Run the same command again: it continues where it stopped.";
 
 /**
- * Table of all failures. Codes and exit codes are stable across releases. The program's own code
- * names its row where it fails (base/failure.ts); only errors of others (OpenStack, the engine, its
- * plugins) are recognised by their text. The order matters: of several errors, the first in the
- * table is the cause; of several matching rows, the first is used.
+ * Table of all failures. Codes and exit codes are stable across releases. This program's own errors
+ * name their row (base/failure.ts). Only errors of other programs (OpenStack, the Pulumi engine,
+ * plugins) are recognised by their text. The order of the rows matters: among several errors, the
+ * error whose row comes first is the cause; if several rows match a text, the first row applies.
  */
 export const failures = {
   INVALID_CONFIG: {
@@ -251,7 +251,7 @@ export const failures = {
     exitCode: 1,
     sentence: "the script on the machine failed",
     hint: "Its output is above. Run the same command again: scripts continue where they stopped.",
-    // A script that was killed gives no reason.
+    // Matches a script without a reason in its output, for example a killed script.
     said: [{ of: "command:", text: /Process exited with status \d+|exit status \d+/ }],
   },
   VERIFY_FAILED: {

@@ -2,13 +2,19 @@ import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path";
 
 export interface WriteOptions {
-  /** Permissions of the file from the first byte on, even if it exists. Default: 0o644. */
+  /**
+   * Permissions of the file, also if the file exists. Set before the content is written. Default:
+   * 0o644.
+   */
   readonly mode?: number;
   /** Permissions of folders that are created. Default: 0o755. */
   readonly folderMode?: number;
 }
 
-/** Writes a temporary file in the target's folder, which `place` then moves into place. */
+/**
+ * Writes the content to a temporary file in the folder of `file`. `place` then moves or links the
+ * temporary file to `file`.
+ */
 function writeAside<T>(
   file: string,
   content: string,
@@ -26,8 +32,7 @@ function writeAside<T>(
 }
 
 /**
- * Replaces a file atomically: readers find the old or the new text, even if this process is
- * stopped.
+ * Replaces a file atomically: readers find the old or the new text, even if this process is killed.
  */
 export function writeWhole(file: string, content: string, options: WriteOptions = {}): void {
   writeAside(file, content, options, (aside) => {
@@ -43,15 +48,15 @@ export const writePrivate = (file: string, content: string): void => {
 };
 
 /**
- * Creates a file atomically, readable only by its owner. Returns false, and changes nothing, if it
- * exists.
+ * Creates a file atomically, readable only by its owner. Returns false, and changes nothing, if the
+ * file exists.
  */
 export const writeNew = (file: string, content: string): boolean =>
   writeAside(file, content, onlyForItsOwner, (aside) => linkNew(aside, file));
 
 /**
- * Creates `file` as a hard link to `source`; returns false if it exists. The content appears
- * complete, and of several processes exactly one succeeds.
+ * Creates `file` as a hard link to `source`. Returns false if `file` exists. Of several processes
+ * that try at the same time, exactly one succeeds.
  */
 export function linkNew(source: string, file: string): boolean {
   try {

@@ -5,10 +5,12 @@ import type { Progress } from "./progress.js";
 import { withStep } from "./progress.js";
 import { run } from "./run.js";
 
-/** Debian packages by the command, or the file's absolute path, that they contain. */
+/**
+ * Debian package of each command. A key is the name of a command or the absolute path of a file.
+ */
 export type CommandPackages = Readonly<Record<string, string>>;
 
-/** Returns the commands that are in no folder of PATH, and the files that do not exist. */
+/** Returns the commands that no folder of `path` contains, and the files that do not exist. */
 export function missingCommands(
   wanted: CommandPackages,
   path: string,
@@ -30,8 +32,8 @@ export interface InstallOptions {
 }
 
 /**
- * Installs missing commands with apt-get if possible; otherwise throws an error that names their
- * packages.
+ * Installs the packages of missing commands with apt-get. Throws an error that names the packages
+ * if the user is not root or the host has no apt-get.
  */
 export async function ensureCommands(
   wanted: CommandPackages,

@@ -1,6 +1,6 @@
 import { kubernetesMinors, supportedMinors } from "./versions.js";
 
-/** Registry with a site's copies of the public images. */
+/** Registry that mirrors the public images. */
 export interface ImageRegistry {
   /**
    * Host, port and optional path, without scheme or trailing slash: `registry.example:5001/k8s`.
@@ -8,13 +8,16 @@ export interface ImageRegistry {
   readonly prefix: string;
 }
 
-/** Prefix that stands for no copies: every image comes from where it is published. */
+/** Prefix that means that there is no mirror: each image comes from its public registry. */
 const upstreamPrefix = "registry.k8s.io";
 
 /** Name of the image of an add-on's container. */
 export type ImageName = keyof typeof imagesEverywhere | keyof typeof cloudProviderImages;
 
-/** Images in the published manifests of pod networks, by the end of their repositories. */
+/**
+ * Images in the published manifests of pod networks. Each pattern matches the end of the image's
+ * repository.
+ */
 const manifestImages = {
   calicoNode: /\/calico\/node$/,
   calicoCni: /\/calico\/cni$/,
@@ -29,11 +32,15 @@ export type KubeadmImage = keyof typeof kubeadmImages;
 /** Name of any image that the user can replace. */
 export type ReplaceableImage = ImageName | keyof typeof manifestImages | KubeadmImage;
 
-/** References that replace single images. They are used as written, without the registry prefix. */
+/**
+ * Image references that replace single images. A reference is used as written, without the registry
+ * prefix.
+ */
 export type OwnImages = { readonly [Name in ReplaceableImage]?: string | undefined };
 
 /**
- * Images of cloud-provider-openstack. Their tag is its release for the Kubernetes minor version.
+ * Images of cloud-provider-openstack, without a tag. The tag is the release of
+ * cloud-provider-openstack for the Kubernetes minor version.
  */
 const cloudProviderImages = {
   cloudControllerManager: "registry.k8s.io/provider-os/openstack-cloud-controller-manager",
@@ -54,7 +61,7 @@ const imagesEverywhere = {
   traefik: "docker.io/library/traefik:v3.7.13",
   kubeRouter: "docker.io/cloudnativelabs/kube-router:v2.10.0",
   flannel: "ghcr.io/flannel-io/flannel:v0.26.7",
-  // Version that the manifest of that flannel release names.
+  // Version in the manifest of the flannel release above.
   flannelCniPlugin: "ghcr.io/flannel-io/flannel-cni-plugin:v1.6.2-flannel1",
   agnhost: "registry.k8s.io/e2e-test-images/agnhost:2.53",
 } as const;
@@ -66,7 +73,7 @@ export type ImageTable = Readonly<Record<ImageName, string>>;
  * Returns the images of all add-ons for a Kubernetes version.
  *
  * @param kubernetesVersion `1.36.3`, with or without a leading `v`
- * @param registry registry with the site's copies. Default: the public registries
+ * @param registry registry that mirrors the public images. Default: the public registries
  * @param own replacements of single images. Default: none
  */
 export function imageTable(
@@ -99,8 +106,8 @@ export function imageTags(kubernetesVersion: string): Readonly<Record<ImageName,
 }
 
 /**
- * Returns an upstream reference with the site's prefix instead of its registry host.
- * Source: kubeadm's `imageRepository` also keeps the path after the registry host.
+ * Returns an upstream reference with the mirror's prefix in place of the registry host. Keeps the
+ * path after the host.
  */
 export function imageReference(upstream: string, registry?: ImageRegistry): string {
   if (registry === undefined || registry.prefix === upstreamPrefix) {
@@ -110,7 +117,10 @@ export function imageReference(upstream: string, registry?: ImageRegistry): stri
   return `${registry.prefix}/${path}`;
 }
 
-/** Returns the image to use for a container of a published manifest. */
+/**
+ * Returns the image for a container of a published manifest: the user's replacement, else the
+ * published image, from the mirror if there is one.
+ */
 export function manifestImage(
   published: string,
   registry: ImageRegistry | undefined,
@@ -123,8 +133,8 @@ export function manifestImage(
 }
 
 /**
- * Returns the two parts in which kubeadm expects a reference: the repository without the image's
- * name, and the tag.
+ * Returns the two parts in which kubeadm expects an image reference: the repository without the
+ * last path element (the image's name), and the tag.
  */
 export function splitReference(reference: string): {
   readonly imageRepository: string;

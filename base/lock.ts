@@ -8,8 +8,8 @@ import { UserError } from "./user-error.js";
 export interface LockHolder {
   readonly pid: number;
   /**
-   * Start of the holder's process in clock ticks after boot: distinguishes it from a later process
-   * with the same PID.
+   * Start time of the holder's process, in clock ticks after boot. Distinguishes the holder from a
+   * later process with the same PID.
    */
   readonly started: string;
   /** Description of the holder's work, for users. */
@@ -19,7 +19,7 @@ export interface LockHolder {
 export interface LockOptions {
   /** Description of this process's work, shown to processes that wait. */
   readonly purpose: string;
-  /** Milliseconds to wait for another holder. Default: 0, fail at once. */
+  /** Milliseconds to wait until another process releases the lock. Default: 0, fail at once. */
   readonly waitMs?: number;
   /** Called once if another process has the lock. */
   readonly onWait?: (holder: LockHolder) => void;
@@ -27,9 +27,9 @@ export interface LockOptions {
 }
 
 /**
- * Runs `work` while this process has the lock `file`. Takes over a lock whose process no longer
- * exists (killed, rebooted). Throws a UserError that names the holder if it does not get the lock
- * in time.
+ * Runs `work` while this process has the lock `file`. Takes over the lock of a process that no
+ * longer exists (killed, rebooted). Throws a UserError that names the holder if the lock does not
+ * become free in time.
  */
 export async function withLock<T>(
   file: string,
@@ -59,7 +59,7 @@ export async function withLock<T>(
   }
 }
 
-/** Takes the lock and returns undefined, or returns its holder. */
+/** Takes the lock and returns undefined. If another process has the lock, returns that holder. */
 function take(file: string, purpose: string): LockHolder | undefined {
   const own: LockHolder = {
     pid: process.pid,
@@ -87,15 +87,15 @@ function isAlive({ pid, started }: LockHolder): boolean {
 }
 
 /**
- * Deletes a dead holder's lock file. Two processes may try this: if the file is another holder's by
- * then, it is put back.
+ * Deletes the lock file of a process that no longer exists. Another process may do this at the same
+ * time and take the lock: if the file does not contain `text`, the file is put back.
  */
 function clear(file: string, text: string): void {
   const aside = `${file}.${process.pid.toString()}.gone`;
   try {
     renameSync(file, aside);
   } catch {
-    return; // another process was first
+    return; // another process renamed the file first
   }
   if (read(aside) !== text) linkNew(aside, file);
   rmSync(aside, { force: true });
@@ -105,7 +105,7 @@ function read(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    return undefined; // just removed
+    return undefined; // deleted in the meantime
   }
 }
 

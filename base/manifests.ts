@@ -1,7 +1,4 @@
-/**
- * Published manifests that are deployed: addresses and digests of files that are downloaded when
- * needed.
- */
+/** URLs and digests of published manifests. The program downloads and deploys these manifests. */
 
 /** File of Kubernetes objects, with its expected digest. */
 export interface PinnedManifest {

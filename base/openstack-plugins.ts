@@ -6,7 +6,7 @@ export type OpenstackPlugin = (typeof openstackPlugins)[number];
 export const [defaultOpenstackPlugin] = openstackPlugins;
 
 /**
- * Returns whether the plugin takes `policies` of a server group as a list; since version 4 it is
- * text.
+ * Returns whether the plugin takes `policies` of a server group as a list. Plugins since version 4
+ * take one string.
  */
 export const takesPolicyList = (version: string): boolean => Number.parseInt(version, 10) < 4;

@@ -1,7 +1,10 @@
 import { homedir } from "node:os";
 import { basename, isAbsolute, join, resolve } from "node:path";
 
-/** Returns a base directory of the XDG specification. An empty or relative value is ignored. */
+/**
+ * Returns an XDG base directory: the value of `variable`, or the path `otherwise` in the home
+ * directory if the value is empty or relative.
+ */
 function base(env: NodeJS.ProcessEnv, variable: string, ...otherwise: string[]): string {
   const named = env[variable] ?? "";
   return isAbsolute(named) ? named : join(homedir(), ...otherwise);
@@ -14,7 +17,7 @@ function base(env: NodeJS.ProcessEnv, variable: string, ...otherwise: string[]):
 export const cacheDirectory = (...parts: string[]): string =>
   cacheDirectoryIn(process.env, ...parts);
 
-/** Returns a path in the cache directory of another environment. */
+/** Returns a path in the cache directory that the variables in `env` select. */
 export const cacheDirectoryIn = (env: NodeJS.ProcessEnv, ...parts: string[]): string =>
   join(base(env, "XDG_CACHE_HOME", ".cache"), "stackadm", ...parts);
 
@@ -28,15 +31,16 @@ export const stateDirectory = (...parts: string[]): string =>
 /** Default name of the lab. */
 export const usualLab = "stackadm-lab";
 
-/** Returns the name of the lab and of its cloud. `STACKADM_LAB_NAME` selects a second lab. */
+/** Returns the name of the lab and of the lab's cloud. `STACKADM_LAB_NAME` selects a second lab. */
 export const labName = (env: NodeJS.ProcessEnv = process.env): string =>
   env["STACKADM_LAB_NAME"] ?? usualLab;
 
-/** Returns the folder of a lab within these directories. */
+/** Returns the name of a lab's folder in the cache directory and in the state directory. */
 export const labFolder = (name: string = labName()): string => (name === usualLab ? "lab" : name);
 
 /**
- * Returns the root of the package, which contains Pulumi.yaml, for sources and for compiled files.
+ * Returns the root folder of the package, which contains Pulumi.yaml. Works from the sources and
+ * from the compiled files in dist.
  */
 export function packageRoot(): string {
   const parent = resolve(__dirname, "..");

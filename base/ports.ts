@@ -1,6 +1,6 @@
 /*
- * Ports of a cluster's own components, as kubeadm sets them. Scripts that are installed on machines
- * repeat etcd's ports, because they get no variables.
+ * Ports of the components that kubeadm installs. Programs installed on machines get no variables,
+ * so these programs contain etcd's ports as numbers.
  */
 
 /** Port of the Kubernetes API, on each control plane and on its endpoint. */
@@ -9,6 +9,6 @@ export const apiPort = 6443;
 export const etcdPorts = {
   clients: 2379,
   peers: 2380,
-  /** Port of the health check, open on the machine itself only. */
+  /** Port of the health check, reachable only from the machine. */
   health: 2381,
 } as const;

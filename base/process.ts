@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 
-/** Properties that distinguish a process from another one with the same PID. */
+/** Properties that distinguish a process from another process with the same PID. */
 export interface ProcessFacts {
   /** ID of the process group. */
   readonly group: number;
@@ -8,7 +8,9 @@ export interface ProcessFacts {
   readonly started: string;
 }
 
-/** Returns the properties of a process; undefined if it does not exist. */
+/**
+ * Returns the properties of a process. Undefined if the process or the folder /proc does not exist.
+ */
 export function processFacts(pid: number): ProcessFacts | undefined {
   try {
     const stat = readFileSync(`/proc/${pid.toString()}/stat`, "utf8");
@@ -21,19 +23,19 @@ export function processFacts(pid: number): ProcessFacts | undefined {
   }
 }
 
-/** Place in which a PID is unique: one boot of one machine, one container. */
+/** Scope in which a PID is unique: one boot of one machine, and one PID namespace. */
 export interface ProcessPlace {
   readonly boot: string;
   /** PID namespace, which differs between containers. */
   readonly namespace: string;
   /**
-   * ID of the machine, which is the same after a reboot. Undefined if there is none, or it cannot
-   * be read.
+   * ID of the machine, which a reboot does not change. Undefined if /etc/machine-id cannot be read
+   * or contains no ID.
    */
   readonly machine?: string;
 }
 
-/** Returns the place of this process; undefined if it cannot be determined. */
+/** Returns the scope of this process's PID; undefined if it cannot be determined. */
 export function processPlace(): ProcessPlace | undefined {
   try {
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -45,7 +47,10 @@ export function processPlace(): ProcessPlace | undefined {
   }
 }
 
-/** Returns the machine's ID; undefined if it is empty or "uninitialized", as in an image. */
+/**
+ * Returns the machine's ID; undefined if /etc/machine-id is empty or "uninitialized", as in an
+ * image.
+ */
 function machineId(): string | undefined {
   try {
     return /^[0-9a-f]{32}(?=\n?$)/.exec(readFileSync("/etc/machine-id", "utf8"))?.[0];
@@ -54,12 +59,12 @@ function machineId(): string | undefined {
   }
 }
 
-/** PID namespace outside containers, a constant of the kernel. */
+/** PID namespace outside containers. The number is a constant of the kernel. */
 const outside = "pid:[4026531836]";
 
 /**
- * Returns whether `there` is an earlier boot of this machine, so that none of its processes still
- * runs. Only outside containers, because containers of one image have the same machine ID on every
+ * Returns whether `there` is an earlier boot of this machine, so that no process of that boot still
+ * runs. Returns false in containers: containers of one image have the same machine ID on every
  * machine.
  */
 export const isEarlierBoot = (there: ProcessPlace, here: ProcessPlace): boolean =>

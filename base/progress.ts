@@ -1,6 +1,6 @@
 /**
- * Progress reports of long work. Producers (toolchain, lab, cluster operations, tests) use only
- * this interface; a renderer shows them as live lines on a terminal, plain lines or JSON lines.
+ * Progress reports of long work. Toolchain, lab, cluster operations and tests report through this
+ * interface. A renderer shows the reports as live lines on a terminal, plain lines or JSON lines.
  */
 export interface Progress {
   /**
@@ -21,7 +21,7 @@ export interface Step {
   failed(note?: string): void;
 }
 
-/** Runs `work` as one step, which succeeds or fails with it. */
+/** Runs `work` as one step. The step fails if `work` throws; the error is thrown again. */
 export async function withStep<T>(
   progress: Progress,
   title: string,
@@ -34,7 +34,7 @@ export async function withStep<T>(
     step.done();
     return result;
   } catch (error) {
-    // The caller shows the whole error; its first line is enough here.
+    // The caller shows the whole error, so the step shows only the first line.
     const [first = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
     step.failed(first);
     throw error;

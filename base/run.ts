@@ -39,8 +39,8 @@ const tail = (text: string, { isProgress = () => false }: RunOptions): string =>
     .join("\n");
 
 /**
- * Returns the error for Node's ENOENT, which stands for a missing command and for a missing
- * directory.
+ * Returns the error for Node's ENOENT, which means that either the command or the working directory
+ * does not exist.
  */
 const missing = (command: string, cwd: string | undefined): Failure =>
   cwd !== undefined && !existsSync(cwd)
@@ -48,7 +48,8 @@ const missing = (command: string, cwd: string | undefined): Failure =>
     : new Failure("TOOL_MISSING", `The command '${command}' is not installed.`);
 
 /**
- * Runs a command without a shell until it ends. Throws a Failure with its last lines if it fails.
+ * Runs a command without a shell until the command ends. If the command fails, throws a Failure
+ * with the last lines of the output.
  */
 export async function run(
   command: string,

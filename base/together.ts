@@ -1,11 +1,11 @@
-/** Work that ends early when its signal is aborted. */
+/** Work that ends early when the signal is aborted. */
 export type Stoppable<T> = (signal: AbortSignal) => Promise<T>;
 
 /**
- * Runs both at the same time. If one fails, the other is stopped; the error is thrown after both
- * have ended, so that nothing continues in the background.
+ * Runs two works at the same time. If one work fails, stops the other work. Throws the error after
+ * both works have ended, so that nothing continues in the background.
  *
- * @param signal stops both when aborted. Default: none
+ * @param signal stops both works when aborted. Default: none
  */
 export async function together<One, Other>(
   one: Stoppable<One>,
@@ -18,7 +18,7 @@ export async function together<One, Other>(
     try {
       return await work(stop);
     } catch (error) {
-      // An error that the other one throws because it is stopped is not the cause.
+      // Only the first error is the cause: stopped work may throw an error, too.
       if (!failed.signal.aborted) failed.abort(error);
       throw error;
     }

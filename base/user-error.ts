@@ -1,6 +1,6 @@
 import { Failure } from "./failure.js";
 
-/** Error that the user can fix, without a separate code: a sentence and a hint. */
+/** Error that the user can fix and that needs no specific failure code: a sentence and a hint. */
 export class UserError extends Failure {
   constructor(
     /** Sentence that names path, value and what is wrong. */

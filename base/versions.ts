@@ -1,18 +1,22 @@
 /**
- * Versions that this program chooses, and their sources. Kubernetes is one exact release and each
- * image one tag. The packages that accompany Kubernetes' own are series: machines install the
- * newest build of a series when they are prepared, and hold it.
+ * Versions that this program chooses, with their sources. Kubernetes has one exact release, and
+ * each image has one tag. Packages that Kubernetes needs (containerd, cri-tools, kubernetes-cni)
+ * have a series: machines install the newest build of the series during preparation, and hold the
+ * package.
  */
 
 /** Versions that belong to a Kubernetes minor version. */
 export interface KubernetesMinor {
   /** Patch release that the tests use, and for which the lab has packages and images. */
   readonly version: string;
-  /** Release of cloud-provider-openstack: one per minor version, by its own release policy. */
+  /**
+   * Release of cloud-provider-openstack, which has one minor version for each Kubernetes minor
+   * version.
+   */
   readonly cloudProvider: string;
   /**
-   * Versions that kubeadm of that patch release runs; the tags are those of `kubeadm config images
-   * list`.
+   * Tags of the images that kubeadm of this patch release runs, as `kubeadm config images list`
+   * prints the tags.
    */
   readonly etcd: string;
   readonly coredns: string;
@@ -47,7 +51,7 @@ export const defaultKubernetesVersion = newest.version;
 /** API version of kubeadm's documents. */
 export const kubeadmVersion = "kubeadm.k8s.io/v1beta4";
 
-/** Repository of Kubernetes' own packages; `{minor}` becomes the minor version. */
+/** Package repository of the Kubernetes project. `{minor}` stands for the minor version. */
 export const upstreamPackages = {
   url: "https://pkgs.k8s.io/core:/stable:/v{minor}/deb/",
   /** Fingerprint of the key that signs the repository. */
@@ -55,27 +59,28 @@ export const upstreamPackages = {
 } as const;
 
 /**
- * Latest minor version of containerd that machines install. containerd up to 2.4.2 reads registry
- * passwords from its configuration, which is deprecated and to be removed in 2.7. Raise this only
- * after a test with that minor version.
+ * Newest minor version of containerd that machines install. containerd up to 2.4.2 reads registry
+ * passwords from the configuration file, which is deprecated and to be removed in 2.7. Test with a
+ * newer minor version before you raise this value.
  */
 const latestContainerd = "2.4";
 
 /**
- * Repository of containerd 2 for machines where neither Kubernetes' repository nor the distribution
- * has it. `{distribution}` and `{codename}` become ID and VERSION_CODENAME of the machine's
- * os-release(5). It is Docker's own, as its instructions for Debian and Ubuntu state.
+ * Docker's package repository, for machines where neither the Kubernetes repository nor the
+ * distribution has containerd 2. `{distribution}` and `{codename}` stand for ID and
+ * VERSION_CODENAME in the machine's os-release(5). Source: Docker's instructions for Debian and
+ * Ubuntu.
  */
 export const containerdPackages = {
   source: "https://download.docker.com/linux/{distribution} {codename} stable",
   key: "https://download.docker.com/linux/{distribution}/gpg",
-  /** Fingerprint of the primary key; one of its subkeys signs. */
+  /** Fingerprint of the primary key. A subkey of the primary key signs the repository. */
   keyFingerprint: "9DC858229FC7DD38854AE2D88D81803C0EBFCD88",
 } as const;
 
 /**
- * Returns the series of the packages that accompany Kubernetes' own. Machines install the newest
- * build of a series and hold it. `<=1.36` also accepts earlier minor versions of the same major
+ * Returns the series of the packages that Kubernetes needs. Machines install the newest build of a
+ * series and hold the package. `<=1.36` also accepts earlier minor versions of the same major
  * version.
  */
 export function packageSeries(kubernetesVersion: string): {
@@ -83,7 +88,7 @@ export function packageSeries(kubernetesVersion: string): {
   readonly kubernetesCni: string;
   readonly containerd: string;
 } {
-  // crictl is released for each minor version of Kubernetes, sometimes later; an earlier one also
+  // The release of crictl for a Kubernetes minor version may come later. An earlier crictl also
   // works.
   return {
     criTools: `<=${minorOf(kubernetesVersion)}`,

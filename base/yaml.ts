@@ -1,9 +1,9 @@
 import { Document, Schema, visit, type ScalarTag } from "yaml";
 
 /**
- * Patterns of text that some YAML reader does not read as text, in addition to the YAML 1.1 schema.
- * go-yaml (kubeadm, kubectl) ignores underscores in numbers and accepts prefixes in either case;
- * PyYAML (cloud-init) fails at a tab and has a type for `=`.
+ * Patterns of text that some YAML reader takes for another type, in addition to the patterns of the
+ * YAML 1.1 schema. go-yaml (kubeadm, kubectl) ignores underscores in numbers and accepts prefixes
+ * in either case. PyYAML (cloud-init) fails at a tab and has a separate type for `=`.
  */
 const alsoAmbiguous = [
   /^(?:=|y|yes|n|no|on|off|true|false|null|[-+]?\.(?:inf|nan))$/i,
@@ -22,8 +22,8 @@ function resolve(text: string): string {
 const compat = [...new Schema({ schema: "yaml-1.1" }).tags, ...alsoAmbiguous];
 
 /**
- * Characters that are always escaped: line breaks of YAML 1.1 only, and characters that its readers
- * refuse.
+ * Characters that are always escaped: characters that only YAML 1.1 takes for line breaks, and
+ * characters that readers of YAML 1.1 refuse.
  */
 const unprintable = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/;
 
@@ -32,8 +32,8 @@ const escaped = (character: string): string =>
 
 /**
  * Returns a value as YAML that has the same meaning for readers of YAML 1.1 and 1.2. kubeadm,
- * cloud-init, kubectl and PyYAML read 1.1, in which a cluster named `off` is a boolean. Text and
- * keys that either version would not read as text are quoted; all other text is unchanged.
+ * cloud-init, kubectl and PyYAML read YAML 1.1, in which a cluster named `off` is a boolean. Quotes
+ * the strings and keys that a reader of either version would take for another type.
  */
 export function toYaml(value: unknown): string {
   const document = new Document(value, { compat });

@@ -1,7 +1,8 @@
 /*
- * Keystone access rules for the requests of the cluster's controllers. A service that enforces them
- * refuses a credential every other request, whatever its roles allow. Source: code of
- * cloud-provider-openstack 1.36: cloud controller manager and Cinder CSI.
+ * Keystone access rules for the requests of the cluster's controllers. A service that enforces
+ * access rules refuses every request that no rule of the credential allows, whatever the
+ * credential's roles allow. Source: code of cloud controller manager and Cinder CSI in
+ * cloud-provider-openstack 1.36.
  */
 
 export const methods = ["DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"] as const;
@@ -23,8 +24,8 @@ export type WrittenRule = AccessRule | "controllers";
 type Calls = Readonly<Partial<Record<AccessRule["method"], readonly string[]>>>;
 
 /**
- * Paths for reading. All are allowed, because services ask each other in the caller's name: Octavia
- * asks for subnets, Nova for ports.
+ * Paths that controllers may read: all, because services send further requests in the caller's
+ * name. Octavia reads subnets, Nova reads ports.
  */
 const everything = ["**"];
 
@@ -52,8 +53,8 @@ const routes: Calls = {
 const access = ["**/containers/*/acl", "**/secrets/*/acl"];
 
 /**
- * Requests for certificates: the controller reads a certificate, and Octavia grants itself access
- * to it in the caller's name.
+ * Requests for certificates: the controller reads a certificate, and Octavia, in the caller's name,
+ * adds itself to the certificate's access control list.
  */
 const certificates: Calls = {
   GET: ["**/containers/*", "**/secrets/*", ...access],
@@ -74,8 +75,8 @@ const storage: Calls = {
 };
 
 /**
- * Service types of Cinder: a service checks rules for its own type only, and the catalog does not
- * show which one that is.
+ * Possible service types of Cinder. A service checks only the rules for the type in the service's
+ * configuration, which the catalog does not show.
  */
 const storageTypes = ["block-storage", "volumev3", "volume"];
 
@@ -102,7 +103,8 @@ const controllerRules = (wanted: Wanted): AccessRule[] => [
 ];
 
 /**
- * Returns the rules for Keystone without duplicates, sorted, so that a changed order is no change.
+ * Returns the rules for Keystone without duplicates. The rules are sorted, so that another order in
+ * the settings changes nothing.
  */
 export function accessRulesOf(written: readonly WrittenRule[], wanted: Wanted): AccessRule[] {
   const rules = written.flatMap((one) => (one === "controllers" ? controllerRules(wanted) : [one]));

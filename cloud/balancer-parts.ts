@@ -5,8 +5,8 @@ import { inUtc } from "./inventory.js";
 import { listAll } from "./listing.js";
 
 /**
- * Kinds of parts of a load balancer. The inventory does not list them, because they are deleted
- * with their load balancer.
+ * Kinds of parts of a load balancer. Octavia deletes the parts with their load balancer, so the
+ * inventory does not list the parts.
  */
 export type PartKind = "listener" | "pool" | "health monitor" | "member";
 
@@ -15,8 +15,8 @@ export interface BalancerPart {
   readonly kind: PartKind;
   readonly name: string;
   /**
-   * ID of the parent: a listener's load balancer, a pool's listener, or the pool of members and
-   * monitors.
+   * ID of the parent. Parent of a listener: load balancer; of a pool: listener; of a member or
+   * health monitor: pool.
    */
   readonly of: string;
 }
@@ -31,7 +31,9 @@ type Part = z.output<typeof partSchema>;
 interface Collection {
   readonly path: (part: BalancerPart) => string;
   readonly key: string;
-  /** Field that lists the parents of a part; undefined if the path contains the parent. */
+  /**
+   * Field of a part that lists the part's parents. Undefined: the request's path names the parent.
+   */
   readonly owners?: string;
 }
 
@@ -46,7 +48,10 @@ const ownersSchema = z.array(z.looseObject({ id: z.string() }));
 const belongsTo = (part: Part, owners: string | undefined, owner: string): boolean =>
   owners === undefined || ownersSchema.parse(part[owners] ?? []).some(({ id }) => id === owner);
 
-/** Deletes the parts with this name and parent for which `isMeant` holds. Returns their IDs. */
+/**
+ * Deletes the parts with the name and parent in `part` for which `isMeant` holds. Returns the IDs
+ * of the deleted parts.
+ */
 export async function deleteParts(
   client: CloudClient,
   part: BalancerPart,
@@ -64,7 +69,7 @@ export async function deleteParts(
       isMeant({ id: one.id, created: inUtc(one.created_at ?? "") }),
   );
   for (const { id } of found)
-    // While a part is being created, its load balancer refuses every other change.
+    // Octavia refuses every other change of a load balancer while a part is being created.
     await whileInUse(
       () => gone(client.request("load-balancer", "DELETE", `${collection}/${id}`)),
       { what: `${part.kind} '${part.name}' (${id})`, bound: bounds.balancer },

@@ -13,12 +13,15 @@ export type Service = keyof typeof services;
 /** Client for one project of one OpenStack cloud. */
 export interface CloudClient {
   /**
-   * Sends an API request. Returns the parsed body (undefined if empty), throws a CloudError on
-   * failure. `path` follows the versioned endpoint: `/servers/detail`, `/networks`,
+   * Sends an API request. Returns the parsed body, or undefined if the body is empty. Throws a
+   * CloudError on failure. `path` follows the versioned endpoint: `/servers/detail`, `/networks`,
    * `/lbaas/loadbalancers`.
    */
   request(service: Service, method: string, path: string, body?: unknown): Promise<unknown>;
-  /** Sends one GET without retries, with a time limit in milliseconds, for optional information. */
+  /**
+   * Sends one GET without retries, with a time limit in milliseconds. For information that the
+   * caller can do without.
+   */
   glance(service: Service, path: string, within: number): Promise<unknown>;
   /** Returns whether the catalog offers the service in this region. */
   offers(service: Service): boolean;
@@ -28,17 +31,26 @@ export interface CloudClient {
   readonly userId: string;
   readonly authUrl: string;
   readonly region: string;
-  /** Whether the application credential in use cannot create others. Undefined without one. */
+  /**
+   * Whether the user's application credential is restricted: it cannot create other application
+   * credentials. Undefined without an application credential.
+   */
   readonly restricted: boolean | undefined;
   /** Names of the user's roles in the project. */
   readonly roles: readonly string[];
-  /** Time when the user's password expires, as ISO 8601. Undefined: never, or no password. */
+  /**
+   * Time when the user's password expires, as ISO 8601. Undefined if the password never expires or
+   * the user signs in without a password.
+   */
   readonly passwordEnd: string | undefined;
-  /** Project and region as the provider sees them. Undefined without a public identity endpoint. */
+  /**
+   * Scope of the credential, as OpenStack's provider derives it. Undefined if the catalog has no
+   * public identity endpoint.
+   */
   readonly scope: CloudScope | undefined;
   /** Name of the cloud, for messages. */
   readonly name: string;
-  /** Properties of the connection that others need, too, to reach the cloud. */
+  /** Properties of the connection that also matter to other clients of the cloud. */
   readonly connection: Connection;
 }
 
@@ -47,13 +59,13 @@ export interface ConnectOptions {
   readonly cloud?: string;
   /** Environment variables. Default: those of the process. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Credential for signing in. Default: that of clouds.yaml or the variables. */
+  /** Credential for signing in. Default: the credential in clouds.yaml or the OS_* variables. */
   readonly credential?: Credential;
-  /** Retries of failed requests, and their listener. Default: up to five tries, no listener. */
+  /** Retries of failed requests, and the listener for waits. Default: five tries, no listener. */
   readonly patience?: Partial<Patience>;
 }
 
-/** Types of a service in the catalog, and the version with which its endpoint ends. */
+/** Types of a service in the catalog, and the version at the end of the service's endpoint. */
 type Listed = Readonly<{ types: readonly string[]; version?: string }>;
 
 const services = {
@@ -136,7 +148,7 @@ async function authenticate(settings: CloudSettings, patience: Patience): Promis
     headers: { "content-type": "application/json", accept: "application/json" },
     body: JSON.stringify(authenticationRequest(settings.credential)),
     timeout: 20_000,
-    // A second token does no harm.
+    // Repeatable: a second token does no harm.
     ...{ what, repeatable: true },
   };
   const url = `${identityUrl(settings.authUrl)}/auth/tokens`;
@@ -181,7 +193,10 @@ function endpoint(settings: CloudSettings, token: Token, service: Service): stri
   return version === undefined || /\/v\d+(\.\d+)?$/.test(base) ? base : `${base}/${version}`;
 }
 
-/** Nova's microversion (Queens) with tags and server group policies in the form read here. */
+/**
+ * Microversion of Nova's API (Queens). Has server tags, and server group policies as this client
+ * reads them.
+ */
 const computeMicroversion = { "x-openstack-nova-api-version": "2.60" };
 
 const idempotent = new Set(["GET", "HEAD", "PUT", "DELETE"]);
@@ -241,7 +256,7 @@ class Client implements CloudClient {
   }
 
   async request(service: Service, method: string, path: string, body?: unknown): Promise<unknown> {
-    // A token is used until a minute before it expires.
+    // Requests a new token a minute before the old token expires.
     if (Date.parse(this.session.token.expires_at) - Date.now() < 60_000)
       this.session = await authenticate(this.settings, this.patience);
     let answer = await this.send(service, { method, path, body });
@@ -249,7 +264,7 @@ class Client implements CloudClient {
       this.session = await authenticate(this.settings, this.patience);
       answer = await this.send(service, { method, path, body });
     }
-    // An earlier try deleted the object, but its answer was lost.
+    // An earlier try deleted the object, but the response was lost.
     if (method === "DELETE" && answer.status === 404 && answer.times > 1) return undefined;
     return bodyOf(answer, `${method} ${service} ${path}`);
   }

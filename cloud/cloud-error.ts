@@ -31,7 +31,7 @@ export class CloudError extends Failure {
     readonly kind: CloudErrorKind,
     message: string,
     hint?: string,
-    /** HTTP status of the answer; undefined without an answer. */
+    /** HTTP status of the response; undefined without a response. */
     readonly status?: number,
   ) {
     super(codes[kind], message, hint);
@@ -40,13 +40,13 @@ export class CloudError extends Failure {
 }
 
 /**
- * Returns whether the request was forbidden or is unknown to this cloud, so that its result is
- * unknown.
+ * Returns whether the user may not send the request, or the cloud does not know the path. The
+ * caller then knows nothing about the requested objects.
  */
 export const isHidden = (error: unknown): boolean =>
   error instanceof CloudError && (error.kind === "forbidden" || error.kind === "not-found");
 
-/** Returns the sentence in an error body. OpenStack services use four shapes. */
+/** Returns the error message in a response body. OpenStack services use four shapes of bodies. */
 export function messageInBody(body: string): string {
   let parsed: unknown;
   try {
@@ -80,14 +80,14 @@ const kinds: Readonly<Record<number, CloudErrorKind>> = {
 };
 
 /**
- * Returns the error for an HTTP answer that is not a success.
+ * Returns the error for an HTTP response with an error status.
  *
  * @param times number of tries of the request
  */
 export function errorForStatus(what: string, status: number, body: string, times = 1): CloudError {
   const reason = messageInBody(body);
-  // Too many requests (429) are no quota, and the text of a 5xx error may contain these words for
-  // any reason.
+  // A response 429 (too many requests) is not about quotas. A 5xx message may contain words like
+  // `exceed` for other reasons.
   const mayBeQuota = status < 500 && status !== 404 && status !== 429;
   const quota = mayBeQuota && /quota|OverLimit|exceed/i.test(reason);
   const tried = times === 1 ? "" : ` at the last of ${times} tries`;
@@ -99,7 +99,7 @@ export function errorForStatus(what: string, status: number, body: string, times
   );
 }
 
-/** Throws the error for a successful answer whose body is not JSON. */
+/** Throws the error for a successful response whose body is not JSON. */
 export function refuseText(what: string): never {
   throw new CloudError(
     "failed",

@@ -32,16 +32,22 @@ const entrySchema = plainEntry.extend({
 export type Entry = z.infer<typeof entrySchema>;
 type Entries = Readonly<Record<string, Entry>>;
 
-/** Returns `plain` with the values of `over` in their place, key by key, also within `auth`. */
+/**
+ * Returns the values of `over`, key by key, and the values of `plain` for all other keys. Merges
+ * `auth` in the same way.
+ */
 export function laidOver(plain: Entry, over: Entry | undefined): Entry {
   const written = Object.entries(over ?? {}).filter(([, value]) => value !== undefined);
   return { ...plain, ...Object.fromEntries(written), auth: { ...plain.auth, ...over?.auth } };
 }
 
-/** Keys whose unquoted digits are text: leading zeros, exponents and long numbers must be kept. */
+/**
+ * Keys whose unquoted digits are strings: as numbers, leading zeros and digits of long numbers
+ * would be lost.
+ */
 const texts = new Set(["auth", "region_name"]);
 
-/** Returns the content of a YAML file, with digits under `texts` kept as text. */
+/** Returns the content of a YAML file. Digits under the keys `texts` become strings. */
 function asWritten(text: string): unknown {
   const document = parseDocument(text);
   const [wrong] = document.errors;
@@ -63,7 +69,7 @@ function contentOf(path: string): unknown {
   try {
     return asWritten(readFileSync(path, "utf8")) ?? {};
   } catch (error) {
-    // Later lines of the message quote the file, which contains secrets.
+    // Further lines of the message quote the file, which contains secrets.
     const [first = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
     throw new CloudError("configuration", `${path} cannot be read: ${first.replace(/:$/, "")}.`);
   }
@@ -90,7 +96,9 @@ const kinds: Readonly<Record<string, string>> = {
   null: "nothing",
 };
 
-/** Returns what is wrong at one place. Leaves out the value, which may be a password. */
+/**
+ * Returns what is wrong at one place of the file. Leaves out the value, which may be a password.
+ */
 function sentenceOf({ path, message }: z.core.$ZodIssue): string {
   const [, expected = "", received = ""] = /expected (\w+), received (\w+)/.exec(message) ?? [];
   const wrong =
@@ -104,8 +112,8 @@ const firstOf = (paths: readonly string[]): string | undefined =>
   paths.find((path) => existsSync(path));
 
 /**
- * Returns the values of the entry's profile, from the first clouds-public.yaml. openstacksdk's
- * built-in vendor profiles are not included.
+ * Returns the values of the profile that the entry names, from the first clouds-public.yaml. Does
+ * not know openstacksdk's built-in vendor profiles.
  */
 function profileOf(entry: Entry, folders: readonly string[], where: string): Entry {
   const name = entry.profile ?? entry.cloud;
@@ -126,8 +134,8 @@ function profileOf(entry: Entry, folders: readonly string[], where: string): Ent
 }
 
 /**
- * Returns the entry for one of its regions: OS_REGION_NAME, else `region_name`, else the first
- * listed.
+ * Returns the entry with the values of one region: the region in OS_REGION_NAME, else in
+ * `region_name`, else the first region of the list.
  */
 function inRegion(entry: Entry, wanted: string | undefined, where: string): Entry {
   const regions = entry.regions ?? [];
@@ -143,13 +151,13 @@ function inRegion(entry: Entry, wanted: string | undefined, where: string): Entr
 }
 
 export interface Search {
-  /** Paths of clouds.yaml; the first that exists is used. */
+  /** Paths of clouds.yaml. Only the first existing file is read. */
   readonly candidates: readonly string[];
   /** Folders searched for secure.yaml and clouds-public.yaml. */
   readonly folders: readonly string[];
-  /** Folders, among these, that OpenStack's provider searches for secure.yaml. */
+  /** Folders, among `folders`, that OpenStack's provider searches for secure.yaml. */
   readonly standard: readonly string[];
-  /** Name of the region. @default the entry's */
+  /** Name of the region. @default the region in the entry */
   readonly region?: string;
 }
 
@@ -160,15 +168,15 @@ export interface FoundEntry {
   /** Path of the clouds.yaml that contains the entry. */
   readonly path: string;
   /**
-   * Entry as OpenStack's provider reads it: the provider finds secure.yaml in the standard folders
-   * only, not next to the file.
+   * Entry as OpenStack's provider reads it. The provider looks for secure.yaml in the standard
+   * folders only, not next to clouds.yaml.
    */
   readonly seen: Entry;
 }
 
 /**
- * Returns the entry of a cloud and where it is. Its values override those of its profile;
- * secure.yaml and the values of its region override its own.
+ * Returns the entry of a cloud, and where the entry is. Values from later sources win: profile,
+ * entry, secure.yaml, region.
  */
 export function findEntry(
   name: string,
@@ -197,6 +205,6 @@ export function findEntry(
   const theirs = firstOf(standard.map((folder) => join(folder, "secure.yaml")));
   const over = theirs === undefined ? undefined : entriesIn(theirs, "clouds")[name];
   const seen = laidOver(laidOver(profile, open), over);
-  // A variable passes the region to the provider.
+  // OS_REGION_NAME passes the region to the provider.
   return { entry, where, path, seen: inRegion(seen, entry.region_name, where) };
 }

@@ -9,11 +9,14 @@ import { credentialOf, variables, type Auth, type Credential } from "./credentia
 
 /** Settings for the connection to a cloud, from clouds.yaml or the OS_* variables. */
 export interface CloudSettings {
-  /** Name of the cloud for the user: the name in clouds.yaml, or "OS_AUTH_URL". */
+  /** Name of the cloud in messages: the name in clouds.yaml, or "OS_AUTH_URL". */
   readonly name: string;
   readonly authUrl: string;
   readonly region?: string;
-  /** Kind of the catalog's endpoints to use: `public`, `internal` or `admin`. Default: public. */
+  /**
+   * Interface of the endpoints to use in the catalog: `public`, `internal` or `admin`. Default:
+   * public.
+   */
   readonly interface: string;
   /** Whether the cloud's TLS certificate is verified. */
   readonly verify: boolean;
@@ -23,16 +26,19 @@ export interface CloudSettings {
   readonly cert?: string;
   readonly key?: string;
   readonly credential: Credential;
-  /** Path of the clouds.yaml. Undefined for the variables of an openrc file. */
+  /** Path of the clouds.yaml. Undefined if the settings come from OS_* variables. */
   readonly file?: string;
   /**
-   * Additional variables for OpenStack's provider, which reads less of clouds.yaml than this
-   * program. Some are secret.
+   * Environment variables for OpenStack's provider, for settings that this program reads from
+   * clouds.yaml and the provider does not. Some values are secret.
    */
   readonly unseen: Readonly<Record<string, string>>;
 }
 
-/** Returns the folders that openstacksdk and OpenStack's provider search, in this order. */
+/**
+ * Returns the folders in which openstacksdk and OpenStack's provider look for clouds.yaml, in this
+ * order.
+ */
 const cloudsFolders = (cwd = process.cwd(), home = homedir()): string[] => [
   cwd,
   join(home, ".config", "openstack"),
@@ -40,7 +46,8 @@ const cloudsFolders = (cwd = process.cwd(), home = homedir()): string[] => [
 ];
 
 /**
- * Returns the possible paths of clouds.yaml in openstacksdk's order; the first that exists is used.
+ * Returns the possible paths of clouds.yaml in openstacksdk's order. Only the first existing file
+ * is read.
  */
 export function cloudsFileCandidates(
   env: NodeJS.ProcessEnv,
@@ -59,8 +66,8 @@ const valueOf = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
   env[name] === "" ? undefined : env[name];
 
 /**
- * Returns the variables that override a named cloud's entry, as for `openstack` and OpenStack's
- * provider.
+ * Returns the values of variables that override a cloud's entry in clouds.yaml. The `openstack`
+ * command and OpenStack's provider follow the same rule.
  */
 function above(env: NodeJS.ProcessEnv): Entry {
   const insecure = valueOf(env, "OS_INSECURE");
@@ -77,14 +84,16 @@ function above(env: NodeJS.ProcessEnv): Entry {
 export interface FileOptions {
   /** Variables that override the file. @default none */
   readonly env?: NodeJS.ProcessEnv;
-  /** Folders searched for secure.yaml and clouds-public.yaml. @default those of the candidates */
+  /**
+   * Folders searched for secure.yaml and clouds-public.yaml. @default the folders of `candidates`
+   */
   readonly folders?: readonly string[];
   /** Folders that OpenStack's provider searches. @default the standard folders among `folders` */
   readonly standard?: readonly string[];
 }
 
 /**
- * Returns the settings of a cloud in clouds.yaml, with its profile, its region's values and
+ * Returns the settings of a cloud in clouds.yaml, merged with the cloud's profile, region and
  * secure.yaml.
  */
 export function settingsFromFile(
@@ -111,7 +120,8 @@ const pemFiles = {
 type PemKey = keyof typeof pemFiles;
 
 /**
- * Returns the path with `~` replaced by the home directory, and `$NAME` and `${NAME}` by variables.
+ * Returns the path with the home directory for `~`, and with the values of variables for `$NAME`
+ * and `${NAME}`.
  */
 function pathOf(kind: PemKey, written: string, env: NodeJS.ProcessEnv): string {
   return written
@@ -170,9 +180,9 @@ function authUrlIn(auth: Auth, where: string): string {
 }
 
 interface Read {
-  /** Entry with variables on top. */
+  /** Entry with the values of the variables. */
   readonly entry: Entry;
-  /** Entry of the files, without variables. */
+  /** Entry from the files, without the values of the variables. */
   readonly file: Entry;
   /** Entry as OpenStack's provider reads it from the files. */
   readonly seen: Entry;
@@ -181,14 +191,15 @@ interface Read {
 }
 
 /**
- * Returns whether the path leads the provider, which runs in another directory, to the same file.
+ * Returns whether the provider, which runs in another directory, finds the same file under the
+ * path.
  */
 const isPlain = (path: string): boolean =>
   !path.includes("$") && (isAbsolute(path) || path.startsWith("~"));
 
 /**
- * Refuses a key for which the provider would read another value: it would sign in elsewhere or as
- * another user, and a variable does not override its file.
+ * Throws the error for a key of `auth` whose value in the provider's secure.yaml differs. The
+ * provider would sign in elsewhere or as another user, and no variable overrides the file's value.
  */
 function refuseOther(key: string, where: string): never {
   throw new CloudError(
@@ -199,9 +210,10 @@ function refuseOther(key: string, where: string): never {
 }
 
 /**
- * Returns the variables for what OpenStack's provider does not read: `interface`, `insecure`, a
- * region from a list, variables in paths, relative paths, and a secure.yaml next to the file that
- * OS_CLIENT_CONFIG_FILE names. Variables only fill in what the provider's entry leaves out.
+ * Returns variables for settings that OpenStack's provider does not read from clouds.yaml:
+ * `interface`, `insecure`, a region from a list, variables in paths, relative paths, and a
+ * secure.yaml next to the file that OS_CLIENT_CONFIG_FILE names. For the provider, a value in the
+ * entry has priority over a variable.
  */
 function unseenIn(
   { entry, file, seen: theirs, where, env }: Read,
@@ -275,8 +287,8 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): CloudSettings {
 }
 
 /**
- * Finds the cloud: `cloud`, else OS_CLOUD in clouds.yaml, else OS_AUTH_URL and the variables next
- * to it.
+ * Returns the settings of the cloud named `cloud`, else of the cloud in OS_CLOUD, both from
+ * clouds.yaml, else the settings in OS_AUTH_URL and the other OS_* variables.
  */
 export function findCloud(cloud: string | undefined, env: NodeJS.ProcessEnv): CloudSettings {
   const name = cloud ?? env["OS_CLOUD"];

@@ -3,20 +3,22 @@ import type { CloudClient } from "./client.js";
 import { problem, warning, type Finding } from "./finding.js";
 import type { ClusterNeeds } from "./needs.js";
 
-/** Roles that cloud controller manager and Cinder CSI need, under the names that clouds use. */
+/**
+ * Roles that cloud controller manager and Cinder CSI need. Clouds use one or more of these names.
+ */
 const controllerRoles = ["member", "_member_", "load-balancer_member"];
 
 /**
- * Additional roles for letting Octavia read a certificate, in clouds whose Barbican does not allow
- * it to members.
+ * Additional roles with which Octavia can read a certificate, for clouds whose Barbican does not
+ * let members grant access to a certificate.
  */
 const certificateRoles = ["creator"];
 
 type RoleNeeds = Pick<ClusterNeeds, "credentialRoles" | "certificate">;
 
 /**
- * Returns the roles of a cluster's credential: the configured ones, else those of the user's roles
- * that the controllers need. Empty if none of them is known.
+ * Returns the roles of the cluster's credential: the configured roles, else the user's roles that
+ * the controllers need. Returns no role if the program knows none of the user's roles.
  */
 export function rolesOf(
   held: readonly string[],
@@ -28,8 +30,8 @@ export function rolesOf(
 }
 
 /**
- * Returns the advice if no role is known. Keystone would give a credential without roles all roles
- * of the token.
+ * Returns the advice for a user without a known role. The program creates no credential without
+ * roles: Keystone would grant it all roles of the token.
  */
 const rolesUnknown = (held: readonly string[]): string =>
   `none of your roles in the project (${held.join(", ")}) is known to be enough for the cluster's controllers, and they do not get all of them; write the roles that the controllers need`;
@@ -37,8 +39,8 @@ const rolesUnknown = (held: readonly string[]): string =>
 const day = 86_400_000;
 
 /**
- * Returns a sentence that a credential, or something else that the controllers need, has expired or
- * expires within 30 days; otherwise undefined.
+ * Returns a sentence if the credential, or the object that `what` names, has expired or expires
+ * within 30 days; otherwise undefined.
  */
 export function endingOf(end: string, now = Date.now(), what = "credential"): string | undefined {
   const left = Date.parse(end) - now;
@@ -48,7 +50,9 @@ export function endingOf(end: string, now = Date.now(), what = "credential"): st
   return `the ${what} of the cluster's controllers ${when}: without it, the cluster can create neither load balancers nor volumes`;
 }
 
-/** Returns that sentence with a remedy, as a problem if it has expired, else as a warning. */
+/**
+ * Returns the sentence of `endingOf` with a remedy: a problem after the expiry, a warning before.
+ */
 export function endingFindings(
   path: string,
   end: string | undefined,
@@ -73,14 +77,18 @@ export function endingFindings(
 }
 
 export interface CredentialFacts {
-  /** Whether the user's application credential cannot create others. Undefined without one. */
+  /**
+   * Whether the user's application credential is restricted: it cannot create other application
+   * credentials. Undefined without an application credential.
+   */
   readonly restricted: boolean | undefined;
   readonly roles: readonly string[];
 }
 
 /**
- * Returns what prevents the program from creating a credential for the cluster. An existing cluster
- * already has one.
+ * Reports what prevents the program from creating a credential for the cluster, and a configured
+ * expiry that is near or over. With `lives`, the cluster already has a credential, so only the
+ * expiry is checked.
  */
 export function credentialFindings(
   { restricted, roles: held }: CredentialFacts,
@@ -116,14 +124,14 @@ export function credentialFindings(
   ];
 }
 
-/** Problem of a cloud without application credentials. */
+/** Problem of a cloud in which the user cannot create application credentials. */
 export const withoutCredentials = problem(
   "credential: this cloud's Keystone offers no application credentials, or does not allow you one; write credential.username, credential.userDomainName and credential.password of a user with the roles member and load-balancer_member in the project",
 );
 
 /**
- * Returns whether an application credential belongs to another user: Keystone shows and deletes it
- * only for its owner and administrators.
+ * Returns whether an application credential belongs to another user. Keystone shows and deletes a
+ * credential only for the owner and for administrators.
  */
 export async function isAnothers(client: CloudClient, id: string): Promise<boolean> {
   const path = `/users/${client.userId}/application_credentials/${encodeURIComponent(id)}`;

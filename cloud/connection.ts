@@ -13,7 +13,7 @@ export interface Connection extends Pick<CloudSettings, "verify"> {
   readonly certificateEnd: string | undefined;
 }
 
-/** Returns the properties of the connection that others need to know. */
+/** Returns the properties of the connection that also matter to other clients of the cloud. */
 export const connectionOf = ({
   verify,
   cert,
@@ -26,7 +26,10 @@ export const connectionOf = ({
 type Way = Pick<CloudClient, "authUrl" | "connection">;
 type Needs = Pick<ClusterNeeds, "controllersVerify" | "asksKeystone">;
 
-/** Reports what the user's client certificate means for controllers and later runs. */
+/**
+ * Reports consequences of the user's client certificate for the cluster's controllers, and the
+ * certificate's expiry.
+ */
 function certificateFindings(
   { connection: { certified, certificateEnd } }: Way,
   { asksKeystone }: Needs,
@@ -50,8 +53,8 @@ function certificateFindings(
 }
 
 /**
- * Reports properties of the user's connection that the cluster's controllers cannot use or must
- * share.
+ * Reports properties of the user's connection that the cluster's controllers cannot use, or that
+ * the controllers get from the user.
  */
 export function connectionFindings(way: Way, needs: Needs, now?: number): Finding[] {
   const { authUrl, connection } = way;

@@ -28,11 +28,12 @@ export interface Scope {
   readonly projectDomain: Domain;
 }
 
-/** Content of `auth` in clouds.yaml, or the OS_* variables under its key names. */
+/** Content of `auth` in clouds.yaml, or the OS_* variables under the key names of `auth`. */
 export type Auth = Readonly<Record<string, string | undefined>>;
 
 /**
- * Accepted values of `auth_type`, including Keystone's v3 ones that OpenStack's provider accepts.
+ * Credential kind of each accepted `auth_type`. Includes the names with `v3` that OpenStack's
+ * provider accepts.
  */
 const kinds: ReadonlyMap<string, Credential["kind"]> = new Map([
   ["password", "password"],
@@ -61,7 +62,7 @@ const isThere = (auth: Auth, key: string): boolean => (auth[key] ?? "") !== "";
 /** Returns the value of a key whose presence `requireComplete` has checked. */
 const valueOf = (auth: Auth, key: string): string => auth[key] ?? "";
 
-/** Returns the missing keys. Keys that can replace each other form one entry. */
+/** Returns the missing keys. An entry with several keys means that one of these keys is enough. */
 function missing(auth: Auth, kind: Credential["kind"]): readonly (readonly string[])[] {
   const user = ["username", "user_id"];
   const byName = !isThere(auth, "application_credential_id");
@@ -72,14 +73,14 @@ function missing(auth: Auth, kind: Credential["kind"]): readonly (readonly strin
       ["auth_url"],
       ["application_credential_id", "application_credential_name"],
       ["application_credential_secret"],
-      // The name of an application credential is unique per user only.
+      // The name of an application credential is unique only within one user's credentials.
       ...(byName && isThere(auth, "application_credential_name") ? [["username"]] : []),
     ],
   };
   return wanted[kind].filter((keys) => !keys.some((key) => isThere(auth, key)));
 }
 
-/** Name of the environment as the source of values, for messages. */
+/** Value of `where` for OS_* variables: messages then name the variables. */
 export const variables = "environment";
 
 const nameOf = (key: string, where: string): string =>
@@ -110,7 +111,7 @@ const scopeOf = (auth: Auth): Scope => ({
 /**
  * Returns the credential in `auth`.
  *
- * @param type value of `auth_type`. Undefined: follows from the keys in `auth`
+ * @param type value of `auth_type`. Undefined: the keys in `auth` decide
  * @param where source of `auth`, for messages
  */
 export function credentialOf(auth: Auth, type: string | undefined, where: string): Credential {

@@ -14,14 +14,17 @@ const serverSchema = z.object({
   }),
 });
 
-/** Pattern of colour codes, control characters and remains of truncated characters. */
+/**
+ * Pattern of colour codes, control characters and replacement characters (U+FFFD), which a
+ * truncated UTF-8 character leaves.
+ */
 
 const noise = /\u001b\[[0-9;?]*[A-Za-z]|\uFFFD|[\u0000-\u0008\u000b-\u001f]/g;
 
 /** Number of console lines in a message. */
 const consoleLines = 30;
 
-/** Returns the last lines of a server's console, or why there are none. */
+/** Returns the last lines of a server's console, or the reason why no lines are available. */
 export async function consoleTail(
   client: CloudClient,
   serverId: string,
@@ -47,14 +50,14 @@ export async function consoleTail(
 
 /** State of a server in Nova. */
 export interface ServerState {
-  /** Name of the server. Undefined if Nova no longer knows it. */
+  /** Name of the server. Undefined if Nova does not know the server. */
   readonly name?: string;
   /** Status in Nova; `DELETED` if the server no longer exists. */
   readonly status: string;
   readonly fault?: { readonly message: string };
 }
 
-/** Returns the state of a server by ID or name. Does not throw if the server is gone. */
+/** Returns the state of a server by ID or name. Does not throw if the server does not exist. */
 export async function serverState(client: CloudClient, server: string): Promise<ServerState> {
   try {
     if (!isUuid(server)) return await serverNamed(client, server);
@@ -76,7 +79,10 @@ async function serverNamed(client: CloudClient, name: string): Promise<ServerSta
   return first ?? { name, status: "DELETED" };
 }
 
-/** States in which a server stays until a request ends them, with that request. */
+/**
+ * Statuses of a server that stands still until a user's request, and the verb of this request for
+ * `openstack server`.
+ */
 const wakings: Readonly<Record<string, string>> = {
   SHUTOFF: "start",
   PAUSED: "unpause",
@@ -94,12 +100,13 @@ export function wakingCommand({ name, status }: ServerState): string | undefined
 
 const lost = new Set(["ERROR", "DELETED", "SOFT_DELETED"]);
 
-/** Returns whether nothing runs on the server, and nothing will until someone intervenes. */
+/** Returns whether nothing runs on the server until someone intervenes. */
 export const standsStill = ({ status }: ServerState): boolean =>
   status in wakings || lost.has(status);
 
 /**
- * Describes a machine that does not answer: its status, and Nova's fault or the end of its console.
+ * Returns a description of a machine that does not answer: the server's status, and Nova's fault or
+ * the last lines of the console.
  */
 export async function describeServer(
   client: CloudClient,

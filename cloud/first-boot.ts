@@ -9,13 +9,13 @@ import { meantBy } from "./reference.js";
 /* Warnings about settings that OpenStack accepts, but that make a machine's first boot fail. */
 
 /**
- * Number of nodes behind one address above which pulls may fail: Docker Hub allows an address
- * without login 100 pulls in 6 hours, which other clients behind the router share.
+ * Number of nodes behind one public address above which pulls may fail. Without a login, Docker Hub
+ * allows an address 100 pulls in 6 hours, and other clients behind the router pull, too.
  */
 const pullsOfOneAddress = 80;
 
 /**
- * Warns if the nodes together may pull more from Docker Hub than it allows their router's address.
+ * Warns if the nodes together may exceed Docker Hub's limit of pulls for their router's address.
  */
 export const pullWarnings = ({ dockerHub }: Pick<ClusterNeeds, "dockerHub">): Finding[] =>
   dockerHub === undefined || dockerHub.nodes <= pullsOfOneAddress || dockerHub.images.length === 0
@@ -28,12 +28,15 @@ export const pullWarnings = ({ dockerHub }: Pick<ClusterNeeds, "dockerHub">): Fi
 
 const genericCloud12 = /(debian[-_ ]?12|bookworm).*genericcloud|genericcloud.*bookworm/i;
 
-/** Pattern of images with another system or kernel than Debian 12's cloud kernel. */
+/**
+ * Pattern of names of images that have another system or kernel than Debian 12 with the cloud
+ * kernel.
+ */
 const otherKernel = /ubuntu|jammy|noble|resolute|trixie|debian[-_ ]?1[3-9]|[-_ ]generic(?![a-z])/i;
 
 /**
  * Returns whether machines of the image are q35 machines without a driver for the SATA bus.
- * `possible`: Nova's default machine type decides.
+ * `possible`: the answer depends on Nova's default machine type.
  */
 const q35 = ({ name, hw_machine_type: type = "" }: Image): "certain" | "possible" | "no" => {
   if (otherKernel.test(name ?? "")) return "no";
@@ -42,8 +45,8 @@ const q35 = ({ name, hw_machine_type: type = "" }: Image): "certain" | "possible
 };
 
 /**
- * Warns about images whose config drive may be unreadable: on q35, Nova attaches it to SATA, for
- * which Debian 12's cloud kernel has no driver.
+ * Warns about images whose machines may be unable to read the config drive: on q35, Nova attaches
+ * the config drive to a SATA bus, and Debian 12's cloud kernel has no SATA driver.
  */
 export const configDriveWarnings = (
   { images: wanted }: Pick<ClusterNeeds, "images">,
@@ -75,7 +78,7 @@ const subnetSchema = z.looseObject({
 });
 
 /**
- * Warns about a subnet without DHCP: Debian's images request their addresses by DHCP, even with a
+ * Warns about a subnet without DHCP. Debian's images request their addresses by DHCP, even with a
  * config drive.
  */
 export async function dhcpWarnings(

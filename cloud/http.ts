@@ -5,16 +5,18 @@ export interface HttpOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Certificates in PEM of the CAs to trust instead of the system's. */
+  /** Certificates of CAs, in PEM. Only these CAs are trusted. Default: the system's CAs. */
   readonly ca?: string;
   /** Client certificate and key, in PEM. */
   readonly cert?: string;
   readonly key?: string;
   /** Whether the server's certificate is verified (`verify` in clouds.yaml). Default: true. */
   readonly verify?: boolean;
-  /** Milliseconds without a byte after which the request fails. Default: 60 000. */
+  /** Milliseconds without a received byte after which the request fails. Default: 60 000. */
   readonly timeout?: number;
-  /** Whether to open a new connection for this exchange. Default: an idle one is reused. */
+  /**
+   * Whether the exchange opens a new connection. Default: the exchange reuses an idle connection.
+   */
   readonly alone?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -33,7 +35,7 @@ async function text(answer: IncomingMessage): Promise<string> {
 
 /**
  * Sends an HTTP request. Uses `node:http`, because `fetch` accepts no CA certificate, and private
- * clouds have their own CA.
+ * clouds have private CAs.
  */
 export async function exchange(url: string, options: HttpOptions = {}): Promise<HttpAnswer> {
   const target = new URL(url);

@@ -5,20 +5,20 @@ export interface DeleteOptions {
   /** Signal to stop. Once it is aborted, no more requests are sent. */
   readonly signal?: AbortSignal;
   /**
-   * Milliseconds to wait until an object may be deleted, and again as long until it is gone.
-   * Default: 900 000 for load balancers and their parts, 600 000 for servers and volumes, 180 000
-   * for all others.
+   * Milliseconds to wait until an object may be deleted, and the same time again until the object
+   * is gone. Default: 900 000 for load balancers and their parts, 600 000 for servers, volumes and
+   * snapshots, 180 000 for all others.
    */
   readonly timeout?: number;
   /** Milliseconds between two checks. Default: 2 000. */
   readonly interval?: number;
-  /** Called with one sentence about what is waited for. Default: not called. */
+  /** Called with a sentence that says what the program waits for. Default: not called. */
   readonly onWait?: (text: string) => void;
-  /** Milliseconds between two such calls. Default: 30 000. */
+  /** Milliseconds between two calls of `onWait`. Default: 30 000. */
   readonly every?: number;
 }
 
-/** Object that is waited for. */
+/** Object that the program waits for. */
 export interface Waited {
   /** Name of the object for users: `load balancer 'dev-api' (ID)`. */
   readonly what: string;
@@ -29,9 +29,9 @@ export interface Waited {
 const minute = 60_000;
 
 /**
- * Time limits by kind of object, in milliseconds. Octavia refuses to delete a load balancer that is
- * being created, and amphorae may take minutes to boot. Nova deletes a server only after Cinder has
- * detached its volumes.
+ * Time limits for deletions, in milliseconds. A load balancer may take long: Octavia refuses to
+ * delete it while it is being created, and its amphorae may take minutes to boot. A server may take
+ * long: Nova deletes it only after Cinder has detached the server's volumes.
  */
 export const bounds = { balancer: 15 * minute, machine: 10 * minute, other: 3 * minute } as const;
 
@@ -68,7 +68,7 @@ export class Wait {
   }
 }
 
-/** Returns whether the object to delete was already gone. */
+/** Waits for a deletion request. Returns whether the object did not exist any more. */
 export const gone = async (work: Promise<unknown>): Promise<boolean> => {
   try {
     await work;
@@ -82,8 +82,8 @@ export const gone = async (work: Promise<unknown>): Promise<boolean> => {
 const withoutStop = (text: string): string => text.trim().replace(/\.$/, "");
 
 /**
- * Repeats `attempt` while the cloud answers 409: another object still uses this one, or it is still
- * being created.
+ * Repeats `attempt` while the cloud answers 409: another object still uses the object, or the
+ * object is still being created. Throws the last error after the time limit.
  */
 export async function whileInUse(
   attempt: () => Promise<boolean>,

@@ -4,8 +4,8 @@ import { CloudError, isHidden } from "./cloud-error.js";
 import { listAll } from "./listing.js";
 
 /**
- * Kinds of objects that a cluster may create in a project, in the order in which they must be
- * deleted.
+ * Kinds of objects that a cluster may create in a project. A cluster's objects must be deleted in
+ * the order of this list.
  */
 export const kinds = [
   "load balancer",
@@ -25,7 +25,7 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-/** Object of the project, in the same form for all services. */
+/** Object of the project. All services' objects have this form. */
 export interface CloudObject {
   readonly kind: Kind;
   readonly id: string;
@@ -38,15 +38,21 @@ export interface CloudObject {
   readonly members: readonly string[];
   /** Number of rules of a security group. 0 for other kinds. */
   readonly rules: number;
-  /** Size of a volume, or of the volume of a snapshot. 0 for other kinds. */
+  /** Size of a volume in GiB. For a snapshot, size of the snapshot's volume. 0 for other kinds. */
   readonly gigabytes: number;
-  /** Owner of a port or network: `compute:...`, `network:dhcp`. Empty for other kinds. */
+  /**
+   * Device owner of a port, or owner of a network: `compute:...`, `network:dhcp`. Empty for other
+   * kinds.
+   */
   readonly owner: string;
-  /** ID of the device that has the port. Empty for other kinds. */
+  /** ID of the device (server, router) to which the port belongs. Empty for other kinds. */
   readonly device: string;
-  /** Host of a server, as an ID that Nova makes for this project. Empty for other kinds. */
+  /** ID of a server's host, which Nova derives for each project. Empty for other kinds. */
   readonly host: string;
-  /** ID of the network of a subnet, port or load balancer's address. Empty for other kinds. */
+  /**
+   * ID of the network to which a subnet, a port or a load balancer's address belongs. Empty for
+   * other kinds.
+   */
   readonly network: string;
   /** Time of creation in UTC, as `2026-01-02T03:04:05Z`. Empty if the cloud does not report it. */
   readonly created: string;
@@ -59,7 +65,7 @@ const text = z
 /** Returns the first text that is not empty. */
 const first = (...texts: readonly string[]): string => texts.find((one) => one !== "") ?? "";
 
-/** Returns the time with its zone: Cinder and Octavia leave out that it is UTC. */
+/** Returns the time with a time zone. Cinder and Octavia write UTC times without a time zone. */
 export const inUtc = (time: string): string =>
   time === "" || /(Z|[+-]\d\d:?\d\d)$/.test(time) ? time : `${time}Z`;
 
@@ -135,7 +141,7 @@ const sources: Readonly<Record<Kind, Source>> = {
   },
 };
 
-/** Returns the objects of one kind; none if the cloud does not offer the service. */
+/** Returns the objects of one kind. Returns none if the catalog does not contain the service. */
 export async function listObjects(client: CloudClient, kind: Kind): Promise<CloudObject[]> {
   const { service, path, key } = sources[kind];
   if (!client.offers(service)) return [];
@@ -146,9 +152,9 @@ export async function listObjects(client: CloudClient, kind: Kind): Promise<Clou
 const balancerSchema = z.object({ loadbalancer: objectSchema });
 
 /**
- * Returns the current state of a load balancer; undefined if it does not exist.
+ * Returns the current state of a load balancer; undefined if the load balancer does not exist.
  *
- * @param within milliseconds for a single try. Default: with retries
+ * @param within milliseconds for a single try without retries. Default: several tries
  */
 export async function readBalancer(
   client: CloudClient,
@@ -171,26 +177,26 @@ export async function readBalancer(
   }
 }
 
-/** Objects of a project that its services show. */
+/** Objects of a project that the cloud shows to the user. */
 export interface Shown {
   readonly objects: readonly CloudObject[];
-  /** Kinds that the user may not list for lack of a role: it is unknown whether any exist. */
+  /** Kinds that the user has no role to list. Objects of these kinds may exist. */
   readonly hidden: readonly Kind[];
-  /** Kinds that the cloud does not have: Keystone may lack application credentials. */
+  /** Kinds that the cloud does not support. Some Keystones have no application credentials. */
   readonly lacking: readonly Kind[];
 }
 
 /**
- * Returns whether the cloud does not have the kind. Users may always list their own application
- * credentials, so 404 means that Keystone offers none.
+ * Returns whether the error means that the cloud does not support the kind. All users may list
+ * their own application credentials, so 404 means that Keystone has none.
  */
 const isLacking = (kind: Kind, error: unknown): boolean =>
   kind === "application credential" && error instanceof CloudError && error.kind === "not-found";
 
 /**
- * Lists the objects of a project, of which some may be hidden.
+ * Lists the objects of a project that the user can see.
  *
- * @param isNeeded returns whether to throw if the kind is hidden. @default never
+ * @param isNeeded returns whether to throw if the user cannot list the kind. @default never
  */
 export async function takeShown(
   client: CloudClient,
@@ -215,14 +221,17 @@ export async function takeShown(
 }
 
 /**
- * Lists all objects of the project; throws if some are hidden. Lists from before `up` and after
- * `destroy` can be compared.
+ * Lists all objects of the project. Throws if the user cannot list a kind, so a list from before
+ * `up` can be compared with a list from after `destroy`.
  */
 export const takeInventory = async (client: CloudClient): Promise<CloudObject[]> => [
   ...(await takeShown(client, () => true)).objects,
 ];
 
-/** Returns whether Neutron creates and deletes the port by itself, with the network. */
+/**
+ * Returns whether the object is a DHCP port. Neutron creates and deletes DHCP ports with the
+ * network.
+ */
 const selfMade = (object: CloudObject): boolean =>
   object.kind === "port" && object.owner === "network:dhcp";
 
@@ -231,7 +240,7 @@ export interface InventoryDifference {
   readonly removed: readonly CloudObject[];
 }
 
-/** Returns the objects that were added and removed between two lists. */
+/** Returns the objects that were added and removed between two lists. Ignores DHCP ports. */
 export function compareInventories(
   before: readonly CloudObject[],
   after: readonly CloudObject[],

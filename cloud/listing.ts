@@ -3,7 +3,9 @@ import type { CloudClient, Service } from "./client.js";
 
 const linksSchema = z.array(z.object({ rel: z.string(), href: z.string() }));
 
-/** Returns the link to the next page: services name it `<key>_links`, `links.next` or `next`. */
+/**
+ * Returns the link to the next page. Services name the link `<key>_links`, `links.next` or `next`.
+ */
 function nextPage(answer: Record<string, unknown>, key: string): string | undefined {
   const links = linksSchema.safeParse(answer[`${key}_links`]);
   if (links.success) return links.data.find(({ rel }) => rel === "next")?.href;
@@ -15,7 +17,7 @@ function nextPage(answer: Record<string, unknown>, key: string): string | undefi
   return typeof next === "string" ? next : undefined;
 }
 
-/** Returns all elements of a collection, page by page, each checked against `schema`. */
+/** Returns all elements of a collection, from all pages. Checks each element against `schema`. */
 export async function listAll<T>(
   client: CloudClient,
   service: Service,
@@ -35,9 +37,9 @@ export async function listAll<T>(
 }
 
 /**
- * Returns the collection's own path with the link's query, because a link may have another host or
- * path prefix than the endpoint. Parameters of the first query that the link lacks are kept:
- * Octavia's links lack the project.
+ * Returns the path of the next page: the collection's path with the query of the link. The link
+ * itself may have another host or path prefix than the endpoint. Keeps parameters of the first
+ * query that the link lacks: Octavia's links lack the project.
  */
 function sameCollection(href: string | undefined, path: string): string | undefined {
   if (href === undefined) return undefined;

@@ -1,13 +1,13 @@
 /**
- * Providers, flavors and zones of load balancers, by their path in the specification:
- * `endpoint.provider`.
+ * Octavia providers, flavors and availability zones of load balancers. Keys are paths in the
+ * specification: `endpoint.provider`.
  */
 export interface OctaviaChoices {
-  /** Names of providers. */
+  /** Names of Octavia providers. */
   readonly providers: Readonly<Record<string, string>>;
-  /** IDs of flavors. */
+  /** IDs of Octavia flavors. */
   readonly flavors: Readonly<Record<string, string>>;
-  /** Names of zones. */
+  /** Names of Octavia availability zones. */
   readonly zones: Readonly<Record<string, string>>;
 }
 
@@ -17,70 +17,91 @@ export interface ClusterNeeds {
   /** Names or IDs of the machines' images. */
   readonly images: readonly string[];
   /**
-   * Names or IDs of external networks, by their path in the specification. Empty: no floating IPs.
+   * Names or IDs of external networks, by path in the specification. Empty: the cluster has no
+   * floating IPs.
    */
   readonly externalNetworks: Readonly<Record<string, string>>;
   /** Name or ID of the machines' existing network. Undefined: the program creates one. */
   readonly network?: string;
-  /** Subnet of that network: name or ID, if written, and range. @default not checked */
+  /**
+   * Subnet of the existing network: the range, and the name or ID if the specification has one.
+   * @default the subnet is not checked
+   */
   readonly subnet?: { readonly reference?: string | undefined; readonly range: string };
   /**
-   * Number of nodes, and the images that each pulls from Docker Hub without login. @default none
+   * Number of nodes, and the images that each node pulls from Docker Hub without login. @default no
+   * images
    */
   readonly dockerHub?: { readonly nodes: number; readonly images: readonly string[] };
   /**
-   * Settings that need rights on ports which Neutron by default grants only to the network's
-   * project.
+   * Settings that need permissions on ports which Neutron by default grants only to the project
+   * that owns the network.
    */
   readonly ownersOnly: readonly string[];
   /** Number of machines per flavor (name or ID). */
   readonly flavors: Readonly<Record<string, number>>;
-  /** Flavors of machines that become nodes, which have a minimum size. */
+  /** Flavors of machines that become Kubernetes nodes. kubeadm demands a minimum size. */
   readonly nodeFlavors: readonly string[];
   /** Flavors of control planes. */
   readonly controlPlaneFlavors: readonly string[];
-  /** Size checks for which kubeadm refuses a control plane. */
+  /**
+   * Checks of kubeadm's preflight that fail for a control plane with too few CPUs or too little
+   * memory.
+   */
   readonly sizeChecks: readonly ("NumCPU" | "Mem")[];
   readonly volumeTypes: readonly string[];
   readonly zones: readonly string[];
-  /** Nova zones that storage classes name for pods. */
+  /** Nova zones that storage classes name: pods with such volumes run in these zones. */
   readonly podZones: readonly string[];
   /** Cinder zones that storage classes and volumes of machines name. */
   readonly volumeZones: readonly string[];
-  /** Volumes without a zone of machines with a zone: path, name and the machine's zone. */
+  /**
+   * Volumes without a zone, of machines with a zone: path in the specification, name of the volume
+   * and zone of the machine.
+   */
   readonly unplacedVolumes: readonly {
     readonly path: string;
     readonly name: string;
     readonly zone: string;
   }[];
-  /** Sizes of the machines' volumes in GiB, by name. An existing volume keeps its size. */
+  /**
+   * Sizes of the machines' volumes in GiB, by name of the volume. An existing volume keeps its
+   * size.
+   */
   readonly volumeSizes: Readonly<Record<string, number>>;
-  /** Whether volumes are created in the zones of the machines. */
+  /** Whether Cinder CSI creates volumes in the zones of the machines that use the volumes. */
   readonly volumesFollowZones: boolean;
-  /** Choices for load balancers. Undefined: the cluster has no load balancers. */
+  /** Octavia providers, flavors and zones. Undefined: the cluster has no load balancers. */
   readonly octavia?: OctaviaChoices;
-  /** Pod network that needs routes on the router. Undefined: none are needed. */
+  /** Name of the pod network that needs routes on the router. Undefined: no routes are needed. */
   readonly routes?: string | undefined;
   /**
-   * Pod networks for hints: the default, and one whose encapsulated packets need no rights on
-   * ports.
+   * Pod networks that hints recommend: the default pod network, and a pod network that encapsulates
+   * packets and so needs no permissions on ports.
    */
   readonly otherPodNetworks: { readonly usual: string; readonly wrapped: string };
   /** Whether the program creates an application credential for the cluster. */
   readonly makesCredential: boolean;
-  /** Roles of that credential. Undefined: those that the controllers are known to need. */
+  /** Roles of the application credential. Undefined: the user's roles that the controllers need. */
   readonly credentialRoles?: readonly string[] | undefined;
   /**
-   * Path that names a Barbican certificate, which controllers let Octavia read. Undefined: none.
+   * Path in the specification that names a Barbican certificate. The cloud controller lets Octavia
+   * read the certificate. Undefined: the cluster has no certificate.
    */
   readonly certificate?: string | undefined;
-  /** Expiry of the cluster's credential, as ISO 8601. Undefined: never, or unknown. */
+  /**
+   * Expiry of the cluster's credential, as ISO 8601. Undefined: the credential never expires, or
+   * the expiry is unknown.
+   */
   readonly credentialEnd?: string | undefined;
-  /** Whether the API servers authenticate users by the cloud's own Keystone. */
+  /** Whether the API servers authenticate users with the cloud's Keystone. */
   readonly asksKeystone: boolean;
-  /** Whether the cluster's controllers verify the cloud's certificate. */
+  /** Whether the cluster's controllers verify the TLS certificate of the cloud's APIs. */
   readonly controllersVerify: boolean;
-  /** Names of the cluster's objects; no other object in the project may have them. */
+  /**
+   * Names of the cluster's objects. No other object of the same kind in the project may have these
+   * names.
+   */
   readonly names: readonly {
     readonly kind: "server" | "network" | "router";
     readonly name: string;

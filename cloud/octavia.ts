@@ -5,7 +5,10 @@ import { known, problem, warning, type Finding } from "./finding.js";
 import { listAll } from "./listing.js";
 import type { ClusterNeeds, OctaviaChoices } from "./needs.js";
 
-/** Provider, flavor or zone. Octavia also lists those that the operator has disabled. */
+/**
+ * Octavia provider, flavor or availability zone. `enabled` is false if the cloud's operator has
+ * disabled it.
+ */
 const choiceSchema = z.looseObject({
   id: z.string().optional(),
   name: z.string(),
@@ -13,13 +16,13 @@ const choiceSchema = z.looseObject({
 });
 type Choice = z.output<typeof choiceSchema>;
 
-/** List of choices that Octavia offers. */
+/** Octavia's list of providers, flavors or availability zones. */
 interface Collection {
-  /** Plural name of the choices, for messages. */
+  /** Plural noun for messages. */
   readonly what: string;
   readonly path: string;
   readonly key: string;
-  /** Returns the value that the specification uses for a choice. */
+  /** Returns the value of the specification that means this provider, flavor or zone. */
   readonly known: (choice: Choice) => string;
   /** Returns how a message lists a provider, flavor or zone. */
   readonly shown: (choice: Choice) => string;
@@ -42,7 +45,10 @@ const collections: Readonly<Record<keyof OctaviaChoices, Collection>> = {
   },
 };
 
-/** Reports choices that do not exist. Asks Octavia only if the specification names one. */
+/**
+ * Reports providers, flavors or zones in the specification that do not exist or are disabled. Sends
+ * no request if the specification contains none.
+ */
 async function checkChoices(
   client: CloudClient,
   wanted: Readonly<Record<string, string>>,
@@ -66,7 +72,10 @@ async function checkChoices(
   }
 }
 
-/** Reports what the cluster's load balancers need and Octavia does not offer. */
+/**
+ * Reports a missing load-balancer service, and providers, flavors and zones that Octavia does not
+ * offer.
+ */
 export async function checkLoadBalancers(
   client: CloudClient,
   { counts, octavia }: ClusterNeeds,

@@ -29,7 +29,7 @@ const namedSchema = z.looseObject({ id: z.string(), name: z.string() });
 
 /**
  * Flavors, images and external networks of the cloud. External networks are listed only if the
- * cluster names one.
+ * specification names one.
  */
 export interface Offer {
   readonly flavors: readonly Flavor[];
@@ -57,8 +57,8 @@ const several = (kind: string, name: string, found: readonly { readonly id: stri
   `${found.length} ${kind} are called '${name}' (${found.map(({ id }) => id).join(", ")}); write the ID of one`;
 
 /**
- * Returns an image by its ID. Lists leave out hidden and community images, which an ID still
- * reaches.
+ * Returns an image by ID; no image if the ID does not exist. Glance's lists leave out hidden and
+ * community images, which a request by ID returns.
  */
 async function imageById(client: CloudClient, id: string): Promise<Image[]> {
   try {
@@ -228,7 +228,7 @@ async function checkVolumeTypes(client: CloudClient, needs: ClusterNeeds): Promi
 }
 
 /**
- * Reports a missing Barbican: the cloud controller reads the certificate from it before it
+ * Reports a missing Barbican, from which the cloud controller must read the certificate before it
  * configures Octavia.
  */
 const checkKeyManager = (client: CloudClient, { certificate }: ClusterNeeds): Finding[] =>
@@ -240,7 +240,7 @@ const checkKeyManager = (client: CloudClient, { certificate }: ClusterNeeds): Fi
         ),
       ];
 
-/** Reports everything that the cluster names and the cloud does not have. */
+/** Reports everything that the specification names and the cloud does not have. */
 export async function checkOffering(
   client: CloudClient,
   needs: ClusterNeeds,

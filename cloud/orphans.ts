@@ -14,12 +14,13 @@ import {
 import { isIdentity, ownershipOf, type Claim, type Ownership } from "./ownership.js";
 import { emptyRouter } from "./routers.js";
 
-/** Object with a cluster's mark, and the cluster that it belongs to. */
+/** Object of a cluster in the cloud: the object, the cluster's mark and the evidence. */
 export interface Orphan extends CloudObject, Ownership {}
 
 /**
- * Lists all objects in the project that carry a cluster's mark or that a cluster's controllers
- * created. Kinds that the cloud hides are listed in `hidden`.
+ * Lists the objects in the project that belong to any cluster: objects with a cluster's mark, and
+ * objects that a cluster's controllers created. `hidden` contains the kinds that the user cannot
+ * list.
  */
 export async function findMarked(
   client: CloudClient,
@@ -35,8 +36,8 @@ function markedIn(all: readonly CloudObject[]): Orphan[] {
     return ownership === undefined ? [] : [{ ...object, ...ownership }];
   });
   const marks = new Map(found.map(({ id, mark }) => [id, mark]));
-  // Server groups of earlier releases have no identity in their names. They belong to the cluster
-  // of their members.
+  // Server groups of earlier releases have no identity in their names. Such a group belongs to the
+  // cluster to which all servers in the group belong.
   const serverGroups = all.flatMap((group): Orphan[] => {
     if (group.kind !== "server group" || marks.has(group.id)) return [];
     const [mark, ...others] = group.members.map((id) => marks.get(id));
@@ -46,7 +47,7 @@ function markedIn(all: readonly CloudObject[]): Orphan[] {
   return [...found, ...serverGroups];
 }
 
-/** Lists the objects in the project that carry one of these identities. */
+/** Lists the objects in the project that belong to the clusters with these identities. */
 export async function findOrphans(
   client: CloudClient,
   identities: ReadonlySet<string>,
@@ -54,7 +55,7 @@ export async function findOrphans(
   return orphansIn(await takeInventory(client), identities);
 }
 
-/** Returns the objects that carry one of these identities. */
+/** Returns the objects that belong to the clusters with these identities. */
 export const orphansIn = (
   inventory: readonly CloudObject[],
   identities: ReadonlySet<string>,
@@ -70,18 +71,17 @@ const kept: ReadonlySet<Claim> = new Set([
 ]);
 
 /**
- * Returns whether an object cannot be recreated: volumes of the cluster's storage driver and their
- * snapshots, which contain data, and floating IPs of Services, which DNS entries and allow lists
- * may contain. The cloud does not know reclaim policies and annotations, so objects that the
- * cluster did not delete may be kept on purpose. They are kept unless the user asks for their
- * deletion.
+ * Returns whether an object must be kept unless the user asks for its deletion: a volume of a
+ * PersistentVolume or its snapshot, which contains data, or a floating IP of a Service, which DNS
+ * records and allow lists may contain. If the cluster's controllers did not delete such an object,
+ * a reclaim policy or annotation, which OpenStack does not show, may be the reason.
  */
 export const irreplaceable = ({ claim }: Orphan): boolean => kept.has(claim);
 
 interface Deletion {
   readonly service: Service;
   readonly path: (object: CloudObject, client: CloudClient) => string;
-  /** Time limit of the deletion, see {@link bounds}. */
+  /** Time limit of the deletion in milliseconds, see {@link bounds}. */
   readonly bound: number;
 }
 
@@ -97,7 +97,8 @@ const byId = (
 const deletions: Readonly<Record<Kind, Deletion>> = {
   "load balancer": byId("load-balancer", "/lbaas/loadbalancers", {
     bound: bounds.balancer,
-    // Octavia deletes a load balancer in ERROR only together with all its parts.
+    // Octavia deletes a load balancer with status ERROR only together with all parts of the load
+    // balancer.
     query: "?cascade=true",
   }),
   server: byId("compute", "/servers", { bound: bounds.machine }),
@@ -124,8 +125,8 @@ const ruled = z.object({
 });
 
 /**
- * Returns the paths of a credential's access rules, which Keystone keeps when the credential is
- * deleted.
+ * Returns the paths of the access rules of a credential. Keystone does not delete access rules
+ * together with the credential.
  */
 async function accessRulesOf(client: CloudClient, credential: string): Promise<string[]> {
   try {
@@ -141,8 +142,9 @@ async function accessRulesOf(client: CloudClient, credential: string): Promise<s
 }
 
 /**
- * Deletes the access rules of a deleted credential; nothing else refers to them afterwards.
- * Keystone refuses to delete a rule that another credential uses.
+ * Deletes the access rules of a deleted credential, which no program would find later. Keystone
+ * refuses to delete a rule that another credential uses; such rules are an error that names the
+ * rules.
  */
 async function deleteAccessRules(client: CloudClient, paths: readonly string[]): Promise<void> {
   const left: string[] = [];
@@ -164,15 +166,15 @@ async function deleteAccessRules(client: CloudClient, paths: readonly string[]):
   );
 }
 
-/** Returns the object in the form for messages about waiting. */
+/** Returns the object's description and time limit for {@link Wait}. */
 const waitedFor = ({ kind, name, id }: CloudObject): Waited => ({
   what: `${kind} '${name}' (${id})`,
   bound: deletions[kind].bound,
 });
 
 /**
- * Requests the deletion of an object as soon as nothing uses it. Returns whether it was already
- * gone.
+ * Requests the deletion of an object. Repeats the request while another object uses the object.
+ * Returns whether the object did not exist any more.
  */
 export async function beginDeletion(
   client: CloudClient,
@@ -193,7 +195,7 @@ export async function beginDeletion(
   return none;
 }
 
-/** Deletes an object and waits until its service no longer lists it. */
+/** Deletes an object and waits until the object's service no longer lists the object. */
 export async function deleteObject(
   client: CloudClient,
   object: CloudObject,
@@ -225,13 +227,14 @@ export async function deleteObject(
 }
 
 /**
- * Number of deletions at the same time, so that each of hundreds of volumes has its own time limit
- * and the cloud is not flooded with requests.
+ * Number of parallel deletions. Among hundreds of volumes, each volume's time limit begins only
+ * when its deletion begins, and the cloud does not get hundreds of requests at the same time.
  */
 const atOnce = 20;
 
 /**
- * Processes all items, several at a time. Waits for all of them before it throws the first error.
+ * Calls `work` for all items, up to {@link atOnce} at the same time. Waits for all calls before it
+ * throws the first error.
  */
 async function someAtOnce<Item>(
   items: readonly Item[],
@@ -247,9 +250,9 @@ async function someAtOnce<Item>(
 }
 
 /**
- * Deletes objects kind by kind, so that none is still in use, and reports each before it starts.
- * All deletions of a kind finish before the first error is thrown, so none continues after this
- * function.
+ * Deletes objects kind by kind, so that no remaining object uses an object to delete. Calls
+ * `onDelete` before each deletion. Throws the first error after all deletions of the kind have
+ * ended, so that no deletion continues in the background.
  */
 export async function deleteOrphans<Found extends CloudObject>(
   client: CloudClient,

@@ -1,6 +1,8 @@
 import type { CloudObject, Kind } from "./inventory.js";
 
-/** Evidence that an object belongs to a cluster. Objects without it are never touched. */
+/**
+ * Evidence that an object belongs to a cluster. The program never changes objects without evidence.
+ */
 export type Claim =
   | "marked by stackadm"
   | "load balancer of a Service"
@@ -11,75 +13,77 @@ export type Claim =
   | "server group of marked servers";
 
 /**
- * Mark of a cluster on its objects. The name is for users and may occur twice; the identity is
- * random, created with the cluster and stored in its state, and is the only proof of ownership.
+ * Mark of a cluster on the cluster's objects in OpenStack: name and identity. The name is for
+ * users, and two clusters may have the same name. The identity is random, is created with the
+ * cluster and stored in the cluster's state, and alone proves ownership.
  */
 export interface ClusterMark {
   readonly name: string;
   /**
-   * Identity: 12 hexadecimal digits. Empty on objects of a release without identities, which belong
-   * to no state.
+   * Identity: 12 hexadecimal digits. Empty on objects of an early release, which had no identities;
+   * such objects belong to no state.
    */
   readonly identity: string;
 }
 
-/**
- * Returns whether the text is an identity. Only an identity, never an empty one, proves ownership.
- */
+/** Returns whether the text is a complete identity. An empty identity proves nothing. */
 export const isIdentity = (text: string): boolean => /^[0-9a-f]{12}$/.test(text);
 
 /**
- * Returns whether the kind contains data. A copy has the mark of its original, so the mark alone is
- * never a reason to delete it.
+ * Returns whether objects of the kind contain data. A user's copy of such an object carries the
+ * original's mark, so the mark alone is no reason to delete an object with data.
  */
 export const hasData = ({ kind }: { readonly kind: Kind }): boolean =>
   kind === "volume" || kind === "volume snapshot";
 
-/** Mark on an object, and the evidence for it. */
+/** Mark of a cluster on an object, and the evidence that the object belongs to the cluster. */
 export interface Ownership {
   readonly mark: ClusterMark;
   readonly claim: Claim;
 }
 
-/** Key of the cluster's name in tags and metadata, for users. */
+/** Key of the cluster's name in tags and metadata. The name is for users only. */
 export const clusterNameKey = "stackadm-cluster";
 export const identityKey = "stackadm-identity";
 
-/** Returns the tags of a cluster's objects in Neutron. */
+/** Returns the tags that mark a cluster's objects in Neutron. */
 export const clusterTags = ({ name, identity }: ClusterMark): string[] => [
   `${clusterNameKey}=${name}`,
   `${identityKey}=${identity}`,
 ];
 
-/** Returns the metadata of a cluster's servers. */
+/** Returns the metadata that mark a cluster's servers in Nova. */
 export const clusterMetadata = ({ name, identity }: ClusterMark): Record<string, string> => ({
   [clusterNameKey]: name,
   [identityKey]: identity,
 });
 
 /**
- * Returns the name under which a cluster's controllers know it: unique in the project, even if two
- * clusters have the same name. It is part of the name of every load balancer of a Service, of the
- * description of its address and of the metadata of every volume.
+ * Returns the cluster name with which the cluster's controllers are configured. The name is unique
+ * in the project, even if two clusters have the same name. The controllers write it into the names
+ * of Services' load balancers, the descriptions of floating IPs and the metadata of volumes.
  */
 export const nameInCloud = ({ name, identity }: ClusterMark): string => `${name}-${identity}`;
 
 const credentialPrefix = "Cloud controller manager and Cinder CSI of cluster ";
 
-/** Returns the description of the application credential, which has neither tags nor metadata. */
+/**
+ * Returns the description that marks the application credential, which can have neither tags nor
+ * metadata.
+ */
 export const credentialDescription = (mark: ClusterMark): string =>
   `${credentialPrefix}${nameInCloud(mark)}`;
 
 /**
- * Returns the description of an object with tags in Neutron. The description exists from the start;
- * tags follow in a second request.
+ * Returns the description that marks an object in Neutron from the first moment. The provider adds
+ * tags in a second request.
  */
 export const clusterDescription = (mark: ClusterMark, what?: string): string =>
   `${what === undefined ? "" : `${what}. `}Part of cluster ${nameInCloud(mark)}`;
 
 /**
- * Returns the name of a server group, which has no other mark in Nova. Neither part of the name
- * contains a dot.
+ * Returns the name of a server group. Only the name marks a server group: Nova stores no tags for
+ * server groups. Neither part of the name contains a dot.
  */
 export const serverGroupName = (mark: ClusterMark, pool: string): string =>
   `${nameInCloud(mark)}.${pool}`;
@@ -87,7 +91,10 @@ export const serverGroupName = (mark: ClusterMark, pool: string): string =>
 const described = ({ description }: CloudObject): string | undefined =>
   /^(?:.+\. )?Part of cluster (\S+)$/.exec(description)?.[1];
 
-/** Functions that read the cluster from objects that cannot have tags, or do not have them yet. */
+/**
+ * Functions that read the cluster from the description or name of an object that has no tags, or no
+ * tags yet.
+ */
 const inFirstMoment: Readonly<
   Partial<Record<CloudObject["kind"], (object: CloudObject) => string | undefined>>
 > = {
@@ -104,13 +111,13 @@ const inFirstMoment: Readonly<
       : undefined,
 };
 
-/** Returns the mark in a name of {@link nameInCloud}; undefined for any other text. */
+/** Returns the mark in a text that {@link nameInCloud} returned; undefined for any other text. */
 export function readNameInCloud(text: string | undefined): ClusterMark | undefined {
   const [, name, identity] = /^([a-z][a-z0-9-]*)-([0-9a-f]{12})$/.exec(text ?? "") ?? [];
   return name === undefined || identity === undefined ? undefined : { name, identity };
 }
 
-/** Returns the mark that the program itself put on an object. */
+/** Returns the mark that this program, not a controller, put on an object. */
 function ownMark(object: CloudObject): ClusterMark | undefined {
   const { kind, tags, metadata } = object;
   const tagged = (key: string): string | undefined =>
@@ -120,7 +127,7 @@ function ownMark(object: CloudObject): ClusterMark | undefined {
   return name === undefined ? readNameInCloud(inFirstMoment[kind]?.(object)) : { name, identity };
 }
 
-/** Returns the cluster in the metadata that Cinder CSI puts on volumes and snapshots. */
+/** Returns the cluster in the metadata that Cinder CSI adds to volumes and snapshots. */
 const ofCinder = ({ metadata }: CloudObject): string | undefined =>
   metadata["cinder.csi.openstack.org/cluster"];
 
@@ -154,7 +161,10 @@ const ofControllers: Readonly<
   "volume snapshot": { claim: "snapshot of a PersistentVolume", cluster: ofCinder },
 };
 
-/** Returns the cluster that an object belongs to; undefined if it belongs to none. */
+/**
+ * Returns the cluster that owns an object, with the evidence; undefined if no cluster owns the
+ * object.
+ */
 export function ownershipOf(object: CloudObject): Ownership | undefined {
   const own = ownMark(object);
   if (own) return { mark: own, claim: "marked by stackadm" };

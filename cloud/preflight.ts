@@ -11,25 +11,28 @@ import { meantBy } from "./reference.js";
 import { listVolumeZones, volumeZoneFindings, type Zones } from "./zones.js";
 
 export interface Held {
-  /** IDs of the resources in the stack's state: they are not foreign and need not be created. */
+  /**
+   * IDs of the resources in the stack's state. These objects exist and may have the cluster's
+   * names.
+   */
   readonly owned: ReadonlySet<string>;
   /** Identities of the clusters in the stack's state. */
   readonly identities: ReadonlySet<string>;
   /** Whether the state contains a credential for the cluster's controllers. Default: no. */
   readonly hasCredential?: boolean;
   /**
-   * IDs of objects that are deleted before anything is created, so their names become free.
+   * IDs of objects that the program deletes before it creates objects. Their names become free.
    * Default: none.
    */
   readonly going?: ReadonlySet<string>;
 }
 
 export interface PreflightOptions extends Partial<Held> {
-  /** Survey from before the state was known. Default: the cloud is surveyed now. */
+  /** Survey that began before the state was known. Default: the preflight surveys the cloud. */
   readonly surveyed?: Survey;
 }
 
-/** Returns who owns the object with a name that the cluster needs, and what to do about it. */
+/** Returns who owns the object that occupies a name of the cluster, and what the user can do. */
 function occupant(object: CloudObject, identities: ReadonlySet<string>): string {
   const mark = ownershipOf(object)?.mark;
   if (mark && identities.has(mark.identity))
@@ -42,7 +45,8 @@ function occupant(object: CloudObject, identities: ReadonlySet<string>): string 
 }
 
 /**
- * Reports objects with the kind and name of one to be created, unless the stack already has one.
+ * Reports objects that have the kind and name of an object to create. Skips names of objects that
+ * the stack already has.
  */
 export function nameProblems(
   objects: readonly CloudObject[],
@@ -61,7 +65,10 @@ export function nameProblems(
   });
 }
 
-/** Lists the objects that may have these names, for a cloud that cannot answer the whole survey. */
+/**
+ * Lists the objects whose names could conflict. For clouds that do not answer all requests of the
+ * survey.
+ */
 export async function namedObjects(
   client: CloudClient,
   needs: ClusterNeeds,
@@ -71,7 +78,10 @@ export async function namedObjects(
   return objects.flat();
 }
 
-/** Returns what is still to be created: the cluster's needs minus what the stack already has. */
+/**
+ * Returns the quota that the rest of the cluster needs: the cluster's needs without the objects in
+ * `held`.
+ */
 function stillWanted(
   needs: ClusterNeeds,
   flavors: readonly Flavor[],
@@ -99,7 +109,7 @@ function stillWanted(
     volumes: count("volume"),
     "volume gigabytes": held
       .filter(({ kind }) => kind === "volume")
-      // An existing volume is not resized in this run.
+      // Subtracts the size in the specification: this run does not resize an existing volume.
       .reduce((sum, { name, gigabytes }) => sum + (needs.volumeSizes[name] ?? gigabytes), 0),
     "load balancers": count("load balancer"),
     "server groups": count("server group"),
@@ -117,16 +127,16 @@ function stillWanted(
 /** Objects, offers and quotas of the cloud that matter to a cluster. */
 export interface Survey extends Offer, Shown {
   readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
-  /** Zones of Cinder. Undefined: not needed. */
+  /** Zones of Cinder. Undefined: the cluster needs no zones. */
   readonly volumeZones: Zones | undefined;
-  /** Problems with what the cloud does not offer. */
+  /** Problems: names in the specification that the cloud does not have. */
   readonly missing: readonly Finding[];
 }
 
 /**
- * Returns whether the cluster creates objects of the kind. These must be listable: a user who may
- * not list them may not create them either. Application credentials are excluded, because the
- * preflight reports for them what to write instead.
+ * Returns a function that tells whether the cluster creates objects of a kind. The user must be
+ * able to list such kinds: who may not list objects may not create them. Excludes application
+ * credentials, because the preflight tells the user what to write instead.
  */
 const makes =
   ({ counts }: ClusterNeeds) =>
@@ -134,7 +144,8 @@ const makes =
     kind === "server" || countedResources.some((name) => name === `${kind}s` && counts[name] > 0);
 
 /**
- * Asks the cloud for everything at the same time. Does not decide which cluster owns the objects.
+ * Sends all requests of the preflight to the cloud at the same time. Does not decide which cluster
+ * owns the objects.
  */
 export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<Survey> {
   const listed = listOffer(client, needs);
@@ -148,7 +159,7 @@ export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<
   return { ...offer, ...shown, quotas, missing, volumeZones };
 }
 
-/** Returns the objects of the project that belong to the stack. */
+/** Returns the objects of the project that belong to the stack's clusters. */
 const oursAmong = (
   objects: readonly CloudObject[],
   { owned, identities }: Pick<Held, "owned" | "identities">,
@@ -158,7 +169,10 @@ const oursAmong = (
       owned.has(object.id) || identities.has(ownershipOf(object)?.mark.identity ?? "none"),
   );
 
-/** Returns limit and use of the readable quotas that the whole cluster needs. */
+/**
+ * Returns limit and use of the quotas that the whole cluster needs. Skips quotas that the user
+ * cannot read.
+ */
 export function quotasFor(
   { quotas, flavors, objects }: Survey,
   needs: ClusterNeeds,
@@ -170,8 +184,9 @@ export function quotasFor(
 }
 
 /**
- * Reports everything that would make `up` fail later and can be checked before the first write:
- * image, flavors, external network, zones, volume types, load balancer provider, quotas, names.
+ * Reports everything that would make `up` fail later and that can be checked before the first
+ * change: image, flavors, external network, zones, volume types, load balancer provider, quotas,
+ * names.
  */
 export async function preflight(
   client: CloudClient,
@@ -192,7 +207,7 @@ export async function preflight(
     ...quotaProblems(quotas.quotas, stillWanted(needs, flavors, ours)).map(problem),
     ...nameProblems(objects, needs, { owned, identities, ...(going && { going }) }),
     ...(lacksCredentials ? [withoutCredentials] : []),
-    // A first run may have been stopped before it created a credential.
+    // The state may contain a cluster without a credential, if the first run was stopped early.
     ...credentialFindings(client, needs, { lives: hasCredential }),
     ...connectionFindings(client, needs),
     ...quotas.unreadable.map((service) =>

@@ -1,14 +1,14 @@
 import { findCloud } from "./clouds-file.js";
 
 /*
- * Environment of OpenStack's provider. It reads clouds.yaml and the variables itself, in another
- * directory and by other rules. It must reach the same project of the same cloud as this program,
- * which searches that project for conflicting and leftover objects.
+ * Environment variables for OpenStack's provider. The provider reads clouds.yaml and the variables
+ * in another directory and by other rules than this program. Both must use the same project of the
+ * same cloud, because this program searches the project for conflicting and orphaned objects.
  */
 
 /**
- * Variables of an openrc file for login and project. The provider uses them for what a named
- * cloud's entry leaves out; this program does not.
+ * Variables of an openrc file for login and project. If an entry in clouds.yaml lacks a value, the
+ * provider takes it from these variables; this program does not.
  */
 const identity = new RegExp(
   `^OS_(${[
@@ -19,8 +19,8 @@ const identity = new RegExp(
 );
 
 /**
- * Returns the environment in which the provider reaches the cloud that `findCloud` finds in `env`.
- * Returns `env` itself if it finds none.
+ * Returns the environment variables with which the provider uses the cloud that `findCloud` finds
+ * in `env`. Returns `env` itself if `findCloud` finds no cloud.
  */
 export function providerEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const cloud = foundIn(env);
@@ -31,7 +31,7 @@ export function providerEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), OS_CLIENT_CONFIG_FILE: file, ...unseen };
 }
 
-/** Returns the cloud, or undefined on any error: the sign-in reports it. */
+/** Returns the cloud. Returns undefined on any error: the sign-in reports the error later. */
 function foundIn(env: NodeJS.ProcessEnv): ReturnType<typeof findCloud> | undefined {
   try {
     return findCloud(undefined, env);

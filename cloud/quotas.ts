@@ -89,7 +89,8 @@ export interface QuotaReading {
 }
 
 /**
- * Reads limits and use of all services. Services that hide their quota are listed in `unreadable`.
+ * Reads limits and use of all services. `unreadable` lists the services that do not show the user a
+ * quota.
  */
 export async function readQuotas(client: CloudClient): Promise<QuotaReading> {
   const readers = {
@@ -113,13 +114,16 @@ export async function readQuotas(client: CloudClient): Promise<QuotaReading> {
   return { quotas, unreadable };
 }
 
-/** Quota, and how much more of it the cluster needs. */
+/** Quota, and the additional amount that the cluster needs. */
 export interface QuotaUse extends Quota {
   readonly name: QuotaName;
   readonly needed: number;
 }
 
-/** Returns the known quotas that the cluster needs, even if it already has all of it. */
+/**
+ * Returns the known quotas in `wanted`. A quota of which the cluster needs no more is included,
+ * with `needed` 0.
+ */
 export const quotaUses = (
   quotas: Partial<Record<QuotaName, Quota>>,
   wanted: Partial<Record<QuotaName, number>>,
@@ -130,7 +134,7 @@ export const quotaUses = (
     return quota ? [{ name, ...quota, needed: Math.max(0, needed) }] : [];
   });
 
-/** Returns a sentence for each quota that is too small for what is still to be created. */
+/** Returns a sentence for each quota that is too small for the objects still to be created. */
 export function quotaProblems(
   quotas: Partial<Record<QuotaName, Quota>>,
   wanted: Partial<Record<QuotaName, number>>,

@@ -8,11 +8,14 @@ export interface Reached extends HttpAnswer {
   readonly times: number;
 }
 
-/** Request and its limits. */
+/** HTTP request with description and limits. */
 export type Asked = Pick<HttpOptions, "method" | "headers" | "body" | "timeout" | "signal"> &
   Repeated;
 
-/** Returns the cloud's answer, even an error status; throws a CloudError if there is none. */
+/**
+ * Returns the cloud's response, also with an error status. Throws a CloudError if there is no
+ * response.
+ */
 export async function reach(
   settings: CloudSettings,
   url: string,
@@ -20,8 +23,8 @@ export async function reach(
   patience: Patience,
 ): Promise<Reached> {
   const { ca, cert, key, verify } = settings;
-  // The server may close an idle connection just when it is reused; requests that must not be sent
-  // twice use a new one.
+  // The server may close an idle connection at the moment when the connection is reused. Requests
+  // that must not be sent twice use a new connection.
   const all = { ...options, ca, cert, key, verify, alone: !repeatable };
   const { outcome, times } = await persist(
     () => exchange(url, all),
@@ -35,7 +38,10 @@ export async function reach(
     : unreachable(settings, url, error);
 }
 
-/** Returns the body's JSON value; throws a CloudError if the answer is an error or not JSON. */
+/**
+ * Returns the JSON value of the response's body; undefined if the body is empty. Throws a
+ * CloudError if the response is an error or not JSON.
+ */
 export function bodyOf({ status, body, times }: Reached, what: string): unknown {
   if (status >= 300) throw errorForStatus(what, status, body, times);
   return body === "" ? undefined : (jsonIn(body) ?? refuseText(what));
@@ -57,7 +63,7 @@ function lost(
   );
 }
 
-/** Pattern of Node's error codes for a certificate that is not trusted. */
+/** Pattern of Node's error codes for a server certificate that Node does not trust. */
 const distrust =
   /CERT|ISSUER|SIGNATURE|UNABLE_TO_VERIFY|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH/;
 

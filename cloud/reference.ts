@@ -1,21 +1,23 @@
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Returns whether the reference has the shape of an ID of images and networks. It is then tried as
- * an ID first.
+ * Returns whether the reference looks like the ID of an image or network. Such a reference is
+ * looked up as an ID first, then as a name.
  */
 export const isUuid = (reference: string): boolean => uuid.test(reference);
 
 /**
- * Returns both ways to look up a reference, in the order to try them. Flavors have IDs of any
- * shape.
+ * Returns the two ways to look up a reference, in the order to try. A reference without the shape
+ * of an ID may still be an ID, because flavors' IDs have any shape.
  */
 export const inOrder = <T>(
   reference: string,
   { byId, byName }: { readonly byId: T; readonly byName: T },
 ): readonly [T, T] => (isUuid(reference) ? [byId, byName] : [byName, byId]);
 
-/** Returns the elements that `reference` names: several if a name is not unique. */
+/**
+ * Returns the elements with the ID or name `reference`. Returns several if a name is not unique.
+ */
 export function meantBy<T extends { readonly id: string; readonly name: string | null }>(
   reference: string,
   all: readonly T[],

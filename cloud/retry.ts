@@ -34,12 +34,12 @@ export const defaultPatience: Patience = {
 };
 
 /**
- * Largest number of tries; between them at most 1, 2, 4 and 8 s, or the time that the cloud asks
- * for.
+ * Largest number of tries. The waits between the tries are at most 1, 2, 4 and 8 s, or longer if
+ * the cloud asks for more.
  */
 export const mostTries = 5;
 const firstWait = 1000;
-/** Longest wait in milliseconds; if the cloud asks for more, there is no further try. */
+/** Longest wait in milliseconds. If the cloud asks for a longer wait, the request fails. */
 const longestWait = 60_000;
 
 export type Outcome = { readonly answer: HttpAnswer } | { readonly error: NodeJS.ErrnoException };
@@ -53,7 +53,7 @@ export interface Tried {
 export interface Repeated {
   /** Request, for messages: `GET compute /servers`. */
   readonly what: string;
-  /** Whether a second execution has no further effect. */
+  /** Whether the request can be executed twice without a further effect. */
   readonly repeatable: boolean;
   /** Largest number of tries. Default: {@link mostTries}. */
   readonly tries?: number | undefined;
@@ -63,11 +63,14 @@ const notTakenUp = new Set([429, 503]);
 const perhapsDone = new Set([500, 502, 504]);
 const broken = new Set(["ECONNRESET", "EPIPE"]);
 
-/** Returns whether the connection broke before the answer was complete. */
+/** Returns whether the connection broke before the response was complete. */
 export const brokeOff = ({ code }: NodeJS.ErrnoException): boolean =>
   code !== undefined && broken.has(code);
 
-/** Returns the milliseconds that the answer asks to wait: `Retry-After` in seconds or as a date. */
+/**
+ * Returns the milliseconds in the response's header `Retry-After`, which contains seconds or a
+ * date. Returns 0 without the header.
+ */
 export function askedToWait({ headers }: HttpAnswer, now: number): number {
   const text = headers["retry-after"]?.trim() ?? "";
   if (/^\d+$/.test(text)) return Number(text) * 1000;
@@ -75,7 +78,7 @@ export function askedToWait({ headers }: HttpAnswer, now: number): number {
   return Number.isNaN(until) ? 0 : Math.max(0, until - now);
 }
 
-/** Returns the reason for another try; undefined if there is none. */
+/** Returns the reason to try again; undefined if the outcome is final. */
 function reasonIn(outcome: Outcome, repeatable: boolean): string | undefined {
   if ("error" in outcome)
     return repeatable && brokeOff(outcome.error) ? "the connection broke" : undefined;
@@ -86,8 +89,8 @@ function reasonIn(outcome: Outcome, repeatable: boolean): string | undefined {
 }
 
 /**
- * Returns the milliseconds before the next try; undefined if the cloud asks for more than the
- * limit.
+ * Returns the milliseconds before the next try; undefined if the cloud asks for more than {@link
+ * longestWait}.
  */
 function waitBefore(
   outcome: Outcome,
@@ -107,7 +110,7 @@ async function attempt(send: () => Promise<HttpAnswer>): Promise<Outcome> {
   }
 }
 
-/** Sends a request until it succeeds or cannot be retried, at most `tries` times. */
+/** Sends a request until the outcome is final, at most `tries` times. */
 export async function persist(
   send: () => Promise<HttpAnswer>,
   { what, repeatable, tries = mostTries }: Repeated,

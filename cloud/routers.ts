@@ -5,8 +5,8 @@ import { inUtc } from "./inventory.js";
 import { listAll } from "./listing.js";
 
 /**
- * Owners of the ports by which a router is connected to a subnet: plain, distributed or replicated
- * routers.
+ * Device owners of the ports by which a router is connected to a subnet: in a plain, a distributed
+ * and a highly available router.
  */
 const interfaceOwners: ReadonlySet<string> = new Set([
   "network:router_interface",
@@ -15,8 +15,9 @@ const interfaceOwners: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns whether the port is a router's interface. Its other ports (gateway, SNAT address of a
- * distributed router) are created and deleted with the interfaces.
+ * Returns whether a port with this device owner is a router's interface. Neutron creates and
+ * deletes a router's other ports (gateway, SNAT address of a distributed router) together with the
+ * interfaces.
  */
 export const isRouterInterface = (owner: string): boolean => interfaceOwners.has(owner);
 
@@ -27,8 +28,8 @@ const portSchema = z.looseObject({
 });
 
 /**
- * Returns the IDs and creation times of the ports by which a router is connected to all subnets, or
- * to one.
+ * Returns the IDs and creation times of the ports by which a router is connected to `subnet`, or to
+ * all subnets without `subnet`.
  */
 export async function interfacesOf(
   client: CloudClient,
@@ -43,7 +44,7 @@ export async function interfacesOf(
     .map(({ id, created_at: created }) => ({ id, created: inUtc(created ?? "") }));
 }
 
-/** Removes a router's interface as soon as no floating IP uses it. */
+/** Removes a router's interface. Waits while a floating IP uses the interface. */
 export const removeInterface = (
   client: CloudClient,
   { router, port }: { readonly router: string; readonly port: string },
@@ -65,8 +66,8 @@ const routerSchema = z.object({
 });
 
 /**
- * Deletes a router's routes: an interface cannot be removed while a route of a cloud controller
- * uses it. A Neutron without the extension shows no routes.
+ * Deletes a router's routes. Neutron refuses to remove an interface while a route, for example of a
+ * cloud controller, uses it. A Neutron without the extraroute extension shows no routes.
  */
 async function clearRoutes(client: CloudClient, id: string): Promise<void> {
   const path = `/routers/${id}`;
@@ -75,7 +76,7 @@ async function clearRoutes(client: CloudClient, id: string): Promise<void> {
   await client.request("network", "PUT", path, { router: { routes: [] } });
 }
 
-/** Removes the routes and interfaces of a router, which would prevent its deletion. */
+/** Removes a router's routes and interfaces, with which Neutron refuses to delete the router. */
 export async function emptyRouter(
   client: CloudClient,
   router: string,

@@ -1,4 +1,4 @@
-/** Project and region of a credential, and its roles there. */
+/** Project and region in which a credential is valid, and the user's roles in the project. */
 export interface CloudScope {
   /** Address of Keystone with its version: "https://keystone.example.org/v3". */
   readonly authUrl: string;
@@ -7,7 +7,7 @@ export interface CloudScope {
   readonly roles: string[];
 }
 
-/** Content of a token that determines the scope. */
+/** Properties of a token from which the scope follows. */
 export interface Scoped {
   /** Endpoints of the identity service in the catalog. */
   readonly endpoints: readonly {

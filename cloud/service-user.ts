@@ -4,7 +4,7 @@ import { endingFindings, rolesOf } from "./cluster-credential.js";
 import type { Credential } from "./credential.js";
 import { problem, warning, type Finding } from "./finding.js";
 
-/** Cloud user, by ID or by name and domain name. */
+/** OpenStack user: either an ID, or a name and a domain name. */
 export interface ServiceUser {
   readonly username?: string | undefined;
   /** Name of the user's domain. @default "Default" */
@@ -20,7 +20,7 @@ export const credentialOfUser = (
   { username, userDomainName = usualDomain, userId }: ServiceUser,
   { password, projectId }: { readonly password: string; readonly projectId: string },
 ): Credential => {
-  // Keystone needs the domain only for a user name, not for an ID.
+  // Keystone reads the domain only together with a user name.
   const userDomain = { name: userDomainName };
   const scope = { projectId, projectDomain: userDomain };
   return { kind: "password", username, userId, userDomain, password, scope };
@@ -31,9 +31,12 @@ export interface Trial {
   readonly projectId: string;
   /** Roles of the operator in the project. */
   readonly roles: readonly string[];
-  /** Path that names a certificate in Barbican. Undefined: none. */
+  /**
+   * Path in the specification that names a Barbican certificate. Undefined: the cluster has no
+   * certificate.
+   */
   readonly certificate?: string | undefined;
-  /** Current time in milliseconds. @default the clock's */
+  /** Current time in milliseconds. @default Date.now() */
   readonly now?: number;
 }
 
@@ -47,7 +50,10 @@ const holderIn = ({ user, ...trial }: Trial): Holder => ({
   remedy: `ask the cloud's operator to add it with \`openstack role add --project ${trial.projectId} --user <user> <role>\``,
 });
 
-/** Returns the problem of a refused login. Keystone gives the same answer for all these causes. */
+/**
+ * Returns the problem of a refused login. Keystone's response does not tell the possible causes
+ * apart.
+ */
 const refused = ({ user, projectId }: Trial): Finding =>
   problem(
     `${shown(user)} cannot sign in to project ${projectId}: the user does not exist, the password is wrong or expired, or the user is disabled, locked or without a role in the project; correct credential.password or ask the cloud's operator to correct the user`,
@@ -57,20 +63,23 @@ const refused = ({ user, projectId }: Trial): Finding =>
 export const isAdministrator = (held: readonly string[]): boolean =>
   held.some((role) => role.toLowerCase() === "admin");
 
-/** Login of the cluster's controllers, for messages. */
+/** Login of the cluster's controllers. */
 interface Holder extends Pick<Trial, "projectId" | "roles" | "certificate"> {
-  /** Path in the settings, and the user or credential. */
+  /** Subject for messages: path in the settings, and the user or the credential. */
   readonly who: string;
   /** Advice for a missing role. */
   readonly remedy: string;
 }
 
-/** Returns whether the role only allows reading. Only the cloud knows what its own roles allow. */
+/**
+ * Returns whether the role is known to allow only reading. What other roles allow depends on the
+ * cloud.
+ */
 const onlyReads = (role: string): boolean => role.toLowerCase() === "reader";
 
 /**
- * Reports roles that the controllers' login lacks, compared with a credential that the program
- * would create. Administrators lack none.
+ * Reports roles that the login of the cluster's controllers lacks. The program would give these
+ * roles to a credential that it creates. Reports nothing for administrators.
  */
 export function roleFindings(
   held: readonly string[],

@@ -2,7 +2,7 @@ import type { Duplex, Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Client, type ClientChannel } from "ssh2";
 
-/** Machine to log in to. Its host key is fixed; the login key is in the ssh-agent. */
+/** Machine to log in to, with the only accepted host key. The ssh-agent has the login key. */
 export interface SshTarget {
   readonly host: string;
   /** TCP port. Default: 22. */
@@ -19,7 +19,10 @@ export interface SshRoute extends SshTarget {
   readonly proxy?: SshTarget;
 }
 
-/** Error for another machine than the expected one, or an attacker in between. */
+/**
+ * Error for an unexpected host key: the address belongs to another machine, or an attacker is in
+ * between.
+ */
 export class HostKeyMismatch extends Error {
   constructor(host: string) {
     super(`${host} answers with another host key than the one it was given.`);
@@ -29,11 +32,15 @@ export class HostKeyMismatch extends Error {
 const connectTimeout = 10_000;
 
 /**
- * Interval of keepalive requests in ms, and the number without an answer that ends the connection.
+ * Interval of keepalive requests in milliseconds, and the number of unanswered requests after which
+ * the connection ends.
  */
 const keepalive = { keepaliveInterval: 5_000, keepaliveCountMax: 3 };
 
-/** Keepalive for machines that receive much data: their answers queue behind it. */
+/**
+ * Keepalive for machines that receive much data: answers to keepalive requests wait behind the
+ * data.
+ */
 export const patientKeepalive: typeof keepalive = {
   keepaliveInterval: 5_000,
   keepaliveCountMax: 36,
@@ -45,8 +52,8 @@ export type Patience = typeof keepalive & {
 };
 
 /**
- * Logs in, over `stream` if given. Throws {@link HostKeyMismatch} or the error of network or
- * machine.
+ * Logs in to the machine, over `stream` if given. Throws {@link HostKeyMismatch}, or the error of
+ * the network or of the machine.
  */
 export function logIn(
   target: SshTarget,
@@ -57,15 +64,15 @@ export function logIn(
   const expected = Buffer.from(encoded, "base64");
   const client = new Client();
   let refused = false;
-  // The proxy's sshd keeps the channel half open when the machine has closed its end.
+  // When the machine closes the connection, the proxy's sshd leaves the channel half open.
   stream?.once("end", () => stream.destroy());
   return new Promise((resolve, reject) => {
     client
       .once("ready", () => {
         resolve(client);
       })
-      // There may be several errors, the last when the keepalive limit is reached. After the login,
-      // "close" reports them.
+      // There may be several errors, the last at the keepalive limit. After the login, the event
+      // "close" tells the caller about an error.
       .on("error", (error) => {
         reject(refused ? new HostKeyMismatch(target.host) : error);
         client.destroy();
@@ -81,9 +88,10 @@ export function logIn(
         username: target.user,
         agent: target.agentSocket ?? process.env["SSH_AUTH_SOCK"],
         readyTimeout: connectTimeout,
-        // TCP does not notice a lost machine: unanswered keepalive requests end the connection.
+        // TCP does not detect a machine that disappears. Unanswered keepalive requests end the
+        // connection.
         ...patience,
-        // ssh2 types the algorithms as known names, but checks them at run time.
+        // The type allows only known names of algorithms; ssh2 checks the name at run time.
         algorithms: { serverHostKey: [algorithm as "ssh-ed25519"] },
         hostVerifier: (key: Buffer) => {
           refused = !key.equals(expected);
@@ -93,7 +101,7 @@ export function logIn(
   });
 }
 
-/** Opens a connection from the machine to `address`. */
+/** Opens a TCP connection to `address` from the machine. */
 export const forward = (client: Client, address: string, port: number): Promise<Duplex> =>
   new Promise((resolve, reject) => {
     client.forwardOut("127.0.0.1", 0, address, port, (error, channel) => {
@@ -108,7 +116,8 @@ interface Begun {
 }
 
 /**
- * Starts a command and listens from the start: output and end of a quick command arrive together.
+ * Starts a command. Adds the listeners at once, because output and end of a quick command arrive
+ * together.
  */
 const begin = (client: Client, command: string): Promise<Begun> =>
   new Promise((resolve, reject) => {
@@ -145,7 +154,10 @@ export interface Ended {
   readonly said: string;
 }
 
-/** Runs a command on a machine. Throws the error of the streams if there is no exit code. */
+/**
+ * Runs a command on a machine. If the command has no exit code, throws the error of the streams, if
+ * any.
+ */
 export async function execute(
   client: Client,
   command: string,
@@ -158,20 +170,21 @@ export async function execute(
   );
   await pipeline(channel, output);
   const [unread, ended] = await Promise.all([reading, closed]);
-  // A failed command may leave input unread; its own error message is the better one.
+  // A failed command may not have read all input. The command's own message then explains more than
+  // the error of the stream.
   if (ended.code === undefined && unread instanceof Error) throw unread;
   return ended;
 }
 
 /**
- * Result of a login test: the machine itself, another host key, only the proxy, or no successful
+ * Result of a login test: login to the machine, another host key, login only to the proxy, or no
  * login.
  */
 export type Answer = "itself" | "wrong host key" | "the proxy alone" | "nobody";
 
 /** Options of a login test. */
 export interface Look extends Pick<SshTarget, "agentSocket"> {
-  /** Milliseconds for the whole route. Default: each step has its own limit. */
+  /** Milliseconds for the whole route. Default: each step has a separate time limit. */
   readonly within?: number;
 }
 
@@ -184,7 +197,9 @@ async function touch(...login: Parameters<typeof logIn>): Promise<"itself"> {
   return "itself";
 }
 
-/** Tests the login on the whole route to a machine once, and closes all connections. */
+/**
+ * Tests the login to a machine once, through the proxy if there is one, and closes all connections.
+ */
 export async function whoAnswers(
   { proxy, ...target }: SshRoute,
   { within, ...agent }: Look = {},
@@ -192,8 +207,8 @@ export async function whoAnswers(
   let hop: Client | undefined;
   let stream: Duplex | undefined;
   const end = within === undefined ? undefined : AbortSignal.timeout(within);
-  // Ending the proxy's connection also ends the one through it, which would otherwise wait for
-  // minutes.
+  // Destroying the connection to the proxy also ends the connection through the proxy, which would
+  // otherwise wait for minutes.
   end?.addEventListener("abort", () => hop?.destroy());
   const patience = patienceWithin(within);
   try {

@@ -2,9 +2,9 @@ import type { CloudObject } from "./inventory.js";
 import { isRouterInterface } from "./routers.js";
 
 /**
- * Returns the ports in these networks that another user created: neither by Neutron nor for a load
- * balancer, whose ports are deleted with them, nor by this program. Neutron does not delete a
- * subnet with such a port.
+ * Returns the ports in these networks that another user created. Leaves out ports of Neutron, ports
+ * of load balancers, which are deleted with the load balancers, and ports in `ours`. Neutron does
+ * not delete a subnet that contains such a port.
  */
 export const strangersIn = (
   networks: ReadonlySet<string>,
@@ -21,7 +21,10 @@ export const strangersIn = (
       !name.startsWith("ovn-lb-"),
   );
 
-/** Returns such ports in the networks that are about to be deleted. */
+/**
+ * Returns the ports of other users in networks of which the network or a subnet is about to be
+ * deleted.
+ */
 export function strangersBefore(
   going: readonly CloudObject[],
   objects: readonly CloudObject[],
@@ -33,6 +36,6 @@ export function strangersBefore(
   return strangersIn(new Set(networks), objects, new Set([...owned, ...going.map(({ id }) => id)]));
 }
 
-/** Returns the objects as text for the user who has to delete them. */
+/** Returns the objects as text for the user, who must delete the objects. */
 export const listed = (objects: readonly CloudObject[]): string =>
   objects.map(({ kind, name, id }) => `${kind} '${name}' (${id})`).join(", ");

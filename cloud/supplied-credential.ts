@@ -7,24 +7,29 @@ import { problem, warning, type Finding } from "./finding.js";
 import { isAdministrator, roleFindings, usualDomain } from "./service-user.js";
 import { utcMoment } from "./token.js";
 
-/** Returns the login with an application credential, which has its own project. */
+/**
+ * Returns the login with an application credential. The application credential determines the
+ * project.
+ */
 export const credentialWith = (id: string, secret: string): Credential => ({
   ...{ kind: "application", id, secret },
-  // Keystone needs the domain only for a user name.
+  // Keystone reads the domain only together with a user name.
   userDomain: { name: usualDomain },
 });
 
-/** Properties of an application credential after a successful login. */
+/** Properties of an application credential, known after a successful login. */
 export interface TriedCredential extends Pick<CloudClient, "projectId" | "roles" | "restricted"> {
-  /** Expiry as ISO 8601. Undefined: never, or Keystone does not show it. */
+  /**
+   * Expiry as ISO 8601. Undefined: the credential never expires, or Keystone does not show the
+   * expiry.
+   */
   readonly end: string | undefined;
 }
 
 type Signed = Pick<CloudClient, "projectId" | "roles" | "restricted" | "userId" | "glance">;
 
 /**
- * Returns whether Keystone refused the credential. Keystone looks up the ID first and answers 404
- * if it does not exist.
+ * Returns whether Keystone refused the credential. Keystone answers 404 if the ID does not exist.
  */
 const isRefused = (error: unknown): boolean =>
   error instanceof CloudError && (error.kind === "unauthenticated" || error.kind === "not-found");
@@ -51,12 +56,12 @@ export async function tryCredential(
 
 const shownSchema = z.object({ application_credential: z.object({ expires_at: utcMoment }) });
 
-/** Time limit in milliseconds for optional information. */
+/** Time limit in milliseconds for reading the expiry, which is optional information. */
 const patience = 5_000;
 
 /**
- * Returns the expiry; undefined if access rules or the cloud's policy forbid reading it, which does
- * not make the credential invalid.
+ * Returns the expiry of the credential. Returns undefined if access rules or the cloud's policy
+ * forbid the request: the credential may still be valid.
  */
 async function endOf(signed: Signed, id: string): Promise<string | undefined> {
   const path = `/users/${signed.userId}/application_credentials/${encodeURIComponent(id)}`;
@@ -77,9 +82,12 @@ export interface SuppliedCredential {
   readonly projectId: string;
   /** Roles of the operator in the project. */
   readonly roles: readonly string[];
-  /** Path that names a certificate in Barbican. Undefined: none. */
+  /**
+   * Path in the specification that names a Barbican certificate. Undefined: the cluster has no
+   * certificate.
+   */
   readonly certificate?: string | undefined;
-  /** Current time in milliseconds. @default the clock's */
+  /** Current time in milliseconds. @default Date.now() */
   readonly now?: number;
 }
 
@@ -87,7 +95,8 @@ const shown = ({ id }: SuppliedCredential): string =>
   `credential.id: the application credential ${id}`;
 
 /**
- * Returns the command that creates a credential with the roles that the program would give its own.
+ * Returns the command with which the user creates a credential. The roles are the roles that the
+ * program would give to a credential.
  */
 function remedyFor({ roles, certificate }: SuppliedCredential): string {
   const wanted = rolesOf(roles, { certificate });
@@ -95,7 +104,7 @@ function remedyFor({ roles, certificate }: SuppliedCredential): string {
   return `create one with \`openstack application credential create ${options.join(" ")} <name>\`, and write its ID and secret to credential.id and credential.secret`;
 }
 
-/** Warns if the credential allows more than the controllers need. */
+/** Warns about rights of the credential that the controllers do not need. */
 function excessFindings(
   { roles, restricted }: TriedCredential,
   supplied: SuppliedCredential,
@@ -110,8 +119,8 @@ function excessFindings(
 }
 
 /**
- * Reports that the credential expires soon. If the settings have the same expiry, their own check
- * reports it.
+ * Reports that the credential has expired or expires soon. Reports nothing if `expiresAt` in the
+ * settings is the same time: another check then reports it.
  */
 function endFindings({ end }: TriedCredential, { expiresAt, now }: SuppliedCredential): Finding[] {
   if (end !== undefined && Date.parse(end) === Date.parse(expiresAt ?? "")) return [];

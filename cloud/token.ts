@@ -2,16 +2,19 @@ import { z } from "zod";
 
 const inUtc = (moment: string): string => moment.replace(/(\.\d+)?Z?$/, "Z");
 
-/** Time in Keystone's notation, which is UTC without saying so, converted to ISO 8601. */
+/**
+ * Time in a response of Keystone, as ISO 8601 with time zone. Keystone writes UTC times without a
+ * time zone.
+ */
 export const utcMoment = z
   .string()
   .nullish()
   .transform((end) => (end ? inUtc(end) : undefined));
 
-/** Token of the identity service, reduced to the fields that are used. */
+/** Token of the identity service, reduced to the fields that this program reads. */
 export const tokenSchema = z.object({
   token: z.object({
-    // For credentials that expire, Keystone leaves out the Z.
+    // Keystone leaves out the time zone Z if the credential expires.
     expires_at: z.string().transform(inUtc),
     user: z.object({
       id: z.string(),

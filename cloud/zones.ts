@@ -10,7 +10,7 @@ const zoneSchema = z.looseObject({
   zoneState: z.object({ available: z.boolean() }),
 });
 
-/** Zones of Nova or Cinder that are available; `hidden` if the cloud does not list them. */
+/** Available zones of Nova or Cinder. `hidden` if the user cannot list the zones. */
 export type Zones = readonly string[] | "hidden";
 
 async function openZones(client: CloudClient, service: "compute" | "volumev3"): Promise<Zones> {
@@ -28,7 +28,10 @@ async function openZones(client: CloudClient, service: "compute" | "volumev3"): 
 const unknown = (what: string, service: string, zones: readonly string[]): Finding =>
   warning(`${what}: cannot check ${zones.join(", ")}: ${service} does not list its zones to you`);
 
-/** Reports missing Nova zones of machines, and of pods by the class of their volumes. */
+/**
+ * Reports Nova zones that do not exist or are closed: zones of machines, and zones of pods in
+ * storage classes.
+ */
 export async function checkZones(
   client: CloudClient,
   { zones, podZones }: ClusterNeeds,
@@ -52,11 +55,14 @@ const zonesOf = (volumes: ClusterNeeds["unplacedVolumes"]): readonly string[] =>
   ...new Set(volumes.map(({ zone }) => zone)),
 ];
 
-/** Returns the zones in which Cinder would create volumes because a machine is there. */
+/** Returns the zones in which Cinder must create volumes because a machine there uses them. */
 const followed = ({ volumesFollowZones, zones }: VolumeNeeds): readonly string[] =>
   volumesFollowZones ? zones : [];
 
-/** Returns the zones of Cinder. Undefined: the cluster does not need them. */
+/**
+ * Returns the zones of Cinder. Returns undefined if the cluster needs no zones, or the cloud has no
+ * Cinder.
+ */
 export async function listVolumeZones(
   client: CloudClient,
   needs: VolumeNeeds,
@@ -67,7 +73,8 @@ export async function listVolumeZones(
 }
 
 /**
- * Warns about machines in several zones whose volumes would all be in one zone that Cinder chooses.
+ * Warns about volumes without a zone of machines in several zones: Cinder chooses one zone for all
+ * volumes.
  */
 function apart(
   { unplacedVolumes }: VolumeNeeds,
@@ -86,9 +93,9 @@ function apart(
 }
 
 /**
- * Reports Cinder zones that do not exist: those of storage classes and volumes, and machines' zones
- * that volumes would follow. Also warns about volumes without a zone, except those in `made`, which
- * exist and keep their zone.
+ * Reports zones of storage classes and volumes that Cinder does not have. Warns about zones of
+ * machines that Cinder does not have, if volumes follow the machines' zones. Warns about volumes
+ * without a zone of machines in several zones; skips existing volumes, which `made` lists.
  */
 export function volumeZoneFindings(
   needs: VolumeNeeds,

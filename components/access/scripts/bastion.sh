@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154
-# Lets the operators log in (logins.sh), checks that all machines can be reached through this one at
-# once, and turns security updates on or off. Runs again without harm.
+# Sets up the operators' logins (logins.sh), checks that sshd accepts enough connections for all
+# machines at the same time, and turns security updates on or off. Can run repeatedly.
 # Result: {"startups": NUMBER}.
 
-# Connections without a finished login that sshd must accept at once.
+# Number of connections without a finished login that sshd must accept at the same time.
 readonly wanted=100
 
 bastion() {
