@@ -1,4 +1,4 @@
-/** Public interface for tools that embed the cluster operations: `stackadm/automation`. */
+/** Public interface `stackadm/automation`, for programs that call the cluster operations. */
 export type { Progress, Step } from "../base/progress.js";
 export type { Finding } from "../cloud/finding.js";
 export type { CloudObject, Kind } from "../cloud/inventory.js";

@@ -20,8 +20,8 @@ import { z } from "zod";
 import { Failure } from "../../base/failure.js";
 
 /*
- * Files of a backup, which is a directory. The description is written last, and only then the
- * directory gets its name: an interrupted backup is never mistaken for a complete one.
+ * Files of a backup, which is a directory. The description is the last file, and then the directory
+ * gets its final name: an interrupted backup is never mistaken for a complete backup.
  */
 
 const descriptionFile = "backup.json";
@@ -46,11 +46,14 @@ const descriptionSchema = z.object({
   /** Version of Kubernetes. Absent if an early release created the cluster. */
   kubernetesVersion: z.string().optional(),
   /**
-   * Snapshot of etcd, the member that it is from, and whether etcd had a majority: without one,
-   * other members may have newer data.
+   * Snapshot of etcd: the file, the machine whose member provided the snapshot, and whether etcd
+   * had a majority. Without a majority, other members may have newer data.
    */
   snapshot: keptFile.extend({ machine: z.string(), majority: z.boolean() }),
-  /** Archives of a control plane's files and, with separate etcd machines, of one of these. */
+  /**
+   * Archives: the files of one control plane and, with separate etcd machines, the files of one
+   * etcd machine.
+   */
   archives: z.array(keptFile.extend({ machine: z.string() })),
   /** State of the stack; its secrets stay encrypted. */
   state: keptFile,
@@ -62,13 +65,13 @@ export interface Backup extends BackupDescription {
   readonly directory: string;
 }
 
-/** Matches the name of an unfinished backup's directory. */
+/** Pattern of the name of an unfinished backup's directory. */
 const growing = /\.[0-9a-f]{8}\.part$/;
 const day = 24 * 60 * 60_000;
 
 /**
- * Returns the directories next to a backup that killed runs left, at a time in milliseconds since
- * 1970. A younger one may belong to a running backup.
+ * Returns the directories of unfinished backups, more than a day old, in the folder of `to`. `now`
+ * is in milliseconds since 1970. A younger directory may belong to a running backup.
  */
 export function brokenOffBeside(to: string, now: number): string[] {
   const place = dirname(resolve(to));
@@ -89,12 +92,12 @@ async function settled(path: string): Promise<void> {
   }
 }
 
-/** Directory that becomes a backup. */
+/** Directory of a backup that is being written. */
 export class NewBackup {
   readonly directory: string;
   readonly #growing: string;
 
-  /** Throws if the path exists. */
+  /** Creates the directory under a temporary name. Throws if the path exists. */
   constructor(to: string) {
     this.directory = resolve(to);
     if (existsSync(this.directory))
@@ -106,7 +109,7 @@ export class NewBackup {
     mkdirSync(dirname(this.directory), { recursive: true });
     this.#growing = `${this.directory}.${randomUUID().slice(0, 8)}.part`;
     mkdirSync(this.#growing, { mode: 0o700 });
-    // The directory may be in a project: the cluster's keys must not be committed.
+    // The directory may be in a Git repository, and the cluster's keys must not be committed.
     writeFileSync(join(this.#growing, ".gitignore"), "*\n");
   }
 
@@ -125,8 +128,8 @@ export class NewBackup {
   }
 
   /**
-   * Completes the backup. The directory gets its name only when all files are on disk, so it is
-   * complete even after a power failure.
+   * Completes the backup. The directory gets its final name after all files are on disk, so that a
+   * directory with a final name is complete even after a power failure.
    */
   async end(description: Omit<BackupDescription, "format">): Promise<Backup> {
     const whole = { format: 1, ...description } as const;
@@ -139,12 +142,12 @@ export class NewBackup {
     return { ...whole, directory: this.directory };
   }
 
-  /** Deletes an incomplete file. */
+  /** Deletes an incomplete file of the backup. */
   forget(file: string): void {
     rmSync(this.path(file), { force: true });
   }
 
-  /** Deletes an incomplete backup. */
+  /** Deletes the incomplete backup. */
   drop(): void {
     rmSync(this.#growing, { recursive: true, force: true });
   }
@@ -161,10 +164,13 @@ async function measured(path: string): Promise<Pick<KeptFile, "bytes" | "sha256"
 }
 
 const digestBytes = 32;
-/** Size of etcd's pages: a snapshot has complete pages, followed by a digest. */
+/** Page size of etcd's database. A snapshot is a number of complete pages and a digest. */
 const pageBytes = 512;
 
-/** Returns whether a snapshot of etcd is complete: it ends with the SHA-256 of all bytes before. */
+/**
+ * Returns whether a snapshot of etcd is complete: the file ends with the SHA-256 of all bytes
+ * before the digest.
+ */
 export async function isWholeSnapshot(path: string): Promise<boolean> {
   const { size } = statSync(path);
   const end = size - digestBytes;
@@ -204,7 +210,10 @@ function describedIn(directory: string): BackupDescription {
   );
 }
 
-/** Reads a backup; throws unless every file is as it was written. */
+/**
+ * Reads the description of a backup. Throws unless every file has the size and digest in the
+ * description.
+ */
 export async function readBackup(from: string): Promise<Backup> {
   const directory = resolve(from);
   const description = describedIn(directory);

@@ -16,7 +16,7 @@ import { lookAtMachines, restore, type RestoreTarget } from "./restore.js";
 import { gistOf, planRestore, requireSameCluster, type RestorePlan } from "./restore-plan.js";
 import { takeBackup, versionIn } from "./take-backup.js";
 
-/** Options of every request about a backup. */
+/** Options of every method of the service. */
 export interface BackupRunOptions extends Pick<
   RunOptions,
   "onCluster" | "onNote" | "signal" | "killSignal" | "settings"
@@ -38,20 +38,21 @@ export interface RestorePlanOptions extends BackupRunOptions {
 /** Takes backups and restores clusters, over SSH and without the cluster's API. */
 export interface BackupService {
   /**
-   * Copies etcd's data, the files of a control plane and the stack's state into a directory, which
-   * then contains the keys of the cluster. Changes nothing, and works without an etcd majority. If
-   * no machine returns its files, keeps etcd's data and the state and throws COMMAND_FAILED.
+   * Copies etcd's data, the files of a control plane and the stack's state into a directory. The
+   * directory then contains the cluster's keys. Changes nothing in the cluster, and works even if
+   * etcd has no majority. If no machine returns its files, keeps etcd's data and the state in the
+   * directory and throws COMMAND_FAILED.
    */
   backup(stack: string, options: BackupOptions): Promise<Backup>;
   /**
-   * Returns how the cluster would be restored, as its machines are now. Changes nothing. Throws
+   * Returns the plan of a restore for the present state of the machines. Changes nothing. Throws
    * NOT_READY with all obstacles.
    */
   restorePlan(stack: string, options: RestorePlanOptions): Promise<RestorePlan>;
   /**
-   * Restores etcd from the backup: later changes in Kubernetes are lost. Does not ask for
-   * confirmation. Once etcd is stopped, only `killSignal` ends the restore; another call continues
-   * it.
+   * Restores etcd from the backup. Changes in Kubernetes after the backup are lost. Does not ask
+   * for confirmation. Once etcd is stopped, only `killSignal` ends the restore; another call
+   * continues it.
    */
   restore(stack: string, plan: RestorePlan, options?: BackupRunOptions): Promise<void>;
 }
@@ -63,7 +64,7 @@ interface Cluster {
   readonly machines: ClusterMachines;
 }
 
-/** Runs one request about the cluster of a stack. */
+/** Runs `work` with the state, the outputs and the machines of a stack's cluster. */
 async function withCluster<T>(
   service: ClusterServiceOptions,
   stack: string,
@@ -91,7 +92,9 @@ async function withCluster<T>(
   }
 }
 
-/** Plans a restore from the present machines; returns the plan and the servers. */
+/**
+ * Returns the plan of a restore for the present state of the machines, and the cluster's servers.
+ */
 async function planNow(
   { run, state, outputs, machines }: Cluster,
   backup: Backup,
@@ -109,7 +112,7 @@ async function planNow(
 export const createBackupService = (service: ClusterServiceOptions): BackupService => ({
   backup: (stack, options) =>
     withCluster(service, stack, options, ({ run, ...source }) => {
-      // Safe at any time: nothing is half done afterwards.
+      // A backup changes no machine, so the connections may end at any time.
       options.signal?.addEventListener("abort", () => {
         source.machines.close();
       });
@@ -133,9 +136,9 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
     withCluster(service, stack, options, async (cluster) => {
       const { run, outputs, machines } = cluster;
       const { onDetail, onNote, killSignal } = options;
-      // Keeps another command's `up` away from the machines.
+      // Holds the stack's lock, so that no `up` of another command changes the machines.
       await heldToItsEnd(cluster, async (signal) => {
-        // Check again that the files are complete.
+        // Reads the backup again, because a file may have changed since the plan was shown.
         const now = await planNow(cluster, await readBackup(shown.backup.directory));
         if (gistOf(now.plan) !== gistOf(shown))
           throw new ClusterError(

@@ -9,8 +9,8 @@ import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/o
 export const hasOwnEtcd = ({ etcd }: ClusterOutputs): boolean => (etcd ?? []).length > 0;
 
 /**
- * Returns the machines whose role has a property, in their order. A role that this release does not
- * know has none.
+ * Returns the machines whose row in the table of roles fulfils `what`, in the order of the outputs.
+ * Leaves out machines whose role this release does not know.
  */
 function machinesWith(outputs: ClusterOutputs, what: (row: RoleRow) => boolean): MachineOutput[] {
   const rows: Readonly<Partial<Record<string, RoleRow>>> = rolesOf({
@@ -30,14 +30,14 @@ export const controlPlanesOf = (outputs: ClusterOutputs): MachineOutput[] =>
 export const etcdOf = (outputs: ClusterOutputs): MachineOutput[] =>
   machinesWith(outputs, ({ runsEtcd }) => runsEtcd);
 
-/** Returns the URL at which other members reach a member of etcd. */
+/** Returns the peer URL of an etcd member. */
 export const peerUrlOf = ({ address }: MachineOutput): string =>
   `https://${address}:${etcdPorts.peers}`;
 
 /**
- * Returns the servers without those of other clusters, which may have the same names. A server
- * without an identity is kept, because it may be ours: if it were taken for deleted, what runs on
- * it would not be stopped. Pure.
+ * Returns the servers without servers of other clusters, which may have the same names. Keeps a
+ * server without an identity: it may belong to this cluster, and if the restore took it for
+ * deleted, etcd would continue to run on it.
  */
 export const withoutOthers = (
   servers: readonly CloudObject[],

@@ -3,7 +3,7 @@ import type { StateExport } from "../cluster/state.js";
 import { rememberUnfinished } from "../cluster/unfinished.js";
 import { sentenceOf } from "./machines.js";
 
-/** Request that can hold the stack's lock and report. */
+/** Run that can hold the stack's lock and report to the user. */
 interface Holder {
   readonly run: Pick<Run, "hold" | "note">;
 }
@@ -37,9 +37,9 @@ export async function heldToItsEnd(
 }
 
 /**
- * Marks the control planes' scripts, so that the next `up` runs them again: their inputs in the
- * state are newer than the restored cluster. Only reports a failure: the cluster is restored, and
- * an error would make the user restore it again.
+ * Marks the control planes' scripts in the state, so that the next `up` runs the scripts again: the
+ * scripts' inputs in the state are newer than the restored cluster. Only reports a failure: the
+ * cluster is restored, and an error would make the user restore it again.
  */
 export async function rememberControlPlanes({
   run,

@@ -10,25 +10,25 @@ import { Sessions } from "../verify/ssh.js";
 
 const read = (name: string): string => readFileSync(join(__dirname, "scripts", name), "utf8");
 
-/** Bash programs that run on the machines; the first word selects the task. */
+/** Bash programs that run on the machines. The first argument selects the task. */
 export const keepScript = read("keep.sh");
 export const restoreScript =
   read("../../../components/support/scripts/downloads.sh") + read("nodes.sh") + read("restore.sh");
 
-/** Script with its words. */
+/** Bash program and its arguments. */
 export interface Task {
   readonly script: string;
   readonly words: readonly string[];
 }
 
-/** Returns the text of an error, for the list of several machines' failures. */
+/** Returns the message of an error, for a list of the failures of several machines. */
 export const sentenceOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-/** Static pods whose files are kept. */
+/** Static pods whose manifests and keys a backup contains. */
 export type StaticPod = "etcd" | "kube-apiserver";
 
-/** Returns the task that makes a part of a backup. */
+/** Returns the task of keep.sh that prints a part of a backup. */
 export const keeping = (
   ...words: readonly ["standing" | "snapshot"] | readonly ["archive", ...StaticPod[]]
 ): Task => ({
@@ -37,13 +37,16 @@ export const keeping = (
 export const restoring = (...words: readonly string[]): Task => ({ script: restoreScript, words });
 
 /**
- * Returns the command that runs a task as root. The script is an argument, because standard input
- * is for data.
+ * Returns the command that runs a task as root. The script is an argument of bash, because standard
+ * input is for data.
  */
 const commandOf = ({ script, words }: Task): string =>
   ["sudo -n bash -c", quote(script), "stackadm", ...words.map(quote)].join(" ");
 
-/** Returns the script's reason with the last line before it; without a reason, the last line. */
+/**
+ * Returns the line `reason: ...` that a failed script printed, and the last other line before it,
+ * which may be a tool's message. Without such a line, returns the last line.
+ */
 function reasonIn(said: string): string {
   const lines = said
     .split("\n")
@@ -55,7 +58,10 @@ function reasonIn(said: string): string {
   return `${reason.replace(/\.?$/, ".")}${tool === undefined ? "" : ` The last output before: ${tool.slice(0, 300)}`}`;
 }
 
-/** Machines of one cluster, reached as its outputs describe. Logs in to each only once. */
+/**
+ * Machines of one cluster. The cluster's outputs contain the routes to the machines. Logs in to
+ * each machine only once.
+ */
 export class ClusterMachines {
   constructor(
     private readonly outputs: ClusterOutputs,
@@ -64,8 +70,8 @@ export class ClusterMachines {
   ) {}
 
   static async of(run: Run, outputs: ClusterOutputs): Promise<ClusterMachines> {
-    // The settings of a custom program may not describe the cluster, and invalid settings must not
-    // prevent this.
+    // A custom program's settings may not describe the cluster, and a backup must be possible even
+    // with invalid settings.
     const { ssh } = (await run.spec().catch(() => undefined)) ?? {};
     const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
     return new ClusterMachines(outputs, { user: ssh?.user ?? "debian", agentSocket });

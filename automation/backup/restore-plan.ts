@@ -4,49 +4,52 @@ import type { ClusterOutputs, MachineOutput } from "../verify/outputs.js";
 import type { Backup, BackupDescription } from "./backup-files.js";
 import { controlPlanesOf, etcdOf, hasOwnEtcd, peerUrlOf } from "./groups.js";
 
-/** Answer of a machine (scripts/restore.sh, `look`). */
+/** State of a machine, as `look` in scripts/restore.sh prints it. */
 export const lookedSchema = z.object({
   /**
    * Whether the machine is prepared for Kubernetes, with its volumes mounted and the programs for a
    * restore installed.
    */
   prepared: z.boolean(),
-  /** Whether the machine has its keys in the cluster. A machine that was created again has none. */
+  /**
+   * Whether the machine has the keys of a finished join. A machine that was created again has no
+   * keys.
+   */
   place: z.boolean(),
-  /** Whether kubelet runs etcd or an API server. */
+  /** Whether kubelet has the manifest of etcd or of an API server. */
   live: z.boolean(),
   /** Whether the machine has an etcd member, running or not. */
   etcd: z.boolean(),
   /** Whether the machine has an API server, running or not. */
   apiServer: z.boolean(),
-  /** Whether its etcd has a majority. */
+  /** Whether the machine's etcd member reaches a majority of members. */
   majority: z.boolean(),
   /**
-   * Digest of the archive that gave the machine its keys, until the restore is complete; otherwise
-   * empty.
+   * Digest of the archive from which an unfinished restore took the machine's keys; "" on other
+   * machines.
    */
   unpacked: z.string(),
   /**
-   * URLs of the members that its etcd knows; empty if etcd does not run, null if it runs but does
-   * not answer.
+   * Peer URLs of all members that the machine's etcd lists. Empty if etcd does not run, null if
+   * etcd runs but does not answer.
    */
   peers: z.array(z.string()).nullable(),
 });
 
-/** Reason why a machine does not answer. */
+/** Reason why a machine could not be asked. */
 export interface Silent {
   readonly silent: string;
-  /** Name of the machine through which it is reached, if that one's server is gone. */
+  /** Name of the proxy machine on the route to the machine. Set if the proxy's server is gone. */
   readonly behind?: string | undefined;
 }
 
 /**
- * Result of asking a machine: its answer, "gone" if its server is gone, or the reason for no
- * answer.
+ * Result of asking a machine: the machine's state, "gone" if its server does not exist, or the
+ * reason why the machine could not be asked.
  */
 export type Seen = z.infer<typeof lookedSchema> | "gone" | Silent;
 
-/** Machine that gets the keys of its former server, and the archive with them. */
+/** Machine that gets the files of its former server, and the archive with the files. */
 interface Unpack {
   readonly machine: MachineOutput;
   readonly file: string;
@@ -55,24 +58,24 @@ interface Unpack {
 
 export interface RestorePlan {
   readonly backup: Backup;
-  /**
-   * Machines created again that get the files of their former servers, and the archives with these.
-   */
+  /** Machines that were created again and get the files of their former servers from an archive. */
   readonly unpack: readonly Unpack[];
   /**
-   * Members of etcd that get the backup's data. Empty if etcd keeps running: then only API servers
-   * are restored.
+   * Etcd members that get the backup's data. Empty if etcd keeps its data: the restore then only
+   * restores API servers.
    */
   readonly members: readonly MachineOutput[];
   readonly apiServers: readonly MachineOutput[];
-  /** Machines that are not in the cluster afterwards: `up --refresh` joins them again. */
+  /**
+   * Machines that do not belong to the cluster after the restore. `up --refresh` joins them again.
+   */
   readonly without: readonly MachineOutput[];
 }
 
 export interface Found {
   readonly backup: Backup;
   readonly outputs: ClusterOutputs;
-  /** Every etcd member and every control plane, by name. */
+  /** Result for every etcd member and every control plane, by the machine's name. */
   readonly seen: ReadonlyMap<string, Seen>;
 }
 
@@ -86,8 +89,8 @@ const adviceFor = ({ behind }: Silent): string =>
     : `Its SSH route leads through ${behind}: run \`npx stackadm up --refresh\`, which recreates that machine and then ends with an error.`;
 
 /**
- * Returns a problem for each machine without an answer: it might come back later and continue with
- * its old data.
+ * Returns a problem for each machine that could not be asked: the machine might come back later and
+ * continue with old data.
  */
 function silentProblems({ outputs, seen }: Found): string[] {
   const all = new Set([...etcdOf(outputs), ...controlPlanesOf(outputs)]);
@@ -102,7 +105,7 @@ function silentProblems({ outputs, seen }: Found): string[] {
 const stopping = (name: string): string =>
   `move /etc/kubernetes/manifests/etcd.yaml on ${name} to /var/lib/stackadm/restore/, which stops its etcd`;
 
-/** Returns a problem for each machine or etcd member that the restore would not stop. */
+/** Returns a problem for each machine or etcd member that the restore could not stop. */
 function strangeProblems({ outputs, seen }: Found): string[] {
   const known = new Set(etcdOf(outputs).map(peerUrlOf));
   return [...seen].flatMap(([name, one]) => {
@@ -132,7 +135,7 @@ function strangeProblems({ outputs, seen }: Found): string[] {
 interface Group {
   readonly what: string;
   readonly machines: readonly MachineOutput[];
-  /** Whether a machine with keys has the group's static pod. */
+  /** Returns whether a machine with keys has the manifest of the group's static pod. */
   readonly whole: (machine: MachineAnswer) => boolean;
 }
 
@@ -156,8 +159,8 @@ interface Choice {
 }
 
 /**
- * Selects the machines of a group that are kept. If none has its keys, selects one that gets its
- * files from the archive.
+ * Selects the machines of a group that the restored cluster has: all machines with their keys. If
+ * no machine has its keys, selects the machine whose files are in the archive.
  */
 function choose({ what, machines, whole }: Group, { seen, backup }: Found): Choice {
   const of = (one: MachineOutput): MachineAnswer | undefined => answerOf(seen.get(one.name));
@@ -165,7 +168,7 @@ function choose({ what, machines, whole }: Group, { seen, backup }: Found): Choi
   const archive = backup.archives.find(({ machine }) =>
     machines.some(({ name }) => name === machine),
   );
-  /** Returns whether the machine has the files of another backup, whose restore did not finish. */
+  /** Returns whether the machine has files from another backup, whose restore did not finish. */
   const isOther = (one: MachineOutput): boolean =>
     !["", archive?.sha256, undefined].includes(of(one)?.unpacked);
   const placed = machines.filter((one) => of(one)?.place && !isOther(one));
@@ -199,8 +202,8 @@ function choose({ what, machines, whole }: Group, { seen, backup }: Found): Choi
 }
 
 /**
- * Returns whether only API servers are restored: separate etcd machines have a majority, so older
- * data are not wanted.
+ * Returns whether the restore only restores API servers: separate etcd machines have a majority, so
+ * etcd's present data are better than the backup's older data.
  */
 function goesOn({ seen }: Found, members: Choice, serving: Choice): boolean {
   const of = ({ name }: MachineOutput): MachineAnswer | undefined => answerOf(seen.get(name));
@@ -209,12 +212,12 @@ function goesOn({ seen }: Found, members: Choice, serving: Choice): boolean {
     members !== serving &&
     members.unpack.length === 0 &&
     members.machines.some((one) => of(one)?.majority) &&
-    // Also covers machines whose files an interrupted restore has already unpacked.
+    // Or an interrupted restore has already unpacked the files.
     serving.machines.every((one) => anew.has(one) || of(one)?.unpacked !== "")
   );
 }
 
-/** Plans a restore; throws one failure with all obstacles. Pure. */
+/** Returns the plan of a restore. Throws one failure with all obstacles. Pure. */
 export function planRestore(found: Found): RestorePlan {
   const { backup, outputs } = found;
   const { etcd, apiServers } = groupsOf(outputs);
@@ -248,7 +251,10 @@ export interface Held {
   readonly kubernetesVersion: string | undefined;
 }
 
-/** Throws for a backup of another cluster, or of a later Kubernetes than the machines run. Pure. */
+/**
+ * Throws if the backup is of another cluster, or of a later Kubernetes version than the machines
+ * run. Pure.
+ */
 export function requireSameCluster(backup: BackupDescription, held: Held): void {
   const { cluster, identities, takenAt, kubernetesVersion: then } = backup;
   const same =
@@ -271,7 +277,10 @@ export function requireSameCluster(backup: BackupDescription, held: Held): void 
     );
 }
 
-/** Returns the parts of a plan that determine the actions, for comparison. */
+/**
+ * Returns the parts of a plan that determine what the restore does, as text. Equal texts mean equal
+ * plans.
+ */
 export const gistOf = ({ backup, unpack, members, apiServers, without }: RestorePlan): string =>
   JSON.stringify([
     backup.snapshot.sha256,

@@ -14,8 +14,8 @@ type Machines = Pick<ClusterMachines, "ask">;
 type Servers = readonly Pick<CloudObject, "id" | "name" | "status">[];
 
 /**
- * Returns the server of a machine. Its name counts, too: if a failed run created the machine again,
- * the outputs have the ID of the former server.
+ * Returns the server of a machine, by ID or by name. The ID in the outputs is the former server's
+ * if a failed run created the machine again; the name is still correct.
  */
 const serverOf = (
   servers: Servers,
@@ -25,8 +25,8 @@ const serverOf = (
   servers.find(({ name }) => name === machine.name);
 
 /**
- * Asks every machine with etcd or an API server for its condition. For a machine that does not
- * answer, returns the status of its server.
+ * Asks every machine with etcd or an API server for its state. For a machine that could not be
+ * asked, returns a reason with the status of the machine's server.
  */
 export async function lookAtMachines(
   outputs: ClusterOutputs,
@@ -49,7 +49,7 @@ export async function lookAtMachines(
   return new Map(await Promise.all(all.map(async (one) => [one.name, await look(one)] as const)));
 }
 
-/** Works on all machines at the same time; throws all failures as one. */
+/** Calls `work` for all machines at the same time. Throws one error with all failures. */
 async function onAll<T>(
   machines: readonly MachineOutput[],
   work: (machine: MachineOutput) => Promise<T>,
@@ -70,32 +70,38 @@ async function onAll<T>(
 /** Callbacks and signals of a restore. */
 export interface RestoreListener {
   readonly onDetail?: ((text: string) => void) | undefined;
-  /** Called with what could not be done, and what to do. */
+  /**
+   * Called with a sentence about a step that failed without ending the restore, and what the user
+   * can do.
+   */
   readonly onNote?: ((text: string) => void) | undefined;
   /**
-   * Throws on a requested stop. Called until the cluster is stopped; from then on the restore
-   * finishes.
+   * Throws if the user requested a stop. The restore calls this function until it stops the
+   * cluster, and then runs to the end.
    */
   readonly requireGoingOn: () => void;
-  /** Ends everything at once. */
+  /** Signal that ends the restore at once. */
   readonly killSignal?: AbortSignal | undefined;
-  /** Waits this many milliseconds; tests pass their own. */
+  /** Waits for the given milliseconds. Tests replace this function. */
   readonly pause?: (milliseconds: number) => Promise<unknown>;
 }
 
-/** Number of tries per machine once the cluster is stopped, and the milliseconds between them. */
+/**
+ * Number of tries of a step on a machine after the cluster was stopped, and milliseconds between
+ * two tries.
+ */
 const persistence = { tries: 3, pause: 5_000 };
 
 /**
- * Returns whether the connection was lost or not established, so that the error is not the script's
- * answer.
+ * Returns whether the error is about the connection. All other errors are failures that the script
+ * reported.
  */
 const isLost = (error: unknown): boolean =>
   !(error instanceof Failure) || ["SSH_UNREACHABLE", "FAILED"].includes(error.code);
 
 /**
- * Repeats a repeatable step if the connection was lost; the script waits for a previous run on the
- * machine.
+ * Runs `work`, and runs it again if the connection failed. On the machine, the script waits until
+ * the previous run of the step has ended.
  */
 async function withRetries(
   work: () => Promise<string>,
@@ -111,7 +117,7 @@ async function withRetries(
   }
 }
 
-/** Plan of a restore, and the cluster that it is for. */
+/** Plan of a restore, and the cluster to restore. */
 export interface RestoreTarget {
   readonly plan: RestorePlan;
   readonly outputs: ClusterOutputs;
@@ -120,8 +126,8 @@ export interface RestoreTarget {
 }
 
 /**
- * Returns the failure after the cluster was stopped. Its code is never CANCELLED: the cluster does
- * not run.
+ * Returns the failure of a restore after the cluster was stopped. The code is never CANCELLED,
+ * which would mean that the cluster still runs.
  */
 const stoppedCluster = (error: unknown): Failure =>
   new Failure(
@@ -134,8 +140,8 @@ const unsettled =
   "Another restore would treat this one as unfinished: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine.";
 
 /**
- * Returns the failure after files were unpacked: without it, the user would read that nothing was
- * changed.
+ * Returns the failure of a restore that has unpacked files but not stopped the cluster. Other
+ * messages would say that nothing was changed.
  */
 function afterUnpacking(error: unknown, { unpack }: RestorePlan): Failure {
   const { code, hint } = error instanceof Failure ? error : new Failure("COMMAND_FAILED", "");
@@ -151,7 +157,7 @@ function afterUnpacking(error: unknown, { unpack }: RestorePlan): Failure {
 const noted = (text: string): string[] =>
   text.split("\n").flatMap((line) => (line.startsWith("note: ") ? [line.slice(6)] : []));
 
-/** Opens a file of the backup. Read errors occur when the stream is read. */
+/** Opens a file of the backup. A read error occurs only when the stream is read. */
 const read = (plan: RestorePlan, file: string): { readonly input: Readable } => ({
   input: Readable.from(parts(join(plan.backup.directory, file))),
 });
@@ -161,13 +167,16 @@ async function* parts(path: string): AsyncGenerator {
 }
 
 /**
- * Returns the revision at which etcd continues, from a time in milliseconds since 1970. It is
- * higher than any revision that a client has seen, also after earlier restores, because etcd never
- * writes once per microsecond. It is below the limits of int64 and JSON numbers.
+ * Returns the revision at which etcd continues: microseconds since 1970. No client has seen a
+ * higher revision, even after earlier restores, because etcd writes less than once per microsecond.
+ * The number fits into int64 and is exact in JSON.
  */
 const revisionAt = (now: number): number => now * 1000;
 
-/** Does everything that is possible while etcd still runs. */
+/**
+ * Restores files of former servers and loads the snapshot's data onto the members' disks, while
+ * etcd still runs.
+ */
 async function prepareData(
   { plan, machines }: RestoreTarget,
   { onDetail, requireGoingOn }: RestoreListener,
@@ -196,15 +205,15 @@ async function prepareData(
     );
     requireGoingOn();
   } catch (error) {
-    // The loaded data are as large as etcd's own: delete them.
+    // The loaded data need as much disk space as etcd's data.
     await onAll(plan.members, (one) => machines.ask(one, restoring("tidy"))).catch(() => undefined);
     throw error;
   }
 }
 
 /**
- * Makes every worker the node of its machine again: a worker that joined after the backup registers
- * again.
+ * Registers each worker whose node is missing in the restored data, or belongs to the worker's
+ * former server.
  */
 async function renewWorkers(
   { plan, outputs, machines, servers }: RestoreTarget,
@@ -245,7 +254,8 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
   const { plan, machines } = target;
   const { members, apiServers } = plan;
   const { onDetail, onNote } = listener;
-  // Members with another token do not talk to these, if one comes back.
+  // etcd members with another cluster token cannot talk to the restored members, if an old member
+  // comes back.
   const token = randomUUID();
   await prepareData(target, listener, token).catch((error: unknown) => {
     throw plan.unpack.length > 0 ? afterUnpacking(error, plan) : error;
@@ -262,7 +272,10 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
   };
   const everywhere = [...new Set([...members, ...apiServers])];
   let said: readonly string[];
-  /** Machines whose API server runs again: clients may already change data through it. */
+  /**
+   * Machines whose API server runs again. Clients may already change data through these API
+   * servers.
+   */
   const answering = new Set<MachineOutput>();
   try {
     await step("stopping etcd and the API servers", everywhere, "stop");
@@ -277,13 +290,13 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
       return text;
     });
   } catch (error) {
-    // A machine with an API server settles by itself.
+    // `start-api` also settles the machine, so only machines without an API server remain.
     const others = answering.size > 0 ? members.filter((one) => !apiServers.includes(one)) : [];
     await step("finishing", others, "settle").catch(() => undefined);
     throw stoppedCluster(error);
   }
   for (const text of said.flatMap(noted)) onNote?.(`! ${text}`);
-  // The cluster runs again: a failure from here on is only reported.
+  // The cluster runs again, so a later failure is only reported.
   await step("finishing", everywhere, "settle").catch((error: unknown) => {
     onNote?.(`! ${unsettled} (${sentenceOf(error)})`);
   });

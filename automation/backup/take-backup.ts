@@ -17,7 +17,7 @@ export interface BackupSource {
   readonly outputs: ClusterOutputs;
   readonly machines: Pick<ClusterMachines, "do" | "ask">;
   readonly onDetail?: ((text: string) => void) | undefined;
-  /** Throws on a requested stop. */
+  /** Throws if the user requested a stop. */
   readonly requireGoingOn: () => void;
 }
 
@@ -30,8 +30,8 @@ interface Standing extends z.infer<typeof standingSchema> {
 }
 
 /**
- * Returns the members that answer, the best first. With a majority, a member has all data; without
- * one, the member with the highest index is best.
+ * Returns the etcd members that answer, the best member first. A member with a majority has all
+ * data; without a majority, the member with the highest Raft index is best.
  */
 async function standingsOf(
   { outputs, machines }: BackupSource,
@@ -56,7 +56,7 @@ async function standingsOf(
   });
 }
 
-/** Returns the snapshot of the best member that provides one. */
+/** Returns the snapshot of the best member that can provide a snapshot. */
 async function snapshotOf(
   source: BackupSource,
   backup: NewBackup,
@@ -65,7 +65,7 @@ async function snapshotOf(
   const failures: string[] = [];
   const standings = await standingsOf(source, failures);
   const went = standings.filter(({ majority }) => majority);
-  // If some members have a majority, the data of the others may be outdated.
+  // If some members have a majority, the data of all other members may be outdated.
   for (const { member, majority } of went.length > 0 ? went : standings) {
     requireGoingOn();
     onDetail?.(`snapshot of etcd on ${member.name}`);
@@ -88,7 +88,7 @@ async function snapshotOf(
   );
 }
 
-/** Machines with the same files, and the static pods of each. */
+/** Machines that have files of the same kind, and the static pods of each machine. */
 interface Kind {
   readonly machines: readonly MachineOutput[];
   readonly pods: readonly StaticPod[];
@@ -105,8 +105,9 @@ function kindsOf(outputs: ClusterOutputs): Kind[] {
 }
 
 /**
- * Returns the archive of the first machine of its kind that provides one: a single one is enough,
- * other machines join it. Returns the failure if none does.
+ * Returns the archive of the first machine that can provide its files. One archive is enough,
+ * because the other machines can join the restored machine. Returns the failure if no machine can
+ * provide its files.
  */
 async function archiveOf(
   { machines: kind, pods }: Kind,
@@ -134,7 +135,7 @@ async function archiveOf(
   );
 }
 
-/** Returns the version of Kubernetes, if the state has exactly one cluster. */
+/** Returns the Kubernetes version in the state, if the state has exactly one cluster. */
 export const versionIn = ({ deployment }: StateExport): string | undefined => {
   const clusters = (deployment.resources ?? []).filter(({ type }) => type === clusterType);
   const [cluster] = clusters;
@@ -143,8 +144,8 @@ export const versionIn = ({ deployment }: StateExport): string | undefined => {
 };
 
 /**
- * Returns the failure for missing archives. A snapshot alone is still useful: it restores the data
- * of machines that have their keys.
+ * Returns the failure for missing archives. A backup with only a snapshot is still useful: it
+ * restores etcd's data if machines still have their keys.
  */
 const withoutArchives = (directory: string, failures: readonly Failure[]): Failure =>
   new Failure(
@@ -154,8 +155,8 @@ const withoutArchives = (directory: string, failures: readonly Failure[]): Failu
   );
 
 /**
- * Takes a backup. Changes only the directory, and deletes it on a failure. If etcd's data were
- * saved but no machine provided its files, keeps the directory and throws with what is missing.
+ * Takes a backup. Changes only the directory `to`. Deletes the directory on a failure, unless it
+ * contains etcd's data: then throws an error about the missing archives.
  */
 export async function takeBackup(source: BackupSource, to: string): Promise<Backup> {
   const { stack, state, outputs } = source;

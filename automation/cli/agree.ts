@@ -6,7 +6,7 @@ import { ask } from "./ask.js";
 import type { StackContext } from "./context.js";
 import type { Session } from "./session.js";
 
-/** Throws if the user cannot be asked for confirmation and has not confirmed by `--yes`. */
+/** Throws if the command can neither ask for confirmation nor has `--yes`. */
 export function requireAnswer({ json }: Session, command: string, yes: boolean): void {
   if (yes || (!json && process.stdin.isTTY && process.stderr.isTTY)) return;
   const why = json ? "`--json` asks no questions" : "there is no terminal on which to ask";
@@ -17,7 +17,7 @@ export function requireAnswer({ json }: Session, command: string, yes: boolean):
   );
 }
 
-/** Shows what will be deleted, and throws unless the user confirms it. */
+/** Shows which objects will be deleted. Throws unless the user confirms the deletion. */
 export async function agree(
   { session, project: { directory } }: StackContext,
   plan: DestroyPlan,
@@ -39,15 +39,15 @@ export async function agree(
 
 interface Wanted {
   readonly question: string;
-  /** Words to type: one, or several in any order. */
+  /** Words that the user must type, in any order. */
   readonly words: readonly string[];
-  /** Description of the words. */
+  /** Description of the words, for the error. */
   readonly what: string;
-  /** Reason to run the command again. */
+  /** Intention of the user, for the hint of the error. */
   readonly purpose: string;
 }
 
-/** Returns what the user has to type: the name of every cluster. */
+/** Returns the words that the user must type: the name of every cluster. */
 const wanted = ({ clusters: words }: DestroyPlan): Wanted =>
   words.length > 1
     ? {

@@ -5,13 +5,13 @@ import { Failure } from "../../base/failure.js";
 export interface AskTarget {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
-  /** Aborting ends the question. */
+  /** Signal that ends the question. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Asks the user for a line; returns "" if the input ends without one. Ctrl-C, which a terminal
- * sends as a key during the question, and the signal throw CANCELLED.
+ * Asks the user for a line. Returns "" if the input ends without a line. Throws CANCELLED on the
+ * signal, and on Ctrl-C, which a terminal sends as a key during the question.
  */
 export async function ask(question: string, { input, output, signal }: AskTarget): Promise<string> {
   const stop = new AbortController();
@@ -29,7 +29,7 @@ export async function ask(question: string, { input, output, signal }: AskTarget
   } finally {
     lines.close();
   }
-  // The next output must not follow on the question's line.
+  // Ends the line of the question.
   output.write("\n");
   if (stops.aborted)
     throw new Failure("CANCELLED", "Stopped on request before anything was changed.");

@@ -8,11 +8,14 @@ import { introduced, stops, viewOf, type StackContext } from "./context.js";
 
 export interface BringUpOptions {
   readonly refresh?: boolean;
-  /** Whether to skip the checks in the cloud, except for names that others use. Default: false. */
+  /**
+   * Whether to skip the checks in the cloud. The check for names that other objects have always
+   * runs. Default: false.
+   */
   readonly force?: boolean;
   /** Whether to fail if anything would change. Default: false. */
   readonly expectNoChanges?: boolean;
-  /** Work of the command before the `up`, for the table of times. Default: none. */
+  /** Times of work before `up`, for the table of times. Default: none. */
   readonly before?: readonly TimedPhase[];
 }
 
@@ -22,7 +25,7 @@ interface Times {
   readonly total: number;
 }
 
-/** Prints the result. */
+/** Prints the result of `up`: checks, nodes, times and next commands. */
 async function report(context: StackContext, result: UpResult, times: Times): Promise<void> {
   const { session, stack, environment, service } = context;
   const { kubeconfigPath = "", timelinePath, verification } = result;
@@ -49,7 +52,7 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
   });
 }
 
-/** Runs `up` on a stack and prints the result, even if something in the cluster does not work. */
+/** Runs `up` on a stack. Prints the result, even if a check of the finished cluster fails. */
 export async function bringUp(context: StackContext, options: BringUpOptions): Promise<void> {
   const { refresh, force = false, expectNoChanges, before = [] } = options;
   const view = viewOf(context, "up");

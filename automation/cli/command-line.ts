@@ -3,10 +3,10 @@ import { Failure } from "../../base/failure.js";
 import { redactorFor } from "../cluster/redact.js";
 import { asClusterError, errorLine, failureText, jsonLine } from "./session.js";
 
-/** Returns whether a program reads the output. Works even if the arguments are invalid. */
+/** Returns whether the arguments contain `--json`. Works even if the arguments are invalid. */
 const isForPrograms = (args: readonly string[]): boolean => args.includes("--json");
 
-/** Reports an error outside of a command: in JSON mode as a JSON line. */
+/** Reports an error that no command has reported: as text, or with `--json` as a JSON line. */
 function fail(error: unknown, args: readonly string[]): void {
   const known = asClusterError(error);
   const redactor = redactorFor(process.env);
@@ -17,15 +17,15 @@ function fail(error: unknown, args: readonly string[]): void {
 
 /** Reports an uncaught exception as one sentence and exits. */
 function crash(error: unknown, args: readonly string[]): void {
-  // While a Pulumi program runs in this process, Pulumi's own listener decides.
+  // While a Pulumi program runs in this process, Pulumi's listener handles the exception.
   if (process.listenerCount("uncaughtException") > 1) return;
   fail(error, args);
   process.exit();
 }
 
 /**
- * Returns the failure for wrong usage, with Commander's text. Commander prints help if no command
- * is given.
+ * Returns the failure for wrong usage, with the text from Commander. Commander reports a missing
+ * command as `commander.help`.
  */
 function misuse({ code, message }: CommanderError): Failure {
   if (code === "commander.help") return new Failure("INVALID_USAGE", "No command is named.");
@@ -34,7 +34,7 @@ function misuse({ code, message }: CommanderError): Failure {
 }
 
 async function parse(program: Command, args: readonly string[]): Promise<void> {
-  // A reader that has closed the pipe (`| head`), or a closed terminal, must not stop an operation.
+  // A closed pipe (`| head`) or a closed terminal must not stop an operation.
   for (const stream of [process.stdout, process.stderr])
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
@@ -45,9 +45,9 @@ async function parse(program: Command, args: readonly string[]): Promise<void> {
     ...program.commands.flatMap((one) => one.commands),
   ]) {
     command.exitOverride((error) => {
-      // Commander exits with 0 for help and version; everything else is wrong usage.
+      // Commander uses exit code 0 for help and version. Everything else is wrong usage.
       if (error.exitCode === 0) process.exit(0);
-      // Commander has already printed the text for users.
+      // Commander has already printed the text for the user.
       if (isForPrograms(args)) fail(misuse(error), args);
       process.exit(2);
     });

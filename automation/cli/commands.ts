@@ -3,8 +3,8 @@ import { beginEarly } from "../cluster/worker-process.js";
 import { runCommand, type Session } from "./session.js";
 
 /**
- * Implementation of a command: gets its own and the global options and its arguments; returns the
- * exit code.
+ * Implementation of a command. Gets the session, all options and the arguments. Returns the exit
+ * code; undefined means 0.
  */
 type Work<Options> = (
   session: Session,
@@ -13,8 +13,8 @@ type Work<Options> = (
 ) => Promise<number | undefined>;
 
 /**
- * Declares a command whose implementation is loaded when it runs: help and usage errors do not wait
- * for it.
+ * Declares a command. The module with the implementation is loaded only when the command runs, so
+ * that help and usage errors are fast.
  */
 const command = <Options extends OptionValues>(
   parent: Command,
@@ -33,7 +33,10 @@ const command = <Options extends OptionValues>(
       });
     });
 
-/** Wraps `load`: starts the engine's process early, while the command loads its own modules. */
+/**
+ * Starts the engine's process while the command loads its modules. Returns `load` with this
+ * addition.
+ */
 const withEngine =
   <Options>(load: () => Promise<Work<Options>>): (() => Promise<Work<Options>>) =>
   () =>
@@ -47,7 +50,7 @@ const withEngine =
       }
     });
 
-/** Option that reads the real objects first. */
+/** Option for a refresh of the state before the command. */
 const refresh = ["--refresh", "read the real state of the cloud first", false] as const;
 
 /** Option for scripts that check whether the cluster matches its settings. */

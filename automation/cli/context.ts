@@ -14,7 +14,10 @@ import type { Session, StackOptions } from "./session.js";
 export interface StackContext {
   readonly stack: string;
   readonly project: Project;
-  /** Whether the stack's settings describe the cluster. A custom program may define it itself. */
+  /**
+   * Whether the stack's settings describe the cluster. False if a custom program defines the
+   * cluster in its code.
+   */
   readonly described: boolean;
   readonly session: Session;
   readonly environment: OperationEnvironment;
@@ -52,7 +55,10 @@ export async function withStack<T>(
   }
 }
 
-/** Reports which clusters the command is about: as a line, or as an event in JSON mode. */
+/**
+ * Returns a callback that reports the clusters of the command: as a line, or with `--json` as an
+ * event.
+ */
 export const introduced = ({
   session,
   stack,
@@ -63,7 +69,7 @@ export const introduced = ({
   },
 });
 
-/** Returns the signals of the session for the service. */
+/** Returns the stop signals of the session, for a request to the service. */
 export const stops = ({ session }: StackContext): Pick<RunOptions, "signal" | "killSignal"> => ({
   signal: session.signal,
   killSignal: session.killSignal,

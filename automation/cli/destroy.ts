@@ -13,7 +13,7 @@ interface Options extends StackOptions {
   readonly yes: boolean;
 }
 
-/** Describes the result for the user. */
+/** Returns the result of a destroy as text for the user. */
 function outcome(
   { stack, environment: { backend } }: StackContext,
   { clusters, held, deleted, kept, others = [], hidden = [] }: DestroyResult,

@@ -5,12 +5,15 @@ import { requireOurProgram } from "./project.js";
 import type { Session, StackOptions } from "./session.js";
 
 async function startLab({ progress, signal }: Session): Promise<void> {
-  // Loaded only here: with a cloud no lab is needed.
+  // Loaded only here, because a configured cloud needs no lab.
   const { labUp } = await import("../../lab/lab.js");
   await labUp({ progress, signal });
 }
 
-/** Does everything: toolchain, the lab if no cloud is configured, the cluster, its verification. */
+/**
+ * Runs all steps: sets up the toolchain, starts the lab if no cloud is configured, brings up the
+ * cluster and verifies it.
+ */
 export async function dev(session: Session, options: StackOptions): Promise<number> {
   requireOurProgram("dev", options);
   const { startedAt } = session;

@@ -13,12 +13,15 @@ import { errorLine, type Session, type StackOptions } from "./session.js";
 interface Facts {
   /** Directory of the project. */
   readonly project: string;
-  /** Name of the cloud in clouds.yaml; without a name, the address of its identity service. */
+  /** Name of the cloud in clouds.yaml. Without clouds.yaml: URL of the identity service. */
   readonly cloud: string;
   readonly backend: string;
   readonly loginKey: "agent" | "own";
   readonly kubectl: Kubectl;
-  /** Holders of the stack's lock, as far as they are known without taking the lock. */
+  /**
+   * Holders of the stack's lock. Empty if the backend cannot tell the holders without taking the
+   * lock.
+   */
   readonly locks: readonly string[];
 }
 
@@ -33,8 +36,8 @@ async function factsOf(
     backend: withoutPassword(backend),
     loginKey: agent?.foreign === true ? "agent" : "own",
     kubectl: spec ? await lookAtKubectl(spec.kubernetes.version) : {},
-    // In other backends the engine would take the lock to find out, and meanwhile refuse another
-    // user's `up`.
+    // With other backends, the engine would have to take the lock, and another user's `up` would
+    // fail meanwhile.
     locks: backend.startsWith("file:") ? await service.locks(stack) : [],
   };
 }
@@ -81,8 +84,8 @@ const findingsTable = (findings: readonly Finding[]): string =>
       );
 
 /**
- * Warns that the cloud is not checked: a custom program defines the cluster, so its needs are
- * unknown before the program runs.
+ * Returns the warning that the cloud is not checked. The needs of a cluster that a custom program
+ * defines are unknown before the program runs.
  */
 const uncheckedWarning = ({ project, stack }: StackContext): Finding =>
   warning(

@@ -19,18 +19,19 @@ export const exportLines = (variables: Readonly<Record<string, string>>): string
     .join("\n");
 
 /**
- * Returns lines that start an agent with our own key in the shell; it runs until `ssh-agent -k`.
+ * Returns shell lines that start an ssh-agent with stackadm's key. The agent runs until `ssh-agent
+ * -k`.
  */
 export const agentLines = (keyFile: string): string =>
   `eval "$(ssh-agent -s)" >/dev/null\nssh-add -q ${shellWord(keyFile)}`;
 
-/** Returns whether the environment's agent has a key. */
+/** Returns whether the ssh-agent in SSH_AUTH_SOCK has a key. */
 async function agentIsReady(env: NodeJS.ProcessEnv): Promise<boolean> {
   const socket = env["SSH_AUTH_SOCK"];
   return socket !== undefined && (await agentKeys(socket)).length > 0;
 }
 
-/** Returns the text of the stack's settings; "" if there are none. */
+/** Returns the text of the stack's settings file; "" if there is no file. */
 function settingsOf({ stack, cwd }: StackOptions): string {
   const { directory } = findProject(cwd);
   return existsSync(join(directory, `Pulumi.${stack}.yaml`)) ? readStackFile(directory, stack) : "";
@@ -41,8 +42,8 @@ export async function env(session: Session, options: StackOptions): Promise<numb
   const settings = settingsOf(options);
   const environment = await prepareEnvironment({
     ...{ progress, signal, agent: false, backend: findProject(options.cwd).backend },
-    // Optional: an error here would leave the shell with no variables, even for stacks that need no
-    // passphrase.
+    // An error about a missing passphrase would leave the shell without any variables, even for
+    // stacks that need no passphrase.
     passphrase: usesPassphrase(settings) && "optional",
     openstackPlugin: openstackPluginIn({ settings, siteFile: process.env["STACKADM_SITE"] }),
   });

@@ -56,8 +56,8 @@ function checkOptions({ cluster, volumes, floatingIps, delete: deleting }: Optio
 }
 
 /**
- * Asks for the cluster's name if the cluster may be running: a pasted command with an identity is
- * not enough.
+ * Asks the user to type the cluster's name if the cluster may be running. A command that the user
+ * pasted with an identity is not enough.
  */
 async function agreeTo(session: Session, found: readonly Orphan[], yes: boolean): Promise<void> {
   if (!mayLive(found)) return;
@@ -78,7 +78,7 @@ const foundLines = (who: string, found: readonly Orphan[], hidden: readonly Kind
     ...hiddenLines(hidden),
   ].join("\n");
 
-/** Deletes what may be deleted, after confirmation; returns what is kept. */
+/** Deletes the objects after confirmation. Returns the objects that are kept. */
 async function deleteAll(
   session: Session,
   service: OrphanService,

@@ -9,9 +9,9 @@ import { programModule } from "../cluster/workspace.js";
 export interface Project {
   /** Directory with Pulumi.yaml and the settings of the stacks. */
   readonly directory: string;
-  /** Name of the project, if it has its own program. */
+  /** Name of the project. Absent if the project uses the package's program. */
   readonly name?: string;
-  /** Path of its own program. Absent: the package's program is used. */
+  /** Path of the project's program. Absent if the project uses the package's program. */
   readonly program?: string;
   /** URL of the backend in Pulumi.yaml. */
   readonly backend?: string;
@@ -19,7 +19,7 @@ export interface Project {
 
 const fileName = "Pulumi.yaml";
 
-/** Returns the nearest directory with Pulumi.yaml, from here upwards, as Pulumi does. */
+/** Returns the nearest directory with Pulumi.yaml: `from` or a directory above, as Pulumi does. */
 function nearest(from: string): string | undefined {
   if (existsSync(join(from, fileName))) return from;
   const parent = dirname(from);
@@ -31,7 +31,7 @@ const isFile = (path: string): boolean => existsSync(path) && statSync(path).isF
 const isSame = (one: string, other: string): boolean =>
   existsSync(one) && existsSync(other) && realpathSync(one) === realpathSync(other);
 
-/** Returns the main module in a directory's package.json, if there is one. */
+/** Returns `main` of the package.json in a directory; undefined if there is none. */
 function packageMain(directory: string): string | undefined {
   const file = join(directory, "package.json");
   if (!isFile(file)) return undefined;
@@ -55,8 +55,8 @@ const fileOf = (path: string): string | undefined =>
 const indexOf = (directory: string): string | undefined => fileOf(join(directory, "index"));
 
 /**
- * Returns the program in a directory, as Node finds it. Returns a named file even if it does not
- * exist: it may not be compiled yet.
+ * Returns the program in a directory, by the rules of Node. A file that `main` names may not exist
+ * yet, because it is not compiled.
  */
 function programIn(directory: string): string | undefined {
   const main = packageMain(directory);
@@ -92,8 +92,8 @@ const backendOf = ({ backend }: Readonly<Record<string, unknown>>): Pick<Project
 };
 
 /**
- * Returns the project's own program. A project with only settings, or whose `main` is the package's
- * program, has none.
+ * Returns name and program of a project with its own program. Returns neither if the project has
+ * only settings, or if `main` is the package's program.
  */
 function ownProgram(
   directory: string,
@@ -113,8 +113,8 @@ const ofPackage = (): Project => ({
 });
 
 /**
- * Returns the project of the given or the current directory; without one, the package itself, as in
- * a checkout.
+ * Returns the project of the directory `cwd`, or of the current directory. If the current directory
+ * has no project, returns the package itself, as in a checkout.
  *
  * @param cwd value of `--cwd`
  */
@@ -138,8 +138,8 @@ export function findProject(cwd?: string): Project {
 }
 
 /**
- * Throws if the project has its own program: the command would run the package's program instead.
- * Pulumi itself runs the project's own.
+ * Throws if the project has its own program, which this command would not run. `pulumi` runs the
+ * project's program.
  */
 export function requireOurProgram(
   command: string,

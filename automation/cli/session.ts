@@ -6,7 +6,7 @@ import type { Progress } from "../../base/progress.js";
 import { jsonProgress } from "../render/json-lines.js";
 import { terminalScreen, type Screen } from "../render/screen.js";
 
-/** Context of every command: its output, and its stop signals. */
+/** Context of every command: output and stop signals. */
 export interface Session {
   /** Start of the command, in milliseconds since 1970. */
   readonly startedAt: number;
@@ -17,9 +17,9 @@ export interface Session {
   readonly signal: AbortSignal;
   /** Aborted by the second Ctrl-C: stop at once. */
   readonly killSignal: AbortSignal;
-  /** Prints a result for the user; does nothing in JSON mode. */
+  /** Prints a result for the user; does nothing with `--json`. */
   print(text: string): void;
-  /** Prints a JSON line; does nothing in the other mode. */
+  /** Prints a JSON line; does nothing without `--json`. */
   emit(fields: Readonly<Record<string, unknown>>): void;
 }
 
@@ -45,7 +45,7 @@ function listen(note: (text: string) => void): Stops {
     note("Stopping after the running steps. Press Ctrl-C again to stop at once.");
     cancel.abort();
   };
-  // A closed terminal sends SIGHUP more than once: this is not a second Ctrl-C.
+  // A closed terminal sends several SIGHUP, of which the second must not count as a second Ctrl-C.
   const hangUp = (): void => {
     if (!cancel.signal.aborted) interrupt();
   };
@@ -59,7 +59,7 @@ function listen(note: (text: string) => void): Stops {
   };
 }
 
-/** Converts any error to one with a code, a sentence and a hint. */
+/** Returns any error as a Failure, which has a code, a sentence and a hint. */
 export function asClusterError(error: unknown, signal?: AbortSignal): Failure {
   const known = unlessStopped(error, signal);
   return known instanceof Failure ? known : unforeseen(known);
@@ -76,8 +76,8 @@ function unforeseen(error: unknown): Failure {
 }
 
 /**
- * Returns the text of an error: sentence and hint, and for an unexpected error with STACKADM_DEBUG
- * the stack trace.
+ * Returns the text of an error: sentence and hint. With STACKADM_DEBUG, adds the stack trace of an
+ * unexpected error.
  */
 export function failureText(
   error: unknown,
@@ -96,8 +96,8 @@ export const errorLine = ({ code, sentence: message, hint, subject }: Failure) =
 });
 
 /**
- * Returns one JSON object. Removes secrets from every value, because engine events contain output
- * of programs and machines.
+ * Returns fields as JSON text. Removes secrets from every value, because engine events contain
+ * output of programs and machines.
  */
 export const jsonLine = (fields: Readonly<Record<string, unknown>>, redactor: Redactor): string =>
   JSON.stringify(fields, (_, value: unknown) =>
@@ -111,12 +111,13 @@ interface GlobalOptions {
 /** Options of every command about one stack. */
 export interface StackOptions {
   readonly stack: string;
-  /** Directory of its project. Default: the current directory. */
+  /** Directory of the stack's project. Default: the current directory. */
   readonly cwd?: string;
 }
 
 /**
- * Runs one command and sets the exit code: progress on standard error, result on standard output.
+ * Runs one command and sets the exit code. Writes progress to standard error and the result to
+ * standard output.
  */
 export async function runCommand(
   command: Command,

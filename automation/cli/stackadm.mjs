@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Entry of `npx stackadm ...` and `npm run dev`. An installed package runs compiled files; a
-// checkout is prepared first.
+// Entry of `npx stackadm ...` and `npm run dev`. An installed package has compiled files; in a
+// checkout, this file first installs packages and compiles the sources.
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";

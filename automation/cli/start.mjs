@@ -1,8 +1,9 @@
-// Start of a process before anything is installed or compiled: uses only Node, also old versions.
+// Start of a process before packages are installed and sources are compiled. This file uses only
+// Node and must also run with old versions of Node.
 
 const oldestNode = [20, 19];
 
-/** Error that ends a start, with one sentence. */
+/** Error with one sentence for the user, which ends the start. */
 export class Refusal extends Error {}
 
 export const say = (text) => process.stderr.write(`${text}\n`);
@@ -28,8 +29,8 @@ export async function start(work) {
 }
 
 /**
- * Reports an error in the form of session.ts, which may not be compiled yet: as text or as a JSON
- * line.
+ * Reports an error in the same form as session.ts, as text or as a JSON line. session.ts may not be
+ * compiled yet.
  */
 function tell(error) {
   const foreseen = error instanceof Refusal;

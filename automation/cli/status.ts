@@ -26,7 +26,7 @@ export function status(session: Session, options: StackOptions): Promise<number>
     if (problem) throw problem;
     session.print(`\n${tablesOf(verification).join("\n\n")}`);
     if (ok) return 0;
-    // Users have seen it in the tables.
+    // The tables already show the problems, so only the JSON output gets the error.
     session.emit(errorLine(broken()));
     return broken().exitCode;
   });

@@ -36,7 +36,10 @@ const whose = (plan: DestroyPlan): string =>
 
 const dash = (text: string): string => (text === "" ? "-" : text);
 
-/** Returns a table for each kind of object that the cluster itself releases or keeps. */
+/**
+ * Returns tables of volumes, snapshots and floating IPs, which the cluster's controllers delete or
+ * keep.
+ */
 function keepsTables({ volumes, snapshots, floatingIps }: DestroyPlan): string[] {
   const what = "FATE";
   const tables: [header: string[], rows: string[][]][] = [
@@ -113,7 +116,7 @@ export function planTables(plan: DestroyPlan): string {
 const counted = (count: number, what: string): string =>
   `${String(count)} ${what}${count === 1 ? "" : "s"}`;
 
-/** Returns how many volumes, snapshots and floating IPs have this fate. */
+/** Returns the numbers of volumes, snapshots and floating IPs with this fate, as words. */
 function ofFate(plan: DestroyPlan, fate: ClaimedVolume["fate"]): string[] {
   const count = (of: readonly { readonly fate: string }[], one: string, many: string): string[] => {
     const { length } = of.filter((some) => some.fate === fate);
@@ -126,7 +129,7 @@ function ofFate(plan: DestroyPlan, fate: ClaimedVolume["fate"]): string[] {
   ];
 }
 
-/** Returns the plan as one line, for a destroy that is already confirmed. */
+/** Returns the plan as one line, for a destroy that the user has already confirmed. */
 export function planLine(plan: DestroyPlan): string {
   const { problem } = plan;
   const things = [

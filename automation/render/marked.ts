@@ -3,14 +3,17 @@ import type { Orphan } from "../../cloud/orphans.js";
 import type { KeptObject } from "../cluster/options.js";
 import { table } from "./table.js";
 
-/** Returns a table of the objects that carry a cluster's marks. */
+/** Returns a table of objects that belong to clusters. */
 export const markedTable = (found: readonly Orphan[]): string =>
   table(
     ["KIND", "NAME", "ID", "IDENTITY", "WHY"],
     found.map(({ kind, name, id, mark, claim }) => [kind, name, id, mark.identity || "-", claim]),
   );
 
-/** Returns a line about the kinds that the cloud does not show; empty if there are none. */
+/**
+ * Returns a line about the kinds of objects that the user cannot list; no line if there are no such
+ * kinds.
+ */
 export const hiddenLines = (hidden: readonly Kind[] = []): readonly string[] =>
   hidden.length === 0
     ? []
@@ -21,7 +24,7 @@ export const hiddenLines = (hidden: readonly Kind[] = []): readonly string[] =>
 interface Kept {
   readonly one: string;
   readonly many: (count: number) => string;
-  /** Name of the cluster's own setting for keeping the object. */
+  /** Kubernetes setting because of which the cluster may have kept the object. */
   readonly word?: string;
 }
 
@@ -57,7 +60,7 @@ const client = (kind: Kind): string => {
   return `openstack ${nouns[kind] ?? kind.toLowerCase()} delete`;
 };
 
-/** Returns why the object is kept. */
+/** Returns the reason why the destroy kept the object. */
 function reasonOf(object: KeptObject): string {
   if (object.retained === true) return "the program keeps it (retainOnDelete).";
   if (object.claim === "marked by stackadm")
@@ -78,8 +81,8 @@ function linesOf(alike: readonly KeptObject[]): string[] {
 }
 
 /**
- * Returns lines about the kept objects, with the commands that delete them, in an order in which
- * they can be deleted.
+ * Returns lines about the kept objects, with the commands that delete the objects. The order is a
+ * possible order of deletion.
  */
 export const keptLines = (kept: readonly KeptObject[]): string =>
   kinds

@@ -14,14 +14,14 @@ export interface OperationViewOptions {
 }
 
 /**
- * Matches warnings of the engine that the user cannot act on: where a plugin was found, and
+ * Pattern of engine warnings about which the user can do nothing: the path of a plugin, and
  * arguments that the SDK sets.
  */
 const noise = /^using pulumi-\S+ from \$PATH|property "useOctavia" is deprecated/;
 
 /**
- * Shows an operation's events as progress: one step per phase, with the latest line of its running
- * resources.
+ * Shows an operation's events as progress: one step per phase, with the latest output line of a
+ * running resource.
  */
 export class OperationView {
   readonly timeline = new Timeline();
@@ -42,7 +42,7 @@ export class OperationView {
     }
   }
 
-  /** Ends the open steps. */
+  /** Ends all open steps. */
   finish(failed: boolean): void {
     for (const [phase, step] of this.open) {
       const record = this.timeline.times().find((time) => time.phase === phase);
@@ -66,7 +66,7 @@ export class OperationView {
     this.closeIdle(phase);
   }
 
-  /** Ends the steps of phases that have no running resource, once a later stage has begun. */
+  /** Ends the steps of earlier phases that have no running resource. */
   private closeIdle(active: Phase): void {
     const sign = this.options.direction === "up" ? 1 : -1;
     const stage = (phase: Phase): number => sign * phaseFacts[phase].stage;
@@ -77,7 +77,10 @@ export class OperationView {
     }
   }
 
-  /** Returns the number of resources and the time of their work: the step itself ends later. */
+  /**
+   * Returns the number of the phase's resources, and the time from the first resource's start to
+   * the last resource's end. The step itself may end later.
+   */
   private count(phase: Phase): string {
     const time = this.timeline.times().find((record) => record.phase === phase);
     const count = time?.resources ?? 0;

@@ -22,7 +22,7 @@ export const timedPhases = (times: readonly PhaseTime[]): TimedPhase[] =>
 
 const dash = (text: string): string => (text === "" ? "-" : text);
 
-/** Returns the table of nodes, and the certificate that expires first. */
+/** Returns the table of nodes, and a line about the certificate that expires first. */
 export function nodesTable({ nodes }: Pick<Verification, "nodes">): string {
   const first = firstToEnd(nodes);
   const lines = table(
@@ -53,7 +53,7 @@ export const checksTable = ({
 }: Pick<Verification, "services" | "claims">): string =>
   table(["SAMPLE", "WHERE", "ANSWER"], rowsOf([...services, ...claims]));
 
-/** Returns all results of a verification, one table each. */
+/** Returns the results of a verification: a table each for nodes, machines and samples. */
 export const tablesOf = (seen: Verification): string[] => [
   nodesTable(seen),
   ...(seen.machines.length > 0 ? [machinesTable(seen)] : []),

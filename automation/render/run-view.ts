@@ -13,7 +13,7 @@ export interface RunViewOptions {
   readonly emit: (fields: Readonly<Record<string, unknown>>) => void;
 }
 
-/** Title of a stage, and the seconds that it took when measured. */
+/** Title of a stage, and the measured seconds that the stage takes. */
 type Words = readonly [title: string, seconds: number];
 
 const words = (stage: Stage, { direction, stack }: RunViewOptions): Words => {
@@ -40,7 +40,8 @@ interface Open {
 }
 
 /**
- * Shows the progress of a run: a step for each stage, and within the operation one for each phase.
+ * Shows the progress of a run: a step for each stage. During the stage `operation`, a step for each
+ * phase.
  */
 export class RunView {
   private readonly operation: OperationView;
@@ -77,7 +78,7 @@ export class RunView {
     }
   }
 
-  /** Returns how long the operation's phases and the verification took. */
+  /** Returns the times of the operation's phases and of the verification. */
   times(): TimedPhase[] {
     const milliseconds = this.took.get("verification");
     return [
@@ -102,7 +103,7 @@ export class RunView {
     this.took.set(stage, Date.now() - since);
     if (stage === "operation") this.operation.finish(error !== undefined);
     if (error === undefined) step.done();
-    // The phases already show why the engine failed.
+    // The steps of the phases already show the engine's error.
     else step.failed(stage === "operation" ? undefined : this.firstLine(error));
   }
 

@@ -1,11 +1,11 @@
 import type { Progress, Step } from "../../base/progress.js";
 
-/** Output of a screen, with its properties. */
+/** Stream to which a screen writes, and its properties. */
 export interface ScreenTarget {
   write(text: string): void;
   readonly isTTY: boolean;
   readonly columns: number;
-  /** Returns the time in milliseconds; tests pass their own clock. */
+  /** Returns the current time in milliseconds. Tests replace this function. */
   now(): number;
 }
 
@@ -35,11 +35,14 @@ export function elapsed(step: OpenStep, now: number): string {
   return step.expected === undefined ? took : `${took} of about ${duration(step.expected * 1000)}`;
 }
 
-/** Milliseconds between two redraws on a terminal, and until a plain log repeats its open steps. */
+/**
+ * Milliseconds between two redraws on a terminal, and milliseconds of silence after which a plain
+ * log repeats the open steps.
+ */
 const redraw = 250;
 const heartbeat = 15_000;
 
-/** Returns the lines of the block at the bottom of a terminal that is redrawn. */
+/** Returns the lines of the open steps, which are redrawn at the bottom of a terminal. */
 export function liveLines(steps: readonly OpenStep[], now: number, columns: number): string[] {
   const spinner = "|/-\\"[Math.floor(now / redraw) % 4] ?? "|";
   return steps.map((step) => {
@@ -118,7 +121,7 @@ class LineScreen implements Screen {
     this.drawn = lines.length;
   }
 
-  /** Prints the open steps if nothing was printed for a while. */
+  /** Prints the open steps if nothing was printed for {@link heartbeat}. */
   private breathe(): void {
     const now = this.target.now();
     if (now - this.spokenAt < heartbeat) return;
@@ -127,10 +130,13 @@ class LineScreen implements Screen {
   }
 }
 
-/** Returns a screen: a redrawn block on a terminal; elsewhere plain lines, repeated every 15 s. */
+/**
+ * Returns a screen. On a terminal, the screen redraws the open steps; elsewhere, it prints plain
+ * lines and repeats the open steps every 15 s.
+ */
 export const createScreen = (target: ScreenTarget): Screen => new LineScreen(target);
 
-/** Returns the screen on standard error, so that standard output has only results. */
+/** Returns the screen on standard error. Standard output is only for results. */
 export function terminalScreen(stream: NodeJS.WriteStream = process.stderr): Screen {
   return createScreen({
     write: (text) => stream.write(text),

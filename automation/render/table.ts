@@ -1,5 +1,6 @@
 /**
- * Returns text in columns as wide as their widest cell, two spaces apart, without trailing spaces.
+ * Returns a text table. Each column is as wide as its widest cell; columns are two spaces apart;
+ * lines have no trailing spaces.
  */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];

@@ -1,6 +1,6 @@
 import type { CloudPlace, WhichCluster } from "../cluster/options.js";
 
-/** Names the clusters: `cluster 'shop'`, `clusters 'shop', 'test'`. */
+/** Returns the names of the clusters in words: `cluster 'shop'`, `clusters 'shop', 'test'`. */
 export const clusterWords = ({ clusters }: Pick<WhichCluster, "clusters">): string =>
   `cluster${clusters.length > 1 ? "s" : ""} ${clusters.map((name) => `'${name}'`).join(", ")}`;
 
@@ -12,7 +12,7 @@ export const identityWords = ({
   return held ? "no identity" : "not made yet";
 };
 
-/** Names cloud, region and project, as far as they are known. */
+/** Returns cloud, region and project in words. Leaves out an unknown region. */
 export const placeWords = ({ cloud, region, project: { name, id } }: CloudPlace): string =>
   [
     `cloud '${cloud}'`,
@@ -20,7 +20,7 @@ export const placeWords = ({ cloud, region, project: { name, id } }: CloudPlace)
     `project '${name === "" ? id : name}'`,
   ].join(", ");
 
-/** Describes the clusters that a command is about, in one line. */
+/** Returns one line about the clusters of a command: names, identities and place. */
 export function clusterLine(which: WhichCluster): string {
   const where = which.place ? ` in ${placeWords(which.place)}` : "";
   const line = `${clusterWords(which)} (${identityWords(which)})${where}`;

@@ -6,19 +6,19 @@ import { withoutPassword } from "../../base/urls.js";
 import { UserError } from "../../base/user-error.js";
 
 /*
- * Checks the addresses of Pulumi's backends before anything starts: the engine reports a wrong one
- * late and less clearly.
+ * Checks of the URL of Pulumi's backend before any work: the engine reports a wrong URL late and
+ * less clearly.
  */
 
 const kinds = ["file", "s3", "gs", "azblob", "postgres", "http", "https"];
 const example = "write one like file:///srv/stacks, s3://bucket or postgres://user@host/database";
 
-/** Variable with the backend's URL; it overrides all other settings. */
+/** Variable with the backend's URL. The variable overrides all other settings. */
 export const backendVariable = "PULUMI_BACKEND_URL";
 
 interface Named {
   readonly backend: string;
-  /** Name of the setting. */
+  /** Name of the setting that contains the URL. */
   readonly by: string;
 }
 
@@ -27,7 +27,8 @@ function refuse({ backend, by }: Named, why: string, what = `Correct it: ${examp
 }
 
 /**
- * Returns what the engine uses for `~`: this user's home on this machine, whatever HOME contains.
+ * Returns the directory that the engine uses for `~`: the user's home directory on this machine,
+ * whatever HOME contains.
  */
 function home(): string {
   try {
@@ -37,7 +38,7 @@ function home(): string {
   }
 }
 
-/** Returns the directory of a `file://` backend; undefined for any other. */
+/** Returns the directory of a `file://` backend; undefined for other backends. */
 export function backendDirectory(backend: string, by = backendVariable): string | undefined {
   if (!backend.startsWith("file://")) return undefined;
   const [plain = ""] = backend.split("?");
@@ -50,11 +51,12 @@ export function backendDirectory(backend: string, by = backendVariable): string 
   return resolve(fileURLToPath(url));
 }
 
-/** Arguments that make the engine use other files in the directory than these commands read. */
+/** URL parameters with which the engine would use other files than these commands read. */
 const leading = ["prefix", "key"];
 
 /**
- * Throws unless the directory exists and is writable. With `create_dir=true` the engine creates it.
+ * Throws unless the directory exists and is writable. With `create_dir=true` in the URL, the engine
+ * creates the directory.
  */
 function requireDirectory(named: Named, directory: string): void {
   const query = new URLSearchParams(named.backend.split("?")[1]);
@@ -82,14 +84,14 @@ function requireDirectory(named: Named, directory: string): void {
   }
 }
 
-/** Returns whether the URL has a host or a bucket; for a database, a socket's directory counts. */
+/** Returns whether the URL names a host or bucket, or for a database the folder of a socket. */
 const namesPlace = (backend: string): boolean => {
   if (!URL.canParse(backend)) return false;
   const { hostname, searchParams } = new URL(backend);
   return hostname !== "" || searchParams.has("host");
 };
 
-/** Throws if the URL cannot be a backend; returns it. */
+/** Returns the URL. Throws if the URL cannot be the URL of a backend. */
 export function requireBackend(backend: string, by = backendVariable): string {
   const named = { backend, by };
   const [, kind = ""] = /^([a-z][a-z0-9+.-]*):\/\//.exec(backend) ?? [];
@@ -101,9 +103,9 @@ export function requireBackend(backend: string, by = backendVariable): string {
 }
 
 /**
- * Returns the environment for an engine that changes a state. In a directory the engine keeps an
- * attributes file next to each file, with a hash, and writes it hundreds of times. Nothing reads
- * these files, and a half-written one makes the state unreadable.
+ * Returns the environment for an engine that changes a state. For each file in a directory backend,
+ * the engine also writes an attributes file with a hash, hundreds of times. No program reads the
+ * attributes files, and an incomplete attributes file makes the state unreadable.
  */
 export function withoutAttributes(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { [backendVariable]: backend = "" } = env;

@@ -11,7 +11,7 @@ import { ensureCommands } from "../../base/host-packages.js";
 import { passphraseEnvironment } from "./passphrase.js";
 import { ensureAgent, madeKey, type Agent } from "./ssh-agent.js";
 
-/** Facts of a running lab that matter here. */
+/** Names and paths of the lab that commands need. */
 export interface LabSettings {
   readonly cloud: string;
   /** Name of the clouds.yaml entry that reaches the lab cloud over TLS. */
@@ -20,7 +20,7 @@ export interface LabSettings {
   readonly siteFile: string;
 }
 
-/** Returns where the lab stores its facts while it runs. */
+/** Returns names and paths of the lab. The files exist while the lab runs. */
 export const labSettings = (): LabSettings => ({
   cloud: labName(),
   tlsCloud: `${labName()}-tls`,
@@ -36,7 +36,10 @@ const isSet = (value: string | undefined): value is string => value !== undefine
 export const cloudIsNamed = (env: NodeJS.ProcessEnv): boolean =>
   isSet(env["OS_CLOUD"]) || isSet(env["OS_AUTH_URL"]);
 
-/** Returns whether the lab is the cloud to use: it is named, or none is named and it runs. */
+/**
+ * Returns whether commands use the lab's cloud: OS_CLOUD names it, or no cloud is named and the lab
+ * runs.
+ */
 export function usesLab(env: NodeJS.ProcessEnv): boolean {
   const { cloud, tlsCloud } = labSettings();
   if ([cloud, tlsCloud].includes(env["OS_CLOUD"] ?? "")) return true;
@@ -44,13 +47,16 @@ export function usesLab(env: NodeJS.ProcessEnv): boolean {
 }
 
 /**
- * Returns whether stand-ins are used by default: on the lab, and if no cloud is named. Other clouds
- * get the official plugins.
+ * Returns true if the toolchain may use stand-ins for plugins: on the lab, and if no cloud is
+ * named. Undefined for other clouds, which need the official plugins.
  */
 export const standInsByDefault = (env: NodeJS.ProcessEnv): true | undefined =>
   usesLab(env) || !cloudIsNamed(env) ? true : undefined;
 
-/** Returns the variables that select the cloud. */
+/**
+ * Returns the variables that select the lab's cloud; no variables if the user has named a cloud.
+ * Throws if there is neither.
+ */
 export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   if (!usesLab(env)) {
     if (cloudIsNamed(env)) return {};
@@ -69,20 +75,24 @@ export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string>
 }
 
 /**
- * Returns the backend: from the environment, or else from the project, as Pulumi does. Default on
- * the lab: a directory that is deleted with the lab. Default otherwise: the user's own directory.
+ * Returns the backend's URL: from the environment, else from the project's Pulumi.yaml, as Pulumi
+ * does. Default: a directory in the user's state directory; on the lab, a directory that is deleted
+ * with the lab.
  */
 export function backendUrl(env: NodeJS.ProcessEnv, ofProject?: string): string {
   const named = env[backendVariable];
   if (isSet(named)) return requireBackend(named);
   if (isSet(ofProject)) return requireBackend(ofProject, "Pulumi.yaml: backend.url");
-  // The stacks of a lab describe machines that disappear with it: a new lab needs new stacks.
+  // The stacks of a lab describe machines that disappear with the lab. A new lab needs new stacks.
   const directory = stateDirectory(...(usesLab(env) ? [labFolder()] : []), "pulumi");
   makeDirectory(directory);
   return pathToFileURL(directory).href;
 }
 
-/** Creates a directory; the error names XDG_STATE_HOME, by which the user may have moved it. */
+/**
+ * Creates a directory. The error names XDG_STATE_HOME, because the variable may be the reason for a
+ * wrong path.
+ */
 function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -97,8 +107,8 @@ function makeDirectory(directory: string): void {
 }
 
 /**
- * Variables that the engine or OpenStack's provider reads itself: the valid form, and what to
- * write.
+ * Variables that the engine or OpenStack's provider reads without a useful error: pattern of valid
+ * values, and advice.
  */
 const readElsewhere: Readonly<Record<string, readonly [RegExp, string]>> = {
   PULUMI_PARALLEL: [
@@ -118,16 +128,16 @@ function requireVariables(env: NodeJS.ProcessEnv): void {
 
 /** Environment of an operation. */
 export interface OperationEnvironment {
-  /** All variables for engine, plugins and program. */
+  /** All environment variables for engine, plugins and program. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Variables that differ from the given environment. */
+  /** Variables in `env` that differ from the user's environment. */
   readonly changes: Readonly<Record<string, string>>;
   readonly backend: string;
   readonly onLab: boolean;
   readonly toolchain: Toolchain;
-  /** Version of its `pulumi`, as printed by it. */
+  /** Version that the toolchain's `pulumi` prints. */
   readonly engineVersion?: string;
-  /** Agent with the login key; absent if it was not requested. */
+  /** SSH agent with the login key. Absent if the caller requested no agent. */
   readonly agent?: Agent;
   close(): Promise<void>;
 }
@@ -139,34 +149,37 @@ export interface EnvironmentOptions {
   /** Variables to start from. Default: the process environment. */
   readonly env?: NodeJS.ProcessEnv;
   /**
-   * URL of the backend in the project's Pulumi.yaml (`backend.url`); PULUMI_BACKEND_URL overrides
-   * it. Default: none.
+   * URL of the backend in the project's Pulumi.yaml (`backend.url`). PULUMI_BACKEND_URL overrides
+   * this URL. Default: none.
    */
   readonly backend?: string | undefined;
   /** Version of the OpenStack plugin. Default: `defaultOpenstackPlugin`. */
   readonly openstackPlugin?: OpenstackPlugin | undefined;
-  /** Whether to start an agent if none runs. Default: true. */
+  /** Whether to start an ssh-agent if none with a key runs. Default: true. */
   readonly agent?: boolean;
   /**
-   * Whether the stack's secrets need a passphrase; not if the settings name another secrets
-   * provider. "optional": works without one, too. Default: true.
+   * Whether the stack's secrets need a passphrase. False if the settings name another secrets
+   * provider. "optional": a missing passphrase is no error. Default: true.
    */
   readonly passphrase?: boolean | "optional";
 }
 
 export const sshCommands = { "ssh-agent": "openssh-client", "ssh-add": "openssh-client" };
 
-/** Returns the path of the user's own key for clusters. */
+/** Returns the path of the login key that stackadm creates for this user. */
 export const ownKeyFile = (): string => stateDirectory("ssh", "id_ed25519");
 
-/** Finds or creates toolchain, cloud settings, backend, passphrase and login key. */
+/**
+ * Prepares the environment of an operation: toolchain, cloud, backend, passphrase and login key.
+ * Creates missing parts.
+ */
 export async function prepareEnvironment(
   options: EnvironmentOptions = {},
 ): Promise<OperationEnvironment> {
   const env = options.env ?? process.env;
   requireVariables(env);
   const cloud = cloudEnvironment(env);
-  // Check the backend first: the following work may take minutes.
+  // Checks the backend first, because the further work may take minutes.
   const backend = backendUrl(env, options.backend);
   const { progress = silent, signal, passphrase: needed = true } = options;
   const note = (text: string): void => {

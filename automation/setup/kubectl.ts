@@ -2,9 +2,9 @@ import { z } from "zod";
 import { run } from "../../base/run.js";
 import { missingCommands } from "../../base/host-packages.js";
 
-/** State of this machine's kubectl, as far as it matters for one cluster. */
+/** Facts about this machine's kubectl, in relation to a cluster. */
 export interface Kubectl {
-  /** Version as printed: "v1.36.3". Absent if there is no working kubectl. */
+  /** Version that kubectl prints: "v1.36.3". Absent if there is no working kubectl. */
   readonly version?: string;
   /** Sentence with the problem and what to do. Absent if kubectl can be used. */
   readonly advice?: string;
@@ -38,8 +38,8 @@ const numbers = (version: string): [number, number] => {
 };
 
 /**
- * Checks whether kubectl fits a cluster of this version: at most one minor version away. Never
- * throws.
+ * Returns version and advice for a cluster of this version. kubectl may be at most one minor
+ * version older or newer than the cluster. Never throws.
  */
 export async function lookAtKubectl(
   cluster: string,

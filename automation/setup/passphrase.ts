@@ -9,8 +9,8 @@ export interface PassphraseOptions {
   /** URL of the state backend. */
   readonly backend: string;
   /**
-   * Whether the stack's secrets need a passphrase. "optional": a missing one is reported instead of
-   * refused.
+   * Whether the stack's secrets need a passphrase. "optional": a missing passphrase is only
+   * reported to `note`.
    */
   readonly needed: boolean | "optional";
   /** Called with a sentence about a passphrase that was created or is missing. */
@@ -41,15 +41,15 @@ function readableFile(path: string): boolean {
   }
 }
 
-/** Returns whether the backend is Pulumi's own service, which encrypts the secrets itself. */
+/** Returns whether the backend is a Pulumi service, which encrypts secrets without a passphrase. */
 const keepsSecrets = (backend: string): boolean => /^https?:/.test(backend);
 
 const noneIsNamed = (backend: string): string =>
   `No passphrase is set for the secrets of the stacks at ${withoutPassword(backend)}`;
 
 /**
- * Returns the error for a shared backend without a passphrase. A passphrase created here would
- * exist only on this machine: if the machine is deleted, every secret in the state is lost.
+ * Returns the error for a shared backend without a passphrase. A passphrase that the program
+ * creates would exist only on this machine: without the machine, every secret in the state is lost.
  */
 const notMadeHere = (backend: string): UserError =>
   new UserError(
@@ -59,8 +59,9 @@ const notMadeHere = (backend: string): UserError =>
   );
 
 /**
- * Returns the variable for the engine's passphrase: nothing if the user names one, or else this
- * user's own file, which is created if it does not exist.
+ * Returns the variable with which the engine finds the passphrase. Returns no variable if the user
+ * has set one. Otherwise uses the user's passphrase file in the state directory, and creates the
+ * file if needed.
  */
 export function passphraseEnvironment(
   env: NodeJS.ProcessEnv,

@@ -21,7 +21,8 @@ export interface Agent {
 }
 
 /**
- * Milliseconds for an agent's answer. A local agent answers at once; a forwarded one may be slow.
+ * Time limit in milliseconds for an agent's answer. A local agent answers at once; a forwarded
+ * agent may be slow.
  */
 const answerMilliseconds = 15_000;
 
@@ -42,7 +43,7 @@ export async function agentKeys(socket: string, env = process.env): Promise<stri
   return code === 0 ? stdout.split("\n").filter((line) => /^(ssh|ecdsa|sk)-/.test(line)) : [];
 }
 
-/** Called with the path of a new key. */
+/** Callback that gets the path of a new key. */
 type OnMade = (path: string) => void;
 
 /** Returns a callback that reports a new key. */
@@ -55,8 +56,8 @@ export const madeKey =
   };
 
 /**
- * Creates the user's own key for the clusters if there is none: without a passphrase, readable by
- * its owner only.
+ * Creates the login key at `path` if there is none. The key has no passphrase and is readable only
+ * by the owner.
  */
 export async function ensureKey(path: string, onMade: OnMade = () => undefined): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -65,8 +66,8 @@ export async function ensureKey(path: string, onMade: OnMade = () => undefined):
 }
 
 /**
- * Creates the key in a temporary directory, because ssh-keygen asks before it overwrites. Returns
- * false if another command has created one meanwhile.
+ * Creates the key in a temporary directory, because ssh-keygen asks before it overwrites a file.
+ * Returns false if another command has created a key in the meantime.
  */
 async function makeKey(path: string): Promise<boolean> {
   const aside = mkdtempSync(`${path}-`);
@@ -84,7 +85,7 @@ async function makeKey(path: string): Promise<boolean> {
 const startTimeout = 15_000;
 
 /**
- * Returns whether an agent answers. The socket's file exists a moment before it accepts
+ * Returns whether an agent answers. The socket's file exists a moment before the agent accepts
  * connections.
  */
 async function answers(socket: string): Promise<boolean> {
@@ -102,9 +103,9 @@ async function waitForAgent(socket: string, child: ChildProcess): Promise<void> 
 }
 
 /**
- * Shell program that ssh-agent runs. It waits until the pipe on its standard input closes, which
- * happens however this process ends; then it ends the agent and deletes its directory ($0). If the
- * program itself is killed, the agent notices this within 10 s and exits.
+ * Shell program that ssh-agent runs. Waits until its standard input closes, which happens whenever
+ * this process ends. Then ends the agent and deletes the agent's directory ($0). If the shell
+ * program is killed, the agent exits within 10 s.
  */
 const keeper = `read -r _
 kill "$SSH_AGENT_PID"
@@ -115,7 +116,8 @@ rm -rf "$0"`;
 async function startAgent(keyFile: string): Promise<Agent> {
   const directory = mkdtempSync(join(tmpdir(), "stackadm-agent-"));
   const socket = join(directory, "socket");
-  // Detached: Ctrl-C at the terminal is for this process, which needs the agent to stop gracefully.
+  // Detached, so that Ctrl-C at the terminal does not end the agent: this process needs the agent
+  // for a graceful stop.
   const child = spawn("ssh-agent", ["-a", socket, "sh", "-c", keeper, directory], {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
@@ -159,8 +161,8 @@ async function startAgent(keyFile: string): Promise<Agent> {
 }
 
 /**
- * Returns the agent with the login key: the running one, if it has a key. Otherwise starts one for
- * the duration of the command, with the user's own key at `keyFile`.
+ * Returns the running agent if it has a key. Otherwise starts an agent with the key at `keyFile`,
+ * for the duration of the command.
  */
 export async function ensureAgent(
   env: NodeJS.ProcessEnv,

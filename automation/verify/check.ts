@@ -9,17 +9,20 @@ export interface Check {
   readonly name: string;
   readonly where: string;
   readonly ok: boolean;
-  /** Answer, or the reason why there is none. */
+  /** Answer of the checked part, or the reason why there is no answer. */
   readonly answer: string;
 }
 
 export interface VerifyOptions {
   readonly outputs: ClusterOutputs;
-  /** Whether the user installs the pod network: a node that only waits for it then passes. */
+  /**
+   * Whether the user installs the pod network. A node that only waits for a pod network then
+   * passes.
+   */
   readonly ownPodNetwork?: boolean | undefined;
   /**
-   * Machine in the cluster's network, from which internal addresses and the other machines are
-   * checked.
+   * Machine in the cluster's network. The verification reaches internal addresses and the other
+   * machines through this machine.
    */
   readonly entry?: SshTarget | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -28,20 +31,22 @@ export interface VerifyOptions {
   readonly onDetail?: (text: string) => void;
 }
 
-/** Running verification, with its clients. */
+/** Running verification: options and clients. */
 export interface Look extends VerifyOptions {
   readonly api: KubernetesApi;
   readonly sessions: Sessions;
 }
 
-/** Milliseconds between two tries. The first pauses are short, for what is nearly ready. */
+/**
+ * Milliseconds between two tries. The first pauses are short, because most parts are ready soon.
+ */
 const shortestPause = 100;
 const longestPause = 1_000;
 
 /** Milliseconds in which each check must succeed, with `timeoutFactor` 1. */
 export const usualPatience = 60_000;
 
-/** Repeats the attempt until it succeeds or the time is over; then throws the last error. */
+/** Repeats the attempt until it succeeds. Throws the last error after the time limit. */
 export async function eventually<T>(
   attempt: () => Promise<T>,
   { timeout = usualPatience, signal }: VerifyOptions,

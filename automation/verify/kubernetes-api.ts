@@ -42,8 +42,8 @@ const contextSchema = z.object({
 });
 
 /**
- * Parses YAML; undefined if that fails. The parser's error would contain lines of the kubeconfig,
- * which are secret.
+ * Returns the value of YAML text; undefined if the text is invalid. The parser's error would quote
+ * lines of the kubeconfig, which are secret.
  */
 function yamlOf(text: string): unknown {
   try {
@@ -53,7 +53,7 @@ function yamlOf(text: string): unknown {
   }
 }
 
-/** Reads address, CA and credentials of the current context. */
+/** Returns address, CA and credentials of the kubeconfig's current context. */
 export function readKubeAccess(kubeconfig: string): KubeAccess {
   const config = kubeconfigSchema.safeParse(yamlOf(kubeconfig));
   if (!config.success) throw new UserError("The stack's kubeconfig is invalid.");

@@ -12,10 +12,10 @@ interface Question {
   readonly ask: (look: Look, machine: MachineOutput) => Promise<string>;
 }
 
-/** Endpoint of etcd's health on the machine, as kubeadm configures it. */
+/** Port and path of etcd's health check, as kubeadm configures etcd. */
 const health = { port: etcdPorts.health, path: "/health" } as const;
 
-/** Checks a machine over SSH, for facts that the cluster's API does not have. */
+/** Returns a check that runs over SSH, for facts that the Kubernetes API does not have. */
 const onMachine =
   (ask: (sessions: Sessions, target: SshRoute) => Promise<string>): Question["ask"] =>
   async ({ entry, outputs, sessions }, machine) => {
@@ -48,7 +48,9 @@ const questions: Readonly<Record<Proof, Question>> = {
   },
 };
 
-/** Returns the checks of a machine; none for a role that this release does not know. */
+/**
+ * Returns the checks of a machine. Returns no checks for a role that this release does not know.
+ */
 const questionsTo = ({ role }: MachineOutput, { etcd }: ClusterOutputs): readonly Question[] => {
   const rows: Readonly<Partial<Record<string, RoleRow>>> = rolesOf({
     etcd: etcd && etcd.length > 0 ? etcd : undefined,
@@ -56,7 +58,9 @@ const questionsTo = ({ role }: MachineOutput, { etcd }: ClusterOutputs): readonl
   return (rows[role]?.proofs ?? []).map((proof) => questions[proof]);
 };
 
-/** Runs the checks that the machines' roles require in addition to the state of their nodes. */
+/**
+ * Runs the checks that the machines' roles require. The state of the nodes is checked elsewhere.
+ */
 export const checkMachines = (look: Look): Promise<Check[]> =>
   Promise.all(
     machinesOf(look.outputs).flatMap((machine) =>

@@ -3,8 +3,8 @@ import { nodeRoles, poolLabel, roleTable, type Role } from "../../components/pla
 import type { KubernetesApi } from "./kubernetes-api.js";
 
 /**
- * kubeadm's certificate that a control plane has to renew next, as it reports it
- * (components/kubeadm/scripts/renew.sh).
+ * Certificate of kubeadm that a control plane must renew next, as renew.sh
+ * (components/kubeadm/scripts) reports it.
  */
 export interface NextCertificate {
   /** Path of the file below /etc/kubernetes on the machine. */
@@ -22,14 +22,14 @@ export interface NodeReport {
   readonly internalAddress: string;
   readonly externalAddress: string;
   readonly zone: string;
-  /** ID as `openstack:///<server UUID>`; empty until the cloud controller has set it. */
+  /** Provider ID: `openstack:///<server UUID>`. Empty until the cloud controller has set the ID. */
   readonly providerId: string;
   readonly ready: boolean;
-  /** Reason why the node is not ready; empty if it is. */
+  /** Reason why the node is not ready. Empty for a ready node. */
   readonly reason: string;
   /**
-   * Certificate to renew next. Absent for workers, and for control planes that have not reported it
-   * yet.
+   * Certificate to renew next. Absent for workers, and for control planes that have not reported a
+   * certificate yet.
    */
   readonly certificate?: NextCertificate;
 }
@@ -65,13 +65,13 @@ interface Condition {
   readonly message?: string | undefined;
 }
 
-/** Returns why pods cannot use the node; undefined if they can. */
+/** Returns the reason why pods cannot use the node; undefined for a usable node. */
 function complaintOf(conditions: readonly Condition[]): string | undefined {
   const of = (wanted: string) => conditions.find(({ type }) => type === wanted);
   const [ready, network] = [of("Ready"), of("NetworkUnavailable")];
   if (ready?.status !== "True") return ready?.message ?? "no Ready condition";
-  // Condition for the cloud's routes to the node's pods. Pod networks without such routes do not
-  // set it, or set it to False.
+  // NetworkUnavailable tells whether the cloud has routes to the node's pods. Pod networks without
+  // such routes do not set the condition, or set it to False.
   if (network?.status !== "True") return undefined;
   return network.message ?? "the cloud has no route to its pods";
 }
@@ -88,11 +88,11 @@ const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Returns the role of a node from its label. A node without such a label is a worker. */
+/** Returns the role of a node from the node's labels. A node without a role's label is a worker. */
 const roleOf = (labels: Labels): Role =>
   nodeRoles().find((role) => (roleTable[role].label ?? "") in labels) ?? "worker";
 
-/** Returns the role's name for users: the pool's name, if it has one. */
+/** Returns the name of the role for users. For a node of a pool, this is the pool's name. */
 function nameOf(role: Role, labels: Labels): string {
   const { label, title } = roleTable[role];
   return (label === poolLabel ? labels[poolLabel] : undefined) ?? title.replace("-", " ");
@@ -119,7 +119,7 @@ export async function readNodes(api: KubernetesApi): Promise<NodeReport[]> {
       providerId: spec.providerID,
       ready: reason === undefined,
       reason: reason ?? "",
-      // Only control planes have certificates: the annotation of another node is ignored.
+      // Only control planes have these certificates, so the annotation of another node is ignored.
       ...(roleTable[role].grant === "certificates" &&
         nextCertificate(metadata.annotations["stackadm.io/certificates"])),
     };

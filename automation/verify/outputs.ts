@@ -10,8 +10,8 @@ const machine = z.looseObject({
   address: z.string(),
   sshHost: z.string().optional(),
   /**
-   * Name of the machine through which one without `sshHost` is reached. Absent in outputs of early
-   * releases.
+   * Name of the machine through which SSH reaches a machine without `sshHost`. Absent in outputs of
+   * early releases.
    */
   sshThrough: z.string().optional(),
   /** Login user. Absent in outputs of early releases. */
@@ -65,7 +65,7 @@ export function parseOutputs(outputs: unknown): ClusterOutputs {
   );
 }
 
-/** Returns the host key of `host` from lines of a known_hosts file. */
+/** Returns the host key of `host` in lines of a known_hosts file; undefined if there is none. */
 export function hostKeyOf(lines: readonly string[], host: string): string | undefined {
   for (const line of lines) {
     const [hosts = "", algorithm = "", key = ""] = line.trim().split(/\s+/);
@@ -80,12 +80,12 @@ export const machinesOf = ({ nodes, bastion, etcd }: ClusterOutputs): MachineOut
   ...[bastion, etcd].flatMap((apart) => apart ?? []),
 ];
 
-/** Login data; a machine's own user overrides the one given here. */
+/** Login data. The user in a machine's outputs overrides the user here. */
 type Login = Omit<SshTarget, "host" | "hostKey">;
 
 /**
- * Returns the machine from which internal addresses are checked: the first that is reachable from
- * here.
+ * Returns the first machine that SSH reaches directly. The verification checks internal addresses
+ * from this machine.
  */
 const entryOf = (outputs: ClusterOutputs): MachineOutput | undefined =>
   machinesOf(outputs).find(({ sshHost }) => sshHost !== undefined);
@@ -102,8 +102,8 @@ function hopTo(
 }
 
 /**
- * Returns how to log in to that machine; undefined if no machine has an SSH address with a known
- * host key.
+ * Returns how to log in to the machine of `entryOf`. Undefined if no machine has an SSH address, or
+ * its host key is unknown.
  */
 export function entryTarget(outputs: ClusterOutputs, login: Login): SshTarget | undefined {
   const entry = entryOf(outputs);
@@ -111,8 +111,8 @@ export function entryTarget(outputs: ClusterOutputs, login: Login): SshTarget | 
 }
 
 /**
- * Returns how to log in to a machine, by the route in the outputs. Undefined unless every host key
- * on the route is known.
+ * Returns how to log in to a machine, by the route in the outputs. Undefined if a host key on the
+ * route is unknown.
  */
 export function targetOf(
   machine: MachineOutput,
@@ -124,7 +124,7 @@ export function targetOf(
   if (sshHost !== undefined) return target;
   const hop =
     sshThrough === undefined
-      ? // Outputs of early releases: all machines are reached through the same one.
+      ? // In outputs of early releases, one machine is the proxy for all others.
         entryOf(outputs)
       : machinesOf(outputs).find(({ name }) => name === sshThrough);
   const proxy = hop && hopTo(hop, outputs, login);

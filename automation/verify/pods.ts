@@ -12,7 +12,10 @@ const podSchema = z.looseObject({
   }),
 });
 
-/** Returns why a pod is not Ready, with kubelet's message if there is one; undefined if it is. */
+/**
+ * Returns the reason why a pod is not Ready, with kubelet's message if there is one; undefined for
+ * a ready pod.
+ */
 export async function podComplaint(
   api: KubernetesApi,
   namespace: string,

@@ -80,7 +80,7 @@ export interface FetchOptions {
   readonly host?: string | undefined;
 }
 
-/** SSH sessions to machines. Logs in to each only once. */
+/** SSH sessions to machines. Logs in to each machine only once. */
 export class Sessions {
   readonly #clients = new Map<string, Promise<Client>>();
   #closed = false;
@@ -88,7 +88,7 @@ export class Sessions {
   /**
    * Creates an object without open sessions.
    *
-   * @param patience how long a machine may be silent. @default 15 s
+   * @param patience time limits for a machine that does not answer. @default 15 s of silence
    */
   constructor(private readonly patience?: Patience) {}
 
@@ -102,7 +102,7 @@ export class Sessions {
     return within(timeout, work(), `${address}:${port} does not answer to ${target.host}.`);
   }
 
-  /** Logs in to the machine, unless that is done. */
+  /** Logs in to the machine, unless there is a session. */
   async logIn(target: SshRoute): Promise<void> {
     await within(patience, this.#client(target), `${target.host} refuses the login.`);
   }
@@ -119,7 +119,7 @@ export class Sessions {
   }
 
   #client(target: SshRoute): Promise<Client> {
-    // Every machine has another host key.
+    // The host key identifies the machine.
     const { hostKey } = target;
     if (this.#closed) return Promise.reject(new UserError("Stopped on request."));
     const known = this.#clients.get(hostKey);

@@ -12,14 +12,14 @@ export interface Verification {
   readonly machines: readonly Check[];
   readonly services: readonly Check[];
   readonly claims: readonly Check[];
-  /** Whether nodes may wait for the user's own pod network. */
+  /** Whether the user installs the pod network, so that nodes may wait for it. */
   readonly ownPodNetwork?: boolean | undefined;
   readonly ok: boolean;
 }
 
 /**
- * Returns whether the node is ready, or waits only for the user's own pod network, as kubelet
- * reports it.
+ * Returns whether the node is ready, or kubelet reports that the node waits only for the pod
+ * network that the user installs.
  */
 const fine = (node: NodeReport, { ownPodNetwork }: Pick<VerifyOptions, "ownPodNetwork">): boolean =>
   node.ready || (ownPodNetwork === true && node.reason.includes("NetworkPluginNotReady"));
@@ -34,7 +34,7 @@ interface Asked {
 const whereOf = ({ address, host }: Asked): string =>
   host === undefined ? `http://${address}/` : `http://${host}/ at ${address}`;
 
-/** Checks it from this machine. */
+/** Checks an HTTP server from this computer. */
 const checkOutside = (asked: Asked, options: VerifyOptions): Promise<Check> =>
   check(asked.name, whereOf(asked), {
     options,
@@ -44,7 +44,7 @@ const checkOutside = (asked: Asked, options: VerifyOptions): Promise<Check> =>
     },
   });
 
-/** Checks it from a machine of the cluster. */
+/** Checks an HTTP server from a machine of the cluster. */
 const checkInside = (asked: Asked, options: Look): Promise<Check> =>
   check(asked.name, whereOf(asked), {
     options,
@@ -95,13 +95,15 @@ async function checkClaims(api: KubernetesApi, options: VerifyOptions): Promise<
   return [await check("claim", `${namespace}/${claim}`, { attempt, options })];
 }
 
-/** Returns the nodes when all are ready; after the time limit, returns them as they are. */
+/**
+ * Returns the nodes as soon as all are ready. After the time limit, returns the nodes as they are.
+ */
 function checkNodes(api: KubernetesApi, options: VerifyOptions): Promise<NodeReport[]> {
   const wanted = new Set(options.outputs.nodes.map(({ name }) => name));
   const allReady = async (): Promise<NodeReport[]> => {
     options.onDetail?.("nodes");
     const found = await readNodes(api);
-    // A removed machine's node stays until the cloud controller deletes it.
+    // The cloud controller deletes the node of a removed machine later.
     const ours = found.filter(({ name }) => wanted.has(name));
     const late = ours.find((node) => !fine(node, options));
     const missing = wanted.size - ours.length;
@@ -109,14 +111,14 @@ function checkNodes(api: KubernetesApi, options: VerifyOptions): Promise<NodeRep
     if (missing > 0) throw new Error(`${missing} machines have not joined`);
     return found;
   };
-  // Return the nodes even if some never become ready.
+  // Returns the nodes even if some nodes never become ready.
   return eventually(allReady, options).catch(() => readNodes(api));
 }
 
 /**
- * Checks the finished cluster: nodes, etcd, sample services, the data on the claim. Changes
- * nothing. Expects what the outputs describe, because that was applied: the settings may have
- * changed since, and those of a custom program do not describe the cluster.
+ * Checks the finished cluster: nodes, etcd, sample services, the data on the sample claim. Changes
+ * nothing. Expects the machines and samples in the outputs, not in the settings: the settings may
+ * have changed since the last `up`, and a custom program's settings do not describe the cluster.
  */
 export async function verifyCluster(options: VerifyOptions): Promise<Verification> {
   const api = new KubernetesApi(readKubeAccess(options.outputs.kubeconfig));
@@ -139,7 +141,7 @@ export async function verifyCluster(options: VerifyOptions): Promise<Verificatio
   return { ...seen, ok: shortcomings(seen, outputs).length === 0 };
 }
 
-/** Returns what does not work, a line each; empty if everything works. */
+/** Returns a line for each part of the cluster that does not work; no line if everything works. */
 export function shortcomings(
   { nodes, machines, services, claims, ownPodNetwork }: Omit<Verification, "ok">,
   outputs: Pick<ClusterOutputs, "nodes">,

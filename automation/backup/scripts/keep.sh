@@ -1,8 +1,11 @@
 #!/bin/bash
-# Prints what is to be kept of a machine, and leaves nothing on it.
-# standing: {"majority", "index"}: whether etcd here goes on with a majority of its members, and how far it has come.
-# snapshot: of etcd, as etcdctl saves it: its last 32 bytes are the SHA-256 of all before. A member can give one without a majority, too.
-# archive POD...: the files of a machine that has these static pods, etcd or kube-apiserver, as tar.gz.
+# Prints parts of a machine for a backup, and leaves no files on the machine.
+# standing: prints {"majority", "index"}: whether the etcd member reaches a majority of members, and
+#   the member's Raft index.
+# snapshot: prints a snapshot of etcd, as etcdctl saves it. The last 32 bytes are the SHA-256 of all
+#   bytes before. Works without a majority, too.
+# archive POD...: prints the files of a machine as tar.gz. POD is a static pod of the machine: etcd
+#   or kube-apiserver.
 set -euo pipefail
 umask 077
 readonly pki=/etc/kubernetes/pki/etcd data=/var/lib/etcd volatile=/run/stackadm
@@ -11,7 +14,7 @@ readonly kubernetes=/etc/kubernetes state=/var/lib/stackadm
 factor=1
 [[ ! -r $state/timeout-factor ]] || read -r factor <"$state/timeout-factor" || :
 [[ $factor =~ ^[1-9][0-9]?$ ]] || factor=1
-# Of this run: the etcdctl of one that was killed may still write.
+# The process ID is in the name: an etcdctl that a killed run started may still write its file.
 readonly file=$data/stackadm-snapshot-$$.db
 
 die() {
@@ -19,14 +22,14 @@ die() {
   exit 1
 }
 
-# Sets `container`.
+# Sets `container` to the ID of the running etcd container.
 find_etcd() {
   container=$(timeout "$((20 * factor))" crictl ps --quiet --state running --name '^etcd$') || die "what runs on $(hostname) cannot be asked"
   [[ -n $container ]] || die "no etcd runs on $(hostname)"
   container=${container%%$'\n'*}
 }
 
-# etcdctl SECONDS WORD...: SECONDS are multiplied by the factor.
+# etcdctl SECONDS WORD...: runs etcdctl in the container, for at most SECONDS times `factor`.
 etcdctl() {
   local seconds=$1
   shift
@@ -37,7 +40,7 @@ etcdctl() {
 standing() {
   local container majority=false said index
   find_etcd
-  # Only a majority answers it.
+  # etcd answers this request only with a majority.
   if etcdctl 20 get stackadm >/dev/null 2>&1; then majority=true; fi
   said=$(etcdctl 20 endpoint status --write-out=json) || die "etcd on $(hostname) does not answer"
   index=$(sed -n 's/.*"raftIndex":\([0-9]*\).*/\1/p' <<<"$said")
@@ -50,9 +53,9 @@ snapshot() {
   mkdir -p "$volatile"
   exec 9>"$volatile/snapshot"
   flock -n 9 || die "another snapshot is being taken on $(hostname)"
-  # What one left that was killed.
+  # Deletes files of killed runs.
   rm -f "$data"/stackadm-snapshot*
-  # A disk that is full would end etcd, which takes away files while they are counted.
+  # A full disk would stop etcd. `du` may fail, because etcd deletes files while `du` counts.
   size=$(du -sb "$data/member/snap" 2>/dev/null | cut -f 1) || :
   free=$(df --output=avail -B1 "$data" | tail -n 1) || :
   [[ -n $size && -n $free ]] || die "how large etcd's data on $(hostname) are, and what is free beside them, is not known"
@@ -62,7 +65,8 @@ snapshot() {
   cat "$file"
 }
 
-# Lets a machine that is created again take this one's place. No step of an `up` works meanwhile.
+# Prints the files with which a machine that is created again can replace this machine. Holds the
+# lock of the machine, so that no script of `up` runs meanwhile.
 archive() {
   local one present=() code=0
   mkdir -p "$volatile"
@@ -79,7 +83,8 @@ archive() {
   for one in "$kubernetes" /etc/hosts "$state" /var/lib/kubelet/{config.yaml,kubeadm-flags.env,pki}; do
     [[ ! -e $one ]] || present+=("$one")
   done
-  # kubeadm keeps a copy of etcd's data in its directory while it upgrades. 1: a file changed while it was read.
+  # During an upgrade, kubeadm keeps a copy of etcd's data below `tmp`. Exit code 1 of tar: a file
+  # changed while tar read it.
   tar -czf - --exclude="$kubernetes/tmp" --exclude="$state/server" --exclude="$state/restore*" "${present[@]}" || code=$?
   ((code <= 1)) || die "the files of $(hostname) cannot be read"
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# What restore.sh does by way of the API server of its machine, once that answers.
+# Functions of restore.sh that use the API server of the machine.
 
 readonly admin=/etc/kubernetes/admin.conf role=node-role.kubernetes.io/control-plane
 
@@ -9,11 +9,12 @@ kubectl_here() {
 
 api_answers() { [[ $(kubectl_here get --raw /readyz 2>/dev/null) == ok ]]; }
 
-# node NAME FIELD
+# node NAME FIELD: prints a field of a node; nothing if the node does not exist.
 node() { kubectl_here get node "$1" --ignore-not-found -o "jsonpath={$2}"; }
 
-# The node of a former server cannot become that of this one: it registers anew, and is marked as kubeadm had marked it. So is one that
-# came after the backup.
+# Registers this machine's node again if the node does not exist or belongs to the machine's former
+# server: Kubernetes does not let a node change its provider ID. Sets the label and the taint that
+# kubeadm sets.
 renew_node() {
   local name own known tainted=''
   name=$(hostname)
@@ -35,8 +36,8 @@ renew_node() {
   poll 60 kubectl_here label node "$name" --overwrite "$role=" >&2
 }
 
-# Whether users' pods run here, as the data have it: `take_pods` (components/kubeadm/scripts/control-plane.sh) gives the taint back only
-# where it took it.
+# Records whether the restored node accepts users' pods. `take_pods`
+# (components/kubeadm/scripts/control-plane.sh) adds the taint only on machines with this record.
 know_schedulable() {
   local taints
   taints=$(node "$(hostname)" '.spec.taints[*].key') || return 1

@@ -1,19 +1,23 @@
 #!/bin/bash
-# Brings etcd back from a snapshot, in steps that the operator's machine calls on all members and control planes at once.
-# look: prints {"prepared", "place", "live", "etcd", "apiServer", "majority", "unpacked", "peers"}: whether the machine was prepared for
-#   Kubernetes, has the keys of its place in the cluster, a manifest of etcd or the API server with kubelet, a manifest of each anywhere;
-#   whether its etcd goes on with a majority; the digest of the archive that gave it its place, until the cluster is back; and the peers
-#   that its etcd knows, null where it does not say.
-# unpack DIGEST: on a machine that was created again, the archive of its former server (standard input). Its etcd and API server do not start.
-# load TOKEN MEMBERS BYTES REVISION: makes the data of the snapshot (standard input) ready beside those of etcd, which goes on; their
-#   revisions go on behind REVISION. TOKEN is the run's.
-# tidy: takes away what is ready, where it is not to be used.
-# stop: ends etcd and the API server, as far as they are here.
-# swap TOKEN: the data that are ready take the place of the former ones, which are kept beside them; where an earlier run made those and
-#   came to no end, they are not.
-# start-etcd, start-api: start them again, and wait until they answer. What could not be done then is a line "note: ...".
-# settle: the cluster is back, and these data are in use.
-# nodes: prints a line for each node, NAME PROVIDER-ID. forget-node NAME: deletes one. register: this machine becomes a node again.
+# Restores etcd from a snapshot. The operator's computer calls each step on all members and control
+# planes at the same time.
+# look: prints {"prepared", "place", "live", "etcd", "apiServer", "majority", "unpacked", "peers"},
+#   see `lookedSchema` in restore-plan.ts.
+# unpack DIGEST: restores the files of the former server on a machine that was created again, from
+#   the archive on standard input. Does not start etcd and the API server.
+# load TOKEN MEMBERS BYTES REVISION: writes the data of the snapshot on standard input to the disk,
+#   while etcd continues to run with the present data. Revisions continue after REVISION. TOKEN is
+#   the cluster token of the restored etcd.
+# tidy: deletes loaded data that are not used.
+# stop: stops etcd and the API server, if the machine has them.
+# swap TOKEN: replaces etcd's data with the loaded data. Keeps the former data in a folder, unless
+#   an earlier restore, which did not finish, made the former data.
+# start-etcd, start-api: start etcd or the API server and wait for an answer. Print a line
+#   "note: ..." for each part that failed without ending the restore.
+# settle: records that the restore is complete and the restored data are in use.
+# nodes: prints a line "NAME PROVIDER-ID" for each node.
+# forget-node NAME: deletes a node.
+# register: registers this machine as a node again.
 set -euo pipefail
 umask 077
 readonly kubernetes=/etc/kubernetes data=/var/lib/etcd state=/var/lib/stackadm volatile=/run/stackadm
@@ -24,9 +28,11 @@ factor=1
 readonly manifests=$kubernetes/manifests aside=$state/restore pki=$kubernetes/pki/etcd
 readonly next=$data/stackadm-next former=$data/stackadm-former made=member/stackadm-restored
 readonly unpacked=$state/restore-unpacked flags=/var/lib/kubelet/kubeadm-flags.env
-# From which archive the machine has its place, until the cluster is back. No archive has it.
+# Digest of the archive from which the machine has its keys, until the restore is complete. Archives
+# do not contain this file.
 readonly origin=$state/restore-digest
-# Of what this needs, the last that prepare makes (components/machine/scripts/prepare.sh), after volumes and programs.
+# File that prepare.sh (components/machine/scripts) creates after all volumes and programs that a
+# restore needs.
 readonly guard=/etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf
 
 die() {
@@ -36,7 +42,8 @@ die() {
 
 note() { printf 'note: %s\n' "$*"; }
 
-# poll SECONDS COMMAND...
+# poll SECONDS COMMAND...: repeats the command until it succeeds, for at most SECONDS times
+# `factor`.
 poll() {
   local end=$((SECONDS + $1 * factor))
   shift
@@ -46,7 +53,8 @@ poll() {
   done
 }
 
-# Where the manifest of a static pod is: with kubelet, or set aside; nothing: the machine has none.
+# manifest_of POD: prints the path of a static pod's manifest, with kubelet or set aside. Prints
+# nothing if the machine has no such manifest.
 manifest_of() {
   local one
   for one in "$manifests/$1.yaml" "$aside/$1.yaml"; do
@@ -59,7 +67,7 @@ manifest_of() {
 
 has() { [[ -n $(manifest_of "$1") ]]; }
 
-# flag POD NAME: the value of an argument in its manifest.
+# flag POD NAME: prints the value of an argument in the pod's manifest.
 flag() { sed -n "s/^ *- --$2=//p" "$(manifest_of "$1")"; }
 
 running() { timeout "$((20 * factor))" crictl ps --quiet --state running --name "^$1\$"; }
@@ -88,7 +96,8 @@ look() {
     "$prepared" "$place" "$live" "$etcd" "$api" "$majority" "$digest" "$peers"
 }
 
-# Sets `peers` to those that this member knows, also without a majority. One that does not run knows nobody.
+# Sets `peers` to the peer URLs that this member lists, also without a majority. Sets no peers if
+# etcd does not run.
 ask_peers() {
   local containers said
   containers=$(running etcd) || return 1
@@ -97,7 +106,8 @@ ask_peers() {
   peers=[$(awk -F', ' '{ printf "%s\"%s\"", sep, $4; sep = ", " }' <<<"$said")]
 }
 
-# By what says that it has its place, the machine is known: that comes last, so that what was broken off is done again.
+# Restores the files in the archive on standard input. Copies the `*.done` files last: only they say
+# that the machine has joined, so an interrupted step runs again completely.
 unpack() {
   local digest=$1 file=$state/restore-archive.tgz server one
   mkdir -p "$state" "$data"
@@ -108,18 +118,18 @@ unpack() {
   tar -xpzf "$file" -C "$unpacked" || die "the archive cannot be unpacked on $(hostname)"
   rm -f "$file"
   systemctl stop kubelet
-  # What another archive brought here, whose restore did not come to its end.
+  # Deletes files from another archive, whose restore did not finish.
   rm -rf "$origin" "$state"/{init,join,etcd}.done "$kubernetes/pki" "$manifests"/{etcd,kube-apiserver}.yaml
-  # An etcd without data would begin a cluster of its own.
+  # kubelet must not start etcd yet: an etcd without data would begin a new cluster.
   mkdir -p "$aside"
   for one in etcd kube-apiserver; do
     if [[ -e $unpacked/etc/kubernetes/manifests/$one.yaml ]]; then mv -f "$unpacked/etc/kubernetes/manifests/$one.yaml" "$aside/"; fi
   done
-  # Nova has another ID for it.
+  # The new server has another ID in Nova.
   server=$(</var/lib/cloud/data/instance-id)
   one=$unpacked/var/lib/kubelet/kubeadm-flags.env
   if [[ -e $one ]]; then sed -i "s#openstack:///[0-9a-f-]*#openstack:///$server#" "$one"; fi
-  # Pods get a copy of it when they start.
+  # kubelet copies /etc/hosts into pods when the pods start.
   if [[ -e $unpacked/etc/hosts ]]; then name_api "$unpacked/etc/hosts"; fi
   mkdir -p "$unpacked/done"
   for one in "$unpacked"/var/lib/stackadm/*.done; do
@@ -135,7 +145,7 @@ unpack() {
   rm -rf "$unpacked"
 }
 
-# name_api FILE: the name of the API is what it was there.
+# name_api FILE: copies the API's name and address from the former server's /etc/hosts.
 name_api() {
   local known
   known=$(sed '/# stackadm$/d' /etc/hosts)
@@ -150,14 +160,15 @@ require_idle() {
   done
 }
 
-# etcdutl of the release that the member runs, from its image.
+# Writes the data of the snapshot on standard input, with etcdutl from the image of the machine's
+# etcd.
 load() {
   local token=$1 members=$2 bytes=$3 revision=$4 name url image free root=$volatile/etcd-image code=0
   require_idle
   name=$(flag etcd name) url=$(flag etcd initial-advertise-peer-urls)
   [[ ,$members, == *",$name=$url,"* ]] || die "the certificates of $(hostname) are for $url, and it has another address now"
   tidy
-  # etcd goes on meanwhile, and a disk that is full would end it. Beside the data there are logs of some size.
+  # etcd continues to run, and a full disk would stop it. 256 MiB are for logs beside the data.
   free=$(df --output=avail -B1 "$data" | tail -n 1)
   ((free > 3 * bytes + 268435456)) ||
     die "$data on $(hostname) has $((free / 1048576)) MiB left, and $((bytes * 3 / 1048576 + 257)) are needed beside the data"
@@ -165,7 +176,7 @@ load() {
   cat >"$next.db"
   mkdir -p "$root"
   pull_image 600 "$image" >&2 || [[ -n $(crictl images --quiet "$image") ]] || die "$(hostname) cannot pull $image$(pull_fault "$image")"
-  # What a run left that was killed may be another release.
+  # A killed run may have left the image of another release mounted.
   ctr -n k8s.io images unmount --rm "$root" >/dev/null 2>&1 || :
   ctr -n k8s.io images mount "$image" "$root" >&2 || die "the image $image cannot be read on $(hostname)"
   make_data "$root/usr/local/bin/etcdutl" >&2 || code=$?
@@ -174,12 +185,13 @@ load() {
   ((code == 0)) || die "the snapshot cannot be restored on $(hostname)"
 }
 
-# make_data ETCDUTL: with the variables of `load`. Every member has the same snapshot, so each comes to the same revision.
+# make_data ETCDUTL: creates the data from the snapshot, with the variables of `load`. All members
+# load the same snapshot, so all reach the same revision.
 make_data() {
   local said own more
   said=$("$1" snapshot status "$next.db" --write-out=json) && own=$(sed -n 's/.*"revision":\([0-9]*\).*/\1/p' <<<"$said") && [[ -n $own ]] || return 1
   more=$((revision - own))
-  # The clock that said it goes wrong.
+  # The clock of the operator's computer may be wrong.
   ((more > 0)) || more=1000000000
   "$1" snapshot restore "$next.db" --data-dir "$next" --name "$name" \
     --initial-cluster "$members" --initial-cluster-token "$token" --initial-advertise-peer-urls "$url" \
@@ -188,7 +200,8 @@ make_data() {
 
 tidy() { rm -rf "$next" "$next.db" "$former"; }
 
-# The whole container: an etcd that still writes would do so into data that were moved.
+# gone NAME: succeeds if no container of this name runs. An etcd that still runs would write into
+# the moved data.
 gone() {
   local containers
   containers=$(running "$1") && [[ -z $containers ]]
@@ -197,7 +210,7 @@ gone() {
 stop() {
   local one containers
   require_idle
-  # Nobody else takes a static pod away.
+  # Only kubelet stops a static pod whose manifest is gone.
   systemctl start kubelet || :
   mkdir -p "$aside"
   for one in kube-apiserver etcd; do
@@ -216,7 +229,7 @@ swap() {
   local at=$data
   [[ ! -d $next/member ]] || at=$next
   [[ -e $at/$made && $(<"$at/$made") == "$1 "* ]] || die "no data are ready on $(hostname)"
-  # Done before.
+  # An earlier call has already replaced the data.
   [[ $at == "$next" ]] || return 0
   if [[ -e $manifests/etcd.yaml ]] || ! gone etcd; then die "etcd on $(hostname) runs again: something put its manifest back"; fi
   if is_unfinished; then
@@ -229,8 +242,8 @@ swap() {
   rm -rf "$former"
 }
 
-# Whether a run of the last day made the data that are there, and was not seen to end: they are in the backup. Older ones may have been in
-# use since, whatever became of that run.
+# Succeeds if a restore in the last day made the present data and did not record its end: the backup
+# contains these data. Older data may have been in use since, even if the restore failed.
 is_unfinished() {
   local at=0
   [[ ! -e $data/$made ]] || read -r _ at <"$data/$made"
@@ -248,11 +261,12 @@ start_etcd() {
   put_back etcd
   systemctl start kubelet
   poll 240 etcd_answers || die "etcd on $(hostname) does not answer with the data of the snapshot; its log says why: crictl logs"
-  # Of a time when it was full: it would take nothing. Where it still is, it says so again.
+  # Clears alarms from the time of the snapshot, for example about a full database, with which etcd
+  # refuses writes. etcd raises the alarm again if the reason still exists.
   etcdctl alarm disarm >/dev/null || :
 }
 
-# A read that a majority answers, also where an alarm is on.
+# A read that only a majority answers, also while an alarm is raised.
 etcd_answers() { etcdctl get stackadm >/dev/null; }
 
 start_api() {
@@ -261,15 +275,16 @@ start_api() {
   systemctl start kubelet
   poll 240 api_answers || die "the API server of $(hostname) does not answer; its log says why: crictl logs"
   rmdir "$aside" 2>/dev/null || :
-  # From here on somebody may use it, and these data.
+  # From now on clients may use the API server and the restored data.
   rm -f "$origin" "$data/$made"
-  # They have read newer objects than there are.
+  # These components have read objects that are newer than the restored data.
   for container in $(running 'kube-(controller-manager|scheduler)'); do
     timeout "$((60 * factor))" crictl stop "$container" >&2 || :
   done
   systemctl restart kubelet
   renew_node || note "the node $(hostname) is not what its machine is yet; when webhooks answer, delete it, and restart kubelet there"
-  # What this machine remembers of the cluster is newer than the cluster: the next `up` looks at each of it.
+  # The machine's records are newer than the restored cluster. Without these files, the next `up`
+  # checks the cluster again.
   rm -f "$state"/kept-version "$state"/kept-upgraded
   poll 60 know_schedulable || note "whether pods of users may run on $(hostname) is not known; controlPlane.schedulable may have to be changed twice"
   for one in configuration kubelet proxy; do
@@ -277,7 +292,8 @@ start_api() {
   done
 }
 
-# No step of an `up` works meanwhile, and none of the machine's own.
+# locked COMMAND...: runs the command with the machine's lock, so that no script of `up` and no
+# timer of the machine works meanwhile.
 locked() {
   mkdir -p "$volatile"
   exec 9>"$volatile/lock"
