@@ -6,24 +6,29 @@ import { kubeadmVersion } from "../../base/versions.js";
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface EtcdMember {
-  /** Name of the machine and of the member. */
+  /** Name of the machine, which is also the name of the member. */
   readonly name: string;
   readonly address: string;
 }
 
 export interface EtcdSettings {
-  /** Kubernetes version, without a leading v; kubeadm derives etcd's version from it. */
+  /** Kubernetes version without a leading v. kubeadm derives the version of etcd from it. */
   readonly version: string;
   /** Registry of kubeadm's images; `registry.k8s.io` keeps kubeadm's default. */
   readonly imageRepository: string;
-  /** Image of etcd. @default kubeadm's */
+  /** Image of etcd. @default the image that kubeadm chooses */
   readonly image?: string | undefined;
 }
 
-/** Placeholders for values that the machine knows when it begins or joins (scripts/member.sh). */
+/**
+ * Placeholders for values that only the machine knows when it starts a new etcd or joins an
+ * existing one (scripts/member.sh).
+ */
 const placeholders = { state: "@STATE@", cluster: "@INITIAL_CLUSTER@" } as const;
 
-/** Returns documents for the kubeadm phases that create a member's certificates and static pod. */
+/**
+ * Returns the documents for the kubeadm phases that create a member's certificates and static pod.
+ */
 export function memberDocuments(member: EtcdMember, settings: EtcdSettings): string {
   const init = {
     apiVersion: kubeadmVersion,
@@ -40,7 +45,8 @@ export function memberDocuments(member: EtcdMember, settings: EtcdSettings): str
     kind: "ClusterConfiguration",
     kubernetesVersion: `v${settings.version}`,
     ...(!upstream && { imageRepository: settings.imageRepository }),
-    // One day less than kubeadm's CA, because an upgrade of these machines renews no certificate.
+    // One day less than the CA's validity: an upgrade of etcd machines renews no certificate, so
+    // the certificates must be valid as long as possible.
     certificateValidityPeriod: "87576h0m0s",
     etcd: {
       local: {
@@ -57,8 +63,8 @@ export function memberDocuments(member: EtcdMember, settings: EtcdSettings): str
 }
 
 /**
- * Returns the configuration of a kubelet that only runs static pods: it has no API server, and no
- * client may call it.
+ * Returns the configuration of a kubelet that only runs static pods. This kubelet has no API server
+ * and answers no client.
  */
 export const kubeletDocument = (own: Fields): string =>
   toYaml({
@@ -72,13 +78,19 @@ export const kubeletDocument = (own: Fields): string =>
     staticPodPath: "/etc/kubernetes/manifests",
   });
 
-/** Directory on control planes for their client certificate of etcd (scripts/client.sh). */
+/**
+ * Directory on control planes for the client certificate with which the API server connects to etcd
+ * (scripts/client.sh).
+ */
 const home = "/etc/kubernetes/etcd";
 
-/** Returns kubeadm's `etcd` block for etcd on the control planes with another image. */
+/**
+ * Returns the `etcd` block for kubeadm if etcd runs on control planes with another image than
+ * kubeadm's.
+ */
 export const localEtcd = (image: string): Fields => ({ local: splitReference(image) });
 
-/** Returns kubeadm's `etcd` block for etcd on separate machines. */
+/** Returns the `etcd` block for kubeadm if etcd runs on separate machines. */
 export const externalEtcd = (addresses: readonly string[]): Fields => ({
   external: {
     endpoints: addresses.map((address) => `https://${address}:${String(etcdPorts.clients)}`),

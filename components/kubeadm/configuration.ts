@@ -35,13 +35,16 @@ type Kubernetes = Pick<
 };
 type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
 
-/** Directory on control planes for files that API server flags name (scripts/configuration.sh). */
+/**
+ * Directory on control planes with the files that flags of the API server name
+ * (scripts/configuration.sh).
+ */
 const home = "/etc/kubernetes/stackadm";
 const auditLog = "/var/log/kubernetes/audit";
 
 /**
- * File on control planes. Its name contains a digest of its content: new content changes the flag
- * that names the file, and so restarts the API server.
+ * File on control planes. The name contains a digest of the content: new content changes the flag
+ * that names the file, and a changed flag restarts the API server.
  */
 interface OwnFile {
   readonly path: string;
@@ -68,7 +71,9 @@ const policyFile = ({ enabled, policy }: Kubernetes["audit"]): OwnFile | undefin
       )
     : undefined;
 
-/** Returns the file with settings of admission plugins; undefined if the user names one. */
+/**
+ * Returns the file with settings of admission plugins. Undefined if the user's flags name a file.
+ */
 function admissionFile(kubernetes: Kubernetes): OwnFile | undefined {
   const document = admission(kubernetes);
   return document && ownFile("admission", "yaml", toYaml(document));
@@ -87,8 +92,8 @@ const webhookFile = (certificate: string): OwnFile =>
   ownFile("keystone-webhook", "conf", toYaml(webhookKubeconfig(certificate)));
 
 /**
- * Returns the flags for the Keystone webhook, which authenticates and, with a policy, authorizes.
- * It supports v1beta1 only.
+ * Returns the flags for the Keystone webhook, which authenticates users and, with a policy,
+ * authorizes requests. The webhook supports only v1beta1.
  */
 function keystoneFlags({ keystone, webhookCertificate }: Kubernetes): Flags {
   if (webhookCertificate === undefined) return {};
@@ -132,7 +137,10 @@ function auditFlags(audit: Kubernetes["audit"]): Flags {
   };
 }
 
-/** Returns flags in kubeadm's form, sorted by name: their order in the settings changes nothing. */
+/**
+ * Returns flags in kubeadm's form, sorted by name, so that another order in the settings changes
+ * nothing.
+ */
 const argumentsOf = (flags: Flags): Fields[] =>
   Object.entries(flags)
     .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -172,8 +180,8 @@ function apiServerOf(kubernetes: Kubernetes): Fields {
 }
 
 /**
- * Returns the blocks of kubeadm's ClusterConfiguration that the settings decide. The names in the
- * API server's certificate (`certSANs`) are not included.
+ * Returns the blocks of kubeadm's ClusterConfiguration that follow from the settings, without the
+ * names in the API server's certificate (`certSANs`).
  */
 export function configuredBlocks(kubernetes: Kubernetes): Fields {
   const { certificates, images } = kubernetes;
@@ -193,7 +201,7 @@ export function configuredBlocks(kubernetes: Kubernetes): Fields {
   };
 }
 
-/** Returns a duration such as `8760h` in Go's notation, in which kubeadm stores it. */
+/** Returns a duration such as `8760h` in the notation of Go, in which kubeadm stores it. */
 const duration = (hours: string): string => `${hours}0m0s`;
 
 /** Returns {@link configuredBlocks} as YAML for scripts/configuration.sh. */
@@ -211,7 +219,10 @@ function ownFiles(kubernetes: Kubernetes): readonly OwnFile[] {
   ].flatMap((file) => (file ? [file] : []));
 }
 
-/** Returns these files for scripts/configuration.sh, one line `NAME BASE64` each. */
+/**
+ * Returns the files that flags of the API server name, for scripts/configuration.sh: a line `NAME
+ * BASE64` for each file.
+ */
 export const configurationFiles = (kubernetes: Kubernetes): string =>
   ownFiles(kubernetes)
     .map(
@@ -228,7 +239,8 @@ const proxyKind = {
 export const kubeletConfiguration = (own: Fields): Fields => ({
   ...kubeletKind,
   cgroupDriver: "systemd",
-  // A user who sets the first interval gets kubelet's default for the second one.
+  // If the user sets nodeStatusUpdateFrequency, kubelet's default applies to
+  // nodeStatusReportFrequency.
   ...("nodeStatusUpdateFrequency" in own ? {} : statusReports()),
   ...own,
 });
@@ -236,12 +248,13 @@ export const kubeletConfiguration = (own: Fields): Fields => ({
 export const proxyConfiguration = (own: Fields): Fields => ({ ...proxyKind, ...own });
 
 /**
- * Returns the document as YAML; empty without user fields, because kubeadm's document holds then.
+ * Returns the document as YAML. Returns "" if the user sets no field, so that kubeadm's document
+ * stays in use.
  */
 const ifAny = (own: Fields, document: Fields): string =>
   Object.keys(own).length === 0 ? "" : toYaml(document);
 
-/** Returns the KubeletConfiguration for the scripts; empty if no field is set. */
+/** Returns the KubeletConfiguration for the scripts; "" if no field is set. */
 export const kubeletText = (own: Fields): string => ifAny(own, kubeletConfiguration(own));
-/** Returns the KubeProxyConfiguration for scripts/kube-proxy.sh; empty if no field is set. */
+/** Returns the KubeProxyConfiguration for scripts/kube-proxy.sh; "" if no field is set. */
 export const proxyText = (own: Fields): string => ifAny(own, proxyConfiguration(own));

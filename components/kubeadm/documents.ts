@@ -8,18 +8,24 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Facts about a machine that kubeadm and kubelet need. */
 export interface Node {
-  /** Name of the node. Equals the server's name, by which the cloud controller finds the server. */
+  /**
+   * Name of the node. Equals the server's name, by which the cloud controller manager finds the
+   * server.
+   */
   readonly name: string;
   readonly serverId: string;
   readonly address: string;
   /** IPv6 address. @default none */
   readonly ipv6Address?: string | undefined;
-  /** Worker pool, for the node's pool label. @default no label */
+  /** Name of the worker pool, for the node's pool label. @default no label */
   readonly pool?: string;
 }
 
 export interface NodeSettings {
-  /** Whether a cloud controller sets the node's addresses and then removes its initial taint. */
+  /**
+   * Whether a cloud controller manager sets the node's addresses and then removes the taint with
+   * which the node registers.
+   */
   readonly cloudController: boolean;
   readonly ignorePreflightErrors: readonly string[];
   /** Directory with kubeadm's patches for a control plane's static pods. @default none */
@@ -30,24 +36,28 @@ export interface InitSettings extends NodeSettings {
   readonly clusterName: string;
   /** Kubernetes version, without a leading v. */
   readonly version: string;
-  /** Registry of kubeadm's images; `registry.k8s.io` keeps kubeadm's default. */
+  /** Registry of kubeadm's images. With `registry.k8s.io`, kubeadm's default stays. */
   readonly imageRepository: string;
   /** Ranges of pods, IPv4 first. */
   readonly pods: readonly string[];
   /** Ranges of Services, IPv4 first. */
   readonly services: readonly string[];
-  /** Name and port of the API; each machine resolves the name itself (scripts/api-name.sh). */
+  /**
+   * Name and port of the API. Each machine resolves the name in /etc/hosts (scripts/api-name.sh).
+   */
   readonly endpoint: string;
-  /** Names and addresses in the API server's certificate, in addition to kubeadm's own. */
+  /**
+   * Names and addresses in the API server's certificate, in addition to those that kubeadm adds.
+   */
   readonly certificateNames: readonly string[];
   /**
-   * `etcd` block: separate machines, or another image.
+   * `etcd` block for separate etcd machines, or for another image.
    * @default kubeadm's etcd on control planes
    */
   readonly etcd?: Fields;
   /** Whether the pod network replaces kube-proxy. @default false */
   readonly withoutKubeProxy?: boolean;
-  /** Blocks of ClusterConfiguration that the settings decide, without `certSANs`. */
+  /** Blocks of ClusterConfiguration that follow from the settings, without `certSANs`. */
   readonly blocks: Fields;
   /** Fields of KubeletConfiguration. */
   readonly kubelet: Fields;
@@ -56,15 +66,19 @@ export interface InitSettings extends NodeSettings {
 }
 
 export interface JoinSettings extends NodeSettings {
-  /** Name and port of the API; the machine resolves the name itself (scripts/api-name.sh). */
+  /**
+   * Name and port of the API. The machine resolves the name in /etc/hosts (scripts/api-name.sh).
+   */
   readonly endpoint: string;
-  /** Credentials that the machine gets; with `certificates` it becomes a control plane. */
+  /**
+   * Credentials that the machine gets. A machine that gets `certificates` becomes a control plane.
+   */
   readonly grant: RoleRow["grant"];
 }
 
 /**
- * Placeholders in a join document. The joining machine replaces them with the credentials that a
- * control plane gives it (machine/scripts/peers.sh).
+ * Placeholders in a join document. The joining machine replaces the placeholders with credentials
+ * from a control plane (machine/scripts/peers.sh).
  */
 export const placeholders = {
   token: "@TOKEN@",
@@ -73,8 +87,9 @@ export const placeholders = {
 } as const;
 
 /**
- * Timeouts of kubeadm's own waits, all with the same placeholder. The machine replaces it
- * (machine/scripts/peers.sh) by its timeout factor, so that a new factor changes no document.
+ * Timeouts of kubeadm. All contain the same placeholder, which the machine replaces with a time
+ * that follows the timeout factor (machine/scripts/peers.sh). A new factor then changes no
+ * document.
  */
 const timeouts = Object.fromEntries(
   [
@@ -94,7 +109,7 @@ const registration = (node: Node, settings: NodeSettings): Fields => ({
   kubeletExtraArgs: [
     ...(settings.cloudController ? [{ name: "cloud-provider", value: "external" }] : []),
     { name: "provider-id", value: `openstack:///${node.serverId}` },
-    // Pods on the host network have the addresses in this order.
+    // Pods on the host network get the addresses in this order.
     { name: "node-ip", value: [node.address, node.ipv6Address].filter(Boolean).join(",") },
     ...(node.pool === undefined
       ? []
@@ -111,7 +126,7 @@ export function initDocuments(node: Node, settings: InitSettings): string {
   const init = {
     apiVersion: kubeadmVersion,
     kind: "InitConfiguration",
-    // No machine joins with this token: each joining machine gets its own.
+    // No machine joins with this token: each joining machine gets a separate token.
     bootstrapTokens: [{ ttl: "1m0s", description: "kubeadm init" }],
     localAPIEndpoint: { advertiseAddress: node.address, bindPort: apiPort },
     nodeRegistration: registration(node, settings),
@@ -134,7 +149,7 @@ export function initDocuments(node: Node, settings: InitSettings): string {
       podSubnet: settings.pods.join(","),
       serviceSubnet: settings.services.join(","),
     },
-    // `kubeadm upgrade` reads this field; `kubeadm init` skips the phase.
+    // `kubeadm upgrade` reads this field. For `kubeadm init`, `skipPhases` has the same effect.
     ...(settings.withoutKubeProxy === true && { proxy: { disabled: true } }),
     ...settings.blocks,
     apiServer: {
@@ -148,7 +163,7 @@ export function initDocuments(node: Node, settings: InitSettings): string {
   return documents([init, cluster, kubelet, proxy]);
 }
 
-/** Returns the document for `kubeadm join`, with {@link placeholders} for its credentials. */
+/** Returns the document for `kubeadm join`, with {@link placeholders} for the credentials. */
 export function joinDocument(node: Node, settings: JoinSettings): string {
   const { token, caCertHash, certificateKey } = placeholders;
   return documents([

@@ -8,18 +8,24 @@ type Kubernetes = Pick<ClusterSpec["kubernetes"], "apiServer"> & {
 };
 type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
 
-/** Directory on control planes that only has the files with the key (scripts/encryption.sh). */
+/**
+ * Directory on control planes. Contains only the files with the encryption key
+ * (scripts/encryption.sh).
+ */
 export const encryptionHome = "/etc/kubernetes/stackadm-encryption";
 const flag = "encryption-provider-config";
 
-/** Returns the key; undefined if the user names a file of their own, which has keys or a KMS. */
+/**
+ * Returns the encryption key. Undefined if the user's flags name a file, which contains keys or the
+ * address of a KMS.
+ */
 const keyOf = ({ apiServer, encryptionKey }: Kubernetes): string | undefined =>
   flag in apiServer.extraArgs ? undefined : encryptionKey;
 
 /**
- * Returns a digest of the keys with which a control plane can decrypt. Other keys give the file
- * another name, and the API server restarts; if only the order of the providers changes, the name
- * is the same and the API server reloads the file.
+ * Returns a digest of the key for the name of the file. Another key changes the name, and the API
+ * server restarts. Another order of the providers does not change the name, and the API server
+ * reloads the file.
  */
 const digestOf = (key: string): string =>
   createHash("sha256").update(`secretbox key1 ${key}`).digest("hex").slice(0, 12);
@@ -31,7 +37,7 @@ const document = (providers: readonly object[]): string =>
     resources: [{ resources: ["secrets"], providers }],
   });
 
-/** Returns the API server's flags for encryption; undefined if the program has no key for it. */
+/** Returns the API server's flags for encryption; undefined without an encryption key. */
 export function encryptionFlags(kubernetes: Kubernetes): Flags | undefined {
   const key = keyOf(kubernetes);
   return key === undefined
@@ -43,9 +49,9 @@ export function encryptionFlags(kubernetes: Kubernetes): Flags | undefined {
 }
 
 /**
- * Returns `DIGEST ENCRYPTS PLAIN` for scripts/encryption.sh; empty without encryption. ENCRYPTS and
- * PLAIN are files in base64. With both, the API server reads encrypted and plain Secrets; with the
- * first it writes encrypted ones, with the second plain ones.
+ * Returns `DIGEST ENCRYPTS PLAIN` for scripts/encryption.sh; "" without an encryption key. ENCRYPTS
+ * and PLAIN are files in base64. With either file, the API server reads encrypted and plain
+ * Secrets. With ENCRYPTS it writes encrypted Secrets, with PLAIN plain Secrets.
  */
 export function encryptionFile(kubernetes: Kubernetes): string {
   const key = keyOf(kubernetes);

@@ -22,22 +22,28 @@ const cipherSuites = [
   "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
 ];
 
-/** Flag that turns off profiling: it exposes memory and goroutines, and no cluster needs it. */
+/**
+ * Flag that turns off profiling, which exposes memory and goroutines and is not needed by a
+ * cluster.
+ */
 const unprofiled: Flags = { profiling: false };
 
 const admissionFlag = "admission-control-config-file";
 const pluginsFlag = "enable-admission-plugins";
 
-/** Admission plugins of `hardened`, with kubeadm's own NodeRestriction, which the flag replaces. */
+/**
+ * Admission plugins for `hardened`. Includes NodeRestriction, because the flag replaces kubeadm's
+ * flag.
+ */
 const hardenedPlugins = ["NodeRestriction", "AlwaysPullImages", "DenyServiceExternalIPs"];
 
-/** Returns the names in a flag that is a list, or one text with commas. */
+/** Returns the names in a flag, which is a list or one string with commas. */
 const listed = (value: Flags[string] | undefined): string[] =>
   [value ?? []].flat().flatMap((one) => String(one).split(","));
 
 /**
- * Returns the flag with the program's and the user's admission plugins. The program leaves out a
- * plugin that the user disables: the API server does not start with one in both flags.
+ * Returns the flag with the admission plugins of the program and of the user. Leaves out plugins
+ * that the user disables, because the API server does not start with a plugin in both flags.
  */
 function plugins({ apiServer: { extraArgs } }: Kubernetes): Flags {
   const off = listed(extraArgs["disable-admission-plugins"]);
@@ -46,17 +52,26 @@ function plugins({ apiServer: { extraArgs } }: Kubernetes): Flags {
   return { [pluginsFlag]: [...new Set([...wanted, ...listed(extraArgs[pluginsFlag])])].join(",") };
 }
 
-/** Reports whether the program writes the file of admission plugins: not if the user names one. */
+/**
+ * Returns whether the program writes the file with settings of admission plugins. False if the
+ * user's flags name a file.
+ */
 const ownsAdmission = (extraArgs: Flags): boolean => !(admissionFlag in extraArgs);
 
-/** Reports whether the cluster's CA signs kubelets' serving certificates (scripts/serving.sh). */
+/**
+ * Returns whether the cluster's CA signs the serving certificates of kubelets (scripts/serving.sh).
+ */
 export const signsKubelets = (kubernetes: KubeletArgs): boolean =>
   kubeletFields(kubernetes)[ownCertificate] === true;
 
-/** Returns the API server's flags: defaults, those of `hardened`, and the user's, which win. */
+/**
+ * Returns the API server's flags: defaults, flags for `hardened`, and the user's flags. Later flags
+ * override earlier ones.
+ */
 export const apiServerFlags = (kubernetes: Kubernetes): Flags => ({
   ...unprofiled,
-  // An API server that reports that it is not ready, because etcd is slow, is asked for nothing.
+  // A slow etcd must not make the API server report that it is not ready: clients would then get no
+  // answer.
   ...slowTimes(kubernetes.timeoutFactor ?? 1, {
     "etcd-healthcheck-timeout": 2,
     "etcd-readycheck-timeout": 2,
@@ -74,18 +89,19 @@ export const apiServerFlags = (kubernetes: Kubernetes): Flags => ({
 });
 
 /**
- * Limits of each controller's client: requests per second, and burst. At start all controllers
- * share one client, with which each requests its own service account. With the default of 20, they
- * start 5 s later, and until then no certificate of a joining machine is signed. In return, busy
- * controllers may send the API server five times as many requests.
+ * Limits of each controller's client: requests per second, and burst. At the start, all controllers
+ * share one client, with which each controller requests its service account. With the default of 20
+ * requests per second, the controllers start 5 s later, and until then no certificate of a joining
+ * machine is signed. The price: busy controllers may send the API server five times as many
+ * requests.
  */
 const requests: Flags = { "kube-api-qps": 100, "kube-api-burst": 200 };
 
 /**
- * Returns the times of leader election: Kubernetes' defaults times the factor. A leader that cannot
- * renew its lease within 10 s exits, and on a slow machine its restart delays the next renewals,
- * too. Empty if the factor is 1, and if the user sets one of the times: a component refuses times
- * that do not fit together.
+ * Returns the times of leader election: the defaults of Kubernetes times the factor. A leader that
+ * cannot renew its lease within 10 s exits, and on a slow machine the restart also delays the next
+ * renewals. Returns no flag if the factor is 1, or if the user sets one of the times: a component
+ * refuses times that do not fit together.
  */
 function leaderElection(factor: number, own: Flags): Flags {
   const times = {
@@ -97,9 +113,9 @@ function leaderElection(factor: number, own: Flags): Flags {
 }
 
 /**
- * Returns flags with the time that a slow machine needs. No flag where the factor is 1: Kubernetes' own default holds.
+ * Returns flags with the times that a slow machine needs. Returns no flag if the factor is 1.
  *
- * @param seconds Kubernetes' defaults by flag
+ * @param seconds defaults of Kubernetes by flag
  */
 const slowTimes = (factor: number, seconds: Readonly<Record<string, number>>): Flags =>
   factor === 1
@@ -116,7 +132,7 @@ export const controllerManagerFlags = ({
   ...unprofiled,
   ...requests,
   ...leaderElection(timeoutFactor, controllerManager.extraArgs),
-  // Together with the lease of a node, see slowKubelet.
+  // Must fit to the duration of a node's lease, see slowKubelet.
   ...slowTimes(timeoutFactor, { "node-monitor-grace-period": 50 }),
   ...(hardened && { "terminated-pod-gc-threshold": 1000 }),
   ...controllerManager.extraArgs,
@@ -137,12 +153,11 @@ const hardenedKubelet: Fields = {
 };
 
 /**
- * Returns the intervals at which kubelet reports its node's status. Kubernetes mounts and detaches a
- * volume only after such a report: 4 s and 2 s sooner on average than with the default of 10 s.
- * Without the second field, kubelet would report an unchanged status every 2 s, too. No additional
- * CPU time of an idle kubelet could be measured.
- * Source: kubernetes, pkg/kubelet/volumemanager/reconciler and
- * pkg/controller/volume/attachdetach/reconciler.
+ * Returns the intervals at which kubelet reports the node's status. Kubernetes mounts and detaches
+ * a volume only after such a report: on average 4 s and 2 s earlier than with the default of 10 s.
+ * Without nodeStatusReportFrequency, kubelet would also report an unchanged status every 2 s. No
+ * additional CPU time of an idle kubelet could be measured. Source: kubernetes,
+ * pkg/kubelet/volumemanager/reconciler and pkg/controller/volume/attachdetach/reconciler.
  */
 export const statusReports = (timeoutFactor = 1): Fields => ({
   nodeStatusUpdateFrequency: `${String(2 * timeoutFactor)}s`,
@@ -150,9 +165,9 @@ export const statusReports = (timeoutFactor = 1): Fields => ({
 });
 
 /**
- * Returns the fields that follow the factor. kubelet renews the lease of its node within a quarter of
- * its duration. On a slow machine the default of 10 s passes without an answer: the node becomes
- * NotReady, and moving its pods makes it slower.
+ * Returns the fields that depend on the factor. kubelet renews the node's lease within a quarter of
+ * the lease's duration. With the default, a slow machine may not get an answer within these 10 s:
+ * the node becomes NotReady, and moving its pods makes the machine slower.
  */
 const slowKubelet = (factor: number, own: Fields): Fields => ({
   nodeLeaseDurationSeconds: 40 * factor,
@@ -160,8 +175,8 @@ const slowKubelet = (factor: number, own: Fields): Fields => ({
 });
 
 /**
- * Returns the fields of KubeletConfiguration; the user's win. kubeadm's defaults already close open
- * access to kubelet and rotate its client certificate.
+ * Returns the fields of KubeletConfiguration. The user's fields override all others. kubeadm's
+ * defaults already close anonymous access to kubelet and rotate kubelet's client certificate.
  */
 export const kubeletFields = ({ kubelet, hardened, timeoutFactor = 1 }: KubeletArgs): Fields => ({
   ...(timeoutFactor > 1 && slowKubelet(timeoutFactor, kubelet)),
@@ -169,14 +184,16 @@ export const kubeletFields = ({ kubelet, hardened, timeoutFactor = 1 }: KubeletA
   ...kubelet,
 });
 
-/** Returns the fields of all kubelets of a cluster. */
+/** Returns the fields of KubeletConfiguration for all nodes of a cluster. */
 export const kubeletFieldsOf = ({
   kubernetes,
   timeoutFactor,
 }: Pick<ClusterSpec, "kubernetes" | "timeoutFactor">): Fields =>
   kubeletFields({ ...kubernetes, timeoutFactor });
 
-/** Namespaces exempt from Pod Security: the program's own pods there need access to the node. */
+/**
+ * Namespaces without Pod Security: the program's pods in these namespaces need access to the node.
+ */
 const exempt = ["kube-system", ...podNetworkNamespaces];
 
 const admissionConfiguration = (hardened: boolean): Fields => {
@@ -206,7 +223,10 @@ const admissionConfiguration = (hardened: boolean): Fields => {
   };
 };
 
-/** Plugin that limits events, per namespace and in total; well-behaved programs stay below. */
+/**
+ * Admission plugin that limits the rate of events, for each namespace and in total. Well-behaved
+ * programs stay below the limits.
+ */
 const eventRateLimit = {
   name: "EventRateLimit",
   configuration: {
@@ -220,8 +240,8 @@ const eventRateLimit = {
 };
 
 /**
- * Returns the settings of admission plugins, with Pod Security levels for namespaces without their
- * own; undefined if the user names a file.
+ * Returns the settings of admission plugins, among them the default levels of Pod Security for
+ * namespaces. Undefined if the user's flags name a file.
  */
 export const admission = ({
   apiServer,

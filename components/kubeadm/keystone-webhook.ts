@@ -1,12 +1,15 @@
-/** Address of the Keystone webhook on each control plane: only the local API server calls it. */
+/**
+ * Address of the Keystone webhook on each control plane. Only the API server of the same machine
+ * calls the webhook.
+ */
 export const keystoneWebhook = { address: "127.0.0.1", port: 8443 } as const;
 
 const name = "keystone";
 const user = "kube-apiserver";
 
 /**
- * Returns the API server's kubeconfig for the webhook. It pins the certificate, because another
- * program on the machine could take the port first.
+ * Returns the kubeconfig with which the API server calls the webhook. The kubeconfig pins the
+ * webhook's certificate, because another program on the machine could listen on the port first.
  */
 export const webhookKubeconfig = (certificate: string) => ({
   apiVersion: "v1",

@@ -4,9 +4,9 @@ const joined = (parts: readonly string[]): string =>
   parts.length === 0 ? "-" : [...parts].sort().join(",");
 
 /**
- * Returns the labels and taints that scripts/keep-marks.sh keeps on nodes: one line `NAME-PREFIX
- * LABELS TAINTS` per group, so that another machine in a group changes nothing. Empty if no group
- * has labels or taints.
+ * Returns the labels and taints for scripts/keep-marks.sh, which sets them on nodes: a line
+ * `NAME-PREFIX LABELS TAINTS` for each group of machines. A further machine in a group changes
+ * nothing. Returns "" if no group has labels or taints.
  */
 export const nodeMarks = (
   groups: readonly Pick<PlannedGroup, "name" | "labels" | "taints">[],

@@ -9,13 +9,16 @@ const directory = "/etc/kubernetes/stackadm-patches";
 const fileOf = (name: string, patch: unknown): string =>
   `${name}.json ${Buffer.from(JSON.stringify(patch)).toString("base64")}`;
 
-/** Failed probes, one every 10 s, after which kubelet restarts a component: kubeadm's default. */
+/**
+ * Number of failed probes, one every 10 s, after which kubelet restarts a component. This is
+ * kubeadm's default.
+ */
 const livenessFailures = 8;
 
 /**
- * Returns patches that multiply that number by the factor: on a slow machine a restart takes longer
- * than the delay that caused it. kubeadm has no setting for it. etcd keeps kubeadm's number,
- * because the program does not patch a running etcd.
+ * Returns patches that multiply {@link livenessFailures} by the factor. On a slow machine, a
+ * restart takes longer than the delay that caused the restart. kubeadm has no setting for this
+ * number. The program does not patch a running etcd, so etcd keeps kubeadm's number.
  */
 const slowProbes = (factor: number): string[] =>
   factor === 1
@@ -28,9 +31,9 @@ const slowProbes = (factor: number): string[] =>
       });
 
 /**
- * Returns kubeadm's patches for scripts/configuration.sh, one line `NAME BASE64` per file; empty
- * without patches. kubeadm reads target and type from a file's name, and applies the files in the
- * order of their names: the user's come last.
+ * Returns kubeadm's patches for scripts/configuration.sh: a line `NAME BASE64` for each file; ""
+ * without patches. kubeadm reads target and type from the file's name, and applies the files in the
+ * order of their names. The user's files come last.
  *
  * @param timeoutFactor `timeoutFactor` of the cluster
  */
@@ -45,8 +48,8 @@ export const patchFiles = (patches: Patches, timeoutFactor: number): string =>
   ].join("\n");
 
 /**
- * Returns the `patches` block of a kubeadm document; empty if there are none: the directory must
- * exist.
+ * Returns the `patches` block of a kubeadm document. Returns no block without patches, because the
+ * directory of a block must exist.
  */
 export const patchesBlock = (
   patches: Patches,

@@ -11,12 +11,15 @@ export interface ReadinessArgs {
   readonly facts: ClusterFacts;
 }
 
-/** Gate between machines and workloads: its outputs are known only after the API answered. */
+/**
+ * Gate between machines and workloads. The gate's outputs are known only after the API has
+ * answered.
+ */
 export class Readiness extends Component {
   static readonly type = "stackadm:kubeadm:Readiness";
-  /** Kubeconfig of the administrator for use from outside; secret. */
+  /** Kubeconfig of the administrator, for clients outside the cluster's network; secret. */
   readonly kubeconfig: pulumi.Output<string>;
-  /** URL of the API from outside: `https://203.0.113.7:6443`. */
+  /** URL of the API for clients outside the cluster's network: `https://203.0.113.7:6443`. */
   readonly apiEndpoint: pulumi.Output<string>;
 
   constructor(name: string, args: ReadinessArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -30,9 +33,10 @@ export class Readiness extends Component {
           kubeconfigFor(admin, { cluster: args.clusterName, endpoint: address }),
         ),
     );
-    // order: known only after the API answered, like the kubeconfig.
+    // order: like the kubeconfig, the URL is known only after the API has answered.
     this.apiEndpoint = pulumi.all([reached, facts.uid]).apply(([address]) => `https://${address}`);
-    // In clear for automation/cluster/certificate-end.ts: in the state the kubeconfig is a secret.
+    // Not a secret, so that automation/cluster/certificate-end.ts can read it in the state, in
+    // which the kubeconfig is encrypted.
     const validity = pulumi.unsecret(facts.adminConf.apply(validityOf));
     this.registerOutputs({ apiEndpoint: this.apiEndpoint, kubeconfigValidity: validity });
   }

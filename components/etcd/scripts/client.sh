@@ -1,11 +1,13 @@
 # shellcheck shell=bash disable=SC2154
-# Gets the first control plane a client certificate of etcd before kubeadm init; kubeadm copies it
-# to control planes that join. This script creates the private key and does not send it.
+# Creates the client certificate with which the API server connects to etcd, before kubeadm init on
+# the first control plane. kubeadm copies the certificate to control planes that join. The private
+# key does not leave this machine before that.
 # Result: {"endings": DATE}.
-# States: a certificate with a month left -> kept; else -> a new one, signed by a member of etcd.
+# States: certificate valid for another month -> keep it; otherwise -> a new certificate, signed by
+# an etcd member.
 # Values: see clientValues in etcd/member-scripts.ts.
 
-# Not in /etc/kubernetes/pki, which is deleted after an interrupted kubeadm.
+# Outside /etc/kubernetes/pki, which clean_up_after deletes after an interrupted kubeadm.
 readonly home=/etc/kubernetes/etcd month=2592000
 
 client() {

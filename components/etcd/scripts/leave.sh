@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# Runs on a member of etcd before the server of another member is deleted, and fails unless etcd
-# keeps a majority without it. The machine remains a member until its successor joins (mint.sh), so
-# that an interrupted run has changed nothing.
+# Runs on an etcd member before the server of another member is deleted. Fails unless etcd keeps a
+# majority without the other member. Changes nothing: the other member remains in etcd until the new
+# server joins (mint.sh), so an interrupted run needs no repair.
 # Result: {"left": NAME}.
 # Values: see leaveValues in etcd/member-scripts.ts.
 
@@ -14,8 +14,8 @@ leave() {
   printf '{"left": "%s"}\n' "$NODE_NAME" >&4
 }
 
-# Succeeds if more than half of all voting members are healthy without the leaving one. Sets
-# `refusal`.
+# Succeeds if more than half of all voting members are healthy without the leaving member. Sets
+# `refusal` to the reason if not.
 goes_on() {
   local voting peer client all=0 well=0
   refusal="does not say who its members are"

@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# Makes this machine a member of the cluster's etcd, or checks that it is one. etcd is a static pod
-# that kubeadm writes; a kubelet without an API server runs it.
-# Argument: `create` when the program runs this script for the first time, `update` later. Only
-# `create` may begin an etcd: a recreated machine joins the others or fails.
+# Makes this machine an etcd member, or checks that it is a member. etcd is a static pod that
+# kubeadm writes. A kubelet without an API server runs the static pod.
+# Argument: `create` when Pulumi creates the resource of this script, otherwise `update`. Only with
+# `create` may the machine start a new etcd: a recreated machine joins the other members or fails.
 # Result: {"member": NAME}.
-# States: done -> check that it answers; nothing or half done -> begin etcd, or join through another
-# member.
+# States: member -> check that it answers; not yet or only in part a member -> start a new etcd, or
+# join through another member.
 # Values: see memberValues in etcd/member-scripts.ts.
 
 readonly occasion=${1:-update}
@@ -28,12 +28,12 @@ member() {
   printf '{"member": "%s"}\n' "$NODE_NAME" >&4
 }
 
-# Runs kubelet with a configuration of its own, because the package's unit waits for a cluster to
-# join. If kubelet does not come up with a field, this member gets its former configuration back,
-# and other members are not changed.
+# Runs kubelet with a separate configuration, because the unit of the kubelet package waits until
+# the machine joins a cluster. If kubelet does not start with the new configuration, restores the
+# former configuration and fails, so that no further member changes.
 run_kubelet() {
   local restart=no said config=$state/kubelet.yaml
-  # An interrupted run left it: restores the former configuration.
+  # The file exists if a run was interrupted: restores the former configuration.
   if [[ -e $former_kubelet ]]; then
     mv -f "$former_kubelet" "$config"
     restart=yes
@@ -71,7 +71,7 @@ become_member() {
 
 begin_etcd() {
   say "$NODE_NAME: beginning etcd"
-  # Data of an interrupted beginning: no other member depends on them.
+  # Deletes data of an interrupted start. No other member depends on these data.
   forget_data
   start_member new "$NODE_NAME=https://$ADDRESS:2380"
 }
@@ -80,8 +80,8 @@ join_etcd() {
   local cluster='' certificate='' key=''
   [[ -n $PEERS ]] ||
     die "$NODE_NAME was created again, and etcd had only this machine: its data went with it: run restore with a backup, or destroy --abandon and up"
-  # The member that admits this machine first removes its former member: the data of a current
-  # member must not be deleted.
+  # The answering member first removes this machine's former member from etcd. Only then may
+  # forget_data delete the local data.
   poll 300 ask_to_join ||
     die "no other member of etcd lets $NODE_NAME in; bring a majority of them up and run up again"
   forget_data
@@ -96,7 +96,7 @@ ask_to_join() {
   ask_peers 120 member >"$asking/answer" && read -r cluster certificate key <"$asking/answer" && [[ -n $key ]]
 }
 
-# Makes this learner a voting member; fails until its data are up to date.
+# Requests that this machine becomes a voting member. Fails until the machine's data are up to date.
 promoted() { ask_peers 60 promote; }
 
 forget_data() {
@@ -116,7 +116,7 @@ containers_of_etcd() { timeout "$((20 * factor))" crictl ps --quiet --state runn
 start_member() {
   local document=${KUBEADM_ETCD//@STATE@/$1} phase
   write "$volatile/etcd.yaml" 0644 "${document//@INITIAL_CLUSTER@/$2}"
-  # kubeadm keeps existing certificates, but the CA that another member gave must sign new ones.
+  # kubeadm keeps existing certificates, but the CA from the other member must sign new ones.
   rm -f "$pki/server.crt" "$pki/server.key" "$pki/peer.crt" "$pki/peer.key"
   for phase in "certs etcd-ca" "certs etcd-server" "certs etcd-peer" "etcd local"; do
     # shellcheck disable=SC2086 # two words
@@ -125,7 +125,8 @@ start_member() {
   done
 }
 
-# answers [--cluster]: reports whether this member is healthy, or all of them.
+# answers [--cluster]: succeeds if this member is healthy; with --cluster, if all members are
+# healthy.
 answers() {
   local container
   container=$(containers_of_etcd) && [[ -n $container ]] &&

@@ -1,15 +1,15 @@
 # shellcheck shell=bash disable=SC2154
-# Upgrades a machine of etcd to a Kubernetes version: etcd's image, then kubelet. Put before
-# member.sh, after version.sh.
-# Values: those of version.sh; KUBEADM_ETCD, documents from which kubeadm derives the image.
+# Upgrades a machine of etcd to a Kubernetes version: etcd's image, then kubelet. Library of
+# member.sh, after version.sh. Values: those of version.sh; KUBEADM_ETCD, documents from which
+# kubeadm derives the image.
 
 readonly former_etcd=$state/former-etcd.yaml
 
 converge_version() {
   local former
   if is_kept version "$KUBERNETES_VERSION"; then return 0; fi
-  # Without a record, the machine has just joined with this version, or a release without upgrades
-  # made it.
+  # Without a record of the version, the machine has just joined with this version, or a release
+  # that could not upgrade created the machine.
   if [[ -e $state/kept-version ]] || ! is_now kubelet; then
     former=$(version_of kubelet)
     not_back
@@ -24,19 +24,20 @@ converge_version() {
   keep version "$KUBERNETES_VERSION"
 }
 
-# Changes the image in the existing manifest: kubeadm's phase would write a new list of members.
+# Replaces the image in the existing manifest. The kubeadm phase would also write another list of
+# members.
 renew_etcd() {
   local image before said document=$volatile/etcd.yaml
   write "$document" 0644 "${KUBEADM_ETCD//@STATE@/existing}"
   image=$(kubeadm config images list --config "$document" | grep /etcd:) ||
     die "kubeadm names no image of etcd$(because kubeadm)"
   if grep -qxF "    image: $image" "$manifest"; then return 0; fi
-  # Otherwise kubelet stops etcd first, and then waits for the image.
+  # Pulls the image first: otherwise kubelet would stop etcd and then wait for the image.
   pull_image 600 "$image" || die "$NODE_NAME cannot pull $image$(pull_fault "$image")"
   before=$(containers_of_etcd)
   write "$former_etcd" 0600 <"$manifest"
   say "$NODE_NAME: etcd restarts with the image $image"
-  # Not in the directory of manifests, because kubelet runs every file there.
+  # Written outside the directory of manifests, because kubelet runs every file there.
   sed "s|^\( *image: \).*/etcd:.*\$|\1$image|" "$former_etcd" | write "$state/next-etcd.yaml" 0600
   mv -f "$state/next-etcd.yaml" "$manifest"
   if ! comes_up answers_anew "$before"; then
@@ -48,7 +49,7 @@ renew_etcd() {
   rm -f "$former_etcd"
 }
 
-# Restores the former manifest, if there is one, after a failed or interrupted upgrade.
+# Restores the former manifest after a failed or interrupted upgrade.
 restore_etcd() { [[ ! -e $former_etcd ]] || mv -f "$former_etcd" "$manifest"; }
 
 answers_anew() {

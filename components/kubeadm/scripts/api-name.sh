@@ -1,14 +1,14 @@
 # shellcheck shell=bash disable=SC2154
-# Keeps the API's name in /etc/hosts, so that no kubelet depends on an address of the API.
-# Put before the scripts that use it. Values: API_NAME.
+# Writes the API's name into /etc/hosts, so that no kubelet depends on an address of the API.
+# Library of join.sh and control-plane.sh. Values: API_NAME.
 
-# resolve_api [ADDRESS...]: writes the API's name with these addresses; none if DNS resolves it.
-# The patterns match `# stackadm` without a space before it: cloud-init drops that space when it
-# rewrites the file for another domain.
+# resolve_api [ADDRESS...]: writes a line with the API's name for each address. Without addresses,
+# removes the lines, because DNS resolves the name. The patterns match `# stackadm` without a space
+# before it, because cloud-init drops the space when it rewrites the file for another domain.
 resolve_api() {
   local before
   before=$(grep -c '# stackadm$' /etc/hosts || :)
-  # Not through a pipe: a subshell would lose `changed`.
+  # Not a pipe: a subshell would lose `changed`.
   write /etc/hosts < <(hosts_with "$@")
   if [[ $changed == yes ]] && ((before > 0)); then renew_clients; fi
 }
@@ -20,7 +20,7 @@ hosts_with() {
 }
 
 # Restarts the containers on the host network that reach the API by its name (apiByName in
-# support/manifests/pod.ts): kubelet copies /etc/hosts into a pod only when its container starts.
+# support/manifests/pod.ts). kubelet copies /etc/hosts into a pod only when a container starts.
 renew_clients() {
   named_clients | xargs -r timeout "$((60 * factor))" crictl stop || say "$(hostname): what asks the API by its name was not restarted"
 }

@@ -1,18 +1,19 @@
 # shellcheck shell=bash disable=SC2154
-# Adds missing names to the API server's certificate. Put before the scripts that use it.
+# Adds missing names to the API server's certificate. Library of control-plane.sh.
 # Values: CERTIFICATE_NAMES, addresses and names, one per line; ADDRESS of this machine; PATCHES
 # (configuration.sh).
 
 readonly api_certificate=/etc/kubernetes/pki/apiserver
 
-# certified NAME: reports whether the certificate contains the name or address.
+# certified NAME: succeeds if the certificate contains the name or address.
 certified() {
   local check=-checkhost
   [[ $1 =~ ^[0-9.]+$ || $1 == *:* ]] && check=-checkip
   openssl x509 -in "$api_certificate.crt" -noout "$check" "$1" | grep -q ' does match certificate$'
 }
 
-# Restores the certificate after an interrupted run: without it the API server cannot start.
+# Restores the certificate after an interrupted run. The API server cannot start without a
+# certificate.
 restore_certificate() {
   [[ -d $api_certificate.old ]] || return 0
   [[ -e $api_certificate.crt && -e $api_certificate.key ]] ||
@@ -28,8 +29,8 @@ converge_certificate() {
   ((${#missing[@]} > 0)) || return 0
   say "$NODE_NAME: the API server's certificate gets ${missing[*]}"
   certificate_document >"$document" || die "kubeadm's configuration cannot be read from the cluster"
-  # kubeadm keeps existing files, so they are deleted first. The API server reloads the new
-  # certificate.
+  # kubeadm keeps existing files, so the old certificate is deleted first. The API server reloads
+  # the new certificate.
   mkdir -p "$api_certificate.old"
   cp -p "$api_certificate.crt" "$api_certificate.key" "$api_certificate.old/"
   rm -f "$api_certificate.crt" "$api_certificate.key"
@@ -42,7 +43,7 @@ converge_certificate() {
     die "kubeadm's configuration in the cluster did not get ${missing[*]}$(because kubeadm)"
 }
 
-# Prints the cluster's ClusterConfiguration with the wanted names.
+# Prints the cluster's ClusterConfiguration with the names in CERTIFICATE_NAMES.
 certificate_document() { cluster_configuration | named; }
 
 # Replaces the certificate's names in the ClusterConfiguration on standard input, and adds the
@@ -57,7 +58,8 @@ named() {
     /^[^ ]/ { inside = 0 }
     { listed = 0; print }' || return 1
   printf -- '---\napiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\nlocalAPIEndpoint:\n  advertiseAddress: "%s"\n' "$ADDRESS"
-  # kubeadm writes this time into the startup probes. Its default would restart a slow component for ever.
+  # kubeadm writes this time into the startup probes. With the default, kubelet would restart a slow
+  # component again and again.
   printf 'timeouts:\n  controlPlaneComponentHealthCheck: %s\n' "$(kubeadm_timeout)"
   [[ -z $PATCHES ]] || printf 'patches:\n  directory: %s\n' "$own_patches"
 }

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# Updates the configuration that the cluster keeps for all kubelets, and tries it on this control
-# plane first. Put before control-plane.sh.
+# Updates the KubeletConfiguration that the cluster stores for all kubelets. Tries the configuration
+# on this control plane first. Library of control-plane.sh.
 # Values: KUBELET_CONFIGURATION, a KubeletConfiguration; empty: the program's defaults.
 
 readonly plain_kubelet='apiVersion: kubelet.config.k8s.io/v1beta1
@@ -14,7 +14,7 @@ readonly former_kubelets=$state/former-kubelet-config.yaml
 converge_kubelets() {
   if is_kept kubelet "$KUBELET_CONFIGURATION"; then return 0; fi
   begin kubelet
-  # kubeadm init of this run already gave it to the cluster and to this machine.
+  # kubeadm init in this run has already applied the configuration to the cluster and this machine.
   if [[ $began == now ]]; then
     know_kubelet_fields
   else
@@ -37,7 +37,8 @@ tell_kubelets() {
     die "kubeadm does not take kubernetes.kubelet$(because kubeadm)"
 }
 
-# know_kubelet_fields [COMMAND...]: runs the command and dies if kubelet does not know a field.
+# know_kubelet_fields [COMMAND...]: dies if kubelet does not know a field, after it has run the
+# command.
 know_kubelet_fields() {
   local present=$volatile/kubelet-present.yaml unknown
   kubectl_admin -n kube-system get configmap kubelet-config -o jsonpath='{.data.kubelet}' >"$present" ||
@@ -49,8 +50,8 @@ know_kubelet_fields() {
   }
 }
 
-# save_map NAME FILE: saves a ConfigMap, unless an interrupted run already did: the present content
-# may be what that run tried.
+# save_map NAME FILE: saves a ConfigMap. Keeps the file of an interrupted run, because the present
+# ConfigMap may be what that run tried.
 save_map() {
   local map
   [[ ! -e $2 ]] || return 0

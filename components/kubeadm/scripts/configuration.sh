@@ -1,15 +1,16 @@
 # shellcheck shell=bash disable=SC2154
 # Applies the flags of the control plane's components, the files that flags name, and kubeadm's
-# patches of the manifests on this machine. A component that does not come up gets its former
-# manifest back, so that a mistyped flag costs no API server. Put before control-plane.sh.
-# Values: CONFIGURATION, blocks of ClusterConfiguration; empty: kubeadm's own. CONFIGURATION_FILES
-# and PATCHES, lines "NAME BASE64".
+# patches of the manifests on this machine. Restores the former manifest of a component that does
+# not start, so that a mistyped flag does not cost an API server. Library of control-plane.sh.
+# Values: CONFIGURATION, blocks of ClusterConfiguration; empty: kubeadm's defaults.
+# CONFIGURATION_FILES and PATCHES, lines "NAME BASE64".
 
-# Former manifests have their own directory, because kubelet runs every file in that of manifests.
+# Former manifests are in a separate directory, because kubelet runs every file in the directory of
+# manifests.
 readonly former_manifests=/etc/kubernetes/stackadm-former own_files=/etc/kubernetes/stackadm
 readonly own_patches=/etc/kubernetes/stackadm-patches
 
-# Writes the files that flags name, before kubeadm writes a manifest with these flags.
+# Writes the files that flags name. Runs before kubeadm writes a manifest with these flags.
 write_configuration_files() {
   local name data
   while read -r name data; do
@@ -18,9 +19,10 @@ write_configuration_files() {
 }
 
 # Fetches files from another control plane before a join: kubeadm writes the first manifest from the
-# cluster's configuration, which may still name former files. Also marks the settings that the other
-# one applied as begun: they may be unwanted by now, and their record is lost when that machine is
-# replaced. Control planes of earlier releases give no files.
+# cluster's configuration, which may still name former files. Also records as begun the settings
+# that the other control plane has applied: the specification may not contain them any more, and the
+# other machine's record disappears with that machine. Control planes of earlier releases send no
+# files.
 fetch_former_files() {
   local name data file
   ask_peers 60 files >"$asking/files" || return 0
@@ -36,8 +38,9 @@ fetch_former_files() {
   done <"$asking/files"
 }
 
-# Writes the patches before kubeadm writes a manifest, and deletes others, because kubeadm applies
-# all files there. Wanted files always exist: a kubeadm of an interrupted run may be reading them.
+# Writes the patches before kubeadm writes a manifest. Deletes other files only afterwards, because
+# kubeadm applies all files in the directory and a kubeadm of an interrupted run may be reading
+# them.
 write_patches() {
   local name data
   if [[ -z $PATCHES ]]; then
@@ -51,27 +54,27 @@ write_patches() {
   keep_only "$own_patches" "$PATCHES"
 }
 
-# Records that kubeadm init or join applies the settings: if it is interrupted, the next run has to
-# remove those that are unwanted by then.
+# Records that kubeadm init or join applies the settings. If kubeadm is interrupted, the next run
+# must remove settings that the specification does not contain any more.
 begin_with_configuration() {
   [[ -z $CONFIGURATION ]] || begin configuration
   [[ -z $PATCHES ]] || begin patches
 }
 
-# Records that this machine and the cluster have the settings, and deletes files that no flag names.
+# Records that this machine and the cluster have the settings. Deletes files that no flag names.
 keep_configuration() {
   keep_only "$own_files" "$CONFIGURATION_FILES"
   keep configuration "$CONFIGURATION"
   keep patches "$PATCHES"
 }
 
-# Prints the kind of settings, for messages.
+# Prints which settings are applied, for messages.
 asked_for() {
   if [[ -n $PATCHES ]]; then printf 'flags and patches'; else printf flags; fi
 }
 
-# Restores the former manifests after an interrupted or failed change. Otherwise the API server may
-# never come up, and the cluster's configuration could not be read. Sets `restored`.
+# Restores the former manifests after an interrupted or failed change. Without them, the API server
+# may never start, and the cluster's configuration could not be read. Sets `restored`.
 restore_manifests() {
   local former
   for former in "$former_manifests"/*.yaml; do
@@ -82,8 +85,8 @@ restore_manifests() {
   done
 }
 
-# Waits for the API server. If a manifest was restored, it must answer for a while: the old
-# container answers until kubelet notices the manifest.
+# Waits for the API server. After a restored manifest, the API server must answer for a while: until
+# kubelet notices the manifest, the old container answers.
 await_api() {
   if [[ -n ${restored:-} ]]; then steady 240 answers; else poll 240 answers; fi
 }
@@ -91,21 +94,22 @@ await_api() {
 converge_configuration() {
   local document=$volatile/configuration.yaml component
   if is_kept configuration "$CONFIGURATION" && is_kept patches "$PATCHES"; then return 0; fi
-  # Only changed settings are begun: otherwise a new patch would overwrite flags that the user wrote
-  # by hand.
+  # Records only changed settings as begun. Otherwise a new patch would overwrite flags that the
+  # user wrote by hand.
   is_kept configuration "$CONFIGURATION" || begin configuration
   is_kept patches "$PATCHES" || begin patches
   configuration_document >"$document" || die "kubeadm's configuration cannot be read from the cluster"
   for component in apiserver controller-manager scheduler; do converge_component "$component" "$document"; done
   converge_dns "$document"
-  # Last, so that the cluster's configuration has only flags with which a component came up.
+  # Comes last, so that the cluster's configuration only contains flags with which a component has
+  # started.
   kubeadm init phase upload-config kubeadm --config "$document" ||
     die "kubeadm's configuration in the cluster did not get the new flags$(because kubeadm)"
   keep_configuration
 }
 
-# Prints the cluster's ClusterConfiguration with the wanted blocks. If the program never set any,
-# the cluster's blocks are kept: the user may have written them by hand.
+# Prints the cluster's ClusterConfiguration with the blocks in CONFIGURATION. Keeps the cluster's
+# blocks if the program has never set any: the user may have written them by hand.
 configuration_document() {
   local live
   live=$(cluster_configuration) || return 1
@@ -121,7 +125,8 @@ configured() {
   grep -q '^apiServer:' <<<"$CONFIGURATION" || printf 'apiServer: {}\n'
 }
 
-# converge_component NAME DOCUMENT: writes the component's manifest, and waits until it comes up.
+# converge_component NAME DOCUMENT: writes the component's manifest and waits until the component is
+# healthy.
 converge_component() {
   local name=kube-$1 before said
   local manifest=$manifests/$name.yaml former=$former_manifests/$name.yaml
@@ -145,7 +150,7 @@ component_back() {
   local before said
   said=$(last_words "$1")
   before=$(container_of "$1") || :
-  # kubelet never stopped the former container, so it may go on running.
+  # If kubelet has not stopped the former container, this container may continue to run.
   [[ $before != "$2" ]] || before=''
   restore_manifests
   if is_back serves "$1" "$before"; then
@@ -154,8 +159,8 @@ component_back() {
   die "$1 on $NODE_NAME does not come up, neither with its new $(asked_for) nor with its former ones; crictl logs there says why${said:+; it said: $said}"
 }
 
-# Prints why the API server exited, if flags may have made kubeadm fail: it exits when it refuses a
-# flag. The log of an API server that is only slow says nothing about flags.
+# Prints why the API server exited, if kubeadm may have failed because of flags: an API server that
+# refuses a flag exits. The log of an API server that is only slow contains nothing about flags.
 flags_fault() {
   local said
   [[ -n $CONFIGURATION$PATCHES ]] || return 0
@@ -163,15 +168,15 @@ flags_fault() {
   printf '%s' "${said:+; kube-apiserver said: $said}"
 }
 
-# last_words NAME [end]: prints the error in the log of the newest container, running or not. `end`:
-# only the reason of its exit.
+# last_words NAME [end]: prints the error in the log of the component's newest container, running or
+# not. With `end`, prints only the reason of the exit.
 last_words() {
   local all
   all=$(timeout "$((20 * factor))" crictl ps --all --quiet --name "^$1\$") || return 0
   [[ -z $all ]] || timeout "$((20 * factor))" crictl logs --tail 50 "${all%%$'\n'*}" 2>&1 | complaint "${2:-}"
 }
 
-# keep_only DIRECTORY LINES: deletes all files for which there is no line "NAME BASE64".
+# keep_only DIRECTORY LINES: deletes all files in the directory without a line "NAME BASE64".
 keep_only() {
   local file
   for file in "$1"/*; do

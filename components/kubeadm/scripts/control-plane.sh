@@ -1,18 +1,18 @@
 # shellcheck shell=bash disable=SC2154
-# Makes this machine a control plane of the cluster, or checks that it is one, and prints the facts
-# that other machines need.
-# Argument: `create` when the program runs this script for the first time, `update` later. Only
-# `create` may begin a cluster: a recreated machine joins the others or fails.
+# Makes this machine a control plane of the cluster, or checks that it is a control plane. Prints
+# facts that other machines need.
+# Argument: `create` when Pulumi creates the resource of this script, otherwise `update`. Only with
+# `create` may the machine start a new cluster: a recreated machine joins the others or fails.
 # Result: {"caCertHash", "kubeconfig" (base64), "name", "node", "uid", "kubernetes" (its version)}.
-# States: done -> facts; running -> wait for it; kubeadm init failed, but its API server came up ->
-# the rest of kubeadm init; otherwise half done -> reset and again; nothing -> kubeadm init or
-# kubeadm join.
+# States: control plane -> print the facts; kubeadm running -> wait for it; kubeadm init failed, but
+# its API server answers -> run the rest of kubeadm init; failed in another way -> reset the machine
+# and start again; nothing -> kubeadm init or kubeadm join.
 # Values: see controlPlaneValues in kubeadm/node-scripts.ts.
 
 readonly admin=/etc/kubernetes/admin.conf
 readonly occasion=${1:-update}
-# begun: digest of the settings of an unfinished kubeadm init. first_admin: the first credential
-# that kubeadm init writes.
+# begun: digest of the settings of an unfinished kubeadm init. first_admin: kubeconfig that kubeadm
+# init writes first.
 readonly begun=$state/init.begun first_admin=/etc/kubernetes/super-admin.conf
 
 control_plane() {
@@ -30,7 +30,8 @@ control_plane() {
   if is_member; then write_encryption plain; else become_member; fi
   keep_frozen
   resolve_api "$ADDRESS"
-  # Before any request to the API, which does not answer if its certificates have expired.
+  # Comes before all requests to the API server, which does not answer if its certificates have
+  # expired.
   keep_certificates
   await_api || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
   offer_retirement
@@ -48,10 +49,11 @@ control_plane() {
   keep_marks
   poll 30 take_pods || die "the API server of $NODE_NAME does not take whether pods may run on it"
   await_virtual_ip
-  # Repeated until the API answers: the result must never have an empty name or UID.
+  # Repeats until the API server answers: the result must never have an empty name or UID.
   poll 60 facts || die "the API server of $NODE_NAME does not say what the cluster is called"
   keep_growable
-  # Undoes an interrupted teardown, whose control plane may be lost. A new cluster had none.
+  # Undoes an interrupted teardown, in case its control plane does not exist any more. A new cluster
+  # needs no such repair.
   [[ -n $began ]] || take_back
   own_step afterKubeadm "$AFTER_KUBEADM"
   printf '{"caCertHash": "%s", "kubeconfig": "%s", "name": "%s", "node": "%s", "uid": "%s", "kubernetes": "%s"}\n' \
@@ -60,8 +62,9 @@ control_plane() {
 
 is_member() { [[ -e $state/init.done ]] || { [[ -e $state/join.done ]] && ! left; }; }
 
-# Reports whether this machine has left the cluster but is wanted again: its etcd member is removed,
-# so its API server never answers. Without an answer of another control plane it has not left.
+# Succeeds if this machine has left the cluster but shall be a control plane again. Its etcd member
+# was removed, so its API server never answers. Without an answer of another control plane, the
+# machine counts as a member.
 left() {
   local code=0
   [[ $occasion == create && -n $PEERS ]] || return 1
@@ -69,8 +72,8 @@ left() {
   ((code == 3))
 }
 
-# Sets `name`, `uid` and `endpoint` from the cluster, with one request. The settings do not decide
-# the name: load balancers are found by the name with which the cluster was created.
+# Sets `name`, `uid` and `endpoint` from the cluster, with one request. The name in the settings may
+# differ, but load balancers are found by the name with which the cluster was created.
 facts() {
   local said
   said=$(kubectl_admin -n kube-system get namespace/kube-system configmap/kubeadm-config \
@@ -79,14 +82,14 @@ facts() {
   [[ -n $name && -n $uid ]]
 }
 
-# field NAME DOCUMENT: prints the value of a field, one word, quoted or not.
+# field NAME DOCUMENT: prints the value of a field. The value is one word, quoted or not.
 field() { sed -n "s/^$1: *\"\{0,1\}\([][A-Za-z0-9.:-]*\)\"\{0,1\}\$/\1/p" <<<"$2"; }
 
 become_member() {
   if [[ -n $KUBEADM_INIT && $occasion == create ]]; then begin_cluster; else join_cluster; fi
 }
 
-# clean_up_after init|join [WHY]: resets what an interrupted kubeadm left.
+# clean_up_after init|join [WHY]: resets the machine after an interrupted kubeadm.
 clean_up_after() {
   half_done || return 0
   say "$NODE_NAME: starting again after an interrupted kubeadm $1${2:+: $2}"
@@ -101,13 +104,13 @@ begin_cluster() {
     if came_up; then
       say "$NODE_NAME: the API server of an interrupted kubeadm init answers; going on with it"
       words=$(accepting_what_is_there)
-      # Only once: if it fails again, the next run resets the machine.
+      # Continues only once: if kubeadm init fails again, the next run resets the machine.
       rm -f "$begun"
     else
       clean_up_after init "$unusable"
       write "$begun" 0600 "$(settings_of_init)"
     fi
-    # Deletes records of a cluster that never came up: the settings may be others now.
+    # Deletes records of a cluster that never started. The settings may have changed since.
     rm -f "$state"/kept-*
     freeze
     write_encryption encrypts
@@ -125,7 +128,8 @@ begin_cluster() {
   rm -f "$begun"
   began=before
   poll 60 forget_tokens || die "the API server does not answer after kubeadm init"
-  # A kubeadm init that another run started may have had other settings.
+  # If another run started kubeadm init, the settings of that run may have been others, so nothing
+  # is recorded.
   if [[ $started == yes ]]; then
     began=now
     keep_configuration
@@ -133,17 +137,17 @@ begin_cluster() {
   fi
 }
 
-# without_resolver DOCUMENTS: prints a command that keeps `resolvConf` out of the configuration for
-# all kubelets. kubeadm init sets it if this machine runs systemd-resolved, and uploads it: on
-# machines without systemd-resolved no pod would start.
+# without_resolver DOCUMENTS: prints a command that removes `resolvConf` from the configuration for
+# all kubelets. kubeadm init sets this field if this machine runs systemd-resolved, and uploads it
+# to the cluster. On machines without systemd-resolved, no pod would then start.
 without_resolver() {
-  # No semicolon: systemd warns about it in a unit's command whenever it reloads its units.
+  # Contains no semicolon: systemd warns about a semicolon in a unit's command at each reload.
   printf "(! grep -q '^resolvConf:' %s || kubeadm init phase upload-config kubelet --config %s)" "$kubelet_file" "$1"
 }
 
-# came_up: succeeds if a kubeadm init with the same settings failed and its API server answers now.
-# kubeadm init can run again then: it keeps existing certificates and kubeconfigs, and creates or
-# updates the rest. Sets `unusable` to the reason if not.
+# came_up: succeeds if an earlier kubeadm init with the same settings failed, but its API server
+# answers now. kubeadm init can then run again, because it keeps existing certificates and
+# kubeconfigs and creates or updates everything else. Otherwise sets `unusable` to the reason.
 came_up() {
   unusable=''
   half_done && [[ -e $begun ]] || return 1
@@ -159,15 +163,16 @@ answers_first() {
   [[ $(timeout "$((20 * factor))" kubectl --kubeconfig "$first_admin" --server "https://$ADDRESS:6443" get --raw /readyz) == ok ]]
 }
 
-# Prints a digest, because the settings include the encryption key. Times and patches that follow
-# timeoutFactor are left out: with a larger factor an init on a slow machine must be able to continue.
+# Prints a digest, because the settings include the encryption key. Leaves out times and patches
+# that follow timeoutFactor, so that a kubeadm init on a slow machine can continue with a larger
+# factor.
 settings_of_init() {
   printf '%s\n' "$KUBEADM_INIT" "$CONFIGURATION_FILES" "$PATCHES" "$ENCRYPTION" |
     sed -E '/- name: (leader-elect-|node-monitor-grace-period|etcd-(health|ready)check-timeout)/ { N; d; }; /^node(LeaseDurationSeconds|StatusUpdateFrequency):/d; /^patches:$/ { N; d; }; /^kube-[a-z-]*-slow\+/d; /^$/d' | sha256sum
 }
 
-# Prints the option that ignores preflight checks which a running control plane fails. `all` must
-# not be combined with names.
+# Prints the option with which kubeadm init ignores preflight checks that a running control plane
+# fails. kubeadm does not accept `all` together with names of checks.
 accepting_what_is_there() {
   local checks
   [[ ,$IGNORED_ERRORS, != *,all,* ]] || return 0
@@ -183,20 +188,21 @@ join_cluster() {
   wait_unit join 1510
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(kubeadm_fault)"
-  # Does not wait until the node is Ready: the pod network may be deployed later.
+  # Does not wait until the node is Ready, because the pod network may be deployed later.
   [[ -z $token ]] || ask_peers 60 forget "${token%%.*}" ||
     say "$NODE_NAME: the token of its join was not taken back; it ends by itself"
 }
 
-# The control plane that gives the token first removes this machine's former etcd member: the data
-# of a current member must not be deleted.
+# The control plane that issues the token first removes this machine's former etcd member. Only then
+# may clean_up_after delete the local etcd data.
 start_join() {
-  # 120 s for each control plane: a slow one continues anyway, and a second one asked meanwhile
-  # would replace the uploaded certificates by ones with another key.
+  # Waits 120 s for each control plane: a slow control plane continues after the time, and a second
+  # control plane that is asked meanwhile would replace the uploaded certificates with another
+  # key's.
   poll 300 ask_for_token 120 ||
     die "no other control plane lets $NODE_NAME in; bring one of them up, so that etcd has a majority, and run up again"
   same_authority
-  # Without admin.conf, kubeadm reset does not ask the local API server, which has lost its etcd.
+  # With admin.conf, kubeadm reset would ask the local API server, which has no etcd any more.
   rm -f "$state/join.done" "$state"/kept-{version,upgraded} "$admin"
   clean_up_after join
   resolve_api "$asked"
@@ -214,16 +220,17 @@ same_authority() {
     die "the control plane at $asked belongs to another cluster than the one that this stack made"
 }
 
-# Refuses several control planes in a cluster of the first release: its kubelets use the address of
-# one machine.
+# Refuses several control planes in a cluster of the first release, whose kubelets use the address
+# of one machine.
 keep_growable() {
   [[ -n $PEERS ]] || return 0
   [[ $endpoint == "$API_NAME":* ]] ||
     die_as INVALID_CONFIG "controlPlane.count: this cluster was made with its API at $endpoint and cannot have several control planes; write 1, or make a new cluster"
 }
 
-# Lets pods and load balancers use this control plane, or not. kubeadm keeps both away by a taint
-# and a label; they are restored only if this function removed them, so manual changes are kept.
+# Lets pods and load balancers use this control plane, or keeps both away. kubeadm keeps both away
+# with a taint and a label. Restores taint and label only if this function removed them, so that
+# manual changes stay.
 take_pods() {
   local taint=node-role.kubernetes.io/control-plane label=node.kubernetes.io/exclude-from-external-load-balancers now
   local taken=$state/schedulable
@@ -237,15 +244,15 @@ take_pods() {
   fi
 }
 
-# Deletes kubeadm's binding by which any bootstrap token gets the certificate of any node.
-# stackadm-mint approves the certificate of a join, for its own node only.
+# Deletes kubeadm's binding, with which any bootstrap token gets the certificate of any node.
+# stackadm-mint approves the certificate of a join only for the joining node.
 approve_none() { kubectl_admin delete clusterrolebinding kubeadm:node-autoapprove-bootstrap --ignore-not-found; }
 
 kubectl_admin() { timeout "$((20 * factor))" kubectl --kubeconfig "$admin" "$@"; }
 
 answers() { [[ $(kubectl_admin get --raw /readyz) == ok ]]; }
 
-# Deletes all bootstrap tokens: no machine needs that of kubeadm init, and no other exists yet.
+# Deletes all bootstrap tokens. Only the token of kubeadm init exists now, and no machine needs it.
 forget_tokens() {
   kubectl_admin -n kube-system delete secret --field-selector type=bootstrap.kubernetes.io/token --wait=false
 }

@@ -1,13 +1,13 @@
 # shellcheck shell=bash disable=SC2154
-# Sets the image of CoreDNS that kubeadm's configuration names. Its pods restart one by one; if one
-# does not come up, all get the former image back. Nothing else of CoreDNS changes: its Corefile may
-# be the user's. Put before control-plane.sh.
+# Sets the image of CoreDNS that kubeadm's configuration names. The pods restart one by one. If a
+# pod does not start, all pods get the former image back. Nothing else of CoreDNS changes, because
+# the user may have changed the Corefile. Library of control-plane.sh.
 
 readonly dns_within=300
 
-# converge_dns DOCUMENT: changes the image if DOCUMENT and the cluster's configuration differ, so
-# that manual changes are kept otherwise. Only the first control plane does it, before it uploads
-# DOCUMENT.
+# converge_dns DOCUMENT: changes the image if the `dns` block in DOCUMENT and in the cluster's
+# configuration differ; otherwise keeps manual changes. Does nothing except on the first control
+# plane, which later uploads DOCUMENT.
 converge_dns() {
   local image before available
   [[ -n $KUBEADM_INIT && $(cluster_configuration | dns_block) != "$(dns_block <"$1")" ]] || return 0
@@ -20,7 +20,7 @@ converge_dns() {
   say "$NODE_NAME: CoreDNS restarts with the image $image"
   available=$(of_dns '{.status.availableReplicas}') || available=''
   dns_gets "$image"
-  # CoreDNS never ran, for example without a pod network: there is nothing to wait for.
+  # If CoreDNS has never run, for example without a pod network, there is nothing to wait for.
   if [[ -z $available ]] || poll "$dns_within" dns_rolled; then return 0; fi
   dns_gets "$before"
   die_as CONFIGURATION_UNDONE "kubernetes.images.coreDns: CoreDNS does not come up with $image and has $before again"

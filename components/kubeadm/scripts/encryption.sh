@@ -1,16 +1,17 @@
 # shellcheck shell=bash disable=SC2154
 # Encrypts Secrets in etcd, with one key on all control planes. No control plane encrypts before all
-# can decrypt. Put before control-plane.sh.
-# Values: ENCRYPTION, "DIGEST ENCRYPTS PLAIN", the latter two files in base64
-# (kubeadm/encryption.ts); empty: no encryption. ENCRYPTION_SCRIPT, the program that starts to
-# encrypt (encrypt.sh).
+# control planes can decrypt. Library of control-plane.sh.
+# Values: ENCRYPTION, "DIGEST ENCRYPTS PLAIN" (kubeadm/encryption.ts), where ENCRYPTS and PLAIN are
+# files in base64; empty: no encryption. ENCRYPTION_SCRIPT, the program that starts to encrypt
+# (encrypt.sh).
 
 readonly own_encryption=/etc/kubernetes/stackadm-encryption encryption_program=/usr/local/sbin/stackadm-encrypt
 readonly encryption_timer=/etc/systemd/system/stackadm-encrypt.timer
 
-# write_encryption FIRST: writes the file before kubeadm writes a manifest that names it. FIRST is
-# `encrypts` if all API servers can decrypt, else `plain`. An existing file is kept: this function
-# or encrypt.sh wrote it.
+# write_encryption encrypts|plain: writes the file that a flag of the API server names, before
+# kubeadm writes the manifest. The API server writes encrypted Secrets with `encrypts`, which
+# requires that all API servers can decrypt, and plain Secrets with `plain`. Keeps an existing file,
+# which this function or encrypt.sh has written.
 write_encryption() {
   local digest encrypts plain file
   [[ -n $ENCRYPTION ]] || return 0
@@ -34,8 +35,8 @@ encrypted_elsewhere() {
   ask_peers 60 encrypts "$digest"
 }
 
-# Declares that the API server of this machine can decrypt, and encrypts as soon as all can. Its
-# manifest names the file by now.
+# Declares that this machine's API server can decrypt, because its manifest names the file now.
+# Starts to encrypt as soon as all control planes can decrypt.
 converge_encryption() {
   local digest encrypts
   if [[ -z $ENCRYPTION ]]; then
@@ -47,7 +48,7 @@ converge_encryption() {
   base64 -d <<<"$encrypts" | write "$own_encryption/$digest.encrypts" 0600
   poll 60 kubectl_admin annotate node "$NODE_NAME" --overwrite "stackadm.io/encryption=$digest" ||
     die "the API server of $NODE_NAME does not take that it reads encrypted Secrets"
-  # This API server already encrypts, for example because the cluster began with encryption.
+  # This API server already encrypts, for example because the cluster was created with encryption.
   if same_file "$own_encryption/$digest.encrypts" "$own_encryption/$digest.yaml"; then
     ask_no_more
     return
@@ -68,14 +69,16 @@ AccuracySec=1
 WantedBy=timers.target
 UNIT
   systemctl daemon-reload
-  # The timer repeats this until all control planes have the key; then the program stops the timer.
+  # The timer repeats the program until all control planes have the key. Then the program stops the
+  # timer.
   "$encryption_program" settle "$digest" || systemctl enable --now stackadm-encrypt.timer
 }
 
 ask_no_more() { [[ ! -e $encryption_timer ]] || systemctl disable --now "${encryption_timer##*/}" || :; }
 
-# Deletes the key: the API server of this machine has come up with the user's own file. Deletes the
-# annotation, too, or other control planes would trust it if the key is wanted again.
+# Deletes the key, after this machine's API server has started with the user's file. Also deletes
+# the node's annotation: if the key is used again later, other control planes would trust an old
+# annotation.
 forget_encryption() {
   [[ -d $own_encryption ]] || return 0
   ask_no_more

@@ -1,17 +1,17 @@
 # shellcheck shell=bash disable=SC2154
-# Refuses changes of values that a cluster keeps for life. The program checks them first
-# (components/frozen-values.ts); the file on the machine also protects a cluster whose state is
-# lost. Put before the scripts that use it.
+# Refuses changes of values that an existing cluster cannot change. The program has checked the
+# values already (components/frozen-values.ts). The file on the machine also protects a cluster
+# whose Pulumi state is lost. Library of control-plane.sh.
 # Values: FROZEN, lines `path value`.
 
 readonly frozen_file=$state/frozen
 
-# freeze: records the values with which this machine begins or joins a cluster. Called before
-# kubeadm, so that the record exists after an interruption.
+# freeze: records the values with which this machine starts or joins a cluster. Called before
+# kubeadm, so that the record exists even if kubeadm is interrupted.
 freeze() { write "$frozen_file" 0600 "$FROZEN"$'\n'; }
 
-# keep_frozen: dies if a value differs, and lists all that do. A path that only one side has is no
-# difference; a new one is recorded.
+# keep_frozen: dies if a value differs from the record, and lists all such values. A path that only
+# one side contains is no difference. New paths are recorded.
 keep_frozen() {
   local path value wrong=''
   local -A kept=()
@@ -25,15 +25,15 @@ keep_frozen() {
       wrong+="; cluster.$path: ${kept[$path]} cannot become $value"
     fi
   done <<<"$FROZEN"
-  # Recorded by a release that had no upgrades.
+  # A release that could not upgrade recorded this value.
   unset 'kept[kubernetes.version]'
   [[ -z $wrong ]] ||
     die_as INVALID_CONFIG "a living cluster keeps its values${wrong/;/:}; write the former values again, or destroy the cluster and create it again"
   for path in "${!kept[@]}"; do printf '%s %s\n' "$path" "${kept[$path]}"; done | sort | write "$frozen_file" 0600
 }
 
-# Compares two values, with the fields of an object in any order: earlier releases kept the order of
-# the specification.
+# Compares two values. The fields of an object may have any order, because earlier releases recorded
+# the order of the specification.
 same_value() { [[ $1 == "$2" || $(fields "$1") == "$(fields "$2")" ]]; }
 
 fields() { tr '{,}' '\n' <<<"$1" | sort; }

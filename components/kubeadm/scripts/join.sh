@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154
-# Makes this machine a node of the cluster, or checks that it is one.
-# Result: {"node": NAME, "kubernetes": VERSION}, when the node is Ready if the cluster has a pod
-# network.
-# States: joined to this cluster -> no join; running -> wait for it; half done, or joined to another
-# cluster -> reset and again; nothing -> kubeadm join.
+# Makes this machine a node of the cluster, or checks that it is a node.
+# Result: {"node": NAME, "kubernetes": VERSION}. In a cluster with a pod network, the result comes
+# when the node is Ready.
+# States: joined this cluster -> no join; kubeadm running -> wait for it; kubeadm failed, or joined
+# another cluster -> reset the machine and join; nothing -> kubeadm join.
 # Values: see joinValues in kubeadm/node-scripts.ts.
 
 join() {
@@ -24,7 +24,7 @@ join() {
   printf '{"node": "%s", "kubernetes": "%s"}\n' "$NODE_NAME" "$KUBERNETES_VERSION" >&4
 }
 
-# Reports whether this machine joined this cluster. A recreated cluster has another CA.
+# Succeeds if this machine has joined this cluster. A recreated cluster has another CA.
 in_cluster() {
   [[ -e $state/join.done ]] && [[ $(authority_of /etc/kubernetes/pki/ca.crt) == "$CA_CERT_HASH" ]]
 }
@@ -38,8 +38,8 @@ join_cluster() {
   wait_unit join 1510
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(kubeadm_fault)"
-  # kubeadm join applied the cluster's kubelet configuration. If another run started the join, the
-  # configuration may have changed since.
+  # kubeadm join has applied the cluster's kubelet configuration. If another run started kubeadm
+  # join, the configuration may have changed since.
   [[ $started == no ]] || keep kubelet "$KUBELET_CONFIGURATION"
 }
 
@@ -50,8 +50,8 @@ converge_kubelet() {
   keep kubelet "$KUBELET_CONFIGURATION"
 }
 
-# Refuses an upgrade before the control planes have the version. A full run has that order; a run of
-# some resources only may not.
+# Refuses an upgrade before the control planes have the version. The order of a complete run ensures
+# this, but not of a run for some resources only.
 may_begin() {
   cluster_has_version ||
     die "the control planes are not of version $KUBERNETES_VERSION yet, and no kubelet may be newer; run up for the whole cluster"
@@ -61,7 +61,7 @@ kubeadm_upgrades() {
   run_kubeadm_upgrade node || die "kubeadm upgrade node did not succeed on $NODE_NAME$(kubeadm_fault)"
 }
 
-# A control plane drains the node, because a worker has no permission.
+# Lets a control plane drain the node, because a worker may not.
 retires() {
   local said code=0
   said=$(ask_peers 900 retire) || code=$?
@@ -86,7 +86,8 @@ start_join() {
   [[ $authority == "$CA_CERT_HASH" ]] ||
     die "the control plane at $asked belongs to another cluster than the one that this stack made"
   fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600
-  # Unfinished until this run sees the join finish: a later run may have another configuration.
+  # Records the configuration as unfinished until this run has seen the end of the join: a later run
+  # may have another configuration.
   begin kubelet
   rm -f "$state"/kept-{version,upgraded}
   say "$NODE_NAME: kubeadm join"

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
-# Keeps the labels and taints of groups on their nodes. A ConfigMap holds them, so that all control
-# planes apply the same; marks.sh applies them, on each control plane: now, for every joining
-# machine (mint.sh), and every minute.
-# Put before control-plane.sh. Values: NODE_MARKS, MARKS_SCRIPT.
+# Keeps the labels and taints of machine groups on their nodes. A ConfigMap contains the labels and
+# taints, so that all control planes set the same. marks.sh sets them on each control plane: now,
+# for every joining machine (mint.sh), and every minute. Library of control-plane.sh.
+# Values: NODE_MARKS, MARKS_SCRIPT.
 
 keep_marks() {
   local program=/usr/local/sbin/stackadm-marks

@@ -1,21 +1,21 @@
 # shellcheck shell=bash disable=SC2154
-# Updates the configuration of kube-proxy, which the cluster keeps for all nodes. Its pods restart
-# one by one; if one does not come up, all get the former configuration back. Only the first control
-# plane does it. Put before control-plane.sh.
-# Values: KUBE_PROXY_CONFIGURATION, a KubeProxyConfiguration; empty: kubeadm's own.
+# Updates the configuration of kube-proxy, which the cluster stores for all nodes. The pods restart
+# one by one. If a pod does not start, all pods get the former configuration back. Only the first
+# control plane does this. Library of control-plane.sh.
+# Values: KUBE_PROXY_CONFIGURATION, a KubeProxyConfiguration; empty: kubeadm's defaults.
 
 readonly plain_proxy=$'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n'
 readonly former_proxy=$state/former-kube-proxy.yaml present_proxy=$volatile/proxy-present.yaml
-# Seconds that a restart of all pods may take without another one that comes up.
+# Seconds after which a restart of all pods fails if no further pod becomes ready.
 readonly proxies_within=300
 
 converge_proxy() {
   if is_kept proxy "$KUBE_PROXY_CONFIGURATION"; then return 0; fi
-  # Others only record what the first control plane has done, for a machine that replaces it
-  # (fetch_former_files).
+  # Other control planes only record the configuration, for a machine that replaces the first
+  # control plane (fetch_former_files).
   if [[ -n $KUBEADM_INIT ]]; then
     begin proxy
-    # kubeadm init has just given it to the cluster.
+    # kubeadm init in this run has already applied the configuration.
     if [[ $began == now ]]; then know_proxy_fields; else tell_proxies; fi
   fi
   keep proxy "$KUBE_PROXY_CONFIGURATION"
@@ -24,12 +24,12 @@ converge_proxy() {
 tell_proxies() {
   local document=$volatile/kube-proxy.yaml before=$volatile/proxy-before.yaml stopped=no proxies
   configuration_document >"$document" || die "kubeadm's configuration cannot be read from the cluster"
-  # kube-proxy keeps its version while control planes are upgraded: it must not be newer than an API
-  # server.
+  # Keeps the version of kube-proxy while control planes are upgraded: kube-proxy must not be newer
+  # than an API server.
   poll 60 proxy_version || die "the API server of $NODE_NAME does not say of which version kube-proxy is"
   [[ -z $proxies ]] || sed -i "s/^kubernetesVersion: .*/kubernetesVersion: $proxies/" "$document"
   printf -- '---\n%s' "${KUBE_PROXY_CONFIGURATION:-$plain_proxy}" >>"$document"
-  # An interrupted run may have changed the configuration without a restart.
+  # An interrupted run may have changed the configuration without restarting the pods.
   [[ ! -e $former_proxy ]] || stopped=yes
   save_map kube-proxy "$former_proxy"
   proxy_fields >"$before" || die "the configuration of kube-proxy cannot be read from the cluster"
@@ -40,7 +40,8 @@ tell_proxies() {
   rm -f "$former_proxy"
 }
 
-# know_proxy_fields [COMMAND...]: runs the command and dies if kube-proxy does not know a field.
+# know_proxy_fields [COMMAND...]: dies if kube-proxy does not know a field, after it has run the
+# command.
 know_proxy_fields() {
   local unknown
   proxy_fields >"$present_proxy" || die "the configuration of kube-proxy cannot be read from the cluster"
@@ -51,8 +52,8 @@ know_proxy_fields() {
   }
 }
 
-# Sets `proxies` to the version of kube-proxy: empty if there is none, or if the image's tag is no
-# version.
+# Sets `proxies` to the version of kube-proxy. Empty if there is no kube-proxy, or if the image's
+# tag is no version.
 proxy_version() {
   proxies=$(kubectl_admin -n kube-system get daemonset kube-proxy --ignore-not-found -o 'jsonpath={.spec.template.spec.containers[0].image}') || return 1
   proxies=${proxies##*:}
@@ -71,12 +72,13 @@ restart_proxies() {
   die_as CONFIGURATION_UNDONE "kubernetes.kubeProxy: kube-proxy does not come up with it and has its former configuration again${said:+; it said: $said}"
 }
 
-# roll_proxies SECONDS: restarts all pods, and waits as await_proxies does.
+# roll_proxies SECONDS: restarts all pods of kube-proxy and waits like await_proxies.
 roll_proxies() {
   poll 60 kubectl_admin -n kube-system rollout restart daemonset kube-proxy && await_proxies "$1"
 }
 
-# await_proxies SECONDS: waits until all pods are updated; fails after SECONDS without another one.
+# await_proxies SECONDS: waits until all pods are updated. Fails if no further pod is updated for
+# SECONDS times `factor`.
 await_proxies() {
   local up=-1 now end=$((SECONDS + $1 * factor))
   while ((SECONDS < end)); do
@@ -86,7 +88,7 @@ await_proxies() {
       up=$now
       end=$((SECONDS + $1 * factor))
     fi
-    # kubectl returns at once if the API server does not answer.
+    # kubectl returns at once if the API server does not answer, so this pause limits the requests.
     sleep 1
   done
   return 1

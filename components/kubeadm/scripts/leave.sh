@@ -1,13 +1,13 @@
 # shellcheck shell=bash disable=SC2154
-# Runs on a control plane before the server of another machine is deleted: drains its node, waits
-# until volumes are detached, and removes its etcd member, if it has one. Result: {"left": "drained"
-# | "nothing"}.
-# States: no such node, on another server, or not Ready (its pods would never end) -> nothing; Ready
-# -> drained.
-# A node that cannot be drained is restored, and keeps its server. The Node object is not deleted:
-# after an interrupted run the machine may be wanted again, and its kubelet would not register
-# again. When the server is deleted, the cloud controller deletes the node, or the join of a new
-# server does (mint.sh).
+# Runs on a control plane before the server of another machine is deleted. Drains the machine's
+# node, waits until volumes are detached, and removes the machine's etcd member if it has one.
+# Result: {"left": "drained" | "nothing"}.
+# States: node Ready -> drained; no node, node of another server, or node not Ready (its pods would
+# never end) -> nothing.
+# If a node cannot be drained, the script makes it schedulable again, and the machine keeps its
+# server. The script does not delete the Node object: after an interrupted run the machine may stay
+# in the cluster, and its kubelet would not register again. The cloud controller deletes the Node
+# object after the server, or the join of a new server does (mint.sh).
 # Values: see leaveValues in kubeadm/node-scripts.ts.
 
 readonly balanced=node.kubernetes.io/exclude-from-external-load-balancers
@@ -31,7 +31,7 @@ leave() {
 
 answers() { [[ $(ask get --raw /readyz) == ok ]]; }
 
-# Prints "PROVIDER-ID READY"; empty if there is no such node.
+# Prints "PROVIDER-ID READY"; prints nothing if the node does not exist.
 node() {
   ask get node "$NODE_NAME" --ignore-not-found \
     -o 'jsonpath={.spec.providerID} {.status.conditions[?(@.type=="Ready")].status}'
@@ -50,14 +50,16 @@ drain() {
   poll 120 detached "$NODE_NAME" || say "$NODE_NAME: volumes are still attached; its server goes nevertheless"
 }
 
-# Puts a drained machine that cannot leave back into service. It stays cordoned if it was before.
+# Makes a drained node schedulable again if its machine cannot leave. A node that was cordoned
+# before stays cordoned.
 give_back() {
   [[ $left == drained ]] || return 0
   [[ $cordoned == true ]] || ask uncordon "$NODE_NAME" || :
   ask label node "$NODE_NAME" "$balanced-" || :
 }
 
-# Removes the etcd member: a member without a server still counts, and of three no other could fail.
+# Removes the machine's etcd member. A member without a server still counts for the majority: with
+# three members, no other member could fail.
 remove_member() {
   local refusal
   poll 60 forgotten || {
@@ -66,8 +68,8 @@ remove_member() {
   }
 }
 
-# Removes the member once; the caller repeats it, because etcd may refuse for some seconds under
-# load or right after another member left. Sets `refusal`.
+# Tries once to remove the etcd member; the caller repeats this. etcd may refuse for some seconds
+# under load, or after another member was removed. Sets `refusal` to the reason.
 forgotten() {
   local id
   refusal="does not say who its members are, so $NODE_NAME cannot leave; bring a majority of the control planes up"
@@ -82,5 +84,6 @@ etcdctl() {
     --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" "$@"
 }
 
-# The lock has the leaving machine's name: several may leave at once, and other steps do not wait.
+# The lock has the leaving machine's name: several machines may leave at the same time, and other
+# scripts need not wait.
 run_step "leave-$NODE_NAME" leave "leave-$NODE_NAME"

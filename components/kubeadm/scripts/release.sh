@@ -1,28 +1,28 @@
 # shellcheck shell=bash disable=SC2154,SC2016,SC2034
-# Releases cloud objects before the cluster is deleted. Put before snapshots.sh and teardown.sh.
-# Objects are lines KIND STATE NAMESPACE NAME ... FINALIZERS; STATE is `going` after its deletion
-# was requested, else `there`.
+# Deletes the cloud objects of a cluster's controllers before the cluster is deleted. Library of
+# snapshots.sh and teardown.sh. Kubernetes objects are lines KIND STATE NAMESPACE NAME ...
+# FINALIZERS. STATE is `going` if the object's deletion was requested, else `there`.
 
 export KUBECONFIG=/etc/kubernetes/admin.conf
-# Set when the release has succeeded: the changes to admission are kept then.
+# Set when all objects are deleted. The exit trap then keeps the admission policy.
 released=''
 
 ask() { timeout "$((60 * factor))" kubectl "$@"; }
 
-# Parts of a go-template that print the fields which all lines have.
+# Parts of a go-template for the fields that all lines have.
 readonly where='{{if .metadata.deletionTimestamp}}going{{else}}there{{end}} {{or .metadata.namespace "-"}} {{.metadata.name}}'
 readonly finalizers='{{range .metadata.finalizers}}{{.}},{{else}}-{{end}}{{"\n"}}'
 
 # look RESOURCES TEMPLATE: prints the objects of all namespaces as lines.
 look() { ask get "$1" --all-namespaces -o go-template="{{range \$one := .items}}$2{{end}}"; }
 
-# begin_release WHAT: dies if the API cannot release WHAT. An API server with a new, empty etcd is
-# ready, too, but has no kubeadm-config.
+# begin_release WHAT: dies if the API server does not have the cluster's data; WHAT is for the
+# message. An API server with a new, empty etcd is ready, too, but has no kubeadm-config.
 begin_release() {
   poll 60 ask -n kube-system get configmap kubeadm-config ||
     die_as KUBERNETES_UNREACHABLE "the API server does not answer, or etcd has lost the cluster's data, so $1 can be released"
   trap 'failed; [[ -n $released ]] || take_back' EXIT
-  # The log, for functions whose standard output is captured.
+  # Descriptor of the log, for functions whose standard output is captured.
   exec 5>>"$log"
   poll 30 refuse_new || say "the API server takes no policy; what is created again is released as well"
 }
@@ -33,8 +33,8 @@ end_release() {
 }
 
 # Makes the API server refuse new claims, load balancers and snapshots, which a StatefulSet or an
-# operator would create for ever. The policy expires unless it is renewed, so that an interrupted
-# run locks nothing.
+# operator would otherwise create again and again. The policy expires unless it is renewed, so that
+# an interrupted run blocks nothing for ever.
 refuse_new() {
   renewed=$SECONDS
   ask apply -f - <<POLICY
@@ -61,9 +61,10 @@ spec: { policyName: stackadm-teardown, validationActions: [Deny] }
 POLICY
 }
 
-# dwindle WHAT SECONDS COMMAND...: repeats a command until it sets `left`, the number of WHAT, to 0.
-# Fails when `left` has not reached a new minimum for SECONDS times `factor`; `still` is the time
-# since the last one. A command that cannot read the objects does not set `left`.
+# dwindle WHAT SECONDS COMMAND...: repeats a command until it sets `left`, the number of remaining
+# WHAT, to 0. Fails if `left` does not reach a new minimum within SECONDS times `factor`. Sets
+# `still` to the time since the last minimum. A command that cannot read the objects does not set
+# `left`.
 dwindle() {
   local what=$1 limit=$(($2 * factor)) least='' since=$SECONDS said=$SECONDS
   shift 2
@@ -80,9 +81,9 @@ dwindle() {
   done
 }
 
-# delete_some API-VERSION KIND [FLAG...]: deletes the first hundred objects on standard input that
-# are `there`; with flags, those that are `going` already. The next rounds delete the others, and
-# retry what was refused.
+# delete_some API-VERSION KIND [FLAG...]: deletes the first hundred objects on standard input whose
+# state is `there`; with flags, whose state is `going`. Later calls delete the other objects and
+# repeat refused deletions.
 delete_some() {
   local version=$1 kind=$2 which=there documents answer
   shift 2
@@ -93,8 +94,8 @@ delete_some() {
   answer=$(ask delete -f - --wait=false --ignore-not-found "$@" <<<"$documents" 2>&1 >&5) || refused=${answer##*$'\n'}
 }
 
-# blocked WHAT: dies and names objects of `seen`, first those with a finalizer that is not
-# Kubernetes' own.
+# blocked WHAT: dies with the names of objects in `seen`. Objects with a finalizer that is not from
+# Kubernetes come first.
 blocked() {
   [[ -n $left ]] || die_as KUBERNETES_UNREACHABLE "the API server does not answer any more, so the $1 cannot be released"
   die_as TEARDOWN_BLOCKED "$left $1 are left, and none went for $still s: $(blockers <<<"$seen")${refused:+; the API server says: ${refused:0:300}}"
@@ -116,8 +117,8 @@ blockers() {
     }'
 }
 
-# Sets the failure policy of all webhooks to Ignore: a required webhook that does not answer blocks
-# every deletion, also by controllers. A webhook that answers works as before.
+# Sets the failure policy of all webhooks to Ignore: a required webhook that does not answer would
+# block every deletion, also by controllers. Webhooks that answer work as before.
 ignore_webhooks() {
   local kind name index webhook timeout
   for kind in $webhook_kinds; do

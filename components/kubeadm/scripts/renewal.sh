@@ -1,14 +1,14 @@
 # shellcheck shell=bash disable=SC2154
-# Installs the timer that renews kubeadm's certificates. Put before control-plane.sh.
+# Installs the timer that renews kubeadm's certificates. Library of control-plane.sh.
 # Values: RENEW_SCRIPT, the program that renews (renew.sh); RENEWAL_MINUTE, the minute of each hour,
 # different on each control plane.
 
-# A failed renewal is no error here: the timer repeats it for months, and `up` and `status` report
-# when it is late.
+# A failed renewal is no error here. The timer repeats the renewal for months, and `up` and `status`
+# report a late renewal.
 keep_certificates() {
   local program=/usr/local/sbin/stackadm-certificates units=/etc/systemd/system
   write "$program" 0755 "$RENEW_SCRIPT"
-  # The lock keeps it from running during a step of `up` on this machine.
+  # The lock prevents a renewal while a script of `up` runs on this machine.
   write "$units/stackadm-certificates.service" <<UNIT
 [Service]
 Type=oneshot
@@ -38,7 +38,8 @@ UNIT
   systemctl daemon-reload
   systemctl enable stackadm-certificates-back.service
   systemctl enable --now stackadm-certificates.timer
-  # A new cluster's certificates are new: the unit only records their end, after this step.
+  # The certificates of a new cluster are new. The unit, which waits for the end of this script,
+  # only records when they expire.
   if [[ $began == now ]]; then
     systemctl start --no-block stackadm-certificates.service
     return 0

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# If kubelets serve with certificates of the cluster's CA, runs the program that approves them
-# (serving.sh) on each control plane.
-# Put before control-plane.sh. Values: KUBELET_CONFIGURATION, SERVING_SCRIPT.
+# Installs the program that approves the serving certificates of kubelets (serving.sh), if the
+# cluster's CA signs these certificates. Runs on each control plane. Library of control-plane.sh.
+# Values: KUBELET_CONFIGURATION, SERVING_SCRIPT.
 
 sign_kubelets() {
   local program=/usr/local/sbin/stackadm-serving unit=/etc/systemd/system/stackadm-serving.service

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154,SC2016,SC2034
-# Runs before volumes are deleted: lets Cinder CSI delete snapshots, because Cinder deletes no
-# volume that has one. Snapshots with the deletion policy Retain are kept.
+# Runs before volumes are deleted. Lets Cinder CSI delete its snapshots, because Cinder does not
+# delete a volume that has a snapshot. Keeps snapshots with the deletion policy Retain.
 # Result: {"released": "yes" | "nothing"}.
 
 snapshots() {
@@ -14,7 +14,8 @@ snapshots() {
   end_release
 }
 
-# Deletes snapshots of Cinder CSI with the deletion policy Delete. Sets `seen` and `left`.
+# Deletes snapshots of Cinder CSI with the deletion policy Delete. Sets `seen` to the objects and
+# `left` to the number of remaining snapshots.
 release_snapshots() {
   local all
   all=$(look volumesnapshotcontents,volumesnapshots "$kept") || return 0

@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2016,SC2154
 # Undoes the changes of release.sh if the cluster is kept after all. Annotations on the webhook
-# configurations record the former settings, so that any control plane can restore them. Put before
-# the scripts that use it.
+# configurations contain the former settings, so that any control plane can restore them. Library of
+# control-plane.sh and release.sh.
 
 readonly webhook_kinds='validatingwebhookconfigurations mutatingwebhookconfigurations'
-# Prefix of an annotation for the webhook with an index. Its value: the webhook's name, its timeout
-# in seconds.
+# Prefix of an annotation, before a webhook's index. Value of the annotation: the webhook's name and
+# timeout in seconds.
 readonly set_aside=stackadm.io/webhook-
 
 take_back() {
@@ -22,8 +22,8 @@ heed_webhooks() {
     done || :
 }
 
-# patch_webhook KIND NAME INDEX WEBHOOK POLICY SECONDS: sets failure policy and timeout, if INDEX is
-# WEBHOOK.
+# patch_webhook KIND NAME INDEX WEBHOOK POLICY SECONDS: sets failure policy and timeout of the
+# webhook at INDEX. Fails if this webhook's name is not WEBHOOK.
 patch_webhook() {
   local at=/webhooks/$3
   ask_admission patch "$1" "$2" --type json -p "[

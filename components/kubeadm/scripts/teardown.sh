@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154,SC2016,SC2034
-# Runs before the cluster is deleted: lets the cloud controller and Cinder CSI delete their load
-# balancers and volumes in the cloud. Works through the cluster's own API, and so on objects of this
-# cluster only. Volumes with the reclaim policy Retain are kept.
+# Runs before the cluster is deleted. Lets the cloud controller and Cinder CSI delete their load
+# balancers and volumes in the cloud. Uses only the cluster's API, so that no objects of other
+# clusters are deleted. Keeps volumes with the reclaim policy Retain.
 # Result: {"released": "yes" | "nothing"}.
 
 teardown() {
@@ -14,17 +14,18 @@ teardown() {
     return
   fi
   begin_release nothing
-  # Volumes are last: if load balancers are stuck, the cluster keeps its data.
-  # The cloud controller waits up to 5 minutes for each answer of Octavia, and up to 5 before it
-  # asks again.
+  # Deletes volumes last, so that a cluster whose load balancers cannot be deleted keeps its data.
+  # 900 s: the cloud controller waits up to 5 minutes for each answer of Octavia, and up to 5
+  # minutes before it asks again.
   dwindle "load balancers" 900 release_balancers || blocked "load balancers"
-  # Longer than the 6 minutes after which Kubernetes detaches volumes from a node that is not Ready.
+  # 420 s are longer than the 6 minutes after which Kubernetes detaches volumes from a node that is
+  # not Ready.
   dwindle volumes 420 release_volumes || blocked volumes
   end_release
 }
 
-# Deletes load balancers and, as soon as the first one is gone, volumes as well: they need not wait
-# for each other.
+# Deletes load balancers. As soon as the first load balancer is gone, also deletes volumes: load
+# balancers and volumes need not wait for each other.
 release_balancers() {
   local balancers those still=0
   release_services
@@ -43,20 +44,20 @@ release_services() {
 }
 
 # Deletes the claims whose volumes Cinder CSI deletes or would still create, and the pods that use
-# them. Sets `seen` and `left`.
+# these claims. Sets `seen` to the objects and `left` to the number of remaining volumes and claims.
 release_volumes() {
   local all
   all=$(look persistentvolumes,storageclasses,persistentvolumeclaims,pods,volumeattachments "$held") || return 0
   seen=$(doomed <<<"$all")
   left=$(awk '$1 == "volume" || $1 == "claim" && $5 == "-" { n++ } END { print n + 0 }' <<<"$seen")
-  # Claims first: a recreated pod does not start while its claim is being deleted.
+  # Deletes claims first, because a recreated pod does not start while its claim is being deleted.
   delete_some v1 PersistentVolumeClaim <<<"$(of claim)"
   delete_some v1 Pod <<<"$(of pod)"
   ((still < 10)) || release_from_the_dead
 }
 
-# Template of the lines. An Available volume never had a claim and is left out: Kubernetes does not
-# delete it. Pods have a line for each claim.
+# Template of the lines. Leaves out Available volumes: they never had a claim, and Kubernetes does
+# not delete them. A pod has a line for each of its claims.
 readonly held='
 {{- if eq .kind "PersistentVolume"}}{{if .spec.csi}}
   {{- if and (eq .spec.csi.driver "cinder.csi.openstack.org") (eq .spec.persistentVolumeReclaimPolicy "Delete") (ne .status.phase "Available")}}volume '$where' '$finalizers'{{end}}
@@ -73,7 +74,8 @@ readonly held='
 {{- end}}{{end}}
 {{- if eq .kind "VolumeAttachment"}}attachment '$where' {{.spec.nodeName}} {{or .spec.source.persistentVolumeName "-"}} '$finalizers'{{end}}'
 
-# Selects volumes that will be deleted, their claims, and the pods and attachments that use them.
+# Selects volumes that will be deleted, their claims, and the pods and volume attachments that use
+# them.
 doomed() {
   awk '
     $1 == "volume" { volume[$4] }
@@ -84,14 +86,14 @@ doomed() {
     $1 == "attachment" && $6 in volume'
 }
 
-# of KIND: prints the objects of this kind in `seen`, each once.
+# of KIND: prints the objects of this kind in `seen`, each object once.
 of() { awk -v kind="$1" '$1 == kind && !said[$3 " " $4]++' <<<"$seen"; }
 
-# Deletes pods and attachments by force on nodes that are not Ready or missing, because such a node
-# ends no pod and unmounts nothing. Even if the node still runs, only data that are deleted anyway
-# can be lost; volumes that are kept, and their pods, are not touched. Also deletes pods of
-# Deployments in kube-system there: the storage driver would move to another node only after
-# minutes.
+# Deletes pods and volume attachments by force on nodes that are missing or not Ready: such a node
+# ends no pod and unmounts no volume. If the node still runs, only data of volumes that are deleted
+# anyway can be lost; kept volumes and their pods are not touched. Also deletes pods of Deployments
+# in kube-system on such nodes, because the storage driver would otherwise move to another node only
+# after minutes.
 release_from_the_dead() {
   local ready driver
   ready=$(look nodes '{{range .status.conditions}}{{if and (eq .type "Ready") (eq .status "True")}}{{$one.metadata.name}} {{end}}{{end}}') || return 0

@@ -1,17 +1,17 @@
 # shellcheck shell=bash disable=SC2154,SC2034
-# Defines the functions of upgrade.sh for a control plane. Put before control-plane.sh, after
+# Defines the functions of upgrade.sh for a control plane. Library of control-plane.sh, after
 # upgrade.sh.
 # Values: KUBEADM_INIT, empty except on the first control plane, which is upgraded first; PATCHES;
 # RETIRE_SCRIPT, the program that drains nodes, also workers (retire.sh).
 
 readonly retire_program=/usr/local/sbin/stackadm-retire
-# Label of control planes, by kubeadm.
+# Label that kubeadm sets on control planes.
 readonly control_planes=node-role.kubernetes.io/control-plane
 
 offer_retirement() { write "$retire_program" 0755 "$RETIRE_SCRIPT"; }
 
 # Restores manifests after an interrupted upgrade. kubeadm moves a manifest away before it writes
-# the new one; without it the component does not run.
+# the new manifest, and without a manifest the component does not run.
 restore_upgraded() {
   local backup
   holds "$state/kept-version" 'not finished' || return 0
@@ -23,8 +23,8 @@ restore_upgraded() {
   done
 }
 
-# Refuses an upgrade unless other nodes are Ready: all for the first control plane, control planes
-# for the others. kubeadm checks etcd's health itself.
+# Refuses an upgrade unless other nodes are Ready: all nodes for the first control plane, control
+# planes for all others. kubeadm checks etcd's health.
 may_begin() {
   local selector=$control_planes wanting
   [[ -z $KUBEADM_INIT ]] || selector=''
@@ -32,8 +32,8 @@ may_begin() {
     die_as NOT_READY "Kubernetes is not upgraded while not all machines are Ready: ${wanting:-the API server does not say which}; bring them back, or take their nodes out of the cluster, and run up again"
 }
 
-# all_ready SELECTOR: sets `wanting` to the other nodes that are not Ready. This node may be
-# upgraded although it is not Ready.
+# all_ready SELECTOR: succeeds if all other nodes are Ready. Sets `wanting` to the nodes that are
+# not. Leaves out this node, which may be upgraded although it is not Ready.
 all_ready() {
   local states
   states=$(kubectl_admin get nodes -l "$1" -o 'jsonpath={range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}') || return 1
@@ -41,8 +41,8 @@ all_ready() {
   [[ -z $wanting ]]
 }
 
-# Reports whether this is the first control plane and the cluster still has another version: it was
-# recreated, with the new packages, during an upgrade.
+# Succeeds if this is the first control plane and the cluster has another version. This happens if
+# the machine was recreated, with new packages, during an upgrade.
 lags() {
   local now
   [[ -n $KUBEADM_INIT ]] && cluster_version && [[ $now != "v$KUBERNETES_VERSION" ]]
@@ -58,7 +58,8 @@ kubeadm_upgrades() {
     die "the cluster is not of version $KUBERNETES_VERSION yet, which its first control plane brings; bring that one up before"
   fi
   run_kubeadm_upgrade "${words[@]}" || upgrade_failed
-  # kubeadm upgrade restores its binding, by which any token gets any node's certificate.
+  # kubeadm upgrade creates its binding again, with which any bootstrap token gets any node's
+  # certificate.
   { steady 240 answers && poll 30 approve_none; } ||
     die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer after its upgrade; crictl logs there says why"
 }
@@ -66,7 +67,7 @@ kubeadm_upgrades() {
 upgrade_failed() {
   local component said=''
   component=$(this_run | sed -n 's/^.*Preparing for "\(.*\)" upgrade$/\1/p' | tail -n 1)
-  # The container that kubeadm waited for has exited; the former one runs again.
+  # The container for which kubeadm waited has exited, and the former container runs again.
   [[ -z $component ]] || said=$(ended_words "$component")
   die "kubeadm upgrade did not succeed on $NODE_NAME$(kubeadm_fault)${said:+; $component said: $said}"
 }
@@ -88,15 +89,15 @@ restores() {
     die "the API server of $NODE_NAME does not take that it may have pods again"
 }
 
-# Waits for CoreDNS and kube-proxy, if they exist. kubeadm changes them with the last API server,
-# and does not wait.
+# Waits for CoreDNS and kube-proxy, if they exist. kubeadm upgrades them with the last API server,
+# but does not wait for them.
 settles() {
   [[ -z $(in_system deployment/coredns) ]] || poll "$dns_within" dns_rolled || unsettled deployment/coredns
   [[ -z $(in_system daemonset/kube-proxy) ]] || await_proxies "$proxies_within" || unsettled daemonset/kube-proxy
 }
 
-# Upgrades CoreDNS and kube-proxy if kubeadm did not: it does so with the last control plane, unless
-# that was lost and joined again with the new version.
+# Upgrades CoreDNS and kube-proxy if kubeadm has not. kubeadm does so on the last control plane, but
+# not if the last control plane was lost and joined again with the new version.
 catches_up() {
   local proxies servers=''
   poll 60 proxy_version || die "the API server of $NODE_NAME does not say of which version kube-proxy is"
@@ -109,8 +110,8 @@ catches_up() {
   settles
 }
 
-# Sets `servers` to lines "NODE IMAGE" of all API servers. Fails until this node's has the version;
-# the pod of a former server may be listed, too.
+# Sets `servers` to lines "NODE IMAGE" of all API servers. Fails until this node's API server has
+# the version. The list may also contain the pod of a former server of this node.
 serves_version() {
   servers=$(kubectl_admin -n kube-system get pods -l component=kube-apiserver -o 'jsonpath={range .items[*]}{.spec.nodeName} {.spec.containers[0].image}{"\n"}{end}') &&
     grep -q "^$NODE_NAME .*:v$KUBERNETES_VERSION\$" <<<"$servers"

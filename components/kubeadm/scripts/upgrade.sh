@@ -1,23 +1,23 @@
 # shellcheck shell=bash disable=SC2154
-# Upgrades Kubernetes on this node: kubeadm, then what kubeadm upgrades, then kubelet while the node
-# has no pods. Each step checks the present state, so that the next run continues an interrupted
-# one. Put before the scripts that use it.
-# These define, for control planes and workers: `may_begin`, which dies if the cluster must not be
-# upgraded; `kubeadm_upgrades`; `retires` and `restores`, which drain the node and put it back into
-# service; `settles`, which waits at the end; `lags`, which reports whether the cluster waits for
-# this node; `catches_up`, which does what a lost machine left undone.
+# Upgrades Kubernetes on this node: kubeadm, then the parts that kubeadm upgrades, then kubelet
+# while the node has no pods. Each step checks the present state, so that the next run continues an
+# interrupted upgrade. Library of join.sh and control-plane.sh. join.sh (for workers) and
+# upgrade-control-plane.sh define: `may_begin`, which dies if the cluster must not be upgraded;
+# `kubeadm_upgrades`; `retires` and `restores`, which drain the node and make it schedulable again;
+# `settles`, which waits at the end; `lags`, which succeeds if the cluster waits for this node;
+# `catches_up`, which upgrades what a lost machine has not.
 # Values: those of version.sh; IGNORED_ERRORS, preflight checks of kubeadm that may fail.
 
 converge_version() {
   local former
   if is_kept version "$KUBERNETES_VERSION"; then return 0; fi
-  # Without a record, the machine has just joined with this version, or a release without upgrades
-  # made it.
+  # Without a record of the version, the machine has just joined with this version, or a release
+  # that could not upgrade created the machine.
   if [[ -e $state/kept-version ]] || ! is_now kubelet || lags; then
     former=$(version_of kubelet)
     not_back
-    # kubeadm runs only once: after a failed drain the cluster may be too unhealthy for it in the
-    # next run, and may need this upgrade to continue.
+    # kubeadm upgrade runs only once: after a failed drain, the cluster may be too unhealthy for
+    # kubeadm in the next run, and may need this upgrade to continue.
     if ! is_kept upgraded "$KUBERNETES_VERSION"; then
       may_begin
       say "$NODE_NAME: Kubernetes $KUBERNETES_VERSION instead of ${former#v}"
@@ -33,7 +33,7 @@ converge_version() {
     fi
     restores
     settles
-    # Deletes kubeadm's backups, also of etcd's data.
+    # Deletes kubeadm's backups, which contain etcd's data.
     rm -rf /etc/kubernetes/tmp/kubeadm-*
   fi
   catches_up
@@ -41,14 +41,14 @@ converge_version() {
   keep upgraded ''
 }
 
-# Reports whether the API shows this node Ready with the new kubelet. The node's own credential
+# Succeeds if the API shows this node Ready with the new kubelet. The credential of the node
 # suffices.
 reports_version() {
   [[ $(as_node get node "$NODE_NAME" -o 'jsonpath={.status.nodeInfo.kubeletVersion} {.status.conditions[?(@.type=="Ready")].status}') == "v$KUBERNETES_VERSION True" ]]
 }
 
-# Reports whether the cluster has the version, which the first control plane sets. Dies if the API
-# does not answer.
+# Succeeds if the cluster has the version, which the first control plane sets. Dies if the API
+# server does not answer.
 cluster_has_version() {
   local now
   poll 60 cluster_version ||
@@ -65,8 +65,8 @@ cluster_version() {
 
 as_node() { timeout "$((20 * factor))" kubectl --kubeconfig /etc/kubernetes/kubelet.conf "$@"; }
 
-# run_kubeadm_upgrade node|apply WORD...: runs kubeadm upgrade in a unit, which survives a lost
-# connection.
+# run_kubeadm_upgrade node|apply WORD...: runs kubeadm upgrade in a systemd unit, so that a lost SSH
+# connection does not end it.
 run_kubeadm_upgrade() {
   local finished=$volatile/upgrade.done document=$volatile/upgrade.yaml command
   upgrade_document "$1" | write "$document" 0600
@@ -82,8 +82,8 @@ run_kubeadm_upgrade() {
   [[ -e $finished ]]
 }
 
-# upgrade_document node|apply: prints the UpgradeConfiguration. It names the directory
-# `upgrade_patches`, if set: kubeadm takes no flag for it next to a document.
+# upgrade_document node|apply: prints the UpgradeConfiguration, with the directory `upgrade_patches`
+# if set. Together with a document, kubeadm accepts no flag for patches.
 upgrade_document() {
   printf 'apiVersion: kubeadm.k8s.io/v1beta4\nkind: UpgradeConfiguration\n'
   [[ -z ${upgrade_patches:-} ]] || printf '%s:\n  patches:\n    directory: %s\n' "$1" "$upgrade_patches"
@@ -92,7 +92,8 @@ upgrade_document() {
   printf '  upgradeManifests: %ss\n' "$((300 * factor))"
 }
 
-# retired CODE SAID: dies unless CODE, the result of a drain, is 0. SAID is what blocks it.
+# retired CODE SAID: dies unless CODE, the exit code of a drain, is 0. SAID names the pods that
+# block the drain.
 retired() {
   case $1 in
     0) ;;
