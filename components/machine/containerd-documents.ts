@@ -1,20 +1,26 @@
 export interface ContainerdSettings {
-  /** Cgroup driver; must be the same as kubelet's. */
+  /** Cgroup driver. Must be the cgroup driver of kubelet. */
   readonly cgroupDriver: "systemd" | "cgroupfs";
-  /** Pause image, which holds each pod's network. @default the image that kubeadm names */
+  /**
+   * Pause image, whose container keeps each pod's network namespace. @default the image that
+   * kubeadm names
+   */
   readonly pause?: string | undefined;
 }
 
-/** Placeholder that the machine replaces with the pause image of its own version of kubeadm. */
+/** Placeholder for the pause image, which the machine reads from its version of kubeadm. */
 export const pausePlaceholder = "@PAUSE@";
 
 /**
- * Glob of the user's own configuration files, if any. containerd merges them over this file key by
- * key, in the order of their names.
+ * Pattern of the paths of the user's configuration files, if any. containerd merges these files
+ * over config.toml key by key, in the order of their names.
  */
 const ownParts = "/etc/containerd/conf.d/*.toml";
 
-/** Returns config.toml of containerd 2 (format version 3): only what differs from its defaults. */
+/**
+ * Returns config.toml of containerd 2 (format version 3), with only the values that differ from
+ * containerd's defaults.
+ */
 export function containerdConfig({
   cgroupDriver,
   pause = pausePlaceholder,

@@ -4,7 +4,10 @@ import { rolesOf, type Role } from "../plan/roles.js";
 import { podNetworkTraits } from "../pod-network/kinds.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 
-/** Returns the images that a machine of this role pulls early, besides those that kubeadm lists. */
+/**
+ * Returns the images that a machine of this role pulls early, in addition to the images in
+ * kubeadm's list.
+ */
 export function earlyImages(
   spec: Pick<ClusterSpec, "kubernetes" | "podNetwork" | "etcd">,
   role: Role,
@@ -14,7 +17,8 @@ export function earlyImages(
   const own = replaced(spec, role).flatMap((name) => kubernetes.images[name] ?? []);
   if (!node) return own;
   const images = imageTable(kubernetes.version, kubernetes.registry, kubernetes.images);
-  // No node is Ready without its pod network and a cloud controller; storage comes after them.
+  // A node needs the pod network and the cloud controller to become Ready, so the storage driver's
+  // images come after theirs.
   const wanted = [
     ...podNetworkTraits(podNetwork).images,
     ...addonImages,
@@ -31,13 +35,13 @@ const needs = (spec: Listed, role: Role, image: string): boolean => {
   return names === "all" || names.includes(image);
 };
 
-/** Returns the images of kubeadm's list that this role needs and that the user replaced. */
+/** Returns the images of kubeadm's list that this role needs and that the user has replaced. */
 const replaced = (spec: Listed, role: Role): KubeadmImage[] =>
   (Object.keys(kubeadmImages) as KubeadmImage[]).filter(
     (name) => spec.kubernetes.images[name] !== undefined && needs(spec, role, kubeadmImages[name]),
   );
 
-/** Returns the pattern (grep -E) of those images of kubeadm's list that are pulled early. */
+/** Returns a pattern (grep -E) for the images of kubeadm's list that the machine pulls early. */
 export function pulledEarly(spec: Listed, role: Role): string {
   const names = rolesOf(spec)[role].kubeadmImages;
   const others = replaced(spec, role).map((name): string => kubeadmImages[name]);

@@ -2,7 +2,9 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { MachinesIpv6 } from "../network/network.js";
 import { scriptsBeside } from "../support/static-scripts.js";
 
-/** Script that sets up IPv6. It runs after the preparation of a machine, in the same step. */
+/**
+ * Script that sets up IPv6 on a machine. Runs after the preparation, as a part of the same script.
+ */
 export const ipv6Script = scriptsBeside(__dirname)("scripts/ipv6.sh");
 
 /** Returns the variables that {@link ipv6Script} reads. */

@@ -27,62 +27,75 @@ import { blockDevices, type MachineVolume } from "./volumes.js";
 /** Settings that all machines of a cluster have in common. */
 export interface MachineSettings {
   readonly mark: ClusterMarkInput;
-  /** IDs of the images, flavors and security groups that the plan names. */
+  /** IDs of images, flavors and security groups, by the name or ID in the plan. */
   readonly cloud: pulumi.Input<Pick<CloudFacts, "imageIds" | "flavorIds" | "securityGroupIds">>;
   readonly networkId: pulumi.Input<string>;
   readonly subnetId: pulumi.Input<string>;
-  /** IPv6 subnet and ranges of the machines. Absent: no IPv6. */
+  /** IPv6 subnet and ranges of the machines. Absent: machines have no IPv6. */
   readonly ipv6?: MachinesIpv6 | undefined;
-  /** Ranges of pods and Services that the ports allow besides the machine's own address. */
+  /**
+   * Ranges of pods and Services from which the ports allow traffic, in addition to the machine's
+   * address.
+   */
   readonly routedRanges: readonly string[];
-  /** Whether the cloud controller sets the ports' allowed addresses, together with its routes. */
+  /**
+   * Whether the cloud controller manager sets the ports' allowed addresses, together with its
+   * routes.
+   */
   readonly routesOfCloud: boolean;
-  /** Network of the second interfaces. Absent: machines have one interface. */
+  /** Network of the machines' second interfaces. Absent: machines have one interface. */
   readonly admin?: AdminNetwork | undefined;
   /** Whether Neutron filters traffic at the ports. */
   readonly portSecurity: boolean;
   readonly login: { readonly user: string; readonly publicKey: string };
-  /** Seed in base64, from which the machines' host keys are derived; secret. */
+  /** Seed, in base64, from which the machines' host keys are derived; secret. */
   readonly seed: pulumi.Input<string>;
   readonly failed: FailedMachines;
-  /** PEM certificate of the cloud's own CA. Change: in place. @default none: only public CAs */
+  /**
+   * PEM certificate of the cloud's private CA. Change: in place. @default the machine trusts only
+   * public CAs
+   */
   readonly cloudAuthority?: string | undefined;
 }
 
 export interface MachineArgs extends MachineSettings {
-  /** Plan of the machine. Change of its name: replaces the machine. */
+  /** Plan of the machine. Another name replaces the machine. */
   readonly plan: PlannedMachine;
   readonly securityGroupIds: readonly pulumi.Input<string>[];
-  /** Further ranges of the kind of `routedRanges`, for this machine. */
+  /** Further ranges from which the machine's port allows traffic, for example the virtual IP. */
   readonly allowedAddresses: readonly pulumi.Input<string>[];
-  /** Server group of the machine. @default none: it may share a host with any other */
+  /**
+   * Server group of the machine. @default none: Nova may place the machine on the host of any other
+   * machine
+   */
   readonly serverGroupId?: pulumi.Input<string>;
-  /** Server that Nova must place before this one. @default none */
+  /** ID of a server that Nova must place before this machine's server. @default none */
   readonly placedAfter?: pulumi.Output<string> | undefined;
   /**
-   * Generation of the machine. A new one replaces the server; only then do changes of its plan,
-   * user data and login key apply. Known when the machine's turn comes.
+   * Generation of the machine. A new generation replaces the server. Only then do changes of image,
+   * flavor, user data and login key apply. In a rolling replacement, the value becomes known only
+   * when all machines before this one are done.
    */
   readonly generation: pulumi.Input<number>;
 }
 
-/** Machine: ports, volumes and the server that has them. */
+/** Machine: a server with its ports and volumes. */
 export class Machine extends Component {
   static readonly type = "stackadm:machine:Machine";
   readonly machine: string;
   readonly zone: pulumi.Output<string>;
   readonly portId: pulumi.Output<string>;
-  /** Address in the machines' network; known before the server is. */
+  /** Address in the machines' network. Known before the server exists. */
   readonly address: pulumi.Output<string>;
-  /** IPv6 address; absent without IPv6. */
+  /** IPv6 address. Absent if machines have no IPv6. */
   readonly ipv6Address?: pulumi.Output<string>;
-  /** Address in the admin network; absent without one. */
+  /** Address in the admin network. Absent if there is no admin network. */
   readonly adminAddress?: pulumi.Output<string>;
   readonly serverId: pulumi.Output<string>;
   /** Public host key: `ssh-ed25519 AAAA...`. */
   readonly hostKey: pulumi.Output<string>;
   readonly server: openstack.compute.Instance;
-  /** Lines that describe the volumes for scripts/volumes.sh. */
+  /** Lines about the volumes for scripts/volumes.sh. */
   readonly volumes: pulumi.Output<string>;
   readonly #user: string;
 
@@ -108,7 +121,10 @@ export class Machine extends Component {
     this.registerOutputs({ address: this.address, serverId: this.serverId, hostKey: this.hostKey });
   }
 
-  /** Returns the SSH hop at `host`, known only when the server runs: it is not dialled earlier. */
+  /**
+   * Returns the SSH hop at `host`. The hop becomes known only when the server runs, so that no
+   * script dials earlier.
+   */
   ssh(host: pulumi.Input<string>): SshHop {
     const known = pulumi.all([host, this.serverId]).apply(([address]) => address);
     return {
@@ -117,7 +133,7 @@ export class Machine extends Component {
     };
   }
 
-  /** Returns the fields that an error message about a failed script needs. */
+  /** Returns the fields for error messages about a failed script. */
   reachedBy(connection: Connection): ReachedServer {
     return { machine: this.machine, serverId: this.serverId, connection };
   }
@@ -148,8 +164,8 @@ export class Machine extends Component {
           : { portSecurityEnabled: false, noSecurityGroups: true }),
         tags: tagsOf(args.mark),
       },
-      // The controller adds an address only when it creates the route. If `up` removed the address
-      // after a refresh, it would be lost.
+      // The cloud controller manager adds an address together with a route. Without this option,
+      // `up` would remove the address after a refresh.
       args.routesOfCloud ? { ignoreChanges: ["allowedAddressPairs"] } : {},
     );
   }
@@ -167,7 +183,10 @@ export class Machine extends Component {
     });
   }
 
-  /** Creates a volume that is replaced with the server, so a raised generation starts empty. */
+  /**
+   * Creates a volume. A new generation replaces the volume together with the server and starts with
+   * an empty volume.
+   */
   private volume(planned: PlannedVolume, args: MachineArgs): MachineVolume {
     const { purpose, name, size, type, zone } = planned;
     const volume = this.make(
@@ -181,7 +200,8 @@ export class Machine extends Component {
       },
       {
         replacementTrigger: args.generation,
-        // Cinder changes metadata. The rest is frozen like the image, until a new generation.
+        // Cinder changes metadata. All other values change only with a new generation, like the
+        // image.
         ignoreChanges: ["imageId", "metadata", "availabilityZone", "size", "volumeType"],
         customTimeouts: { create: "20m" },
       },
@@ -202,13 +222,13 @@ export class Machine extends Component {
       openstack.compute.Instance,
       "server",
       {
-        // powerState is set although this is the default: an input that is ignored and not set is
-        // dropped by the next run, which would then write the whole state once per server.
+        // Sets powerState although this is the default: the next run would drop an ignored input
+        // without a value, and would then write the whole state once per server.
         ...{ name: machine, configDrive: true, powerState: "active" },
         ...(!boots && { imageId }),
         ...(volumes.length > 0 && { blockDevices: blockDevices(imageId, volumes) }),
         flavorId: knownAfter(args.placedAfter, idOf(args, "flavorIds", plan.flavor)),
-        // The default route leads through the first network.
+        // The default route leads through the first network of the list.
         networks: [port, ...(adminPort ? [adminPort] : [])].map(({ id }) => ({ port: id })),
         ...(plan.zone !== undefined && { availabilityZone: plan.zone }),
         schedulerHints: hintsOf(args),
@@ -230,8 +250,9 @@ export class Machine extends Component {
           ),
       },
       {
-        // The new server has the same name, so the old one is deleted first. A server in ERROR is
-        // replaced, not updated: a failed update would look like a server in ERROR.
+        // The new server has the same name, so the old server is deleted first. A server with
+        // status ERROR is replaced, not updated, because a failed update would look like a server
+        // with status ERROR.
         deleteBeforeReplace: true,
         replaceOnChanges: ["#initerror"],
         replacementTrigger: args.generation,
@@ -247,7 +268,7 @@ export class Machine extends Component {
   }
 }
 
-/** Parts from which the machine's server is created. */
+/** Resources and key with which the machine's server is created. */
 interface Parts {
   readonly port: openstack.networking.Port;
   readonly adminPort: openstack.networking.Port | undefined;
@@ -255,13 +276,19 @@ interface Parts {
   readonly volumes: readonly MachineVolume[];
 }
 
-/** Returns the host key. A kept key is known before the machine's turn, so nothing waits for it. */
+/**
+ * Returns the host key. For a role that keeps the host key, the key does not depend on the
+ * generation and is known before a replacement, so that nothing waits for it.
+ */
 const hostKeyOf = ({ plan, seed, generation }: MachineArgs): Parts["key"] =>
   pulumi
     .all([seed, roleTable[plan.role].keepsHostKey ? 0 : generation])
     .apply(([text, made]) => deriveKey(text, hostKeyPurpose(plan.name, made)));
 
-/** Returns the port's address of a family. Neutron may add IPv6 addresses by itself. */
+/**
+ * Returns the port's address of an IP family. Neutron may add IPv6 addresses that the program did
+ * not request.
+ */
 const addressIn = (
   { allFixedIps }: openstack.networking.Port,
   family: "IPv4" | "IPv6",

@@ -3,7 +3,10 @@ import type { ClusterSpec } from "../spec/cluster-spec.js";
 
 export type ProxySpec = Pick<ClusterSpec, "network" | "endpoint" | "apiName" | "kubernetes">;
 
-/** URLs of the proxy by scheme; undefined: that scheme has no proxy. */
+/**
+ * URLs of the proxy, by the scheme of the request. Undefined: requests with this scheme use no
+ * proxy.
+ */
 export interface Proxies {
   readonly http: string | undefined;
   readonly https: string | undefined;
@@ -23,20 +26,22 @@ export function excepts(entry: string, host: string): boolean {
   return host === entry || host.endsWith(`.${domain}`);
 }
 
-/** Returns the API's public names and addresses. Machines use the API's own name. */
+/**
+ * Returns the API's names and addresses for outside clients. Machines use another name of the API.
+ */
 const apiOutside = (endpoint: ProxySpec["endpoint"]): string[] =>
   Object.entries(endpoint).flatMap(([key, value]) =>
     ["host", "address", "floatingIp"].includes(key) && typeof value === "string" ? [value] : [],
   );
 
-/** Returns the no-proxy list: names, addresses and ranges that are reached directly. */
+/** Returns the no-proxy list: names, addresses and ranges that machines reach without the proxy. */
 export function exceptions({ network, endpoint, apiName, kubernetes }: ProxySpec): string[] {
   const { clusterDomain } = kubernetes.kubelet;
   const { ipv6 } = network;
   const domain = typeof clusterDomain === "string" ? clusterDomain : "cluster.local";
   const all = [
     ...["localhost", "127.0.0.1", "::1"],
-    // Metadata service: through a proxy, it would return the proxy's metadata.
+    // Address of the metadata service. The proxy would return the metadata of the proxy's server.
     "169.254.169.254",
     ...[network.nodes, network.pods, network.services],
     ...(ipv6 ? [ipv6.nodes, ipv6.pods, ipv6.services] : []),
@@ -48,8 +53,8 @@ export function exceptions({ network, endpoint, apiName, kubernetes }: ProxySpec
 }
 
 /**
- * Adds the hosts of `urls` that an entry covers by range or domain: apt, and curl of older
- * distributions, understand no ranges.
+ * Returns the entries and the hosts of those `urls` that an entry covers by range or domain. apt,
+ * and curl of older distributions, do not understand ranges.
  */
 function withNames(entries: readonly string[], urls: readonly string[]): string[] {
   const named = urls.map(hostOf).filter((host) => entries.some((entry) => excepts(entry, host)));
@@ -59,8 +64,8 @@ function withNames(entries: readonly string[], urls: readonly string[]): string[
 const schemes = ["http", "https"] as const;
 
 /**
- * Returns an environment file for systemd and shells, with each variable in upper and lower case,
- * since programs read one or the other.
+ * Returns an environment file for systemd and shells. Each variable is written in upper and lower
+ * case, because some programs read only one of them.
  */
 function environment(proxies: Proxies, direct: readonly string[]): string {
   const values = {
@@ -78,7 +83,7 @@ function environment(proxies: Proxies, direct: readonly string[]): string {
     .join("");
 }
 
-/** Returns apt's configuration. apt knows exceptions by host name only. */
+/** Returns apt's configuration. apt only knows exceptions by host name. */
 function aptConfiguration(proxies: Proxies, direct: readonly string[]): string {
   const hosts = direct.filter((entry) => /^[a-z0-9][a-z0-9.-]*$/i.test(entry));
   return schemes
@@ -91,7 +96,10 @@ function aptConfiguration(proxies: Proxies, direct: readonly string[]): string {
     .join("");
 }
 
-/** Returns curl's configuration for URLs of one scheme, since a file can hold only one proxy. */
+/**
+ * Returns curl's configuration for URLs of one scheme. A configuration file of curl can contain
+ * only one proxy.
+ */
 function curlConfiguration(proxy: string | undefined, direct: readonly string[]): string {
   return proxy === undefined ? "" : `proxy = "${proxy}"\nnoproxy = "${direct.join(",")}"\n`;
 }
@@ -100,7 +108,8 @@ function curlConfiguration(proxy: string | undefined, direct: readonly string[])
 export function proxyFiles(spec: ProxySpec, proxies: Proxies): string {
   const direct = exceptions(spec);
   const { source, key } = spec.kubernetes.packages.containerd;
-  // containerd contacts neither of them, and new variables would restart it: its file lacks them.
+  // containerd does not contact the package source of containerd, so its environment file lacks
+  // these hosts. Changed variables would restart containerd.
   const named = withNames(direct, [source, key]);
   const files = {
     apt: aptConfiguration(proxies, named),

@@ -6,20 +6,23 @@ type Registry = Pick<
   "mirrors" | "ca" | "plainHttp"
 >;
 
-/** Directory of containerd with one directory per registry host (scripts/registries.sh). */
+/** Directory in which containerd has a directory for each registry host (scripts/registries.sh). */
 const certificates = "/etc/containerd/certs.d";
 
 /** Returns host and port of an image prefix. */
 export const registryHost = (prefix: string): string => prefix.split("/")[0] ?? prefix;
 
-/** Returns the host that serves a registry. Images name it, except for docker.io. */
+/** Returns the host that serves a registry: the registry's name, except for docker.io. */
 const serverOf = (host: string): string => (host === "docker.io" ? "registry-1.docker.io" : host);
 
-/** Returns a basic string of TOML: JSON's escapes, and one for DEL, which TOML does not allow. */
+/**
+ * Returns text as a basic string of TOML: with JSON's escapes, and with an escape for DEL, which
+ * TOML does not allow.
+ */
 const toml = (text: string): string => JSON.stringify(text).replaceAll("\u007f", "\\u007f");
 
 /**
- * Returns the settings of each registry, including the host of `registry.prefix` with `plainHttp`.
+ * Returns the settings of each registry. With `plainHttp`, includes the host of `registry.prefix`.
  */
 function registriesOf({ registry, registries }: Kubernetes): ReadonlyMap<string, Registry> {
   const known = new Map<string, Registry>(Object.entries(registries));
@@ -29,7 +32,10 @@ function registriesOf({ registry, registries }: Kubernetes): ReadonlyMap<string,
   return known.set(host, { mirrors, ca, plainHttp: true });
 }
 
-/** Returns the table of one address in hosts.toml, with the CA of the address's own host. */
+/**
+ * Returns the table of one address in hosts.toml. The table contains a CA if the address's host has
+ * one in the settings.
+ */
 function hostBlock(address: string, known: ReadonlyMap<string, Registry>): string {
   const [, host = "", path = ""] = /^https?:\/\/([^/]+)(.*)$/.exec(address) ?? [];
   const own = known.get(host)?.ca !== undefined && address.startsWith("https:");
@@ -43,7 +49,10 @@ function hostBlock(address: string, known: ReadonlyMap<string, Registry>): strin
   ].join("\n");
 }
 
-/** Returns hosts.toml: the addresses to ask for a registry's images, the registry itself last. */
+/**
+ * Returns hosts.toml: the addresses from which containerd pulls a registry's images, with the
+ * registry last.
+ */
 function hostsFile(
   host: string,
   { mirrors, ca, plainHttp }: Registry,
@@ -60,7 +69,7 @@ function hostsFile(
 
 /**
  * Returns the files of containerd's registry directory, one line `NAME BASE64` each. containerd
- * reads them again for every pull.
+ * reads these files again for every pull.
  */
 export function registryFiles(kubernetes: Kubernetes): string {
   const known = registriesOf(kubernetes);
@@ -86,8 +95,8 @@ export interface SignIn {
 }
 
 /**
- * Returns the part of containerd's config.toml with passwords, the only place where it accepts
- * them.
+ * Returns the part of containerd's config.toml with passwords. containerd accepts passwords only
+ * there.
  */
 export const signIns = (all: readonly SignIn[]): string =>
   all

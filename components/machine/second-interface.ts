@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Settings of the guest's interface in the admin network. */
+/** Settings of the machine's interface in the admin network. */
 export interface SecondInterface {
   /** MAC address of the port, in lower case. */
   readonly mac: string;
@@ -10,13 +10,13 @@ export interface SecondInterface {
   readonly range: string;
   /** MTU in bytes. */
   readonly mtu: number;
-  /** Gateway of the subnet. Absent: only clients in the subnet are answered. */
+  /** Gateway of the subnet. Absent: the machine answers only clients in the subnet. */
   readonly gateway?: string | undefined;
 }
 
 const script = readFileSync(join(__dirname, "scripts/second-interface.sh"), "utf8");
 
-/** Returns the command that configures the interface. cloud-init runs it at each boot. */
+/** Returns the command that configures the interface. cloud-init runs the command at each boot. */
 export const secondInterfaceCommand = ({
   mac,
   address,

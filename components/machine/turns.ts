@@ -10,8 +10,8 @@ import type { ExistingServers } from "../support/server-marks.js";
 import { settled } from "../support/settled.js";
 
 /**
- * Returns whether a server was created in another generation than the wanted one. A server of an
- * earlier release has no mark and counts as generation 0.
+ * Returns whether a server has another generation than the wanted one. A server of an early release
+ * has no generation in its metadata and counts as generation 0.
  */
 const isOlder = (made: string | undefined, wanted: number): boolean =>
   made !== undefined && (made === "" ? wanted > 0 : made !== String(wanted));
@@ -22,23 +22,24 @@ interface Waiting {
   readonly role: Role;
   readonly machine: string;
   readonly generation: number;
-  /** Output that is known when the machine is in the cluster and Ready. */
+  /** Output that becomes known when the machine is in the cluster and Ready. */
   joined?: pulumi.Output<string>;
 }
 
 /**
- * Order in which machines change, one at a time: a machine whose server has another generation than
- * the wanted one is replaced only when all machines before it are done. There is no lock: a
- * machine's inputs become known when its turn comes.
+ * Order in which a run replaces or changes machines, one machine at a time. A machine's turn comes
+ * when all machines before it are done. There is no lock: an input of the machine (generation,
+ * version, text) becomes known only at the machine's turn, so the engine waits for it.
  */
 export class Turns {
-  /** Machines in the order in which they are created. */
+  /** Machines in the order in which the program creates their resources. */
   readonly #machines: Waiting[] = [];
 
   /**
-   * Creates the turns of a run. In a preview no machine waits; it shows the same changes.
+   * Returns the order of a run. In a preview no machine waits, so that the preview shows all
+   * changes.
    *
-   * @param before returns the version of Kubernetes that the cluster had
+   * @param before returns the Kubernetes version that the cluster had before the run
    */
   static of(
     spec: ClusterSpec,
@@ -58,7 +59,10 @@ export class Turns {
   }
 
   /**
-   * @param existing undefined: no machine waits; a promise of undefined: the servers are unknown
+   * Creates an order without machines.
+   *
+   * @param existing generations of the existing servers. Undefined: no machine waits; a promise of
+   * undefined: the servers are unknown
    * @param upgrading whether machines get another version of Kubernetes. Default: no
    */
   constructor(
@@ -67,10 +71,11 @@ export class Turns {
   ) {}
 
   /**
-   * Returns the wanted generation of the next machine, known when its turn comes. In a role that
-   * needs a majority, each machine waits only for those before it in the role: their scripts wait
-   * in that order, and another order would deadlock. Only one such role is replaced in a run. All
-   * other machines have one order, after these.
+   * Adds the next machine to the order. Returns the machine's wanted generation, which becomes
+   * known at the machine's turn. In a role that needs a majority, each machine waits only for
+   * earlier machines of the role: their scripts run in this order, and another order would
+   * deadlock. A run replaces machines of only one such role. All other machines come afterwards, in
+   * one order.
    */
   next({ role, name, generation }: PlannedTurn): pulumi.Input<number> {
     const me: Waiting = { role, machine: name, generation };
@@ -80,12 +85,14 @@ export class Turns {
       : pulumi.output(this.turn(me, this.existing));
   }
 
-  /** Records the output that tells when `machine` is done. */
+  /** Sets the output that becomes known when `machine` is done. */
   done(machine: string, joined: pulumi.Output<string>): void {
     for (const one of this.#machines) if (one.machine === machine) one.joined = joined;
   }
 
-  /** Returns the text, known when all machines of a role are replaced and upgraded. */
+  /**
+   * Returns the text. The text becomes known when all machines of a role are replaced and upgraded.
+   */
   afterAll(role: Role, text: pulumi.Output<string>): pulumi.Output<string> {
     if (this.existing === undefined) return text;
     const rolled = Promise.all([this.existing, this.upgrading]).then(([existing, upgrading]) =>
@@ -95,9 +102,9 @@ export class Turns {
   }
 
   /**
-   * Returns the Kubernetes version of a machine whose role needs no majority, known when the
-   * machine may have it. A kubelet must not be newer than an API server, so a new machine waits for
-   * `first`, too. Existing machines get the version one after another. Without an upgrade no
+   * Returns the version for a machine whose role needs no majority. The version becomes known when
+   * the machine may have it: no kubelet may be newer than an API server, so a new machine also
+   * waits for `first`. Existing machines get the version one after another. Without an upgrade no
    * machine waits.
    */
   version(machine: string, version: string, first: pulumi.Output<string>): pulumi.Input<string> {
@@ -116,9 +123,9 @@ export class Turns {
   }
 
   /**
-   * Returns a text whose change affects existing machines, known when the machine's turn comes:
-   * `first` is known, and the machines before it are done. An empty text and a new machine do not
-   * wait.
+   * Returns a text that changes an existing machine. The text becomes known at the machine's turn:
+   * when `first` is known and the machines before it are done. An empty text and a new machine do
+   * not wait.
    */
   inTurn(
     machine: string,
@@ -151,7 +158,8 @@ export class Turns {
   }
 
   /**
-   * Returns the machines that are upgraded before this one: once recreated, it has the new version.
+   * Returns the machines that are upgraded before this machine. A recreated machine gets the new
+   * version, which must not be newer than the API servers' version.
    */
   private async upgradedBefore(me: Waiting): Promise<readonly Waiting[]> {
     if (livesByMajority(me.role) || !(await this.upgrading)) return [];
@@ -182,16 +190,16 @@ export class Turns {
     return this.#machines.filter((one) => one.role === role);
   }
 
-  /** Returns all machines of a role if one of them is replaced, otherwise none. */
+  /** Returns all machines of a role if the run replaces one of them; otherwise none. */
   private rolling(role: Role, existing: Existing | undefined): readonly Waiting[] {
     const order = this.of(role);
     return order.some((one) => this.waits(one, existing)) ? order : [];
   }
 
   /**
-   * Returns the machines before this one. Whatever they wait for, the order is the same, or two
-   * machines could wait for each other. Machines that are not replaced come first: a missing
-   * machine is recreated before another one is taken down.
+   * Returns the machines before this machine. The order is the same for every kind of change,
+   * because otherwise two machines could wait for each other. Machines that are not replaced come
+   * first, so that a missing machine is created again before another machine is taken down.
    */
   private before(machine: string, existing: Existing | undefined): readonly Waiting[] {
     const order = this.#machines.filter(({ role }) => !livesByMajority(role));
@@ -211,7 +219,10 @@ function generations(found: string): Existing | undefined {
   return new Map(servers.map(([name, { generation }]) => [name, generation]));
 }
 
-/** Returns the existing servers. Refuses a specification that replaces or upgrades them wrongly. */
+/**
+ * Returns the existing servers. Throws for a specification whose replacements or upgrades are not
+ * possible.
+ */
 function possible(
   spec: ClusterSpec,
   existing: Existing | undefined,

@@ -4,26 +4,26 @@ import { secondInterfaceCommand, type SecondInterface } from "./second-interface
 import { toYaml } from "../../base/yaml.js";
 
 export interface UserData {
-  /** Name of the machine, which is also the name of the server and the node. */
+  /** Name of the machine, which is also the name of the server and of the node. */
   readonly machine: string;
-  /** User that may log in, with its public key. */
+  /** User for logins, and the user's public key. */
   readonly login: { readonly user: string; readonly publicKey: string };
   /** SSH host key of the machine. */
   readonly hostKey: SshKey;
   /**
-   * ID of the server that this one replaces because it never answered. It changes the user data,
-   * and so replaces the server.
+   * ID of a server that never answered and that the new server replaces. The ID is in the user
+   * data, so that the user data change and the server is replaced.
    */
   readonly replaces?: string;
   /** Interface in the admin network. @default none */
   readonly second?: SecondInterface | undefined;
-  /** Further parts of the user. @default none */
+  /** Further cloud-init parts from the user. @default none */
   readonly more?: readonly string[];
 }
 
 /**
- * Settings of sshd: all machines may log in through this one at once, and a dead connection is
- * noticed after a minute.
+ * Settings of sshd. As a proxy, the machine must accept logins to all machines at the same time.
+ * sshd detects a dead connection after a minute.
  */
 const sshd = [
   "MaxStartups 200:30:400",
@@ -35,10 +35,10 @@ const sshd = [
 ].join("\n");
 
 /**
- * Bound after which a boot continues without the network. Upstream's cloud-init from 24.4 on waits
- * for the network at each boot of Ubuntu if user data have bootcmd or several parts. The wait never
- * ends if a unit that comes before the network waits for cloud-init
- * (https://github.com/canonical/cloud-init/issues/7052). Nothing but bootcmd is early enough for
+ * Time limit for waiting for the network at a boot. Upstream's cloud-init from 24.4 on waits for
+ * the network at each boot of Ubuntu if user data have bootcmd or several parts. The wait never
+ * ends if a unit before the network waits for cloud-init
+ * (https://github.com/canonical/cloud-init/issues/7052). Only bootcmd runs early enough for
  * packages that the user's parts install. The packages of Ubuntu 22.04 and 24.04 neither wait nor
  * have this unit (patches no-remove-networkd-online and no-single-process of 26.1).
  */
@@ -76,7 +76,7 @@ export function userData({
     ...(second && { bootcmd: [secondInterfaceCommand(second)] }),
     write_files: [
       { path: "/etc/ssh/sshd_config.d/10-stackadm.conf", permissions: "0600", content: sshd },
-      // unattended-upgrades would hold the package lock while the machine is prepared.
+      // unattended-upgrades would lock the packages while a script prepares the machine.
       { path: "/etc/apt/apt.conf.d/99stackadm", content: 'APT::Periodic::Enable "0";\n' },
       ...(second || more.length > 0 ? [boundedWait] : []),
     ],
@@ -87,7 +87,7 @@ export function userData({
 }
 
 /**
- * Returns a multipart document. The program's own part comes first, and no other part overrides it.
+ * Returns a multipart document. The program's part comes first, and later parts cannot override it.
  */
 function multipart(own: string, more: readonly string[]): string {
   const part = (text: string, ...headers: readonly string[]): string => {

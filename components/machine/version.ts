@@ -12,8 +12,8 @@ export const packageScripts = [
 ] as const;
 
 /**
- * Scripts that give a machine another version in its turn; they come after converge.sh and
- * kubelet.sh.
+ * Scripts that change the Kubernetes version of a machine at the machine's turn in a rolling
+ * upgrade. They follow converge.sh and kubelet.sh.
  */
 export const versionScripts = [...packageScripts, read("scripts/version.sh")] as const;
 

@@ -2,7 +2,7 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import type { PlannedVolume } from "../plan/volumes.js";
 
-/** Volume of a machine, with its plan. */
+/** Volume of a machine, and the volume's plan. */
 export interface MachineVolume {
   readonly planned: PlannedVolume;
   readonly volume: openstack.blockstorage.Volume;
@@ -11,8 +11,8 @@ export interface MachineVolume {
 type Device = openstack.types.input.compute.InstanceBlockDevice;
 
 /**
- * Returns the block devices of a server with volumes, all attached from its first boot on. Nova
- * deletes no volume: each is a separate resource with the cluster's mark.
+ * Returns the block devices of a server with volumes. All volumes are attached from the first boot
+ * on. Nova does not delete the volumes with the server, because each volume is a separate resource.
  */
 export function blockDevices(
   imageId: pulumi.Input<string>,

@@ -4,21 +4,22 @@ import { Component } from "./component.js";
 import type { Access } from "./manifests/access.js";
 
 /**
- * Timeouts of a Service's load balancer, as long as those of the program's own
- * (endpoint/octavia.ts): amphorae may take minutes to boot.
+ * Timeouts of a Service whose load balancer Octavia creates: amphorae may take minutes to boot. The
+ * same as for the load balancers that the program creates (endpoint/octavia.ts).
  */
 export const balancerTimeouts = { create: "15m", update: "15m", delete: "15m" };
 
 /** Arguments of every add-on. */
 export interface AddonArgs {
   /**
-   * Resource whose deletion ends the cluster. Objects that own nothing in the cloud are then not
-   * deleted one by one, which would need an API server that may be gone. Change: in place.
-   * @default each object is deleted
+   * Resource whose deletion ends the cluster. Pulumi then does not delete objects that own nothing
+   * in the cloud, which would need an API server that may not exist any more. Change: in place.
+   * @default Pulumi deletes each object
    */
   readonly deletedWith?: pulumi.Resource;
   /**
-   * Number of nodes of the cluster: extends the timeouts of DaemonSets. Change: none. @default 0
+   * Number of nodes of the cluster, with which the timeouts of DaemonSets grow. Change: none.
+   * @default 0
    */
   readonly nodes?: number | undefined;
 }
@@ -33,8 +34,8 @@ type ObjectConstructor<Made, Args> = new (
 export abstract class Addon extends Component {
   readonly #deletedWith?: pulumi.Resource;
   /**
-   * Timeouts until all pods of a DaemonSet are ready. They grow with the number of nodes, because
-   * an update replaces one pod after another.
+   * Timeouts for a DaemonSet, until all pods are ready. An update replaces one pod after another,
+   * so the timeouts grow with the number of nodes.
    */
   protected readonly daemonSetTimeouts: { readonly create: string; readonly update: string };
 
@@ -61,8 +62,8 @@ export abstract class Addon extends Component {
   }
 
   /**
-   * Creates a service account with its rights and returns the resources, for which its pods must
-   * wait. `namespace` is created before the account.
+   * Creates a service account with its RBAC objects. Returns the resources for which pods with this
+   * account must wait. The account waits for `namespace`.
    */
   protected access(needs: Access, ...[namespace]: [pulumi.Resource?]): pulumi.Resource[] {
     const { serviceAccount, clusterRole, clusterRoleBinding, namespaced } = needs;

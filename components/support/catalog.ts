@@ -19,26 +19,31 @@ import type { Operator } from "./operator.js";
 import { find, reasonOf, type Found, type Lookup, type Thing } from "./look-up.js";
 import type { ExistingServers } from "./server-marks.js";
 
-/** Results of the lookups that decide whether the cluster can be created at all. */
+/** Results of the lookups in the cloud before anything is created. */
 export interface CloudFacts {
-  /** IDs of images, by the name or ID that the user wrote. */
+  /** IDs of images, by the name or ID in the specification. */
   readonly imageIds: Readonly<Record<string, string>>;
-  /** ID of the external network. Empty if the user wrote none. */
+  /** ID of the external network. Empty if the specification names none. */
   readonly externalNetworkId: string;
-  /** Name of the external network, by which OpenStack's provider requests floating IPs. */
+  /** Name of the external network, which OpenStack's provider needs to request floating IPs. */
   readonly externalNetworkName: string;
-  /** Existing network of the machines. Undefined if the program creates one. */
+  /** Existing network of the machines. Undefined if the program creates the network. */
   readonly network?: FoundNetwork;
   /** Network of the machines' second interfaces. */
   readonly admin?: FoundAdminNetwork;
-  /** IDs of flavors, by the name or ID that the user wrote. */
+  /** IDs of flavors, by the name or ID in the specification. */
   readonly flavorIds: Readonly<Record<string, string>>;
-  /** IDs of security groups, by the name or ID that the user wrote. Undefined if there are none. */
+  /**
+   * IDs of security groups, by the name or ID in the specification. Undefined if the specification
+   * names none.
+   */
   readonly securityGroupIds?: Readonly<Record<string, string>>;
   readonly scope: CloudScope;
-  /** External network of the load balancers, if they have a separate network. */
+  /**
+   * External network of the load balancers of Services. Undefined if they have no separate network.
+   */
   readonly servicesExternalNetwork?: FoundExternalNetwork;
-  /** Servers of the cluster in Nova. Undefined if no credential was given to ask Nova. */
+  /** Servers of the cluster in Nova. Undefined if the lookup had no credential for Nova. */
   readonly servers?: ExistingServers;
 }
 
@@ -48,21 +53,26 @@ export interface FoundExternalNetwork {
 }
 
 /**
- * Returns an error for a cloud that cannot be asked, with the failure code that matches its
- * message.
+ * Returns the error for a cloud that cannot be used. The failure code follows from the text of
+ * `reason`.
  */
 const unusable = (sentence: string, reason: string): ProgramError =>
   new ProgramError(recognised(reason, "openstack:")?.code ?? "FAILED", `${sentence}: ${reason}`);
 
-/** Returns the existing network; throws if it was not looked up. */
+/** Returns the existing network. Throws if the lookups did not include the network. */
 export const networkIn = ({ network }: CloudFacts): FoundNetwork =>
   network ?? lacking("the network that exists");
 
-/** Returns the network of the second interfaces; throws if it was not looked up. */
+/**
+ * Returns the network of the second interfaces. Throws if the lookups did not include the network.
+ */
 export const adminNetworkIn = ({ admin }: CloudFacts): FoundAdminNetwork =>
   admin ?? lacking("the network of `network.admin`");
 
-/** Returns the external network of the load balancers; throws if it was not looked up. */
+/**
+ * Returns the external network of the load balancers. Throws if the lookups did not include the
+ * network.
+ */
 export const servicesExternalNetworkIn = ({
   servicesExternalNetwork,
 }: CloudFacts): FoundExternalNetwork =>
@@ -75,15 +85,14 @@ const lacking = (what: string): never => {
   );
 };
 
-/** Returns the ID of a security group; throws if it was not looked up. */
+/** Returns the ID of a security group. Throws if the lookups did not include the security group. */
 export const securityGroupIn = (
   { securityGroupIds }: Pick<CloudFacts, "securityGroupIds">,
   reference: string,
 ): string => securityGroupIds?.[reference] ?? lacking(`the security group "${reference}"`);
 
 /**
- * Returns the lookups of an image. The provider finds images by name only, so an ID is used
- * unchecked.
+ * Returns the lookups of an image. The provider finds images only by name, so an ID is not checked.
  */
 const imageLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => [
   async () => {
@@ -124,11 +133,11 @@ const securityGroupLookups = (reference: string, opts: pulumi.InvokeOptions): re
 };
 
 /**
- * Looks up everything that the cluster needs, before anything is created. Throws one error that
- * lists everything missing, or the one reason why the cloud cannot be asked.
+ * Looks up everything that the cluster needs, before anything is created. Throws one error with all
+ * missing objects, or the single reason why the cloud cannot be used.
  *
- * @param operator credential with which Nova lists the cluster's servers. Default: servers are
- * not listed
+ * @param operator credential for listing the cluster's servers in Nova. Default: servers are not
+ * listed
  */
 export async function lookUpCloud(
   wanted: Wanted,
@@ -150,7 +159,7 @@ async function ask(
   const { externalNetwork, network, securityGroups = [], floatingIps = [] } = wanted;
   const [images, flavors] = [[...new Set(wanted.images)], [...new Set(wanted.flavors)]];
   const scope = openstack.identity.getAuthScope({ name: "operator" }, opts);
-  // Reports a wrong credential once, at the lookup that every user may make.
+  // Reports a wrong credential only once: in the lookup that every user may make.
   const place = await scope.then(scopeOf).catch((error: unknown) => {
     if (pulumi.RunError.isInstance(error)) throw error;
     throw unusable("The cloud cannot be used", reasonOf(error));
@@ -187,7 +196,7 @@ async function ask(
   };
 }
 
-/** Returns the cluster's servers if an operator is given to ask Nova. */
+/** Returns the cluster's servers in Nova; undefined without an operator. */
 const whoseServers = async (
   { cluster }: Wanted,
   { projectId }: CloudScope,
@@ -195,7 +204,7 @@ const whoseServers = async (
 ): Promise<ExistingServers | undefined> =>
   cluster !== undefined && operator ? findServers(cluster, projectId, operator) : undefined;
 
-/** Finds an external network. Returns undefined if none was written. */
+/** Finds an external network. Returns undefined if the specification names none. */
 const findExternal = (
   reference: string | undefined,
   opts: pulumi.InvokeOptions,
@@ -204,7 +213,9 @@ const findExternal = (
     ? undefined
     : find("external network", reference, networkLookups(reference, opts));
 
-/** Returns the networks that were requested and found. */
+/**
+ * Returns the networks that were found. Leaves out networks that the specification does not name.
+ */
 const placesOf = (
   network?: Found<FoundNetwork>,
   admin?: Found<FoundAdminNetwork>,
@@ -215,7 +226,7 @@ const placesOf = (
   ...(pool && "id" in pool && { servicesExternalNetwork: { id: pool.id, name: pool.name ?? "" } }),
 });
 
-/** Placeholder for a lookup that was not requested. */
+/** Result in place of a lookup that the specification does not need. */
 const none: Thing = { id: "" };
 
 function requireAll(

@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 
-/** Returns the SHA-256 of all parts in hexadecimal. An undefined part differs from an empty one. */
+/**
+ * Returns the SHA-256 of all parts in hexadecimal. An undefined part and an empty part give
+ * different results.
+ */
 export function checksum(...parts: readonly (string | undefined)[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }

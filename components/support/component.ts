@@ -3,16 +3,16 @@ import * as pulumi from "@pulumi/pulumi";
 type Constructor<Made, Args, Options> = new (name: string, args: Args, opts?: Options) => Made;
 
 /**
- * Component whose children are named after it and have it as their parent. The caller's options are
- * kept.
+ * Component that is the parent of its children, and whose name begins their names. Keeps the
+ * options that the caller passes for a child.
  */
 export abstract class Component extends pulumi.ComponentResource {
   readonly #name: string;
   #first: pulumi.Resource | undefined;
 
   /**
-   * Registers the component without inputs: the state contains the inputs of its children, but not
-   * its arguments.
+   * Registers the component without inputs: the state contains the inputs of the children, but not
+   * the arguments of the component.
    */
   protected constructor(type: string, name: string, opts: pulumi.ComponentResourceOptions = {}) {
     super(type, name, {}, opts);
@@ -39,15 +39,16 @@ export abstract class Component extends pulumi.ComponentResource {
   }
 
   /**
-   * Returns the alias for a child's name in an earlier release, whose state the child continues.
+   * Returns the alias with which a child takes over the state of a child that had another name in
+   * an earlier release.
    */
   protected formerly(role: string): { readonly aliases: pulumi.Alias[] } {
     return { aliases: [{ name: `${this.#name}-${role}` }] };
   }
 
   /**
-   * Creates a child like `make`. All children created after it wait for it, and so do their
-   * children, because a resource is registered after its parent.
+   * Creates a child like `make`. All later children wait for this child. Descendants of later
+   * children also wait, because Pulumi registers a resource after its parent.
    */
   protected makeFirst<Made extends pulumi.Resource, Args, Options extends pulumi.ResourceOptions>(
     constructor: Constructor<Made, Args, Options>,

@@ -3,8 +3,8 @@ import { marked, type Failure } from "../../base/failure.js";
 import type { FailureCode } from "../../base/failures.js";
 
 /*
- * Errors of the program pass through the engine as text. Their failure code stands before the
- * sentence; the cluster service removes it again.
+ * Errors of the program pass through the engine as text. The text begins with the failure code,
+ * which the cluster service removes from the text.
  */
 
 /** Error that stops the program. Printed without a stack trace. */
@@ -14,11 +14,11 @@ export class ProgramError extends pulumi.RunError {
   }
 }
 
-/** Reports the cause of an error, in addition to the error that the engine itself reports. */
+/** Reports the cause of an error to the engine. The engine also reports the error itself. */
 export const report = ({ code, sentence }: Failure): Promise<void> =>
   pulumi.log.error(marked(code, sentence));
 
-/** Problem with one value: `path: sentence; what to write`. */
+/** Problem with one value: the path, and a sentence with what is wrong and what to write. */
 export interface Problem {
   /** Path as the user writes it: "cluster.workers.general.count". */
   readonly path: string;
@@ -29,8 +29,8 @@ const list = (problems: readonly Problem[]): string =>
   problems.map(({ path, message }) => `  ${path}: ${message}`).join("\n");
 
 /**
- * Error for an invalid configuration of the stack. Printed without a stack trace, all problems at
- * once.
+ * Error for an invalid configuration of the stack, with all problems. Printed without a stack
+ * trace.
  */
 export class ConfigError extends ProgramError {
   constructor(where: string, problems: readonly Problem[]) {
@@ -39,8 +39,8 @@ export class ConfigError extends ProgramError {
 }
 
 /**
- * Error for invalid arguments of a component. Printed without a stack trace, with the component's
- * name.
+ * Error for invalid arguments of a component, with the component's name. Printed without a stack
+ * trace.
  */
 export class ArgumentError extends pulumi.ResourceError {
   constructor(component: pulumi.Resource, problems: readonly Problem[]) {

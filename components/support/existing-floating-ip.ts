@@ -6,8 +6,8 @@ import { misnamed, noneFound, reasonOf, type Found } from "./look-up.js";
 import { heldIn, ownState } from "./own-state.js";
 
 /**
- * Finds a floating IP. Reports one that the project does not have or that another port uses,
- * because Neutron would move it without asking.
+ * Finds a floating IP. Returns a problem if the project does not have the floating IP, or if a port
+ * outside the cluster uses it: Neutron would move the floating IP without a question.
  */
 export async function findFloatingIp(
   { address, path }: WantedFloatingIp,
@@ -33,9 +33,9 @@ export async function findFloatingIp(
 }
 
 /**
- * Returns whether the port belongs to this cluster: it carries an identity from the stack's state,
- * or the state contains a resource with this port. Ports of OVN load balancers carry no identity.
- * Names prove nothing.
+ * Returns whether the port belongs to this cluster: the port has a tag with an identity from the
+ * stack's state, or the state contains a resource with this port. Ports of OVN load balancers have
+ * no such tag. Names prove nothing.
  */
 async function isOurs(port: {
   readonly portId: string;

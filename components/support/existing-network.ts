@@ -33,14 +33,14 @@ export interface FoundAdminNetwork {
   readonly networkId: string;
   readonly subnetId: string;
   readonly range: string;
-  /** Gateway of the subnet. Undefined if it has none. */
+  /** Gateway of the subnet. Undefined if the subnet has no gateway. */
   readonly gateway?: string;
   /** MTU in bytes. */
   readonly mtu: number;
 }
 
 interface Looking {
-  /** External network that the router must lead to. */
+  /** External network to which the router must be connected. */
   readonly outside?: Promise<Found> | undefined;
   readonly opts: pulumi.InvokeOptions;
 }
@@ -53,7 +53,7 @@ interface Subnet {
   readonly id: string;
   readonly name: string;
   readonly range: string;
-  /** Gateway of the subnet. Empty if it has none. */
+  /** Gateway of the subnet. Empty if the subnet has no gateway. */
   readonly gateway: string;
 }
 interface Router extends Thing {
@@ -61,10 +61,12 @@ interface Router extends Thing {
   readonly addresses: readonly RouterAddress[];
 }
 
-/** MTU that Neutron uses by default, for a network that reports none. */
+/** MTU for a network that reports none: Neutron's default. */
 const usualMtu = 1500;
 
-/** Finds the network, its subnet and its router. Returns the first problem. */
+/**
+ * Finds the network with its subnet and router. Returns the first problem instead if there is one.
+ */
 export async function findNetwork(
   wanted: WantedNetwork,
   looking: Looking,
@@ -156,7 +158,10 @@ async function findSubnet(
       );
 }
 
-/** Returns the subnet with the given name or ID, or without one the network's only subnet. */
+/**
+ * Returns the subnet with the given name or ID. Without name or ID, returns the network's only
+ * subnet.
+ */
 function subnetOrOnly(
   wanted: string | undefined,
   network: string,
@@ -171,7 +176,10 @@ function subnetOrOnly(
       );
 }
 
-/** Finds the network of the second interfaces and its subnet. Returns the first problem. */
+/**
+ * Finds the network of the second interfaces with its subnet. Returns the first problem instead if
+ * there is one.
+ */
 export async function findAdminNetwork(
   { network: reference, subnet: wanted, apart }: WantedAdminNetwork,
   looking: Looking,
@@ -193,8 +201,8 @@ export async function findAdminNetwork(
 }
 
 /**
- * Finds the router. Reports one without an interface in the network, or that leads to another
- * external network.
+ * Finds the router. Returns a problem if the router has no interface in the network, or is
+ * connected to another external network.
  */
 async function findRouter(
   reference: string,

@@ -17,22 +17,22 @@ import { dialSeconds, type Connection } from "./remote-script.js";
 import type { ExistingServers } from "./server-marks.js";
 import { ScriptFailures } from "./script-failures.js";
 
-/** Machine that a failure message names, with its server and connection. */
+/** Machine on which a script runs: name, server and SSH connection. */
 export interface ReachedServer {
   readonly machine: string;
   readonly serverId: pulumi.Output<string>;
   readonly connection: Connection;
 }
 
-/** Limits of the connection attempts to a machine. */
+/** Time limits for connection attempts to a machine. */
 export interface DialPatience {
-  /** Minutes for a machine that never answered. @default one round of attempts (231 s) */
+  /** Minutes for a machine that has never answered. @default one round of attempts (231 s) */
   readonly bootMinutes?: number;
-  /** Number of rounds of attempts for a machine that answered before. @default 1 */
+  /** Number of rounds of attempts for a machine that has answered before. @default 1 */
   readonly timeoutFactor?: number;
   /**
-   * Seconds before a script whose connection ended starts again: sshd still accepts connections
-   * while its machine shuts down.
+   * Seconds before a script starts again after its connection ended: sshd still accepts connections
+   * while the machine shuts down.
    * @default 5
    */
   readonly pauseSeconds?: number;
@@ -42,19 +42,26 @@ export interface DialPatience {
 export interface SilentServer {
   readonly machine: string;
   readonly serverId: string;
-  /** SSH route to try again before the machine is replaced. @default not tried */
+  /**
+   * SSH route that the next run tries before it replaces the machine. @default the next run tries
+   * no route
+   */
   readonly way?: SshRoute;
 }
 
 /**
- * Machines whose server runs but never answered. The engine considers such a server created. A mark
- * in the server's metadata, which every user of the project sees, makes the next run replace it.
+ * Machines whose server was created but never answered on SSH. For the engine, such a server is
+ * complete. Metadata on the server, which every user of the project can read, make the next run
+ * replace the server.
  */
 export class FailedMachines {
   /**
-   * @param operator without it, Nova is not asked why a machine fails
-   * @param servers servers in Nova; without them none is marked, since the next run could not know
-   * @param patience limits of the connection attempts
+   * Creates an object for one run.
+   *
+   * @param operator access to Nova, for the reason why a machine fails. Default: no reason
+   * @param servers servers in Nova. Default: no server is marked, because the next run could not
+   * find it
+   * @param patience time limits for connection attempts
    */
   constructor(
     private readonly operator?: Operator,
@@ -62,7 +69,7 @@ export class FailedMachines {
     readonly patience: DialPatience = {},
   ) {}
 
-  /** Returns the failed machines of a run. Facts that are not known yet are not used. */
+  /** Returns the object for a run. Does not use facts of the cloud that are not known yet. */
   static of(
     operator?: Operator,
     cloud?: pulumi.Input<CloudFacts>,
@@ -72,13 +79,16 @@ export class FailedMachines {
     return new FailedMachines(operator, late ? undefined : cloud?.servers, patience);
   }
 
-  /** Returns the ID of the machine's server if it never answered. */
+  /** Returns the ID of the machine's server if the server never answered; otherwise undefined. */
   serverOf(machine: string): string | undefined {
     const server = this.servers?.[machine];
     return server?.failed === true ? server.id : undefined;
   }
 
-  /** Returns whether OpenStack's provider would refuse the power state if it were ignored. */
+  /**
+   * Returns whether OpenStack's provider would refuse the server's power state if the program
+   * ignored changes of it.
+   */
   refusesPower(machine: string): boolean {
     return this.servers?.[machine]?.powerRefused === true;
   }
@@ -97,7 +107,8 @@ export class FailedMachines {
   }
 
   /**
-   * Returns the hook for a failed script: reports a machine that is the cause, as Nova sees it.
+   * Returns the hook for a failed script. If the machine is the cause, the hook reports the state
+   * of the server in Nova.
    *
    * @param script name of the script
    */
@@ -107,9 +118,9 @@ export class FailedMachines {
   }
 
   /**
-   * Returns the failure for a machine that does not answer. A machine that did not even answer its
-   * first script is marked for replacement. A machine that worked before, or that was stopped, is
-   * never replaced.
+   * Returns the failure for a machine that does not answer. With `first`, the machine has not even
+   * answered its first script, and is marked for replacement. A machine that has worked before, or
+   * whose server was stopped, is never replaced.
    */
   async judge({ machine, serverId, way }: SilentServer, first: boolean): Promise<Failure> {
     const { state, text } = await this.evidence(serverId);
@@ -126,10 +137,11 @@ export class FailedMachines {
   }
 
   /**
-   * Returns whether a machine that does not answer, or the proxy in front of it, may still boot.
+   * Returns whether a machine that does not answer, or its proxy, may still boot.
    *
    * @param waited seconds since the first failed connection attempt
-   * @param bears total seconds for attempts. Default: the limit for a machine that never answered
+   * @param bears total seconds for attempts. Default: the time limit for a machine that never
+   * answered
    */
   async mayBoot(
     [serverId, proxy]: readonly [string, { readonly server: string } | undefined],
@@ -142,7 +154,10 @@ export class FailedMachines {
     return !states.some((state) => state && standsStill(state));
   }
 
-  /** Returns why a machine does not answer, if Nova says that it does not run. */
+  /**
+   * Returns the failure of a machine whose server does not run according to Nova; otherwise
+   * undefined.
+   */
   async stopped(hop: { readonly machine: string; readonly server: string }) {
     const state = await this.stateOf(hop.server);
     return state && standsStill(state)
@@ -150,13 +165,16 @@ export class FailedMachines {
       : undefined;
   }
 
-  /** Returns the seconds for connection attempts. A machine that never answered still boots. */
+  /**
+   * Returns the seconds for connection attempts. With `first`, the machine has never answered and
+   * may still boot.
+   */
   dialSeconds(first: boolean): number {
     const { bootMinutes = 0, timeoutFactor = 1 } = this.patience;
     return first ? 60 * bootMinutes : dialSeconds * timeoutFactor;
   }
 
-  /** Returns the server's state, or undefined if Nova cannot be asked. */
+  /** Returns the server's state; undefined if Nova does not answer. */
   private async stateOf(serverId: string): Promise<ServerState | undefined> {
     try {
       const cloud = await this.operator?.connect();
@@ -166,7 +184,10 @@ export class FailedMachines {
     }
   }
 
-  /** Returns what the user has to do about a machine that never answered. */
+  /**
+   * Returns the next step for a machine that never answered, as text for the user. Marks the server
+   * for replacement if possible.
+   */
   private async nextFor(
     server: Pick<SilentServer, "serverId" | "way">,
     state: ServerState | undefined,
@@ -177,7 +198,7 @@ export class FailedMachines {
     return `the next \`up\` replaces it${tried ? ", unless it answers by then" : ""}`;
   }
 
-  /** Marks a server for replacement. Returns whether the next run will know it. */
+  /** Marks a server for replacement. Returns whether the next run will replace the server. */
   private async mark(
     { serverId, way }: Pick<SilentServer, "serverId" | "way">,
     state: ServerState | undefined,
@@ -193,8 +214,9 @@ export class FailedMachines {
   }
 
   /**
-   * Checks what answers on the script's SSH route. If the machine or only the proxy answers, the
-   * script runs again: in the second case, that attempt shows which of the two is silent.
+   * Returns what a failed script shall do, after a login test on its SSH route. If the machine or
+   * only the proxy answers, the script runs again: if only the proxy answers, the error of the next
+   * attempt tells which of both machines fails.
    */
   async ask(connection: pulumi.Unwrap<Connection>): Promise<"again" | "wrong host key" | "other"> {
     const agentSocket = this.operator?.agentSocket;
@@ -218,8 +240,8 @@ export class FailedMachines {
 }
 
 /**
- * Creates an error hook bound to the program's asynchronous context. The engine calls hooks outside
- * of it, where `pulumi.log` does not find the engine.
+ * Returns an error hook that runs in the program's asynchronous context. The engine calls hooks in
+ * another context, in which `pulumi.log` does not find the engine.
  */
 export const errorHook = (name: string, callback: pulumi.ErrorHookFunction): pulumi.ErrorHook =>
   new pulumi.ErrorHook(name, AsyncResource.bind(callback));

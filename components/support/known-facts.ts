@@ -2,12 +2,12 @@ import type { Wanted } from "../../cloud/wanted.js";
 import type { CloudFacts } from "./catalog.js";
 
 /*
- * Facts of the cloud that need no lookup. The program's lookups decide what it creates. The cluster
- * service runs the program in a separate process and passes it the facts from its survey of the
- * cloud or, if settings and objects are unchanged since the last successful run, from that run.
+ * Facts of the cloud that the program need not look up. The cluster service runs the program in a
+ * separate process. It passes facts from its survey of the cloud to the program. If settings and
+ * objects are unchanged since the last successful run, it passes the facts of that run.
  */
 
-/** Requested lookups as JSON, and their results. */
+/** Wanted lookups as JSON, and the results. */
 export interface KnownFacts {
   readonly wanted: string;
   readonly facts: CloudFacts;
@@ -18,22 +18,28 @@ export interface KnownFacts {
 let given: KnownFacts | undefined;
 let found: KnownFacts | undefined;
 
-/** Sets the facts that later lookups of the same things return. */
+/** Sets the facts that `knownFacts` returns for the same lookups. */
 export const giveFacts = (known: KnownFacts | undefined): void => {
   given = known;
 };
 
-/** Returns whether the service found settings and objects unchanged since a successful run. */
+/**
+ * Returns whether settings and objects are unchanged since a successful run, according to the
+ * service.
+ */
 export const isAsBefore = (): boolean => given?.asBefore === true;
 
-/** Returns the facts given for exactly these lookups; undefined if the cloud must be asked. */
+/**
+ * Returns the given facts if they are for exactly these lookups. Undefined: the program must ask
+ * the cloud.
+ */
 export const knownFacts = (wanted: Wanted): CloudFacts | undefined =>
   given?.wanted === JSON.stringify(wanted) ? given.facts : undefined;
 
-/** Stores the cloud's answers for the service. */
+/** Stores the results of lookups in the cloud, for the service. */
 export const noteFacts = (wanted: Wanted, facts: CloudFacts): void => {
   found = { wanted: JSON.stringify(wanted), facts };
 };
 
-/** Returns the cloud's last answers in this process. */
+/** Returns the results of the last lookups in the cloud by this process. */
 export const foundFacts = (): KnownFacts | undefined => found;

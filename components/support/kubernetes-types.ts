@@ -1,6 +1,6 @@
 /**
- * Kubernetes types of the installed SDK for files that only render. Imported as types, so that
- * nothing of Pulumi is loaded.
+ * Types of Kubernetes objects, from the installed SDK, for files that only render. Only types are
+ * imported, so that these files load nothing of Pulumi.
  */
 import type {
   apiextensions,
@@ -15,12 +15,12 @@ import type {
 } from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
 
-/** Text that may be known only after the cloud has answered. */
+/** Text that may become known only during the run, for example an ID from the cloud. */
 export type Late = pulumi.Input<string>;
 
 /**
- * Object with its API version, kind and name. Pulumi would generate a name for an object without
- * one.
+ * Object with API version, kind and name. Pulumi would generate a name for an object without a
+ * name.
  */
 type Named<Args> = Omit<Args, "metadata"> & {
   readonly apiVersion: string;

@@ -1,6 +1,6 @@
 import { tellingLine } from "../../base/failure.js";
 
-/** Returns the cloud's reason for an error, without the text of the layers that passed it on. */
+/** Returns the cloud's reason for an error, without the text that provider and engine add. */
 export const reasonOf = (error: unknown): string =>
   tellingLine(error instanceof Error ? error.message : String(error));
 
@@ -9,24 +9,27 @@ export interface Thing {
   readonly id: string;
   readonly name?: string;
 }
-/** Reason why nothing was found. `named`: the user's name is wrong, not the cloud. */
+/**
+ * Reason why a lookup failed. `named`: the name or ID in the specification is the reason, not the
+ * cloud.
+ */
 export interface Problem {
   readonly problem: string;
   readonly named: boolean;
 }
 /** Result of a lookup: an object or a problem. */
 export type Found<T = Thing> = T | Problem;
-/** Lookup in one way; returns every match. */
+/** Lookup in one way, for example by name. Returns every match. */
 export type Lookup<T = Thing> = () => Promise<readonly T[]>;
 
-/** Patterns of the provider's errors for a lookup with no match and with several matches. */
+/** Patterns of the provider's errors: for no match, and for several matches. */
 export const noneFound = /returned no |\bno \S+ found/i;
 export const severalFound = /returned more than one|more than one \S+ found/i;
 
-/** Returns the problem of a wrong name or setting. */
+/** Returns a problem of which the name or another setting is the reason. */
 export const misnamed = (problem: string): Problem => ({ problem, named: true });
 
-/** Tries the lookups in order until one finds something. */
+/** Tries the lookups in order. Returns the first match, or a problem. */
 export async function find<T extends Thing>(
   what: string,
   reference: string,

@@ -9,31 +9,31 @@ import { ProgramError } from "./errors.js";
 import { kinds } from "./transform.js";
 
 /*
- * The program, not the SDK that it is compiled with, decides which version of the OpenStack plugin
- * creates the cluster. A provider of the user's own keeps its version, which by default is the
- * SDK's. Everything that differs between the versions is here.
+ * The program, not the installed SDK, decides which version of the OpenStack plugin creates the
+ * cluster. A provider that the user passes keeps its version, by default the SDK's version. This
+ * file contains all differences between the versions.
  */
 
 const sdk = createRequire(__filename)("@pulumi/openstack/package.json") as { version: string };
 const sdkVersion = sdk.version.replace(/^v/, "");
 
 /**
- * Returns the `policies` of a server group: a list, which {@link withPlugin} converts to text where
- * the plugin takes that. The type `never` fits both SDKs: `policies` is a list up to version 3, and
- * text since.
+ * Returns the `policies` of a server group as a list. {@link withPlugin} converts the list to a
+ * string if the plugin takes a string. The type `never` is valid with both SDKs: `policies` is a
+ * list up to version 3 and a string since.
  */
 export const policyOf = (policy: string): never => [policy] as never;
 
 /**
- * Adds the plugin version to the options of lookups. The engine ignores it where the options have a
- * provider.
+ * Adds the plugin version to the options of lookups. If the options contain a provider, the engine
+ * ignores the version.
  */
 export const lookingWith = (
   plugin: OpenstackPlugin | undefined,
   opts: pulumi.InvokeOptions,
 ): pulumi.InvokeOptions => ({ version: plugin ?? defaultOpenstackPlugin, ...opts });
 
-/** Returns a server group's inputs in the form that a plugin version takes. */
+/** Returns the inputs of a server group in the form that a plugin version takes. */
 function inForm(props: Readonly<Record<string, unknown>>, version: string) {
   const { policies, ...others } = props;
   if (takesPolicyList(version) || !Array.isArray(policies)) return props;
@@ -41,9 +41,9 @@ function inForm(props: Readonly<Record<string, unknown>>, version: string) {
 }
 
 /**
- * Returns a hook that refuses to update a server group, because a plugin's own refusal would leave
- * an error in the state. No plugin version can update a group: the engine tries it only for the
- * reasons in the message.
+ * Returns a hook that refuses every update of a server group. No plugin version can update a server
+ * group, and the refusal of a plugin would leave an error in the state. The message of this error
+ * lists the reasons for which the engine tries an update.
  */
 const refuseUpdate = (name: string): pulumi.ResourceHook =>
   new pulumi.ResourceHook(`keep-${name}`, () => {
@@ -54,7 +54,8 @@ const refuseUpdate = (name: string): pulumi.ResourceHook =>
   });
 
 /**
- * Returns the options of a component whose children in OpenStack are created by a plugin version.
+ * Returns the options of a component for whose children a plugin version creates the OpenStack
+ * objects.
  */
 export const withPlugin = (plugin?: OpenstackPlugin): pulumi.ComponentResourceOptions => {
   const transformation: pulumi.ResourceTransformation = ({ type, name, props, opts }) => {

@@ -7,43 +7,45 @@ import type { Credential } from "../../cloud/credential.js";
 import type { PinnedFiles } from "./pinned-file.js";
 
 /**
- * Environment of the user who runs the program. The program uses it to find out why a machine fails
- * and which machines must be replaced one after another. It does not change which resources exist.
+ * Environment of the user who runs the program: access to the cloud and the ssh-agent. The program
+ * finds out with it why a machine fails, and which machines must be replaced one after another. The
+ * operator has no influence on which resources exist.
  */
 export interface Operator {
-  /** Signs in to the cloud, with a credential for the project in which the provider works. */
+  /** Signs in to the cloud. The credential must be for the project in which the provider works. */
   readonly connect: () => Promise<CloudClient>;
   /**
-   * Signs in to the same cloud with another credential: the one of a user that the settings name.
-   * @default that credential is not tested
+   * Signs in to the same cloud with another credential, whose user the settings name.
+   * @default the program does not test that credential
    */
   readonly connectWith?: (credential: Credential) => Promise<CloudClient>;
   /**
-   * Path of the socket of the ssh-agent with the login key. @default machines are not checked by
-   * SSH
+   * Path of the socket of the ssh-agent with the login key. @default the program makes no login
+   * tests
    */
   readonly agentSocket?: string;
   /**
-   * PEM certificate of the cloud's own CA, `cacert` in clouds.yaml. The cluster's controllers and
-   * machines get it, too.
-   * @default the cloud's certificate is signed by a public CA
+   * PEM certificate of the cloud's private CA (`cacert` in clouds.yaml). The cluster's controllers
+   * and machines also trust this CA.
+   * @default a public CA has signed the cloud's certificate
    */
   readonly caCertificate?: string;
   /**
-   * Client certificate that the cloud requires, `cert` and `key` in clouds.yaml. The cluster's
-   * controllers present it, too.
-   * @default the cloud requires none
+   * Client certificate that the cloud requires (`cert` and `key` in clouds.yaml). The cluster's
+   * controllers also use this certificate.
+   * @default the cloud requires no client certificate
    */
   readonly clientCertificate?: ClientCertificate;
   /**
-   * Directories of files that the settings name. @default relative paths start at the process's
-   * directory, and downloads are not cached
+   * Directories for files that the settings name. @default relative paths begin at the process's
+   * working directory, and downloads are not cached
    */
   readonly files?: PinnedFiles;
 }
 
 /**
- * Client certificate and private key for TLS, as PEM. Both may be the same file that contains both.
+ * Client certificate and private key for TLS, as PEM. Both fields may contain the same text, with
+ * certificate and key.
  */
 export interface ClientCertificate {
   readonly certificate: string;
@@ -51,15 +53,18 @@ export interface ClientCertificate {
 }
 
 /**
- * Returns the directories of an environment's files. Relative paths start at `directory`, or at the
- * process's directory.
+ * Returns the directories for files that the settings name. Relative paths begin at `directory`;
+ * default: the process's working directory.
  */
 export const filesOf = (env: NodeJS.ProcessEnv, directory?: string): PinnedFiles => ({
   directory,
   cache: cacheDirectoryIn(env, "manifests"),
 });
 
-/** Returns the operator of an environment: OS_* or `clouds.yaml`, SSH_AUTH_SOCK, XDG_CACHE_HOME. */
+/**
+ * Returns the operator in these environment variables: OS_* or `clouds.yaml`, SSH_AUTH_SOCK,
+ * XDG_CACHE_HOME.
+ */
 export const operatorOf = (env: NodeJS.ProcessEnv): Operator => ({
   connect: () => connectCloud({ env }),
   connectWith: (credential) => connectCloud({ env, credential }),
@@ -69,8 +74,8 @@ export const operatorOf = (env: NodeJS.ProcessEnv): Operator => ({
 });
 
 /**
- * Returns the certificates of the environment's cloud. Without a valid cloud there are none;
- * `connect` reports the error.
+ * Returns the certificates of the cloud in the environment variables. Returns none for an invalid
+ * cloud: `connect` reports the error.
  */
 function certificatesOf(
   env: NodeJS.ProcessEnv,

@@ -21,13 +21,15 @@ export interface Recorded {
 /** Returns the resource name at the end of a URN. */
 export const nameIn = (urn: string): string => urn.split("::").at(-1) ?? "";
 
-/** State of each run, by the connection to its engine: one process may run several programs. */
+/**
+ * State of each run. The key is the connection to the run's engine, because one process may run
+ * several programs.
+ */
 const states = new WeakMap<object, Promise<readonly Recorded[] | undefined>>();
 
 /**
- * Returns the resources in the stack's state, as they were at the first call, before the program
- * changed anything. Returns undefined if the state cannot be read. The engine reads and decrypts
- * the whole state for this, so it is read once per run.
+ * Returns the resources in the stack's state before this run; undefined if the state cannot be
+ * read. Reads the state only once per run, because the engine decrypts the whole state for this.
  */
 export function ownState(): Promise<readonly Recorded[] | undefined> {
   const run = getMonitor();
@@ -36,7 +38,7 @@ export function ownState(): Promise<readonly Recorded[] | undefined> {
   if (before) return before;
   const state = readState();
   states.set(run, state);
-  // A state that could not be read may be readable the next time.
+  // Tries again at the next call if the state could not be read.
   void state.then((found) => found ?? states.delete(run));
   return state;
 }
@@ -44,7 +46,7 @@ export function ownState(): Promise<readonly Recorded[] | undefined> {
 async function readState(): Promise<readonly Recorded[] | undefined> {
   try {
     const stackName = [pulumi.getOrganization(), pulumi.getProject(), pulumi.getStack()].join("/");
-    // The engine resolves a StackReference with this function; here the stack refers to itself.
+    // The engine uses this function to resolve a StackReference. Here, the stack refers to itself.
     const lookup = "pulumi:pulumi:readStackResourceOutputs";
     const { outputs } = stateSchema.parse(await pulumi.runtime.invoke(lookup, { stackName }));
     return Object.entries(outputs).map(([urn, of]) => ({ name: nameIn(urn), ...of }));
@@ -53,10 +55,7 @@ async function readState(): Promise<readonly Recorded[] | undefined> {
   }
 }
 
-/**
- * Returns what belongs to the stack: the IDs in its state, and the identities that its clusters'
- * cloud objects carry.
- */
+/** Returns the IDs in the stack's state, and the identities of the clusters in the state. */
 export const heldIn = (state: readonly Recorded[]): Pick<Held, "owned" | "identities"> => ({
   owned: new Set(
     state.flatMap(({ outputs: { id } }) => (typeof id === "string" && id !== "" ? [id] : [])),

@@ -13,17 +13,14 @@ const digestOf = (content: Buffer): string => createHash("sha256").update(conten
 export interface PinnedFiles {
   /** Base directory of relative paths. @default the process's directory */
   readonly directory?: string;
-  /**
-   * Cache of downloads, by their digest. @default no cache: files are downloaded whenever they are
-   * read
-   */
+  /** Directory with downloaded files, by digest. @default no cache: each read downloads the file */
   readonly cache?: string;
 }
 
 /**
- * Returns the text at an address or path if it has the given digest; caches downloads. Blocks until
- * the text is there, because a component creates its resources in its constructor and the text
- * decides which ones.
+ * Returns the text at an address or path if the text has the given digest; otherwise a problem.
+ * Caches downloads. Blocks the process, because a component creates its resources in its
+ * constructor and the text decides which resources.
  */
 export function readPinned(
   { source, sha256 }: PinnedManifest,
@@ -56,7 +53,7 @@ function checked(content: Buffer, source: string, sha256: string): PinnedText {
       };
 }
 
-/** Program of a child process that downloads a file: Node has no blocking download. */
+/** Program of a child process that downloads a file. Node has no blocking download. */
 const fetching = `
   fetch(process.argv[1], { signal: AbortSignal.timeout(60000) }).then(async (answer) => {
     if (!answer.ok) throw new Error("HTTP " + answer.status);
@@ -67,7 +64,7 @@ const fetching = `
   });`;
 
 function fetched(address: string): Buffer {
-  // Uses the proxy of the environment if this version of Node supports it.
+  // Uses the proxy in the environment variables if this version of Node can.
   const flags = ["--use-env-proxy"].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));
   return execFileSync(process.execPath, [...flags, "-e", fetching, "--", address], {
     maxBuffer: 32 * 1024 * 1024,

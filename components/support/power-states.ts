@@ -1,12 +1,12 @@
 /*
- * Power states of servers. OpenStack's provider reads more power states than it accepts. A state
- * that it has read becomes an input in the stack's state, and the engine passes that input to the
- * provider again if changes of it are ignored.
+ * Power states of servers. OpenStack's provider can read more power states than it accepts as an
+ * input. A power state that it has read becomes an input in the stack's state. If the program
+ * ignores changes of this input, the engine passes the same input to the provider again.
  */
 
 /**
- * Power states that the provider accepts as an input. Only version 5 of the plugin reads and accepts
- * `paused`.
+ * Power states that the provider accepts as an input. Only version 5 of the plugin reads and
+ * accepts `paused`.
  */
 const accepted = new Set(["active", "shutoff", "shelved_offloaded", "paused"]);
 
@@ -14,15 +14,15 @@ const accepted = new Set(["active", "shutoff", "shelved_offloaded", "paused"]);
 export const isRefused = (state: string): boolean => !accepted.has(state.toLowerCase());
 
 /**
- * Power states in which the provider does not start a server whose power state the program leaves
- * unset.
+ * Power states in which the provider does not start a server if the program sets no power state.
  */
 const unstarted = new Set(["active", "error", "migrating"]);
 
 /**
- * Returns whether changes of a server's power state should not be ignored: the provider would
- * refuse the kept value, and without a value leaves the server alone. False for a server that the
- * state or Nova has as stopped, because the provider would start it.
+ * Returns whether the program must not ignore changes of a server's power state, because the
+ * provider would refuse the recorded power state. Without a value in the program, the provider
+ * leaves the server alone. False for a server that is stopped in the stack's state or in Nova,
+ * because the provider would start it.
  *
  * @param recorded power state in the stack's state
  * @param now power state in Nova, which a refresh would write to the state

@@ -1,4 +1,7 @@
-/** Decides whether a script that failed because of its machine starts again, and reports why it does not. */
+/**
+ * Failures of scripts because of their machine: decides whether a script starts again, and reports
+ * the reason if not.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { Failure } from "../../base/failure.js";
@@ -22,7 +25,7 @@ export class ScriptFailures {
     private readonly script: string,
   ) {}
 
-  /** Returns whether the script starts again. */
+  /** Returns whether the script starts again after a failure. Reports the reason if it does not. */
   async startsAgain(failure: pulumi.ErrorHookArgs): Promise<boolean> {
     const told = sshFailureOf(failure.errors[0] ?? "");
     const way: Way = await resolved(pulumi.output(this.reached.connection));
@@ -43,12 +46,13 @@ export class ScriptFailures {
   }
 
   /**
-   * Returns whether a script whose connection ended starts again. It waits for its former run and
-   * continues from there; a machine that restarts is dialled until it answers.
+   * Returns whether a script starts again after its connection ended. On the machine, the new run
+   * waits for the former run and continues its work. If the machine restarts, the program dials
+   * until the machine answers.
    */
   async #afterCut(way: Way, server: string): Promise<boolean> {
     this.cuts += 1;
-    // The machine answered: a silence from now on is a new one.
+    // The machine has answered, so the time without an answer begins again.
     this.silentSince = undefined;
     await delay((this.machines.patience.pauseSeconds ?? 5) * 1000);
     const { machine } = this.reached;
@@ -65,7 +69,10 @@ export class ScriptFailures {
     return false;
   }
 
-  /** Returns whether a machine that does not answer is dialled again, because it may still boot. */
+  /**
+   * Returns whether the program dials a machine again that does not answer, because the machine may
+   * still boot.
+   */
   async #afterSilence(
     failure: pulumi.ErrorHookArgs,
     way: Way,
@@ -76,7 +83,7 @@ export class ScriptFailures {
     const first = this.cuts === 0 && (await neverReached(failure, serverId, this.script));
     this.silentSince ??= performance.now();
     const waited = (performance.now() - this.silentSince) / 1000;
-    // A machine that ended a connection may restart, which takes as long as its first boot.
+    // A machine whose connection ended may restart, which takes as long as its first boot.
     const bears = this.machines.dialSeconds(first || this.cuts > 0);
     if (await this.machines.mayBoot([serverId, way.proxy], waited, bears)) {
       await pulumi.log.info(

@@ -5,32 +5,33 @@ import { clusterNameKey, identityKey } from "../../cloud/ownership.js";
 import type { Held } from "../../cloud/preflight.js";
 
 /*
- * Marks in the metadata of a cluster's servers. This file uses nothing of Pulumi, because the
- * command line reads the marks, too.
+ * Metadata with which the program marks a cluster's servers in Nova. This file uses nothing of
+ * Pulumi, because the command line also reads the metadata.
  */
 
-/** Metadata key of the generation in which a server was created. */
+/** Metadata key of the generation with which a server was created. */
 export const generationMark = "stackadm-generation";
 
 /**
- * Metadata key of a server that never answered. Its value is the server's own ID, so that a copy of
- * it on another server has no effect.
+ * Metadata key on a server that never answered. The value is the ID of the server, so that a copy
+ * of the metadata on another server has no effect.
  */
 export const neverAnsweredMark = "stackadm-never-answered";
 
 export interface ExistingServer {
   /**
-   * ID of the server. Empty if two of the cluster's servers have the name, so that the machine's
-   * own is unknown.
+   * ID of the server. Empty if two servers of the cluster have the same name: it is then unknown
+   * which server is the machine's.
    */
   readonly id: string;
-  /** Generation in which the server was created. Empty if unknown. */
+  /** Generation with which the server was created. Empty if unknown. */
   readonly generation: string;
-  /** Whether the server is to be replaced, because no script ever finished on it. */
+  /** Whether the next run replaces the server, because no script has ever finished on it. */
   readonly failed: boolean;
   /**
-   * Whether changes of its power state must not be ignored, because OpenStack's provider would
-   * refuse it (see power-states.ts). @default they are ignored
+   * Whether the program must not ignore changes of the server's power state, because OpenStack's
+   * provider would refuse the power state (see power-states.ts). @default the program ignores
+   * changes
    */
   readonly powerRefused?: boolean;
 }
@@ -57,22 +58,25 @@ export const listServers = (client: CloudClient, cluster: string) =>
     ...{ key: "servers", schema: serverSchema },
   });
 
-/** Cluster, and what distinguishes its servers from those of another cluster with the same name. */
+/**
+ * Cluster name, and the contents of the state with which the cluster's servers are distinguished
+ * from servers of another cluster with the same name.
+ */
 export interface OwnCluster {
   /** Name of the cluster. */
   readonly cluster: string;
   /**
-   * Contents of the state. Undefined if it cannot be read: then every server with a matching name
-   * counts, and at worst too much is refused.
+   * IDs and identities in the state. Undefined if the state cannot be read: then every server with
+   * a matching name counts, and in the worst case the program refuses too much.
    */
   readonly held: Pick<Held, "owned" | "identities"> | undefined;
 }
 
 /**
- * Returns the servers of the cluster: those in the state, and those that carry an identity from the
- * state, which an interrupted run may have left. Servers with another identity belong to another
- * cluster. Servers without identity come from an earlier release; they count only if none of the
- * first two kinds has their name.
+ * Returns the servers of the cluster: servers in the state, and servers with an identity from the
+ * state, which an interrupted run may have created. A server with another identity belongs to
+ * another cluster. A server without identity comes from an early release, and counts only if no
+ * server of the first two kinds has the same name.
  */
 function ownOf<Server extends ListedServer>(
   servers: readonly Server[],
@@ -109,14 +113,14 @@ export async function addressesOf(
   );
 }
 
-/** Returns the marks of the listed servers that belong to the cluster. */
+/** Returns what the metadata say about the listed servers that belong to the cluster. */
 export function marksOn(servers: readonly ListedServer[], own: OwnCluster): ExistingServers {
   const found: Record<string, ExistingServer> = {};
   for (const { id, name, status, metadata } of ownOf(servers, own)) {
     const generation = metadata[generationMark] ?? "";
     const other = found[name];
     found[name] = other
-      ? // It is unknown which of the two is the machine's, so neither is replaced.
+      ? // It is unknown which of both servers is the machine's, so no server is replaced.
         { id: "", generation: other.generation === generation ? generation : "", failed: false }
       : // Nova accepts no metadata for a server in ERROR.
         { id, generation, failed: metadata[neverAnsweredMark] === id || status === "ERROR" };

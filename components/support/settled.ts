@@ -2,8 +2,8 @@ import * as pulumi from "@pulumi/pulumi";
 import { ProgramError } from "./errors.js";
 
 /**
- * Returns the value of an output without making the caller depend on its resource. Rejects if that
- * resource fails, even if the engine continues.
+ * Returns the value of an output. The caller does not depend on the output's resource. Rejects if
+ * that resource fails, even if the engine continues after an error.
  */
 export async function settled<T extends string | number>(output: pulumi.Output<T>): Promise<T> {
   const { value } = await pulumi.runtime.serializeProperties("settled", { value: output });
@@ -13,8 +13,9 @@ export async function settled<T extends string | number>(output: pulumi.Output<T
 }
 
 /**
- * Returns `input` once `other` is known, without a dependency on the resource of `other`: both are
- * created in this order, but deleted at the same time. A preview does not wait.
+ * Returns `input` as soon as `other` is known, without a dependency on the resource of `other`: the
+ * resource of `other` is created first, but both resources are deleted at the same time. A preview
+ * does not wait.
  */
 export const knownAfter = (
   other: pulumi.Output<string> | undefined,

@@ -1,13 +1,16 @@
 /**
- * Returns one word for a POSIX shell that stands for exactly `text`. Single quotes escape
- * everything but single quotes. Throws for a NUL byte, which no argument can contain.
+ * Returns `text` quoted as one word of a POSIX shell. Single quotes protect all characters except
+ * single quotes. Throws for a NUL byte, which no argument can contain.
  */
 export function quote(text: string): string {
   if (text.includes("\0")) throw new RangeError("a NUL byte cannot be given to a shell");
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Returns shell assignments, one per line, sorted by name so that equal values give equal text. */
+/**
+ * Returns shell assignments, one per line. Sorts them by name, so that equal values give equal
+ * text.
+ */
 export function assignments(values: Readonly<Record<string, string>>): string {
   return Object.entries(values)
     .sort(([left], [right]) => (left < right ? -1 : 1))

@@ -1,4 +1,4 @@
-/** Container fields that decide how long a slow machine may take. */
+/** Timeouts, probes and leader election for slow machines. */
 import type * as pulumi from "@pulumi/pulumi";
 
 interface Container {
@@ -16,7 +16,9 @@ interface PodTemplate {
 /** Default of `failureThreshold` in Kubernetes. */
 const usualFailures = 3;
 
-/** Flags of client-go's three leader election times, as all add-ons spell them. */
+/**
+ * Pattern of the flags for client-go's three times of leader election. All add-ons use these names.
+ */
 const leaderElectionFlag =
   /^(--leader-elect(?:ion)?-(?:lease-duration|renew-deadline|retry-period)=)(\d+)s$/;
 
@@ -28,7 +30,10 @@ const slowArgument = (argument: unknown, factor: number): unknown =>
       )
     : argument;
 
-/** Returns a container that is restarted, and loses its lease, after `factor` times as long. */
+/**
+ * Returns the container with probes and times of leader election that allow `factor` times as much
+ * time.
+ */
 export function slowContainer<Spec extends Container>(container: Spec, factor: number): Spec {
   const probes = (["livenessProbe", "startupProbe"] as const).flatMap((name) => {
     const probe = container[name];
@@ -68,8 +73,8 @@ function longer(
 }
 
 /**
- * Returns the options of a component whose children run on machines that are `factor` times as slow
- * as usual: longer timeouts, probes and leases.
+ * Returns the options of a component for machines that are `factor` times as slow as usual. With
+ * these options, all children have longer timeouts, probes and leases.
  */
 export function forSlowMachines(factor: number): pulumi.ComponentResourceOptions {
   if (factor === 1) return {};

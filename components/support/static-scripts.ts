@@ -4,16 +4,19 @@ import { join } from "node:path";
 /*
  * Scripts in the folders next to the modules. Scripts that run once are sent and stored without
  * comments, which are a third of their compressed size. Programs that are installed on machines
- * keep their comments for readers there.
+ * keep their comments, for readers on the machines.
  */
 
 const comment = /^[ \t]*#/;
-/** Beginning of a here-document with the word that ends it; `<<<` begins none. */
+/**
+ * Pattern of the beginning of a here-document, with the word that ends it. `<<<` is no
+ * here-document.
+ */
 const document = /(?<!<)<<(?!<)-?['"]?(\w+)/;
 
 /**
- * Returns the script without its comment lines. Such lines within here-documents are text and are
- * kept.
+ * Returns the script without its comment lines. Keeps such lines in here-documents, because there
+ * they are text.
  */
 export function withoutComments(script: string): string {
   let end: string | undefined;
@@ -32,8 +35,8 @@ export function withoutComments(script: string): string {
 const factor = readFileSync(join(__dirname, "scripts/factor.sh"), "utf8");
 
 /**
- * Returns a function that reads a program for machines: the files in a folder, with their comments,
- * after the script that sets the machine's timeout factor.
+ * Returns a function that reads a program for machines: files of `folder` with their comments,
+ * after factor.sh, which sets the machine's timeout factor.
  */
 export const programOf =
   (folder: string) =>
@@ -42,7 +45,10 @@ export const programOf =
       "\n",
     );
 
-/** Returns a function that reads a script that runs once, by its path from a folder. */
+/**
+ * Returns a function that reads a script that runs once. The function's argument is the path in
+ * `folder`.
+ */
 export const scriptsBeside =
   (folder: string) =>
   (path: string): string =>

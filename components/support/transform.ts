@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 
-/** Resource types of a cluster that the user can transform, with their type tokens. */
+/** Resource types of a cluster that the user can transform, with Pulumi's type tokens. */
 export const kinds = {
   network: "openstack:networking/network:Network",
   subnet: "openstack:networking/subnet:Subnet",
@@ -44,10 +44,7 @@ export const kinds = {
 } as const;
 export type ChildKind = keyof typeof kinds;
 
-/**
- * Function that returns changed inputs and options of one child, as the provider shall receive
- * them.
- */
+/** Function that changes the inputs and options of one child before the provider gets them. */
 export type Transform = (child: {
   readonly name: string;
   readonly props: Readonly<Record<string, unknown>>;
@@ -55,15 +52,16 @@ export type Transform = (child: {
 }) => { readonly props: Record<string, unknown>; readonly opts?: pulumi.ResourceOptions };
 
 /**
- * Changes to a cluster's resources, one function per type of child, for settings that have no
- * argument: an own tag, a scheduler hint, a volume. Do not change what the cluster needs to work:
- * names, groups, marks. Commands cannot be transformed: their scripts must match what this program
- * reads from them, contain secrets and have arguments of their own (`steps`). Nor can the
- * Kubernetes provider: it has only the kubeconfig, from which a program can create its own.
+ * Changes of a cluster's resources, one function per type of child, for settings without an
+ * argument: an additional tag, a scheduler hint, a volume. Do not change values that the cluster
+ * needs to work: names, groups, tags and metadata that mark the cluster. Commands cannot be
+ * transformed: the program reads their output, they contain secrets, and `steps` adds scripts of
+ * the user. The Kubernetes provider cannot be transformed either: it has only the kubeconfig, with
+ * which a program can create another provider.
  */
 export type Transforms = { readonly [Kind in ChildKind]?: Transform };
 
-/** Returns the options of a component with the transforms applied to its children. */
+/** Returns the options of a component, with the transforms for the component's children. */
 export function withTransforms(
   opts: pulumi.ComponentResourceOptions | undefined,
   transforms: Transforms = {},

@@ -38,9 +38,9 @@ fetch_former_files() {
   done <"$asking/files"
 }
 
-# Writes the patches before kubeadm writes a manifest. Deletes other files only afterwards, because
-# kubeadm applies all files in the directory and a kubeadm of an interrupted run may be reading
-# them.
+# Writes the patches before kubeadm writes a manifest. Then deletes all other files, because kubeadm
+# applies every file in the directory. A wanted file never disappears, because a kubeadm of an
+# interrupted run may be reading it.
 write_patches() {
   local name data
   if [[ -z $PATCHES ]]; then

@@ -1,20 +1,20 @@
 # shellcheck shell=bash disable=SC2154
-# Installs containerd from the machine's repositories, or else from a repository that is used for
-# this package only. Library of prepare.sh.
+# Installs containerd from the machine's repositories. If they do not have it, uses another
+# repository for this package only. Library of prepare.sh.
 # Values: CONTAINERD_SERIES, CONTAINERD_SOURCE, CONTAINERD_KEY, CONTAINERD_KEY_FINGERPRINT.
 #
-# That repository never becomes a source of the machine: apt reads it with separate lists, so that
-# its other packages replace nothing, neither now nor by an update. apt's preferences cannot express
-# this: they identify a repository by its host, and a mirror offers the distribution on the same
-# host.
+# The machine never lists the other repository as a source: apt reads it with separate lists, so
+# that its other packages replace nothing, neither now nor in later updates. apt's preferences
+# cannot ensure this, because they identify a repository by its host, and a mirror offers the
+# distribution on the same host.
 
 readonly containerd_keyring=/etc/apt/keyrings/stackadm-containerd.asc containerd_apart=/var/cache/stackadm/containerd
 
-# pin_containerd: adds the package to `pinned`.
+# pin_containerd: adds the package, or the file of the package, to `pinned`.
 pin_containerd() {
   local source key
   if known "$CONTAINERD_SERIES" containerd.io containerd; then return; fi
-  # If a repository does not answer, the others count.
+  # A repository that does not answer is no error, because another repository may have the package.
   apt_update || say "$(hostname): not all of its package lists can be fetched$(because apt)"
   if known "$CONTAINERD_SERIES" containerd.io containerd; then return; fi
   source=$(filled "$CONTAINERD_SOURCE")
@@ -25,13 +25,13 @@ pin_containerd() {
 }
 
 # of_system NAME: prints a field of os-release(5), or nothing.
-# shellcheck source=/dev/null
 of_system() (
   . /etc/os-release
   printf '%s' "${!1:-}"
 )
 
-# filled TEXT: prints the text with the machine's distribution and release filled in.
+# filled TEXT: prints the text with the machine's distribution and release in place of the
+# placeholders.
 filled() {
   local text=$1 pair place value
   for pair in distribution=ID codename=VERSION_CODENAME; do
@@ -59,12 +59,12 @@ download_containerd() {
   version=$(newest "$CONTAINERD_SERIES" containerd.io "${apart[@]}")
   [[ -n $version ]] ||
     die_as INVALID_CONFIG "$argument: neither $(shown "$PACKAGES_URL") nor another repository of $(hostname) nor $(shown "$1") has containerd.io of series $(series_text "$CONTAINERD_SERIES"); write a repository that has it"
-  # apt downloads as this user where it can.
+  # apt downloads as the user _apt if _apt can write to the directory.
   chown _apt "$containerd_apart" || :
   (cd "$containerd_apart" && apt_run 600 "${apart[@]}" download "containerd.io=$version") ||
     die "$argument: containerd.io $version cannot be downloaded from $(shown "$1")$(apt_fault "$argument")"
   pinned+=("$containerd_apart"/containerd.io_*.deb)
 }
 
-# Deletes what `download_containerd` wrote, now or in an earlier run that was interrupted.
+# Deletes the files that `download_containerd` wrote, in this run or in an interrupted run.
 forget_containerd_source() { rm -rf "$containerd_apart"; }

@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2154
-# Measures how fast the disk of etcd makes small writes durable. Library of the scripts that follow.
+# Measures how long etcd's disk takes to make small writes durable. Library of prepare.sh.
 # Values: ETCD_DISK, the data directory of etcd; empty on machines without etcd.
 
-# Limit in milliseconds for 99 of 100 writes, which etcd recommends.
+# Milliseconds within which 99 of 100 writes should be durable, as etcd recommends.
 readonly fast_enough=10
 
-# measure_disk: runs before anything else writes there, and never while etcd runs. Reports a slow
-# disk, but does not refuse it.
+# measure_disk: reports a slow disk, but does not refuse the machine. Runs before other programs
+# write to the disk, and never while etcd runs.
 measure_disk() {
   local slowest
   [[ -n $ETCD_DISK && ! -d $ETCD_DISK/member ]] || return 0
@@ -21,7 +21,7 @@ measure_disk() {
 }
 
 # Python program (cloud-init brings python3) that writes like etcd's log, for a second and at least
-# 20 times, and prints the milliseconds within which 99 of 100 writes were durable.
+# 20 times. Prints the milliseconds within which 99 of 100 writes were durable.
 readonly sync_latency='
 import os, sys, time
 file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

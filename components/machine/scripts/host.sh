@@ -1,14 +1,14 @@
 # shellcheck shell=bash disable=SC2154
 # Checks the speed, the clock and the free disk space of the machine. Library of prepare.sh.
-# Values: TIMEOUT_FACTOR; PACKAGES_URL, whose server tells the time.
+# Values: TIMEOUT_FACTOR; PACKAGES_URL, whose server's time is the reference for the clock.
 
 # Milliseconds that `loop_time` takes on a machine that is too slow for kubeadm's default timeouts.
 # Measured on one host: 10 to 20, up to 90 while ten processes share two cores, and 159 to 321 with
 # an emulated processor.
 readonly slow_loop=100 slowest_factor=5
 
-# timeouts: writes the factor that multiplies every timeout on this machine: TIMEOUT_FACTOR, or more
-# on a slow machine. The speed is measured once, before Kubernetes runs and disturbs it.
+# timeouts: writes the factor that multiplies every time limit on this machine: TIMEOUT_FACTOR, or
+# more on a slow machine. Measures the speed only once, before Kubernetes uses the processor.
 timeouts() {
   local took measured=1
   if [[ -e $state/measured-factor ]]; then
@@ -27,7 +27,7 @@ timeouts() {
 }
 
 # Python program (cloud-init brings python3) that prints the milliseconds of the fastest of five
-# loops, since other processes may run meanwhile.
+# loops, because other processes may slow some loops down.
 readonly loop_time='
 import time
 def loop():
@@ -38,31 +38,32 @@ def loop():
 print(round(1000 * min(loop() for _ in range(5))))
 '
 
-# Seconds by which a clock may be wrong: kubeadm and its certificates tolerate 5 minutes, tokens and
-# signatures less.
+# Tolerated error of the clock in seconds. kubeadm and its certificates tolerate 5 minutes, tokens
+# and signatures less.
 readonly clock_bears=60
 
-# check_clock: compares the clock once with that of the package server, since with a wrong clock the
-# server's certificate is refused. A server that does not answer, or sends no time, is no error
-# here: the later download reports it.
+# check_clock: compares the clock once with the time of the package server, because with a wrong
+# clock the machine refuses the server's certificate. A server that does not answer, or sends no
+# time, is no error here: the later download reports the server.
 check_clock() {
   if lives || [[ -e $state/clock-compared ]]; then return; fi
   if compare_clock; then touch "$state/clock-compared"; fi
 }
 
-# compare_clock: fails if it could not compare.
+# compare_clock: dies if the clock is wrong and no time service has set it. Fails if there is no
+# time to compare with.
 compare_clock() {
   local off word
   off=$(clock_off) || return 1
   ((${off#-} > clock_bears)) || return 0
   say "$(hostname): its clock is wrong by ${off#-} s; waiting until it is set"
-  # A time service that reaches its server sets the clock meanwhile.
+  # A time service that has just reached its server may set the clock within this time.
   poll 60 clock_set || :
   off=$(clock_off) || return 0
   ((${off#-} > clock_bears)) || return 0
   word=ahead
   if ((off < 0)); then word=behind; fi
-  # The cloud's time servers count for more than the Date of one web server.
+  # A time service is a better source than the header Date of one web server.
   if clock_set; then
     printf 'note: the clock of %s is set by its time service, but %s s %s of %s\n' "$(hostname)" "${off#-}" "$word" "$(shown "$PACKAGES_URL")" >&3
     return
@@ -70,8 +71,8 @@ compare_clock() {
   die "the clock of $(hostname) is ${off#-} s $word, and no time service has set it: every certificate would be refused; let the machine reach a time server (UDP port 123), or have cloudInit name one that it reaches (\`ntp: {servers: [...]}\`) and raise the generation of the machine; then run up again"
 }
 
-# clock_off: prints by how many seconds this clock is ahead; negative: behind. A cache sends the
-# origin's Date, and in Age for how many seconds it has had the answer.
+# clock_off: prints the seconds by which this clock is ahead; negative if it is behind. A cache
+# sends the Date of the origin server, and in Age the seconds since it received the answer.
 clock_off() {
   local answer date now age
   answer=$(time_at "$PACKAGES_URL") || return 1
@@ -84,13 +85,13 @@ clock_off() {
 
 clock_set() { [[ $(timedatectl show --value -p NTPSynchronized) == yes ]]; }
 
-# MiB. Measured with 1.36.3: 107 MiB of packages to download and 311 MiB installed, besides their
-# lists. The images of a control plane with add-ons hold 550 MiB of programs, of which containerd
-# also keeps a compressed copy.
+# MiB of disk space. Measured with 1.36.3: 107 MiB of packages to download and 311 MiB installed,
+# without the package lists. The images of a control plane with add-ons contain 550 MiB of programs,
+# of which containerd also keeps a compressed copy.
 readonly room_for_packages=512 room_for_images=1024
 
-# check_room: runs before any installation, since apt and containerd would otherwise fail halfway. A
-# prebaked image needs no room.
+# check_room: dies without enough disk space, before apt and containerd fail halfway. A prebaked
+# image needs no further space.
 check_room() {
   local root images
   if lives || installed; then return; fi
@@ -103,14 +104,16 @@ check_room() {
   fi
 }
 
-# room_at DIRECTORY: prints the free MiB and the mount point. The directory need not exist yet.
+# room_at DIRECTORY: prints the free MiB and the mount point of the directory, which may not exist
+# yet.
 room_at() {
   local place=$1
   while [[ ! -d $place ]]; do place=${place%/*} place=${place:-/}; done
   df --output=avail,target --block-size=1M "$place" | awk 'END { print $1, $2 }'
 }
 
-# has_room FREE-AND-PLACE MiB WHAT VOLUME: fails if there is less than MiB.
+# has_room FREE-AND-PLACE MiB WHAT VOLUME: dies if less than MiB are free. WHAT and VOLUME are for
+# the message.
 has_room() {
   local free=${1% *}
   [[ $free =~ ^[0-9]+$ ]] && ((free < $2)) || return 0

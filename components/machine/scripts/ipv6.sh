@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2154
-# Sets up IPv6 in addition to IPv4: the machine's address, forwarding, and a guard that keeps pods
-# away from the machines' own ports. Follows prepare.sh and belongs to its step.
+# Sets up IPv6 in addition to IPv4: the machine's address, forwarding, and a filter that keeps pods
+# away from the machines' ports. Runs after prepare.sh, in the same script.
 # Values: IPV6_ADDRESS, the machine's address in Neutron; IPV6_POD_RANGE and IPV6_NODE_RANGE.
 
 ipv6() {
   local device
   require IPV6_ADDRESS IPV6_POD_RANGE IPV6_NODE_RANGE
-  # kubelet does not start with an address that the machine does not have.
+  # kubelet does not start with an address that the machine does not have yet.
   poll 60 has_ipv6_address ||
     die "$(hostname) does not have its address $IPV6_ADDRESS of network.ipv6; choose an image that takes IPv6 addresses as the cloud describes them, made of the MAC address where the router advertises the range, or look at \`ip -6 address\` there"
   forward_ipv6
@@ -18,9 +18,9 @@ has_ipv6_address() {
   [[ -n $device ]]
 }
 
-# forward_ipv6: a kernel that forwards ignores router advertisements and loses the default route
-# that it learned from them, unless accept_ra is 2. If accept_ra is 0, another program such as
-# systemd-networkd handles them, and it remains 0.
+# forward_ipv6: turns on forwarding. With forwarding, the kernel ignores router advertisements and
+# loses the default route that they brought, unless accept_ra is 2. With accept_ra 0, another
+# program such as systemd-networkd handles router advertisements, so accept_ra stays 0.
 forward_ipv6() {
   local advertised=''
   [[ $(sysctl -n "net/ipv6/conf/$device/accept_ra") == 0 ]] || advertised="net/ipv6/conf/$device/accept_ra = 2"
@@ -32,8 +32,9 @@ SETTINGS
   [[ $(sysctl -n net.ipv6.conf.all.forwarding) == 1 ]] || die "IPv6 forwarding cannot be switched on"
 }
 
-# guard_ipv6: like stackadm-guard, which also blocks link-local addresses. Those are not forwarded,
-# so pods do not reach the metadata service by IPv6.
+# guard_ipv6: installs a filter like stackadm-guard. stackadm-guard already blocks link-local
+# addresses of pods. Link-local addresses are not forwarded, so pods do not reach the metadata
+# service by IPv6.
 guard_ipv6() {
   write /usr/local/sbin/stackadm-guard-ipv6 0755 <<'GUARD'
 #!/bin/sh
@@ -56,5 +57,5 @@ GUARD
     die "ip6tables on $(hostname) cannot keep pods away from the machines' own ports"
 }
 
-# The commands do not inherit the descriptors of the step's lock and of its signs of life.
+# The commands must not inherit the descriptors of the script's lock and of signs_of_life.
 ipv6 8>&- 9>&- </dev/null

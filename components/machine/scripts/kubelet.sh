@@ -1,18 +1,20 @@
 # shellcheck shell=bash disable=SC2154
-# Applies the cluster's kubelet configuration to this machine, as kubeadm writes it. A kubelet that
-# does not come up with it gets its former configuration back. Library of the scripts that follow.
+# Applies the cluster's kubelet configuration to this machine, as kubeadm writes it. Restores the
+# former configuration if kubelet does not start with the new one. Library of join.sh,
+# control-plane.sh and member.sh.
 # Values: NODE_NAME, KUBELET_CONFIGURATION.
 
 readonly kubelet_file=/var/lib/kubelet/config.yaml former_kubelet=$state/kubelet-former.yaml
 
-# restore_kubelet: undoes a change that an earlier run did not finish. Otherwise the only control
-# plane might not answer any more.
+# restore_kubelet: restores the former configuration after an interrupted run. Otherwise the only
+# control plane might not start any more.
 restore_kubelet() {
   [[ -e $former_kubelet ]] || return 0
   kubelet_back
 }
 
-# renew_kubelet [COMMAND...]: applies the configuration. On failure it runs the command, then dies.
+# renew_kubelet [COMMAND...]: applies the configuration. On failure, restores the former
+# configuration, runs the command and dies.
 renew_kubelet() {
   local said
   write "$former_kubelet" 0600 <"$kubelet_file"
@@ -35,7 +37,7 @@ renew_kubelet() {
   rm -f "$former_kubelet"
 }
 
-# undone REASON: dies after the former configuration was restored.
+# undone REASON: dies with the message that the former configuration is restored.
 undone() {
   die_as CONFIGURATION_UNDONE "kubernetes.kubelet: kubelet of $NODE_NAME does not come up with it and has its former configuration again${1:+; it said: $1}"
 }
@@ -52,12 +54,12 @@ kubelet_back() {
   is_back kubelet_serves || say "$NODE_NAME: kubelet does not come up with its former configuration either"
 }
 
-# asks_for_certificate: succeeds if kubelet requests its serving certificate from the cluster
-# instead of signing one itself.
+# asks_for_certificate: succeeds if kubelet requests its serving certificate from the cluster.
+# Otherwise kubelet signs its serving certificate.
 asks_for_certificate() { grep -qx 'serverTLSBootstrap: true' <<<"$KUBELET_CONFIGURATION"; }
 
-# await_certificate: waits for that certificate, without which no API server reaches a container
-# here.
+# await_certificate: waits for kubelet's serving certificate, if kubelet requests one. Without it,
+# no API server can connect to containers on this machine.
 await_certificate() {
   asks_for_certificate || return 0
   poll 120 test -e /var/lib/kubelet/pki/kubelet-server-current.pem ||

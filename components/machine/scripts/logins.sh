@@ -1,11 +1,10 @@
 # shellcheck shell=bash disable=SC2154
-# Lets the operators log in whose keys are listed, and removes keys that are revoked. Library of the
-# scripts that follow.
-# Values: LOGIN_USER; LOGIN_KEYS, one public key per line, besides the key that the machine was
-# created with (with REVOKED_KEYS also the current key); REVOKED_KEYS, each key without its type.
+# Installs the operators' login keys and removes revoked keys. Library of prepare.sh and bastion.sh.
+# Values: LOGIN_USER; LOGIN_KEYS, one public key per line, in addition to the key in user data (with
+# REVOKED_KEYS also the current key); REVOKED_KEYS, each key without its type.
 
-# The program's keys are between two markers. Lines outside belong to cloud-init, the image or the
-# operators.
+# Writes the program's keys between two marker lines. All other lines belong to cloud-init, the
+# image or the operators.
 logins() {
   local home file others='' begin='# stackadm: login keys' end='# stackadm: end of login keys'
   home=$(getent passwd "$LOGIN_USER" | cut -d: -f6) || :
@@ -20,8 +19,8 @@ logins() {
   chown "$LOGIN_USER:" "$file"
 }
 
-# not_revoked: prints the lines of authorized_keys without those keys, whatever their options or
-# names.
+# not_revoked: prints the lines of authorized_keys without revoked keys, whatever options and
+# comments the lines have.
 not_revoked() {
   REVOKED=$REVOKED_KEYS awk '
     BEGIN { split(ENVIRON["REVOKED"], list, "\n"); for (i in list) revoked[list[i]] }

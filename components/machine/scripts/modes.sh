@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# Makes files readable by root alone that only root needs (CIS Kubernetes 1.12, rules 1.1.11,
-# 1.1.12, 4.1.1, 4.1.9). Library of the scripts that follow.
+# Makes files that only root needs unreadable for other users (CIS Kubernetes 1.12, rules 1.1.11,
+# 1.1.12, 4.1.1, 4.1.9). Library of join.sh, control-plane.sh and member.sh.
 
-# kubeadm and the packages make these files readable for all users, again with every upgrade.
+# kubeadm and the packages make these files readable for all users again with every upgrade.
 close_kubelet_files() {
   local file units=/usr/lib/systemd/system
   for file in /var/lib/kubelet/config.yaml "$units/kubelet.service" "$units"/kubelet.service.d/*.conf \
@@ -11,8 +11,8 @@ close_kubelet_files() {
   done
 }
 
-# etcd runs as root, which needs no permission. The directory's owner, as which no one can log in,
-# keeps other users out.
+# Makes the user etcd the owner of etcd's data. etcd runs as root, which needs no permission. No one
+# can log in as etcd, so other users cannot read the data.
 close_etcd_data() {
   local directory=/var/lib/etcd
   [[ -d $directory ]] || return 0

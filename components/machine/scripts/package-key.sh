@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# Installs the keys by which this machine trusts package repositories. Library of prepare.sh, after
-# proxy.sh. Values: PACKAGES_URL, PACKAGES_KEY_FINGERPRINT, NEWEST_PACKAGES_URL.
+# Installs the keys with which this machine trusts package repositories. Library of prepare.sh,
+# after proxy.sh. Values: PACKAGES_URL, PACKAGES_KEY_FINGERPRINT, NEWEST_PACKAGES_URL.
 
 readonly keyring=/etc/apt/keyrings/stackadm.asc package_list=/etc/apt/sources.list.d/stackadm.list
 
-# list_repository: only root may read a user and a password in the repository's URL. An earlier
-# release let every user of the machine read the list.
+# list_repository: writes the source list. Only root may read the list if the repository's URL
+# contains a user and a password. An early release let every user read the list.
 list_repository() {
   printf 'deb [signed-by=%s] %s /\n' "$keyring" "$PACKAGES_URL" |
     write "$package_list" "$(if has_login <<<"$PACKAGES_URL"; then printf 0600; else printf 0644; fi)"
@@ -15,20 +15,20 @@ close_list() {
   if [[ -e $package_list ]] && has_login <"$package_list"; then chmod 0600 "$package_list"; fi
 }
 
-# has_login: succeeds if a URL on standard input has a user.
+# has_login: succeeds if a URL on standard input contains a user.
 has_login() { grep -q '://[^/[:space:]]*@'; }
 
-# trust_packages: the repository of an old minor keeps its last copy of the key, which expires. The
-# repository of a newer minor has the same key with a later expiry.
+# trust_packages: the repository of an old minor version keeps its last copy of the key, which
+# expires. The repository of a newer minor version has the same key with a later expiry.
 trust_packages() {
   trusted_key kubernetes.packages.url "$PACKAGES_URL" "${PACKAGES_URL}Release.key" "$PACKAGES_KEY_FINGERPRINT" "$keyring" \
     "${NEWEST_PACKAGES_URL:+${NEWEST_PACKAGES_URL}Release.key}"
 }
 
 # trusted_key SETTING REPOSITORY ADDRESS FINGERPRINT KEYRING [NEWER]: writes the pinned key into the
-# keyring. A file may hold any number of keys, and apt would trust each of them, so only the pinned
-# one is exported. SETTING is the option that contains ADDRESS. NEWER is used if the key at ADDRESS
-# has expired.
+# keyring. Exports only the pinned key, because a file may contain any number of keys and apt would
+# trust all of them. SETTING is the option that contains ADDRESS. If the key at ADDRESS has expired,
+# uses the key at NEWER.
 trusted_key() {
   local found end newer=${6:-} home=$volatile/gnupg key=$volatile/key.asc
   can_trust
@@ -50,7 +50,8 @@ trusted_key() {
   rm -rf "$home"
 }
 
-# later_key ADDRESS FINGERPRINT FILE: downloads a copy of the key; fails unless it is valid now.
+# later_key ADDRESS FINGERPRINT FILE: downloads a copy of the key. Fails if the copy has expired,
+# too.
 later_key() {
   [[ -n $1 ]] && fetch_key "$1" "$3" && grep -qxF "$2" <<<"$(primary_keys <"$3")" || return 1
   ! expiry "$2" <"$3"
@@ -63,7 +64,7 @@ can_trust() {
     die "curl, gnupg and ca-certificates cannot be installed on $(hostname)$(apt_fault)"
 }
 
-# fetch_key ADDRESS FILE: fails like `fetch`, and also if the file holds no key.
+# fetch_key ADDRESS FILE: downloads a file like `fetch`. Also fails if the file contains no key.
 fetch_key() {
   fetch "$@" || return 1
   if [[ -n $(primary_keys <"$2") ]]; then return 0; fi
@@ -71,11 +72,13 @@ fetch_key() {
   return 1
 }
 
-# elsewhere ADDRESS: prints " from" and the URL at which the redirects ended, if it is another one.
+# elsewhere ADDRESS: prints " from" and the URL at which the redirects ended, if that is not
+# ADDRESS.
 elsewhere() { [[ $ended == "$1" ]] || printf ' from %s' "$(shown "$ended")"; }
 
-# fetch ADDRESS FILE: follows at most 5 redirects, each by the proxy of its own scheme. An https URL
-# never leads to http. Sets `ended`, the URL that answered last; on failure also `got`, the answer.
+# fetch ADDRESS FILE: downloads a file. Follows at most 5 redirects, each through the proxy for the
+# URL's scheme, but none from https to http. Sets `ended` to the URL that answered last, and on
+# failure `got` to the description of the answer.
 fetch() {
   local answer='' next='' said='' code hops=0 options address
   ended=$1 got=''
@@ -83,13 +86,14 @@ fetch() {
   options+=(--proto '=http,https' --output "$2" --write-out '%{http_code} %{redirect_url}\n%{errormsg}')
   until ((hops++ > 5)); do
     code=0
-    # curl creates no file for an empty answer.
+    # For an empty answer, curl creates no file.
     : >"$2"
     address=("$ended")
-    # Any user of the machine can read the arguments of a command.
+    # All users of the machine can read the arguments of a command, so a URL with a password is not
+    # an argument.
     if has_login <<<"$ended"; then address=(--config -); fi
     answer=$(curl "${options[@]}" ${PROXY:+--config "$proxy_home/curl-${ended%%:*}"} "${address[@]}" <<<"url = $ended") || code=$?
-    # `remedy` would take "after 404 ms" for an HTTP status.
+    # Otherwise `remedy` would take "after 404 ms" for an HTTP status.
     said=$(tail -n +2 <<<"$answer" | sed 's/ after [0-9]* ms//')
     read -r answer next <<<"${answer%%$'\n'*}"
     case $code in
@@ -106,13 +110,15 @@ fetch() {
   return 1
 }
 
-# refused_redirect ADDRESS: prints why `ended` may not redirect there, or nothing.
+# refused_redirect ADDRESS: prints why `ended` must not redirect to ADDRESS; prints nothing if it
+# may.
 refused_redirect() {
   if [[ $1 == https:* ]] || [[ $1 == http:* && $ended == http:* ]]; then return 0; fi
   printf 'a redirect to %s, which is not encrypted or no web address' "$(shown "$1")"
 }
 
-# no_file FILE: prints what came instead of a file, or nothing.
+# no_file FILE: prints what the server sent instead of a file; prints nothing if FILE looks like a
+# file.
 no_file() {
   if [[ ! -s $1 ]]; then
     printf 'an empty answer'
@@ -121,13 +127,14 @@ no_file() {
   fi
 }
 
-# primary_keys: prints the fingerprints of the keys on standard input, if any, without subkeys.
+# primary_keys: prints the fingerprints of the keys on standard input, without subkeys. Prints
+# nothing if there are no keys.
 primary_keys() {
   list_keys | awk -F: '$1 == "pub" { primary = 1 } $1 == "fpr" && primary { print $10; primary = 0 }'
 }
 
-# expiry FINGERPRINT: prints when that key on standard input expired, in seconds since 1970; fails
-# if it has not expired.
+# expiry FINGERPRINT: prints when the key on standard input expired, in seconds since 1970. Fails if
+# the key has not expired.
 expiry() {
   list_keys | awk -F: -v wanted="$1" '
     $1 == "pub" { expired = $2 == "e"; end = $7; primary = 1 }
@@ -137,5 +144,5 @@ expiry() {
 
 list_keys() { gpg --homedir "$volatile" --batch --no-autostart --show-keys --with-colons || :; }
 
-# only_pinned_trusted: fails if the keyring has other keys, which an earlier release trusted.
+# only_pinned_trusted: fails if the keyring contains other keys, which an early release trusted.
 only_pinned_trusted() { [[ ! -e $keyring || $(primary_keys <"$keyring") == "$PACKAGES_KEY_FINGERPRINT" ]]; }

@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2154,SC2034
-# Installs Kubernetes' packages and reads which version a machine has. Follows apt.sh. Library of
-# prepare.sh and of the scripts that give a machine another version in its turn.
-# Values: KUBERNETES_VERSION, CRI_TOOLS_SERIES, KUBERNETES_CNI_SERIES; PACKAGES_URL, their
-# repository; IMAGE_REPOSITORY.
+# Installs Kubernetes' packages and prints the versions that a machine has. Library of prepare.sh
+# and of the scripts that upgrade Kubernetes, after apt.sh.
+# Values: KUBERNETES_VERSION, CRI_TOOLS_SERIES, KUBERNETES_CNI_SERIES; PACKAGES_URL, the repository
+# of the packages; IMAGE_REPOSITORY.
 
 readonly kubernetes_packages=(kubeadm kubelet kubectl cri-tools kubernetes-cni)
 
-# pin_kubernetes NAME...: adds the packages that match the wanted version to `pinned`.
+# pin_kubernetes NAME...: adds these packages, in the wanted versions, to `pinned`.
 pin_kubernetes() {
   local name
   for name in "$@"; do
@@ -18,9 +18,9 @@ pin_kubernetes() {
   done
 }
 
-# pin SERIES NAME...: adds the newest version of the series to `pinned`, from the first package that
-# has one. A SERIES is a version prefix, like 1 or 1.36.3, or such a prefix and all earlier versions
-# of the same major, like <=1.36.
+# pin SERIES NAME...: adds the newest version in the series to `pinned`, from the first package that
+# has such a version. SERIES is a version prefix, like 1 or 1.36.3. `<=` before a prefix, like
+# <=1.36, also allows all earlier versions with the same major version.
 pin() {
   known "$@" || { apt_update && known "$@"; } ||
     die "neither $(shown "$PACKAGES_URL") nor another repository of $(hostname) has ${*:2} of series $(series_text "$1")"
@@ -41,7 +41,8 @@ known() {
 
 series_text() { case $1 in '<='*) printf '%s or earlier' "${1#<=}" ;; *) printf '%s' "$1" ;; esac }
 
-# newest SERIES NAME [OPTION...]: prints the newest matching version; apt-cache lists newest first.
+# newest SERIES NAME [OPTION...]: prints the newest version in the series. apt-cache lists the
+# newest version first.
 newest() {
   apt-cache madison "$2" "${@:3}" | awk -v series="$1" '
     BEGIN { if (earlier = sub(/^<=/, "", series)) split(series, last, ".") }
@@ -51,10 +52,10 @@ newest() {
     END { print newest }'
 }
 
-# is_now PROGRAM: succeeds if kubeadm or kubelet has the wanted version.
+# is_now PROGRAM: succeeds if the program, kubeadm or kubelet, has the wanted version.
 is_now() { [[ $(version_of "$1") == "v$KUBERNETES_VERSION" ]]; }
 
-# version_of PROGRAM: prints "v1.36.3", or nothing if the program is absent.
+# version_of PROGRAM: prints "v1.36.3"; prints nothing if the program does not exist.
 version_of() {
   case $1 in
     kubeadm) kubeadm version -o short ;;
@@ -62,12 +63,14 @@ version_of() {
   esac || :
 }
 
-# lives: succeeds if this machine is part of a cluster or of its etcd. It then gets another version
-# only in its turn (upgrade.sh, etcd's member.sh).
+# lives: succeeds if this machine is part of a cluster or of its etcd. Kubernetes on such a machine
+# changes its version only at the machine's turn in a rolling upgrade (upgrade.sh, etcd's
+# member.sh).
 lives() { [[ -e $state/init.done || -e $state/join.done || -e $state/etcd.done ]]; }
 
-# not_back: refuses an earlier version, since etcd's data and the cluster's objects may be of the
-# later one. A control plane's API server gets a later version before its kubelet does.
+# not_back: dies if the wanted version is earlier than the present version, because etcd's data and
+# the cluster's objects may need the present version. On a control plane, the API server may already
+# have a later version than kubelet.
 not_back() {
   local api=/etc/kubernetes/manifests/kube-apiserver.yaml newest
   newest=$({

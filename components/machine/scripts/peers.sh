@@ -1,15 +1,15 @@
 # shellcheck shell=bash disable=SC2154
-# Asks control planes over SSH for what a joining machine needs. It logs in as stackadm-join, a user
-# that accepts only the machine's certificate and runs only stackadm-mint (mint.sh). Library of the
-# scripts that follow.
+# Requests what a joining machine needs from control planes, over SSH. Logs in as stackadm-join, a
+# user that accepts only the machine's SSH certificate and runs only stackadm-mint (mint.sh).
+# Library of join.sh, control-plane.sh and member.sh.
 # Values: PEERS, a line "ADDRESS HOST-KEY" for each other control plane; JOIN_PRIVATE_KEY;
 # JOIN_CERTIFICATE.
 
 readonly asking=$volatile/join
-# Credentials for this join; empty until a control plane has given them.
+# Credentials for this join. Empty until a control plane has sent them.
 token='' certificate_key=''
 
-# prepare_to_ask: writes the files for SSH, and deletes them when the step ends.
+# prepare_to_ask: writes the files for SSH, and deletes the files when the script ends.
 prepare_to_ask() {
   mkdir -p "$asking"
   write "$asking/key" 0600 "$JOIN_PRIVATE_KEY"
@@ -18,9 +18,10 @@ prepare_to_ask() {
   trap 'failed; rm -rf "$asking"' EXIT
 }
 
-# ask_peers SECONDS WORD...: asks one control plane after another until one answers within SECONDS times factor;
-# `asked` is its address. If none does, returns the last code: 255: it is not reachable, 69: its API
-# server does not answer, 124: it took longer.
+# ask_peers SECONDS WORD...: sends a request to one control plane after another until one answers
+# within SECONDS times `factor`. Sets `asked` to the address of the last control plane. If none
+# answers, returns the last code: 255: not reachable, 69: its API server does not answer, 124: no
+# answer in time.
 ask_peers() {
   local limit=$1 address code=255
   shift
@@ -39,16 +40,16 @@ ask_peers() {
 }
 
 # ask_for_token [SECONDS]: requests a token. Sets `token`, `authority` and, if this machine may have
-# it, `certificate_key`. SECONDS is short, so that a control plane that hangs leaves time for
-# others.
+# it, `certificate_key`. SECONDS is short, so that a control plane that hangs leaves time for other
+# control planes.
 ask_for_token() {
   ask_peers "${1:-60}" token >"$asking/answer" || return 1
   # shellcheck disable=SC2034 # read by the scripts that come after this one
   read -r token authority certificate_key <"$asking/answer"
 }
 
-# fill_in DOCUMENT: fills credentials and timeouts into a kubeadm document, so that no secret stands
-# in a command line.
+# fill_in DOCUMENT: prints a kubeadm document with credentials and time limits in place of the
+# placeholders. No secret appears in the arguments of a command.
 fill_in() {
   local document=${1//@TOKEN@/$token}
   document=${document//@TIMEOUT@/$(kubeadm_timeout)}
@@ -57,8 +58,8 @@ fill_in() {
 }
 
 # await_ready: waits until a control plane sees the node Ready. The control plane then deletes the
-# credentials of the join, and the next machine is replaced. Each request waits up to 180 s for the
-# node, and a busy API server may not answer at once.
+# credentials of the join. The next machine is replaced only afterwards. Each request waits up to
+# 180 s for the node, and a busy API server may not answer at once.
 await_ready() {
   local code=''
   poll 180 joined || :
@@ -69,16 +70,17 @@ await_ready() {
   esac
 }
 
-# joined: sets `code` to the answer; fails if another answer may come later.
+# joined: sets `code` to the answer. Fails if a later request may get another answer.
 joined() {
   code=0
   ask_peers 240 joined "${token%%.*}" || code=$?
-  # A control plane that does not answer is overloaded or restarts: more requests would slow it down.
+  # A control plane that does not answer is overloaded or restarts, and more requests would slow it
+  # down.
   case $code in 69 | 255) sleep 5 ;; esac
   case $code in 1 | 69 | 124 | 255) return 1 ;; esac
 }
 
-# authority_of FILE: prints the certificate's hash as kubeadm pins it.
+# authority_of FILE: prints the hash of the certificate's public key, in kubeadm's notation.
 authority_of() {
   printf 'sha256:'
   openssl x509 -pubkey -noout -in "$1" | openssl pkey -pubin -outform der |

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# Prepares a machine for kubeadm: packages, containerd, kernel settings. Runs again without harm and
-# does nothing that is done already. A prebaked image skips the packages.
+# Prepares a machine for kubeadm: packages, containerd, kernel settings. Can run repeatedly, and
+# skips what is already done. With a prebaked image, installs no packages.
 # Result: {"kubelet": VERSION}.
 # Values: see prepareValues in machine/preparation.ts.
 
@@ -39,14 +39,14 @@ prepare() {
 wait_for_cloud_init() {
   local code=0
   command -v cloud-init || return 0
-  # The user's parts of cloud-init may first upgrade every package.
+  # The user's parts of cloud-init may first upgrade all packages.
   timeout "$((1200 * factor))" cloud-init status --wait || code=$?
   case $code in
     0) ;;
     2) say "$(hostname): cloud-init ended with warnings: $(cloud-init status --long | tr '\n' ' ')" ;;
     124) die "cloud-init did not end within $((20 * factor)) minutes on $(hostname); where it is slow, write a larger timeoutFactor" ;;
-    # cloud-init sets a machine up at its first boot. A later boot may have lacked the cloud's
-    # metadata.
+    # Matters only at the first boot, when cloud-init sets the machine up. At a later boot, the
+    # cloud's metadata may have been missing.
     *)
       lives || die "cloud-init failed on $(hostname): $(cloud-init status --long | tr '\n' ' ')"
       say "$(hostname): cloud-init failed at the last boot: $(cloud-init status --long | tr '\n' ' ')"
@@ -54,7 +54,7 @@ wait_for_cloud_init() {
   esac
 }
 
-# has_apt: every package comes from apt. A prebaked image needs none.
+# has_apt: dies without apt, from which all packages come. A prebaked image needs no apt.
 has_apt() {
   local system
   if command -v apt-get || installed || lives; then return; fi
@@ -62,7 +62,7 @@ has_apt() {
   die "$(hostname) runs ${system:-a system without a name}, which is not supported: it has no apt; choose an image of Debian 12 or 13, or of Ubuntu 22.04, 24.04 or later"
 }
 
-# second_interface: checks the interface that user data configured (second-interface.sh).
+# second_interface: checks the interface that second-interface.sh has configured at boot.
 second_interface() {
   local device
   [[ -n $ADMIN_ADDRESS ]] || return 0
@@ -73,17 +73,17 @@ second_interface() {
     die "$(hostname) has a default route through its interface in network.admin, $device; choose an image in which nothing else configures it"
 }
 
-# waits: succeeds if the machine waits for its turn of an upgrade. Until then it keeps its version.
+# waits: succeeds if the machine waits for its turn in a rolling upgrade, with its present version.
 waits() { lives && ! is_now kubelet; }
 
 settings() {
   local modules
   read -ra modules <<<"overlay br_netfilter $KERNEL_MODULES"
   printf '%s\n' "${modules[@]}" | write /etc/modules-load.d/stackadm.conf
-  # In a system container, the host loads the kernel's modules.
+  # In a system container, the host must load the kernel modules.
   systemd-detect-virt -qc || modprobe -a "${modules[@]}" ||
     die "the kernel of $(hostname) lacks one of the modules ${modules[*]}; choose an image whose kernel has them"
-  # Each container of a pod takes an inotify instance. About 55 pods use up the kernel's default,
+  # Each container of a pod uses an inotify instance. About 55 pods use up the kernel's default of
   # 128.
   write /etc/sysctl.d/90-stackadm.conf <<SETTINGS
 net.ipv4.ip_forward = 1
@@ -97,15 +97,15 @@ SETTINGS
   no_swap
 }
 
-# at_least NAME VALUE: prints a line for sysctl, with the machine's own value if that is larger.
+# at_least NAME VALUE: prints a line for sysctl, with the machine's present value if it is larger
+# than VALUE.
 at_least() {
   local now
   now=$(sysctl -n "$1")
   printf '%s = %s' "$1" "$((now > $2 ? now : $2))"
 }
 
-# no_swap: kubelet does not start with swap, so neither a unit nor fstab may enable it at the next
-# boot.
+# no_swap: turns off swap, with which kubelet does not start, now and at the next boot.
 no_swap() {
   local unit entry='^[[:space:]]*[^#[:space:]][^[:space:]]*[[:space:]]+[^[:space:]]+[[:space:]]+swap([[:space:]]|$)'
   while read -r unit _; do
@@ -126,7 +126,7 @@ packages() {
     trust_packages
   fi
   extra_packages "${extra[@]}"
-  # A prebaked image needs this, too.
+  # Also necessary for a prebaked image.
   apt_hold "${kubernetes_packages[@]}" containerd.io containerd "${extra[@]}"
 }
 
@@ -136,7 +136,7 @@ install_packages() {
   list_packages
   pin_kubernetes "${kubernetes_packages[@]}"
   if ! has_containerd; then pin_containerd; fi
-  # The guard needs iptables, and not every package of kubelet depends on it.
+  # stackadm-guard needs iptables, and some packages of kubelet do not depend on iptables.
   apt_install iptables "${pinned[@]}" || die "the packages cannot be installed on $(hostname)$(apt_fault kubernetes.packages.url)"
   forget_containerd_source
   installed || die "the packages are installed, but kubeadm, kubelet and containerd $(series_text "$CONTAINERD_SERIES") do not answer"
@@ -148,8 +148,9 @@ list_packages() {
   apt_update_own || die "kubernetes.packages.url: $(hostname) cannot list the packages of $(shown "$PACKAGES_URL")$(apt_fault kubernetes.packages.url)"
 }
 
-# fetch_packages: downloads all that the machine's turn needs. If a download fails, no machine's
-# turn begins. On a system without apt, the user installs the packages.
+# fetch_packages: downloads all packages for the machine's turn in a rolling upgrade. If a download
+# fails on one machine, no machine is upgraded. On a system without apt, the user installs the
+# packages.
 fetch_packages() {
   local pinned=()
   command -v apt-get || return 0
@@ -159,7 +160,7 @@ fetch_packages() {
   apt_fetch "${pinned[@]}" || die "the packages cannot be fetched on $(hostname)$(apt_fault kubernetes.packages.url)"
 }
 
-# extra_packages NAME...: installs packages of the distribution, like keepalived.
+# extra_packages NAME...: installs packages of the distribution, for example keepalived.
 extra_packages() {
   local name missing=()
   for name in "$@"; do
@@ -174,7 +175,7 @@ installed() {
     has_containerd && command -v crictl && [[ -x /opt/cni/bin/loopback ]]
 }
 
-# has_containerd: accepts any installed minor of the wanted major.
+# has_containerd: succeeds if any version of containerd with the wanted major version is installed.
 has_containerd() {
   local major=${CONTAINERD_SERIES#<=}
   containerd --version | grep -Eq " v?${major%%.*}\."
@@ -184,7 +185,7 @@ runtime() {
   local pause config restart
   pause=$(pause_image) || die "kubeadm names no pause image$(because kubeadm)"
   config=${CONTAINERD_CONFIG//@PAUSE@/$pause}
-  # Lowering the score needs a capability that a system container does not have.
+  # A lower score needs a capability that a system container does not have.
   if systemd-detect-virt -qc; then config=${config/restrict_oom_score_adj = false/restrict_oom_score_adj = true}; fi
   containerd_config "$config"
   restart=$changed
@@ -197,14 +198,14 @@ runtime() {
   poll 60 crictl version || die "containerd does not answer"
 }
 
-# pause_image: prints the pause image for containerd's configuration. Until the machine's turn in an
-# upgrade, prints the image that containerd uses now.
+# pause_image: prints the pause image for containerd's configuration. Until the machine's turn in a
+# rolling upgrade, prints the image that containerd uses now.
 pause_image() {
   if waits; then present_pause; else kubeadm_images | grep /pause:; fi
 }
 
-# registration: sets taints that the node has from its registration on, so that no pod comes
-# earlier. kubelet reads them when it registers, so a running kubelet is not restarted for them.
+# registration: sets taints with which the node registers, so that no pod starts on it before its
+# time. kubelet reads these taints only when it registers, so a running kubelet is not restarted.
 registration() {
   local file=/etc/default/kubelet
   if [[ -n $REGISTER_TAINTS ]]; then
@@ -214,9 +215,10 @@ registration() {
   fi
 }
 
-# guard: keeps pods away from the instance metadata, which holds the machine's host key, and from
-# SSH, etcd, kubelets and the control plane's internal ports. Security groups cannot tell a pod from
-# its node, so each machine filters its own pods. Pods in the host's network are not filtered.
+# guard: keeps pods away from the instance metadata, which contain the machine's host key, and from
+# SSH, etcd, kubelets and internal ports of the control plane. Security groups cannot distinguish a
+# pod from its node, so each machine filters the traffic of its pods. Pods on the host network are
+# not filtered.
 guard() {
   write /usr/local/sbin/stackadm-guard 0755 <<'GUARD'
 #!/bin/sh
@@ -240,9 +242,9 @@ for ports in 22 2379:2381 10250 10257:10259; do
     drop ip6tables INPUT -s fe80::/10 -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
 done
 GUARD
-  # Only kubelet starts pods, so it must not run if the guard fails. As a required unit, the guard
-  # would fail kubelet permanently, and its restart would restart kubelet. ExecStartPre is retried
-  # with kubelet.
+  # kubelet must not run if the guard fails, because only kubelet starts pods. systemd repeats an
+  # ExecStartPre together with kubelet. If the guard were a required unit, its failure would stop
+  # kubelet permanently, and its restart would restart kubelet.
   write /etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf 0600 <<GUARD
 [Service]
 ExecStartPre=/usr/local/sbin/stackadm-guard $POD_RANGE $NODE_RANGE
@@ -253,7 +255,7 @@ GUARD
     die "iptables on $(hostname) cannot keep pods away from the machines' own ports"
 }
 
-# forget_first_guard: deletes the unit of the first release, which guarded only the metadata.
+# forget_first_guard: deletes the unit of the first release, which only protected the metadata.
 forget_first_guard() {
   local unit=/etc/systemd/system/stackadm-guard-metadata.service
   [[ -e $unit ]] || return 0
@@ -261,19 +263,20 @@ forget_first_guard() {
   rm -f "$unit" /usr/local/sbin/stackadm-guard-metadata
 }
 
-# pull_images: runs in the background. Nothing waits for it, and kubelet uses what is there by then.
+# pull_images: pulls images in the background. Nothing waits for the end; kubelet uses the images
+# that are there.
 pull_images() {
   local images
-  # Empty if the user replaced each image.
+  # Empty if the user has replaced each image.
   images=$(early_images)
   if unit_running pull; then return; fi
-  # kubeadm's images come first, because the control plane waits for them.
+  # kubeadm's images come first, because the start of the control plane needs them.
   printf '%s\n' "$images" "$EXTRA_IMAGES" | write "$volatile/images"
   start_unit pull 900 xargs -a "$volatile/images" -P 3 -n 1 timeout "$((300 * factor))" crictl pull
 }
 
-# early_images: prints the images of kubeadm's list. Before an upgrade, the earlier kubeadm knows
-# only the tags that are the version itself (kube-*).
+# early_images: prints images of kubeadm's list. Before the machine's turn in a rolling upgrade,
+# kubeadm has the former version and knows only the new tags that equal the version (kube-*).
 early_images() {
   local wanted=.
   if waits; then wanted=/kube-; fi

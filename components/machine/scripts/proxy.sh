@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # Sets the proxy through which this machine reaches outside addresses. Library of prepare.sh. Only
-# root reads the files, since a URL in them may have a password, and no command has it in its
-# environment or arguments. kubeadm gets no proxy, since it would pass it on to the control plane's
-# pods; kubelet contacts nothing outside.
+# root can read the files, because a URL may contain a password. No command gets such a URL in its
+# environment or arguments. kubeadm gets no proxy, because kubeadm would pass it on to the control
+# plane's pods. kubelet contacts no outside address.
 # Value: PROXY, a line "NAME BASE64" for each file.
 
 readonly proxy_home=$state/proxy proxy_for_apt=/etc/apt/apt.conf.d/95stackadm-proxy
@@ -10,10 +10,10 @@ readonly proxy_for_containerd=/etc/systemd/system/containerd.service.d/20-stacka
 
 proxy_file() { awk -v name="$1" '$1 == name { print $2 }' <<<"$PROXY" | base64 -d; }
 
-# fetch_by_proxy: runs before any download.
+# fetch_by_proxy: writes the files for apt and curl. Runs before any download.
 fetch_by_proxy() {
   local scheme
-  # An earlier release had one file for both schemes.
+  # An early release had one file for both schemes.
   rm -f "$proxy_home/curl"
   if [[ -z $PROXY ]]; then
     rm -f "$proxy_for_apt" "$proxy_home/curl-http" "$proxy_home/curl-https"
@@ -23,16 +23,17 @@ fetch_by_proxy() {
   fi
 }
 
-# time_at URL: prints the headers of the host's answer. A wrong clock would refuse any certificate,
-# so none is checked. Only the host is sent: the rest of the URL can hold a password or a token.
+# time_at URL: prints the headers that the host of the URL sends. Does not check the certificate,
+# because with a wrong clock every certificate is refused. Requests only the root of the host,
+# because the rest of the URL may contain a password or a token.
 time_at() {
   local options=(--head --insecure --silent --max-time 10)
   if [[ -n $PROXY ]]; then options+=(--config "$proxy_home/curl-${1%%:*}"); fi
   curl "${options[@]}" "$(sed -E 's|^([A-Za-z]+://)([^/?#]*@)?([^/?#]*).*|\1\3/|' <<<"$1")"
 }
 
-# containerd_by_proxy: sets `changed`. The variables are in a file, since all users can read a
-# unit's.
+# containerd_by_proxy: writes containerd's proxy variables to a file, because all users can read the
+# variables in a unit. Sets `changed`.
 containerd_by_proxy() {
   local text first
   changed=no

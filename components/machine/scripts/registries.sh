@@ -1,11 +1,12 @@
 # shellcheck shell=bash disable=SC2154
-# Writes containerd's settings of registries. Library of prepare.sh. Values: REGISTRIES, a line
-# "NAME BASE64" for each file in containerd's registry directory; REGISTRY_AUTH, the part of
-# config.toml with passwords.
+# Writes containerd's settings of registries. Library of prepare.sh.
+# Values: REGISTRIES, a line "NAME BASE64" for each file in containerd's registry directory;
+# REGISTRY_AUTH, the part of config.toml with passwords.
 
 readonly certificates=/etc/containerd/certs.d written_registries=$state/registries
 
-# registries: containerd reads these files again for every pull, so it is not restarted.
+# registries: writes the files of the registry directory. containerd reads these files again for
+# every pull, so it is not restarted.
 registries() {
   local name data
   while read -r name data; do
@@ -15,19 +16,21 @@ registries() {
   awk 'NF { print $1 }' <<<"$REGISTRIES" | write "$written_registries"
 }
 
-# forget_registries: deletes files that an earlier run wrote and that are no longer wanted.
+# forget_registries: deletes files that an earlier run wrote and that REGISTRIES does not contain
+# any more.
 forget_registries() {
   local name
   [[ -e $written_registries ]] || return 0
   while read -r name; do
     if awk -v name="$name" '$1 == name { found = 1 } END { exit !found }' <<<"$REGISTRIES"; then continue; fi
     rm -f "$certificates/$name"
-    # Deletes only an empty directory: it may hold files that the program did not write.
+    # Deletes the directory only if it is empty: it may contain files of other programs.
     rm -df "$certificates/${name%/*}" || :
   done <"$written_registries"
 }
 
-# containerd_config CONFIG: writes config.toml, which only root may read if it contains passwords.
+# containerd_config CONFIG: writes config.toml. Only root may read the file if it contains
+# passwords.
 containerd_config() {
   local mode=0644 config=$1
   if [[ -n $REGISTRY_AUTH ]]; then

@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2154
 # Turns the distribution's automatic security updates on or off, and keeps the network and services
-# running during updates. Library of the scripts that follow.
+# running during updates. Library of prepare.sh and bastion.sh.
 # Value: SECURITY_UPDATES, `yes` or `no`.
 
-# security_updates: updates are off from the first boot (user-data.ts) until here, since they would
-# hold the package lock. Pinned packages are held by now. The file sorts after the one of user data,
-# which cloud-init writes again if its state was cleaned.
+# security_updates: runs when Kubernetes' packages are held. Until now, user data (user-data.ts)
+# keep updates off, because updates would lock the packages. This file's name sorts after the name
+# of user data's file, which cloud-init writes again if its state was deleted.
 security_updates() {
   local enable=0
   if [[ $SECURITY_UPDATES == yes ]]; then
@@ -21,11 +21,11 @@ Unattended-Upgrade::Automatic-Reboot "false";
 SETTINGS
 }
 
-# keep_network: each update of systemd restarts systemd-networkd, which then removes what it did not
-# create: the pod network's routes and rules, and the virtual IP. It also drops a DHCP address until
-# it gets it again, and without an address the kernel drops all routes of the interface. These files
-# prevent that. networkd reads them when it starts; where Kubernetes runs, the next update starts
-# it.
+# keep_network: each update of systemd restarts systemd-networkd. systemd-networkd then removes
+# routes, rules and addresses of other programs: of the pod network, and the virtual IP. It also
+# drops an address from DHCP until it gets the address again, and without an address the kernel
+# drops all routes of the interface. The files written here prevent this. systemd-networkd reads the
+# files when it starts; on machines with Kubernetes, this is the next update.
 keep_network() {
   local told=no file files
   [[ $(systemctl show --value -p ActiveState systemd-networkd) == active ]] || return 0
@@ -54,9 +54,9 @@ network_files() {
   done
 }
 
-# keep_services: needrestart, which Ubuntu's images have, restarts services whose library was
-# updated. Pods would lose connections, the virtual IP would move, and a running step would start
-# again. These services get the library at the next reboot.
+# keep_services: needrestart, which is in Ubuntu's images, restarts services after an update of a
+# library that they use. Pods would lose connections, the virtual IP would move, and a running
+# script would start again. The services listed here use the new library after the next reboot.
 keep_services() {
   write /etc/needrestart/conf.d/50-stackadm.conf <<'NEEDRESTART'
 # Written by stackadm.

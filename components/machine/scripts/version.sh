@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2154
-# Functions that give a machine another version of Kubernetes in its turn. Follows apt.sh and
-# packages.sh. Library of the scripts that follow. Values: NODE_NAME, those of packages.sh; PAUSE, a
-# pause image that replaces kubeadm's.
+# Functions that upgrade Kubernetes on a machine at the machine's turn. Library of join.sh,
+# control-plane.sh and member.sh, after apt.sh and packages.sh.
+# Values: NODE_NAME, those of packages.sh; PAUSE, a pause image that replaces kubeadm's.
 
-# get_packages NAME...: installs packages that prepare.sh downloaded. A version that the user
-# installed is used as it is.
+# get_packages NAME...: installs packages that prepare.sh has downloaded. Does nothing if the user
+# has installed the wanted version.
 get_packages() {
   local pinned=()
   if is_now "$1"; then return 0; fi
@@ -16,7 +16,7 @@ get_packages() {
   is_now "$1" || die "$1 of $NODE_NAME is not of version $KUBERNETES_VERSION, although its package is installed"
 }
 
-# renew_kubelet_package COMMAND...: installs the new kubelet and waits until the command succeeds.
+# renew_kubelet_package COMMAND...: installs the new kubelet, and waits until the command succeeds.
 renew_kubelet_package() {
   local said
   get_packages kubelet kubectl cri-tools kubernetes-cni
@@ -28,7 +28,7 @@ renew_kubelet_package() {
   die_as NOT_READY "$NODE_NAME is not well with kubelet $KUBERNETES_VERSION; the next up goes on there${said:+; kubelet said: $said}"
 }
 
-# renew_pause: sets the pause image of new pods. Running pods keep theirs.
+# renew_pause: sets the pause image of new pods. Running pods keep their pause image.
 renew_pause() {
   local image=$PAUSE
   [[ -n $image ]] || image=$(kubeadm_images | grep /pause:) || die "kubeadm names no pause image$(because kubeadm)"

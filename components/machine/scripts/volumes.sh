@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154
-# Formats and mounts the machine's volumes. Each is formatted once, while it is empty, and mounted
-# before the service that stores data there starts. Precedes prepare.sh.
-# Values: VOLUMES, a line `PURPOSE ID PATH MODE UNIT` for each, or `root ID`.
+# Formats and mounts the machine's volumes. Formats each volume once, while it is empty. Mounts each
+# volume before the service that stores data there starts. Runs before prepare.sh, in the same
+# script.
+# Values: VOLUMES, a line `PURPOSE ID PATH MODE UNIT` for each volume, or `root ID`.
 
 volumes() {
   local lines line purpose id path mode unit device link where
@@ -16,8 +17,9 @@ volumes() {
   done
 }
 
-# same_server ID: refuses a root volume of another server. If a server is deleted outside the
-# program, the next server boots from its volume, which holds a node that no longer exists.
+# same_server ID: dies if the root volume belongs to another server. If a user deletes a server
+# outside the program, the next server boots from the former server's root volume, which contains a
+# node that does not exist any more.
 same_server() {
   local file=$state/server
   if [[ -e $file && $(<"$file") != "$SERVER_ID" ]]; then
@@ -28,8 +30,8 @@ same_server() {
 
 mount_volume() {
   poll 60 find_volume || die "the volume $id for $path is not attached to $(hostname); detach it from elsewhere, or delete the server and run \`npx stackadm up --refresh\`"
-  # containerd and kubelet never start on the machine's own disk instead. The machine itself boots,
-  # so that it can be inspected.
+  # Without the volume, containerd and kubelet must not start and use the root disk. The machine
+  # still boots, so that the operator can look at it.
   write "/etc/systemd/system/$unit.service.d/10-stackadm-$purpose.conf" 0600 <<UNIT
 [Unit]
 RequiresMountsFor=$path
@@ -50,12 +52,13 @@ UNIT
       die "the volume $id cannot be mounted at $path on $(hostname)"
     fi
   fi
-  # kubeadm wants an empty directory for etcd.
+  # kubeadm requires an empty directory for etcd.
   if [[ -d $path/lost+found ]]; then rmdir "$path/lost+found"; fi
   chmod "$mode" "$path"
 }
 
-# find_volume: finds the device by its serial number, which is the volume's ID, as Cinder CSI does.
+# find_volume: sets `device` to the device whose serial number is the volume's ID, as Cinder CSI
+# does.
 find_volume() {
   local name
   udevadm trigger --subsystem-match=block || :
@@ -66,13 +69,12 @@ find_volume() {
   return 1
 }
 
-# fill_volume: formats an empty volume under a temporary label. The volume gets its final label when
-# the image's files are copied to it, too. A volume with that label, or one that the machine has
-# recorded, is never formatted again.
+# fill_volume: formats an empty volume under a temporary label, and copies the image's files to the
+# volume. Then sets the final label. Never formats a volume that has the final label or that the
+# machine has recorded.
 fill_volume() {
   local code=0 label=stackadm-$purpose found done=$state/volumes/$id
-  # blkid returns 2 for an empty device and also for one that it cannot read, so reading is tested
-  # first.
+  # blkid also returns 2 for a device that it cannot read, so a test for reading comes first.
   timeout "$((60 * factor))" dd if="$device" of=/dev/null bs=1M count=4 || die "the volume $id for $path cannot be read on $(hostname)"
   found=$(blkid -p -o value -s LABEL "$device") || code=$?
   case $code:$found in
@@ -90,7 +92,8 @@ fill_volume() {
   write "$done" 0644 "$path"$'\n'
 }
 
-# bring_over: copies what a prebaked image has at the mount point, like container images.
+# bring_over: copies the files that a prebaked image has at the mount point, for example container
+# images.
 bring_over() {
   local inside=$volatile/volume copied=yes
   [[ -n $(ls -A "$path") ]] || return 0

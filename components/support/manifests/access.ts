@@ -10,16 +10,16 @@ import type {
 /** Namespace of the components that a cluster needs to work. */
 export const systemNamespace = "kube-system";
 
-/** Service account with its rights in the cluster and in its own namespace. */
+/** Service account with its RBAC objects, for the cluster and for the account's namespace. */
 export interface Access {
   readonly serviceAccount: ServiceAccount;
   readonly clusterRole: ClusterRole;
   readonly clusterRoleBinding: ClusterRoleBinding;
-  /** Rights in the account's namespace. Undefined if the cluster role is enough. */
+  /** RBAC objects for the account's namespace. Undefined if the cluster role is enough. */
   readonly namespaced?: { readonly role: Role; readonly roleBinding: RoleBinding };
 }
 
-/** Rights that an account needs. Grant the least that works. */
+/** Permissions that a service account needs. List only necessary permissions. */
 export interface AccessNeeds {
   readonly account: string;
   /** Namespace of the account. @default kube-system */
@@ -33,7 +33,7 @@ export interface AccessNeeds {
 const rbac = "rbac.authorization.k8s.io/v1";
 const rbacGroup = "rbac.authorization.k8s.io";
 
-/** Returns the RBAC objects that give an account its rights. */
+/** Returns a service account and the RBAC objects with its permissions. */
 export function access(needs: AccessNeeds): Access {
   const roleName = needs.clusterRole ?? needs.account;
   const metadata = { name: needs.account, namespace: needs.home ?? systemNamespace };
@@ -70,7 +70,7 @@ export function access(needs: AccessNeeds): Access {
   };
 }
 
-/** Returns a rule for one API group, written in full; `""` is the core group. */
+/** Returns a rule for one API group. Write the group in full; `""` is the core group. */
 export function rule(apiGroup: string, resources: string[], verbs: string[]) {
   return { apiGroups: [apiGroup], resources, verbs } satisfies PolicyRule;
 }
@@ -79,19 +79,21 @@ export function rule(apiGroup: string, resources: string[], verbs: string[]) {
 export const reading: string[] = ["get", "list", "watch"];
 
 /**
- * Leader election times in seconds. With client-go's defaults of 15 and 10, every controller
- * restarts when a slow disk blocks etcd for ten seconds, which happens with shared storage.
+ * Times of leader election in seconds. With client-go's defaults (lease 15, renew 10), every
+ * controller restarts when a slow disk blocks etcd for ten seconds, which happens with shared
+ * storage.
  */
 export const leaderElectionTimes = { lease: 45, renew: 30, retry: 5 };
 
-/**
- * Rule for leader election by a lease in the account's own namespace (client-go leaderelection).
- */
+/** Rule for leader election with a lease in the account's namespace (client-go leaderelection). */
 export const leaderElection = rule(
   "coordination.k8s.io",
   ["leases"],
   ["get", "create", "update", "patch"],
 );
 
-/** Rule for writing events. Events go to many namespaces, so a namespaced role is not enough. */
+/**
+ * Rule for writing events. Events are written to many namespaces, so a namespaced role is not
+ * enough.
+ */
 export const writingEvents = rule("", ["events"], ["create", "patch", "update"]);

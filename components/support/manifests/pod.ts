@@ -2,8 +2,8 @@ import { apiPort } from "../../../base/ports.js";
 import type { Container, EnvVar, Probe, Toleration } from "../kubernetes-types.js";
 
 /**
- * Returns a container with common defaults. Images have fixed tags, so an image that the node has
- * is the right one.
+ * Returns a container with common defaults. All images have fixed tags, so an image that the node
+ * already has need not be pulled again.
  */
 export function container(
   spec: Omit<Container, "imagePullPolicy" | "terminationMessagePolicy">,
@@ -17,8 +17,8 @@ export function container(
 }
 
 /**
- * Seconds in which a container has to answer a probe, as in kubeadm's control planes. With
- * Kubernetes' default of 1 s, a healthy container on a busy machine would count as broken.
+ * Seconds within which a container must answer a probe, as in kubeadm's control planes. With
+ * Kubernetes' default of 1 s, a healthy container on a busy machine would fail.
  */
 const probeTimeout = { timeoutSeconds: 15 };
 
@@ -42,8 +42,9 @@ export const liveness = (handler: Handler, rhythm: Rhythm = {}): Probe => ({
 });
 
 /**
- * Returns the metadata of an object whose pods need the pod network. If `awaited` is false, Pulumi
- * does not wait for the object: the program does not know when the network will be there.
+ * Returns the metadata of an object whose pods need the pod network. If `awaited` is false, the
+ * metadata tell Pulumi not to wait for the pods: the user installs the pod network at an unknown
+ * time.
  */
 export const readyWithPods = <
   Metadata extends { name: string; annotations?: Record<string, string> | undefined },
@@ -56,10 +57,11 @@ export const readyWithPods = <
     : { ...metadata, annotations: { ...metadata.annotations, "pulumi.com/skipAwait": "true" } };
 
 /**
- * Annotation of a Service that is ready as soon as it has any address; not for one whose address
- * may change. By default the Kubernetes provider also waits for the pods behind the Service, and
- * then 10 s more; the pods' own resource already waits for them.
- * Source: pulumi-kubernetes, provider/pkg/await/service.go and provider/pkg/metadata/overrides.go.
+ * Annotation of a Service with a load balancer: for Pulumi, the Service is ready as soon as it has
+ * an address. Not for a Service whose address may change. By default, the Kubernetes provider also
+ * waits for the pods of the Service, and then 10 s more; Pulumi waits for the pods in the pods' own
+ * resource. Source: pulumi-kubernetes, provider/pkg/await/service.go and
+ * provider/pkg/metadata/overrides.go.
  */
 export const readyWithAddress = {
   "pulumi.com/waitFor": "jsonpath={.status.loadBalancer.ingress}",
@@ -71,12 +73,12 @@ export function fromField(name: string, fieldPath: string): EnvVar {
 }
 
 /**
- * Returns the variables by which a client in a host-network pod reaches the API by the name that
- * the machine resolves: the address of the API's Service works only after kube-proxy has started.
- * The pod needs the label {@link namesApi}. Not for Calico, which writes the name between brackets
- * like an IPv6 address.
+ * Returns the variables with which a client in a pod on the host network reaches the API by the
+ * name in the machine's /etc/hosts. The address of the API's Service would work only after the
+ * start of kube-proxy. The pod needs the label {@link namesApi}. Not for Calico, which writes the
+ * name in brackets like an IPv6 address.
  *
- * @param name API name. Default: no variables, the API is reached by its Service
+ * @param name API name. Default: no variables, and the client uses the API's Service
  */
 export const apiByName = (name: string | undefined): EnvVar[] =>
   name === undefined
@@ -87,8 +89,8 @@ export const apiByName = (name: string | undefined): EnvVar[] =>
       ];
 
 /**
- * Label of pods with {@link apiByName}. kubeadm/scripts/api-name.sh restarts their containers when
- * the name gets another address.
+ * Label of pods with {@link apiByName}. When the name gets another address,
+ * kubeadm/scripts/api-name.sh restarts the containers of pods with this label.
  */
 export const namesApi = { "stackadm/api-by-name": "yes" };
 
@@ -111,8 +113,8 @@ export const beforeItIsInitialized: Toleration = {
 };
 
 /**
- * Tolerations that move a single pod to another node half a minute after its node is lost, instead
- * of after five minutes.
+ * Tolerations that move a single pod to another node half a minute after the pod's node fails. The
+ * default is five minutes.
  */
 export const leavesSoon: Toleration[] = ["not-ready", "unreachable"].map((condition) => ({
   key: `node.kubernetes.io/${condition}`,
@@ -121,10 +123,10 @@ export const leavesSoon: Toleration[] = ["not-ready", "unreachable"].map((condit
   tolerationSeconds: 30,
 }));
 
-/** Label of control planes (kubeadm). */
+/** Label that kubeadm sets on control planes. */
 export const controlPlaneSelector = { "node-role.kubernetes.io/control-plane": "" };
 
-/** Returns the constraint that spreads pods over nodes, if there are several. */
+/** Returns the constraint that spreads pods over several nodes, if possible. */
 export const spreadOverNodes = (matchLabels: Record<string, string>) => [
   {
     maxSkew: 1,
@@ -134,7 +136,7 @@ export const spreadOverNodes = (matchLabels: Record<string, string>) => [
   },
 ];
 
-/** Returns the label with the add-on's name, for selectors and users. */
+/** Returns the label with the add-on's name, for selectors and for users. */
 export function appLabel(name: string): { "app.kubernetes.io/name": string } {
   return { "app.kubernetes.io/name": name };
 }

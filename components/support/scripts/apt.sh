@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# Functions that install packages. Put after common.sh and downloads.sh, before every script that
-# installs packages. Reads no values.
+# Functions that install packages. Library of all scripts that install packages, after common.sh and
+# downloads.sh. Reads no values.
 
 # apt_run SECONDS ARGUMENT...: runs apt-get for at most SECONDS times `factor`, including up to 300
 # s of waiting for the package lock. Its output is in English, because the functions below parse it.
@@ -9,13 +9,13 @@ apt_run() {
     apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "${@:2}"
 }
 
-# apt_update [OPTION...]: updates the package lists. Retries for a while if they are locked: apt's
-# own option for locks does not apply to the lists.
+# apt_update [OPTION...]: updates the package lists. Repeats the update for a while if the lists are
+# locked, because apt's option for locks does not apply to the lists.
 apt_update() {
   local end=$((SECONDS + 120 * factor)) forgot=no
   until apt_run 600 "$@" update; do
     if [[ $forgot == no ]] && lists_unreadable; then
-      # apt never replaces a list that was only partly written when the machine lost power.
+      # apt never replaces a list that is incomplete because the machine lost power.
       rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin
       forgot=yes
       continue
@@ -27,7 +27,7 @@ apt_update() {
 
 lists_unreadable() { this_run | tail -n 5 | grep -Eq '^E: The package (lists or status file could not be parsed or opened|cache file is corrupted)'; }
 
-# apt_fault [SETTING]: prints ": ", apt's error and a remedy, or nothing. SETTING is the argument
+# apt_fault [SETTING]: prints ": ", the error of apt and a remedy, or nothing. SETTING is the option
 # that names the package source.
 apt_fault() {
   local said
@@ -35,16 +35,16 @@ apt_fault() {
   printf '%s' "$said$(remedy "$said" "${1:+write another address in $1}")"
 }
 
-# Updates only the list of this program's repository: the distribution's lists may be unreachable,
-# and are not needed if its packages are installed. Without Error-Mode=any, apt succeeds although no
-# repository answered.
+# Updates only the list of the repository for Kubernetes. The distribution's repositories may be
+# unreachable, and are not necessary if their packages are installed. Without Error-Mode=any, apt
+# succeeds even if no repository answered.
 apt_update_own() {
   apt_update -o Dir::Etc::sourcelist=sources.list.d/stackadm.list -o Dir::Etc::sourceparts=- \
     -o APT::Get::List-Cleanup=0 -o APT::Update::Error-Mode=any
 }
 
-# Pinned packages may be held at another version, by an earlier run with other settings or by the
-# image.
+# Packages in `pinned` may be held at another version, by an earlier run with other settings or by
+# the image.
 readonly apt_choices=(-o Dpkg::Options::=--force-confold --no-install-recommends --allow-change-held-packages --allow-downgrades)
 
 apt_install() { or_listed_anew apt_try "$@"; }
@@ -59,10 +59,11 @@ or_listed_anew() {
   }
 }
 
-# apt_try NAME...: downloads and installs packages. The download may be interrupted at any time, but
-# dpkg may not, so the installation has a separate, long time limit.
+# apt_try NAME...: downloads and installs packages. A download may be interrupted at any time, but
+# not dpkg, so the installation has a separate, long time limit.
 apt_try() {
-  # After an interrupted installation, apt refuses to install anything until dpkg has finished it.
+  # After an interrupted installation, apt refuses to install anything until dpkg has finished that
+  # installation.
   DEBIAN_FRONTEND=noninteractive timeout "$((1800 * factor))" dpkg --force-confold --configure -a || :
   apt_download "$@" && apt_run 1800 "${apt_choices[@]}" install "$@"
 }

@@ -1,38 +1,40 @@
 # shellcheck shell=bash
-# Functions of every script that runs on a machine; put before each script. `bash -s` reads the
-# scripts from standard input, so all code is in functions, and the last line calls `run_step`,
-# which closes standard input for the commands.
+# Functions of every script that runs on a machine. Always the first part of the text that `bash -s`
+# reads from standard input. All code is in functions, and the last line of the text calls
+# `run_step`, which closes standard input for the commands.
 set -Eeuo pipefail
 umask 022
-# Command that ends a step without a message: its text before expansion, so that it contains no
-# value.
+# Command whose failure ends a script without a message. The text before expansion contains no
+# values, and so no secrets.
 trap 'failing=$BASH_COMMAND' ERR
 
 readonly state=/var/lib/stackadm
 readonly volatile=/run/stackadm
 
-# Factor of every time limit on this machine. `prepare` writes it (machine/scripts/host.sh); 1
-# before that.
+# Factor that multiplies every time limit on this machine. prepare.sh writes the factor
+# (machine/scripts/host.sh); before that, it is 1.
 factor=1
 [[ ! -r $state/timeout-factor ]] || read -r factor <"$state/timeout-factor" || :
 [[ $factor =~ ^[1-9][0-9]?$ ]] || factor=1
 
-# say TEXT...: prints progress for the user on standard error. Standard output has only the result.
+# say TEXT...: prints progress for the user on standard error. Standard output contains only the
+# result.
 say() { printf '%s\n' "$*" >&3; }
 
-# die SENTENCE: ends the step with this reason. The sentence goes through a file, so that it is also
-# reported from a subshell. It is not read from the log, which contains arbitrary output.
+# die SENTENCE: ends the script with this reason. Writes the sentence to a file, so that `failed`
+# also reports a reason from a subshell. The log cannot serve for this, because it contains output
+# of any program.
 die() {
   printf '%s\n' "${*//$'\n'/ }" >"$why"
   printf 'reason: %s\n' "${*//$'\n'/ }" >&2
   exit 1
 }
 
-# die_as CODE SENTENCE: ends the step with a failure code of base/failures.ts instead of
+# die_as CODE SENTENCE: ends the script with a failure code of base/failures.ts, not with
 # COMMAND_FAILED.
 die_as() { die "[$1] ${*:2}"; }
 
-# require NAME...: fails unless all these values are set and not empty.
+# require NAME...: dies unless all these values are set and not empty.
 require() {
   local name
   for name in "$@"; do
@@ -50,16 +52,15 @@ poll() {
   done
 }
 
-# write FILE [MODE [TEXT]]: replaces a file atomically with the text, or else with standard input.
-# Sets `changed` to yes or no.
-# shellcheck disable=SC2034 # `changed` is read by the scripts that come after this one
+# write FILE [MODE [TEXT]]: replaces a file atomically with the text, or without TEXT with standard
+# input. Sets `changed` to yes or no.
 write() {
   local file=$1 mode=${2:-0644} new=$1.new.$BASHPID mask
   [[ -d ${file%/*} ]] || mkdir -p "${file%/*}" || die "cannot write $file"
-  # A file that a killed run left under this name would keep its mode.
+  # A killed run may have left a file with this name, whose mode would stay.
   [[ ! -e $new ]] || rm -f "$new"
-  # Restricts access from the start: no one without access to the final file can read it before. Of
-  # the `install` commands, only GNU's does the same.
+  # Restricts access from the start, so that nobody who may not read the final file can read the new
+  # file. Of all variants of `install`, only GNU's does the same.
   printf -v mask '%04o' $((0777 & ~8#$mode))
   umask "$mask"
   changed=yes
@@ -71,7 +72,7 @@ write() {
     [[ ! -e $file ]] || ! cmp -s "$new" "$file" || changed=no
   fi
   umask 022
-  # The umask sets no executable bits on new files.
+  # With a umask, new files never have executable bits.
   [[ $mode != *[1357]* ]] || chmod "$mode" "$new" || die "cannot write $file"
   mv -f "$new" "$file" || die "cannot write $file"
 }
@@ -84,19 +85,20 @@ holds() {
   [[ $now == "$2" ]]
 }
 
-# Prints the time limit for kubeadm's own waits. kubeadm's defaults are 1 to 5 minutes; a longer
+# Prints the time limit for waits of kubeadm. kubeadm's defaults are 1 to 5 minutes. A longer time
 # limit costs nothing if nothing fails.
 kubeadm_timeout() { printf '%ss' "$((240 * factor))"; }
 
-# half_done: succeeds if kubeadm started on this machine but did not finish.
+# half_done: succeeds if kubeadm has left files on this machine.
 half_done() {
   [[ -e /etc/kubernetes/kubelet.conf || -e /etc/kubernetes/bootstrap-kubelet.conf ]] ||
     [[ -d /etc/kubernetes/pki || -d /var/lib/etcd/member ]] ||
     compgen -G '/etc/kubernetes/manifests/*.yaml' >/dev/null
 }
 
-# unit_state NAME: prints the state of a systemd unit of this program. A unit survives the end of
-# the SSH connection: its work finishes, and the next run waits for it instead of starting it twice.
+# unit_state NAME: prints the state of a systemd unit of this program. A unit continues after the
+# end of the SSH connection: its work finishes, and the next run waits for the unit and does not
+# start another one.
 unit_state() { systemctl show --value -p ActiveState "stackadm-$1.service"; }
 
 unit_running() {
@@ -119,13 +121,13 @@ start_unit() {
     -p RuntimeMaxSec="$((limit * factor))" -p StandardOutput="append:$log" -p StandardError="append:$log" "$@"
 }
 
-# wait_unit NAME SECONDS: waits for the end of a unit, for at most SECONDS times `factor`.
+# wait_unit NAME SECONDS: waits for the end of a unit. Dies after SECONDS times `factor`.
 wait_unit() { poll "$2" unit_ended "$1" || die "$1 did not end within $(($2 * factor)) s"; }
 
-# this_run: prints what this run wrote to the log.
+# this_run: prints the part of the log that this run has written.
 this_run() { awk '/^--- [0-9]/ { n = 0 } { line[n++] = $0 } END { for (i = 0; i < n; i++) print line[i] }' "$log"; }
 
-# because kubeadm|apt: prints ": " and the tool's own error in this run, or nothing.
+# because kubeadm|apt: prints ": " and the error that the tool printed in this run, or nothing.
 because() {
   local said=''
   case $1 in
@@ -133,8 +135,8 @@ because() {
       /^[ \t]*\[ERROR / { sub(/^[ \t]+/, ""); checks = checks (checks == "" ? "" : "; ") $0 }
       /^error/ && first == "" { first = $0; sub(/^error: /, "", first) }
       END { print (checks == "" ? first : checks) }') ;;
-    # Takes the first of the last consecutive lines of errors: later lines are advice, and errors
-    # before them were retried. For an unusable repository, the line after its address has the
+    # Takes the first line of the last group of errors: later lines are advice, and earlier errors
+    # were retried. For an unusable repository, the line after the repository's address contains the
     # reason.
     apt) said=$(this_run | awk '
       /^Err:/ { failing = 1; next }
@@ -146,8 +148,8 @@ because() {
   printf '%s' "${said:+: $said}"
 }
 
-# own_step NAME SCRIPT: runs the user's script, if there is one. Keeps it in the state directory for
-# inspection, because /run is mounted noexec.
+# own_step NAME SCRIPT: runs the user's script, if there is one. Stores the script in the state
+# directory for inspection, and because /run is mounted noexec.
 own_step() {
   local file=$state/steps/$1 code=0
   [[ -n $2 ]] || return 0
@@ -157,8 +159,8 @@ own_step() {
   ((code == 0)) || die "steps.$1 ended with code $code on $(hostname); its output is in $log"
 }
 
-# failed: prints the end of the log and the reason of a failed step, on its last line: the sentence
-# given to `die`, else the command that failed.
+# failed: prints the end of the log of a failed script. The last line is the reason: the sentence of
+# `die`, else the command that failed.
 failed() {
   local code=$? reason=''
   if [[ -e $why ]]; then
@@ -172,10 +174,10 @@ failed() {
   say "reason: ${reason:-${failing:-$step} ended with code $code}"
 }
 
-# signs_of_life: reports every 5 s that the machine and this script run. If the reports stop, the
-# program asks Nova (see automation/cluster/watch.ts). Standard input is a pipe that only the script
-# holds open: when the script ends, this function ends at once, and holds neither the SSH session
-# nor the lock.
+# signs_of_life: reports every 5 s that the machine and this script run. Without reports, the
+# program asks Nova for the server's state (automation/cluster/watch.ts). Standard input is a pipe
+# that only the script keeps open: when the script ends, this function ends at once, and keeps
+# neither the SSH session nor the lock.
 signs_of_life() {
   exec 2>/dev/null 4>&- 9>&-
   while kill -0 $$ && printf 'alive %s %s %s s\n' "$SERVER_PATH" "$step" "$SECONDS" >&3; do
@@ -183,8 +185,8 @@ signs_of_life() {
   done
 }
 
-# run_step NAME FUNCTION [LOCK]: runs a step with a log that only root can read. Per lock, one step
-# runs at a time on a machine.
+# run_step NAME FUNCTION [LOCK]: runs the function of a script, with a log that only root can read.
+# Of all scripts on a machine with the same LOCK, one runs at a time.
 run_step() {
   step=$1 log=/var/log/stackadm/$1.log why=$volatile/$1.$$.reason
   umask 077
@@ -193,12 +195,13 @@ run_step() {
   exec 3>&2 4>&1 9>"$volatile/${3:-lock}" >>"$log" 2>&1
   trap failed EXIT
   require SERVER_ID SERVER_PATH
-  # Started in the background of a process that ends, so that no `wait` of the script includes it.
+  # Started in the background of a process that ends at once, so that no `wait` in the script waits
+  # for it.
   exec 8> >(signs_of_life <&0 &)
-  # Waits for a step of an interrupted run: an upgrade may take this long. Meanwhile this script
-  # reports signs of life.
+  # Waits for a script of an interrupted run, for example an upgrade, which may take this long.
+  # Meanwhile this script reports signs of life.
   flock -w "$((5400 * factor))" 9 8>&- || die "another step is still running on $(hostname)"
-  # A run whose connection ended while it waited ends here: this write fails.
+  # If the SSH connection ended during the wait, this write fails and ends the script.
   ((SECONDS < 5)) || say "$step begins"
   TZ=UTC printf -- '--- %(%FT%TZ)T\n' -1
   "$2" 8>&- 9>&- </dev/null

@@ -1,12 +1,11 @@
 # shellcheck shell=bash disable=SC2154
 # Functions that explain failed downloads. Reads no values.
 
-# shown ADDRESS: prints the address without parts that may contain a password: user, query and
-# fragment.
+# shown ADDRESS: prints the address without user, query and fragment, which may contain a password.
 shown() { sed -E 's|[?#].*||; s|^([A-Za-z]+://)[^/]*@|\1|' <<<"$1"; }
 
-# Pairs of a pattern in errors of curl, apt, kubeadm and containerd, in lower case, and a remedy.
-# The first match is used.
+# Pairs: a pattern for errors of curl, apt, kubeadm and containerd, in lower case, and a remedy. The
+# first matching pattern counts.
 readonly remedies=(
   ' 407 ' 'correct user and password in network.proxy'
   'resolve proxy|from proxy|proxy connect|proxyconnect|connect tunnel' 'correct network.proxy, or have the proxy let it through'
@@ -23,8 +22,8 @@ readonly remedies=(
   '' ''
 )
 
-# remedy TEXT [OTHERWISE]: prints "; " and the remedy for a tool's error, or nothing. OTHERWISE is a
-# remedy for any error, like another address.
+# remedy TEXT [OTHERWISE]: prints "; " and the remedy for the error of a tool, or nothing. OTHERWISE
+# is a further remedy that fits any error, for example another address.
 remedy() {
   local said=" ${1,,} " pair todo
   said=${said//[$'\n';,)]/ }
@@ -53,15 +52,15 @@ pull_fault() {
   printf ': %s%s' "$said" "$(image_remedy "$said" "$1")"
 }
 
-# image_remedy TEXT IMAGE: prints the remedy for an error while pulling the image.
+# image_remedy TEXT IMAGE: prints the remedy for an error during the pull of the image.
 image_remedy() {
   local host=${2%%/*}
   if [[ $host != *[.:]* ]]; then host=docker.io; fi
   remedy "$1" "write a mirror, or a user and a password, in kubernetes.registries[\"$host\"]"
 }
 
-# absent_image: prints "; " and the error of the first image, among those that prepare.sh began to
-# pull, that cannot be pulled, or nothing.
+# absent_image: finds the first image that prepare.sh began to pull and that cannot be pulled.
+# Prints "; " and the error of this image, or nothing.
 absent_image() {
   local image
   [[ -e $volatile/images ]] || return 0
@@ -73,8 +72,8 @@ absent_image() {
   done <"$volatile/images"
 }
 
-# kubeadm_fault: prints ": " and kubeadm's error in this run, with a remedy if it is about an image,
-# or nothing.
+# kubeadm_fault: prints ": " and kubeadm's error in this run, or nothing. Adds a remedy if the error
+# is about an image.
 kubeadm_fault() {
   local said
   said=$(because kubeadm)
