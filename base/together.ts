@@ -2,10 +2,10 @@
 export type Stoppable<T> = (signal: AbortSignal) => Promise<T>;
 
 /**
- * Runs two works at the same time. If one work fails, stops the other work. Throws the error after
- * both works have ended, so that nothing continues in the background.
+ * Calls `one` and `other` at the same time. If one function fails, stops the other function. Throws
+ * the error after both functions have ended, so that nothing continues in the background.
  *
- * @param signal stops both works when aborted. Default: none
+ * @param signal stops both functions when aborted. Default: none
  */
 export async function together<One, Other>(
   one: Stoppable<One>,

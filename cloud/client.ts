@@ -18,10 +18,7 @@ export interface CloudClient {
    * `/lbaas/loadbalancers`.
    */
   request(service: Service, method: string, path: string, body?: unknown): Promise<unknown>;
-  /**
-   * Sends one GET without retries, with a time limit in milliseconds. For information that the
-   * caller can do without.
-   */
+  /** Sends one GET without retries, with a time limit in milliseconds, for optional information. */
   glance(service: Service, path: string, within: number): Promise<unknown>;
   /** Returns whether the catalog offers the service in this region. */
   offers(service: Service): boolean;
@@ -31,17 +28,11 @@ export interface CloudClient {
   readonly userId: string;
   readonly authUrl: string;
   readonly region: string;
-  /**
-   * Whether the user's application credential is restricted: it cannot create other application
-   * credentials. Undefined without an application credential.
-   */
+  /** Whether the application credential in use cannot create others. Undefined without one. */
   readonly restricted: boolean | undefined;
   /** Names of the user's roles in the project. */
   readonly roles: readonly string[];
-  /**
-   * Time when the user's password expires, as ISO 8601. Undefined if the password never expires or
-   * the user signs in without a password.
-   */
+  /** Time when the user's password expires, as ISO 8601. Undefined: never, or no password. */
   readonly passwordEnd: string | undefined;
   /**
    * Scope of the credential, as OpenStack's provider derives it. Undefined if the catalog has no
@@ -57,7 +48,7 @@ export interface CloudClient {
 export interface ConnectOptions {
   /** Name in clouds.yaml. Default: OS_CLOUD, else the OS_* variables. */
   readonly cloud?: string;
-  /** Environment variables. Default: those of the process. */
+  /** Environment variables. Default: process.env. */
   readonly env?: NodeJS.ProcessEnv;
   /** Credential for signing in. Default: the credential in clouds.yaml or the OS_* variables. */
   readonly credential?: Credential;

@@ -13,10 +13,7 @@ export interface CloudSettings {
   readonly name: string;
   readonly authUrl: string;
   readonly region?: string;
-  /**
-   * Interface of the endpoints to use in the catalog: `public`, `internal` or `admin`. Default:
-   * public.
-   */
+  /** Interface of the catalog's endpoints: `public`, `internal` or `admin`. Default: public. */
   readonly interface: string;
   /** Whether the cloud's TLS certificate is verified. */
   readonly verify: boolean;
@@ -35,10 +32,7 @@ export interface CloudSettings {
   readonly unseen: Readonly<Record<string, string>>;
 }
 
-/**
- * Returns the folders in which openstacksdk and OpenStack's provider look for clouds.yaml, in this
- * order.
- */
+/** Returns the folders in which openstacksdk and OpenStack's provider look for files, in order. */
 const cloudsFolders = (cwd = process.cwd(), home = homedir()): string[] => [
   cwd,
   join(home, ".config", "openstack"),

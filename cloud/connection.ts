@@ -9,7 +9,7 @@ import type { ClusterNeeds } from "./needs.js";
 export interface Connection extends Pick<CloudSettings, "verify"> {
   /** Whether the program presents a client certificate. */
   readonly certified: boolean;
-  /** Expiry of the client certificate, as ISO 8601. Undefined without one. */
+  /** Expiry of the client certificate, as ISO 8601. Undefined without a client certificate. */
   readonly certificateEnd: string | undefined;
 }
 

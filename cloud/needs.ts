@@ -21,7 +21,7 @@ export interface ClusterNeeds {
    * floating IPs.
    */
   readonly externalNetworks: Readonly<Record<string, string>>;
-  /** Name or ID of the machines' existing network. Undefined: the program creates one. */
+  /** Name or ID of the machines' existing network. Undefined: the program creates a network. */
   readonly network?: string;
   /**
    * Subnet of the existing network: the range, and the name or ID if the specification has one.

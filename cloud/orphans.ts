@@ -142,9 +142,9 @@ async function accessRulesOf(client: CloudClient, credential: string): Promise<s
 }
 
 /**
- * Deletes the access rules of a deleted credential, which no program would find later. Keystone
- * refuses to delete a rule that another credential uses; such rules are an error that names the
- * rules.
+ * Deletes the access rules of a deleted credential. No other object refers to these rules, so no
+ * later run could find them. Keystone refuses to delete a rule that another credential uses: throws
+ * an error with the IDs of the remaining rules.
  */
 async function deleteAccessRules(client: CloudClient, paths: readonly string[]): Promise<void> {
   const left: string[] = [];

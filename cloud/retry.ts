@@ -2,16 +2,16 @@ import { setTimeout as after } from "node:timers/promises";
 import type { HttpAnswer } from "./http.js";
 
 /*
- * Requests that are sent again:
- *   429, 503              all, because the cloud states that it did not accept the request;
- *   500, 502, 504, reset  only repeatable ones. The cloud may have executed the request although
- *                         the answer failed or was lost, and a second POST would create a second
+ * Failed requests that are sent again:
+ *   429, 503              all requests: the cloud states that it did not accept the request;
+ *   500, 502, 504, reset  only repeatable requests. The cloud may have executed the request, but
+ *                         the response failed or was lost, and a second POST would create a second
  *                         object.
- * No others: a wrong certificate or name stays wrong, and a timeout of a minute is long enough. A
- * refused connection is reported at once, because a wrong auth_url looks the same.
+ * All other failures are final: a wrong certificate or name stays wrong, and a timeout of a minute
+ * is long enough. A refused connection is final, too, because a wrong auth_url looks the same.
  *
- * Own code, because node:http does not retry, and undici's RetryAgent has neither jitter nor a way
- * to report why it waits.
+ * No library does this: node:http does not retry, and undici's RetryAgent has neither jitter nor a
+ * way to report the reason for a wait.
  */
 
 /** Functions for waiting and time; tests replace them. */

@@ -70,10 +70,7 @@ async function onAll<T>(
 /** Callbacks and signals of a restore. */
 export interface RestoreListener {
   readonly onDetail?: ((text: string) => void) | undefined;
-  /**
-   * Called with a sentence about a step that failed without ending the restore, and what the user
-   * can do.
-   */
+  /** Called with a sentence about a step that failed, although the restore continues. */
   readonly onNote?: ((text: string) => void) | undefined;
   /**
    * Throws if the user requested a stop. The restore calls this function until it stops the
@@ -86,10 +83,7 @@ export interface RestoreListener {
   readonly pause?: (milliseconds: number) => Promise<unknown>;
 }
 
-/**
- * Number of tries of a step on a machine after the cluster was stopped, and milliseconds between
- * two tries.
- */
+/** Number of tries of a step after the cluster was stopped, and milliseconds between them. */
 const persistence = { tries: 3, pause: 5_000 };
 
 /**
@@ -173,10 +167,7 @@ async function* parts(path: string): AsyncGenerator {
  */
 const revisionAt = (now: number): number => now * 1000;
 
-/**
- * Restores files of former servers and loads the snapshot's data onto the members' disks, while
- * etcd still runs.
- */
+/** Unpacks archives and loads the snapshot's data onto disks, while etcd still runs. */
 async function prepareData(
   { plan, machines }: RestoreTarget,
   { onDetail, requireGoingOn }: RestoreListener,
@@ -254,8 +245,7 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
   const { plan, machines } = target;
   const { members, apiServers } = plan;
   const { onDetail, onNote } = listener;
-  // etcd members with another cluster token cannot talk to the restored members, if an old member
-  // comes back.
+  // Members with another cluster token refuse the restored members, if an old one comes back.
   const token = randomUUID();
   await prepareData(target, listener, token).catch((error: unknown) => {
     throw plan.unpack.length > 0 ? afterUnpacking(error, plan) : error;
@@ -272,10 +262,7 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
   };
   const everywhere = [...new Set([...members, ...apiServers])];
   let said: readonly string[];
-  /**
-   * Machines whose API server runs again. Clients may already change data through these API
-   * servers.
-   */
+  /** Machines whose API server runs again: clients may already change data through it. */
   const answering = new Set<MachineOutput>();
   try {
     await step("stopping etcd and the API servers", everywhere, "stop");

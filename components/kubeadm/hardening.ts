@@ -65,8 +65,8 @@ export const signsKubelets = (kubernetes: KubeletArgs): boolean =>
   kubeletFields(kubernetes)[ownCertificate] === true;
 
 /**
- * Returns the API server's flags: defaults, flags for `hardened`, and the user's flags. Later flags
- * override earlier ones.
+ * Returns the API server's flags: defaults, flags for `hardened`, and the user's flags, which
+ * override all others.
  */
 export const apiServerFlags = (kubernetes: Kubernetes): Flags => ({
   ...unprofiled,
@@ -132,7 +132,7 @@ export const controllerManagerFlags = ({
   ...unprofiled,
   ...requests,
   ...leaderElection(timeoutFactor, controllerManager.extraArgs),
-  // Must fit to the duration of a node's lease, see slowKubelet.
+  // Must fit the duration of a node's lease, see slowKubelet.
   ...slowTimes(timeoutFactor, { "node-monitor-grace-period": 50 }),
   ...(hardened && { "terminated-pod-gc-threshold": 1000 }),
   ...controllerManager.extraArgs,

@@ -33,15 +33,9 @@ export interface MachineSettings {
   readonly subnetId: pulumi.Input<string>;
   /** IPv6 subnet and ranges of the machines. Absent: machines have no IPv6. */
   readonly ipv6?: MachinesIpv6 | undefined;
-  /**
-   * Ranges of pods and Services from which the ports allow traffic, in addition to the machine's
-   * address.
-   */
+  /** Ranges of pods and Services that a port may use besides the machine's address. */
   readonly routedRanges: readonly string[];
-  /**
-   * Whether the cloud controller manager sets the ports' allowed addresses, together with its
-   * routes.
-   */
+  /** Whether the cloud controller manager sets the ports' allowed addresses, with its routes. */
   readonly routesOfCloud: boolean;
   /** Network of the machines' second interfaces. Absent: machines have one interface. */
   readonly admin?: AdminNetwork | undefined;
@@ -51,10 +45,7 @@ export interface MachineSettings {
   /** Seed, in base64, from which the machines' host keys are derived; secret. */
   readonly seed: pulumi.Input<string>;
   readonly failed: FailedMachines;
-  /**
-   * PEM certificate of the cloud's private CA. Change: in place. @default the machine trusts only
-   * public CAs
-   */
+  /** PEM certificate of the cloud's private CA. Change: in place. @default none: only public CAs */
   readonly cloudAuthority?: string | undefined;
 }
 
@@ -62,19 +53,15 @@ export interface MachineArgs extends MachineSettings {
   /** Plan of the machine. Another name replaces the machine. */
   readonly plan: PlannedMachine;
   readonly securityGroupIds: readonly pulumi.Input<string>[];
-  /** Further ranges from which the machine's port allows traffic, for example the virtual IP. */
+  /** Further ranges that the machine's port may use, for example the virtual IP. */
   readonly allowedAddresses: readonly pulumi.Input<string>[];
-  /**
-   * Server group of the machine. @default none: Nova may place the machine on the host of any other
-   * machine
-   */
+  /** Server group of the machine. @default none: Nova may place any other machine on the host */
   readonly serverGroupId?: pulumi.Input<string>;
   /** ID of a server that Nova must place before this machine's server. @default none */
   readonly placedAfter?: pulumi.Output<string> | undefined;
   /**
-   * Generation of the machine. A new generation replaces the server. Only then do changes of image,
-   * flavor, user data and login key apply. In a rolling replacement, the value becomes known only
-   * when all machines before this one are done.
+   * Generation of the machine. A new one replaces the server; only then do changes of image,
+   * flavor, user data and login key apply. Known when all machines to replace before it are done.
    */
   readonly generation: pulumi.Input<number>;
 }
@@ -121,10 +108,7 @@ export class Machine extends Component {
     this.registerOutputs({ address: this.address, serverId: this.serverId, hostKey: this.hostKey });
   }
 
-  /**
-   * Returns the SSH hop at `host`. The hop becomes known only when the server runs, so that no
-   * script dials earlier.
-   */
+  /** Returns the SSH hop at `host`. Known only when the server runs: nothing dials it earlier. */
   ssh(host: pulumi.Input<string>): SshHop {
     const known = pulumi.all([host, this.serverId]).apply(([address]) => address);
     return {
@@ -183,10 +167,7 @@ export class Machine extends Component {
     });
   }
 
-  /**
-   * Creates a volume. A new generation replaces the volume together with the server and starts with
-   * an empty volume.
-   */
+  /** Creates a volume. A new generation replaces it, together with the server, by an empty one. */
   private volume(planned: PlannedVolume, args: MachineArgs): MachineVolume {
     const { purpose, name, size, type, zone } = planned;
     const volume = this.make(
@@ -200,8 +181,7 @@ export class Machine extends Component {
       },
       {
         replacementTrigger: args.generation,
-        // Cinder changes metadata. All other values change only with a new generation, like the
-        // image.
+        // Cinder changes metadata. The other values change only with the generation.
         ignoreChanges: ["imageId", "metadata", "availabilityZone", "size", "volumeType"],
         customTimeouts: { create: "20m" },
       },
@@ -250,9 +230,8 @@ export class Machine extends Component {
           ),
       },
       {
-        // The new server has the same name, so the old server is deleted first. A server with
-        // status ERROR is replaced, not updated, because a failed update would look like a server
-        // with status ERROR.
+        // The new server has the same name, so the old one is deleted first. A server in ERROR is
+        // replaced, not updated: a failed update would look like a server in ERROR.
         deleteBeforeReplace: true,
         replaceOnChanges: ["#initerror"],
         replacementTrigger: args.generation,
@@ -276,19 +255,13 @@ interface Parts {
   readonly volumes: readonly MachineVolume[];
 }
 
-/**
- * Returns the host key. For a role that keeps the host key, the key does not depend on the
- * generation and is known before a replacement, so that nothing waits for it.
- */
+/** Returns the host key. Without the generation, it is known before the machine is replaced. */
 const hostKeyOf = ({ plan, seed, generation }: MachineArgs): Parts["key"] =>
   pulumi
     .all([seed, roleTable[plan.role].keepsHostKey ? 0 : generation])
     .apply(([text, made]) => deriveKey(text, hostKeyPurpose(plan.name, made)));
 
-/**
- * Returns the port's address of an IP family. Neutron may add IPv6 addresses that the program did
- * not request.
- */
+/** Returns the port's address of a family. Neutron may add IPv6 addresses unasked. */
 const addressIn = (
   { allFixedIps }: openstack.networking.Port,
   family: "IPv4" | "IPv6",

@@ -64,8 +64,8 @@ function withNames(entries: readonly string[], urls: readonly string[]): string[
 const schemes = ["http", "https"] as const;
 
 /**
- * Returns an environment file for systemd and shells. Each variable is written in upper and lower
- * case, because some programs read only one of them.
+ * Returns an environment file for systemd and shells. Contains each variable in upper and in lower
+ * case, because programs differ in which name they read.
  */
 function environment(proxies: Proxies, direct: readonly string[]): string {
   const values = {

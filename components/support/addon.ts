@@ -12,9 +12,9 @@ export const balancerTimeouts = { create: "15m", update: "15m", delete: "15m" };
 /** Arguments of every add-on. */
 export interface AddonArgs {
   /**
-   * Resource whose deletion ends the cluster. Pulumi then does not delete objects that own nothing
-   * in the cloud, which would need an API server that may not exist any more. Change: in place.
-   * @default Pulumi deletes each object
+   * Resource whose deletion ends the cluster. Pulumi then does not delete Kubernetes objects that
+   * own no object in OpenStack, which would need an API server that may not exist any more. Change:
+   * in place. @default Pulumi deletes each object
    */
   readonly deletedWith?: pulumi.Resource;
   /**
@@ -51,7 +51,7 @@ export abstract class Addon extends Component {
     this.daemonSetTimeouts = { create: minutes, update: minutes };
   }
 
-  /** Creates an object that owns nothing in the cloud. */
+  /** Creates a Kubernetes object that owns no object in OpenStack. */
   protected object<Made extends pulumi.Resource, Args>(
     constructor: ObjectConstructor<Made, Args>,
     role: string,

@@ -8,15 +8,13 @@
 # load TOKEN MEMBERS BYTES REVISION: writes the data of the snapshot on standard input to the disk,
 #   while etcd continues to run with the present data. Revisions continue after REVISION. TOKEN is
 #   the cluster token of the restored etcd.
-# tidy: deletes loaded data that are not used.
-# stop: stops etcd and the API server, if the machine has them.
+# tidy: deletes unused loaded data. stop: stops etcd and the API server, if the machine has them.
 # swap TOKEN: replaces etcd's data with the loaded data. Keeps the former data in a folder, unless
 #   an earlier restore, which did not finish, made the former data.
 # start-etcd, start-api: start etcd or the API server and wait for an answer. Print a line
 #   "note: ..." for each part that failed without ending the restore.
 # settle: records that the restore is complete and the restored data are in use.
-# nodes: prints a line "NAME PROVIDER-ID" for each node.
-# forget-node NAME: deletes a node.
+# nodes: prints a line "NAME PROVIDER-ID" for each node. forget-node NAME: deletes a node.
 # register: registers this machine as a node again.
 set -euo pipefail
 umask 077
@@ -28,11 +26,9 @@ factor=1
 readonly manifests=$kubernetes/manifests aside=$state/restore pki=$kubernetes/pki/etcd
 readonly next=$data/stackadm-next former=$data/stackadm-former made=member/stackadm-restored
 readonly unpacked=$state/restore-unpacked flags=/var/lib/kubelet/kubeadm-flags.env
-# Digest of the archive from which the machine has its keys, until the restore is complete. Archives
-# do not contain this file.
+# Digest of the archive with the machine's keys, until the restore is complete. Not in archives.
 readonly origin=$state/restore-digest
-# File that prepare.sh (components/machine/scripts) creates after all volumes and programs that a
-# restore needs.
+# File that machine/scripts/prepare.sh creates after the volumes and programs for a restore.
 readonly guard=/etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf
 
 die() {
@@ -42,8 +38,7 @@ die() {
 
 note() { printf 'note: %s\n' "$*"; }
 
-# poll SECONDS COMMAND...: repeats the command until it succeeds, for at most SECONDS times
-# `factor`.
+# poll SECONDS COMMAND...: repeats the command until it succeeds, within SECONDS times `factor`.
 poll() {
   local end=$((SECONDS + $1 * factor))
   shift
@@ -53,8 +48,7 @@ poll() {
   done
 }
 
-# manifest_of POD: prints the path of a static pod's manifest, with kubelet or set aside. Prints
-# nothing if the machine has no such manifest.
+# manifest_of POD: prints the path of the manifest, with kubelet or set aside; or nothing.
 manifest_of() {
   local one
   for one in "$manifests/$1.yaml" "$aside/$1.yaml"; do
@@ -96,8 +90,7 @@ look() {
     "$prepared" "$place" "$live" "$etcd" "$api" "$majority" "$digest" "$peers"
 }
 
-# Sets `peers` to the peer URLs that this member lists, also without a majority. Sets no peers if
-# etcd does not run.
+# Sets `peers` to the peer URLs that this member lists; to none if etcd does not run.
 ask_peers() {
   local containers said
   containers=$(running etcd) || return 1
@@ -106,8 +99,7 @@ ask_peers() {
   peers=[$(awk -F', ' '{ printf "%s\"%s\"", sep, $4; sep = ", " }' <<<"$said")]
 }
 
-# Restores the files in the archive on standard input. Copies the `*.done` files last: only they say
-# that the machine has joined, so an interrupted step runs again completely.
+# Restores an archive's files. Copies the `*.done` files last, which say that the machine joined.
 unpack() {
   local digest=$1 file=$state/restore-archive.tgz server one
   mkdir -p "$state" "$data"
@@ -160,8 +152,7 @@ require_idle() {
   done
 }
 
-# Writes the data of the snapshot on standard input, with etcdutl from the image of the machine's
-# etcd.
+# Writes the snapshot's data to the disk, with etcdutl from the image of the machine's etcd.
 load() {
   local token=$1 members=$2 bytes=$3 revision=$4 name url image free root=$volatile/etcd-image code=0
   require_idle
@@ -185,8 +176,7 @@ load() {
   ((code == 0)) || die "the snapshot cannot be restored on $(hostname)"
 }
 
-# make_data ETCDUTL: creates the data from the snapshot, with the variables of `load`. All members
-# load the same snapshot, so all reach the same revision.
+# make_data ETCDUTL: creates the data. All members do so with the same snapshot and revision.
 make_data() {
   local said own more
   said=$("$1" snapshot status "$next.db" --write-out=json) && own=$(sed -n 's/.*"revision":\([0-9]*\).*/\1/p' <<<"$said") && [[ -n $own ]] || return 1
@@ -200,8 +190,7 @@ make_data() {
 
 tidy() { rm -rf "$next" "$next.db" "$former"; }
 
-# gone NAME: succeeds if no container of this name runs. An etcd that still runs would write into
-# the moved data.
+# gone NAME: succeeds if no such container runs. A running etcd would write into the moved data.
 gone() {
   local containers
   containers=$(running "$1") && [[ -z $containers ]]
@@ -261,8 +250,7 @@ start_etcd() {
   put_back etcd
   systemctl start kubelet
   poll 240 etcd_answers || die "etcd on $(hostname) does not answer with the data of the snapshot; its log says why: crictl logs"
-  # Clears alarms from the time of the snapshot, for example about a full database, with which etcd
-  # refuses writes. etcd raises the alarm again if the reason still exists.
+  # Clears alarms of a full database, with which etcd refuses writes; etcd may raise them again.
   etcdctl alarm disarm >/dev/null || :
 }
 
@@ -283,8 +271,7 @@ start_api() {
   done
   systemctl restart kubelet
   renew_node || note "the node $(hostname) is not what its machine is yet; when webhooks answer, delete it, and restart kubelet there"
-  # The machine's records are newer than the restored cluster. Without these files, the next `up`
-  # checks the cluster again.
+  # The machine's records are newer than the cluster. Without them, `up` checks the cluster again.
   rm -f "$state"/kept-version "$state"/kept-upgraded
   poll 60 know_schedulable || note "whether pods of users may run on $(hostname) is not known; controlPlane.schedulable may have to be changed twice"
   for one in configuration kubelet proxy; do
@@ -292,8 +279,7 @@ start_api() {
   done
 }
 
-# locked COMMAND...: runs the command with the machine's lock, so that no script of `up` and no
-# timer of the machine works meanwhile.
+# locked COMMAND...: runs the command with the lock that all scripts of stackadm here use.
 locked() {
   mkdir -p "$volatile"
   exec 9>"$volatile/lock"

@@ -25,6 +25,7 @@ pin_containerd() {
 }
 
 # of_system NAME: prints a field of os-release(5), or nothing.
+# shellcheck source=/dev/null
 of_system() (
   . /etc/os-release
   printf '%s' "${!1:-}"

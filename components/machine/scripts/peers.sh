@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # Requests what a joining machine needs from control planes, over SSH. Logs in as stackadm-join, a
 # user that accepts only the machine's SSH certificate and runs only stackadm-mint (mint.sh).
-# Library of join.sh, control-plane.sh and member.sh.
+# Library of join.sh, control-plane.sh, client.sh and member.sh.
 # Values: PEERS, a line "ADDRESS HOST-KEY" for each other control plane; JOIN_PRIVATE_KEY;
 # JOIN_CERTIFICATE.
 

@@ -54,6 +54,7 @@ poll() {
 
 # write FILE [MODE [TEXT]]: replaces a file atomically with the text, or without TEXT with standard
 # input. Sets `changed` to yes or no.
+# shellcheck disable=SC2034 # `changed` is read by the scripts that come after this one
 write() {
   local file=$1 mode=${2:-0644} new=$1.new.$BASHPID mask
   [[ -d ${file%/*} ]] || mkdir -p "${file%/*}" || die "cannot write $file"
