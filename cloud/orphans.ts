@@ -143,8 +143,8 @@ async function accessRulesOf(client: CloudClient, credential: string): Promise<s
 
 /**
  * Deletes the access rules of a deleted credential. No other object refers to these rules, so no
- * later run could find them. Keystone refuses to delete a rule that another credential uses: throws
- * an error with the IDs of the remaining rules.
+ * later run could find them. Skips a rule that Keystone forbids to delete, because another
+ * credential uses it. Throws an error with the IDs of rules that remain for other reasons.
  */
 async function deleteAccessRules(client: CloudClient, paths: readonly string[]): Promise<void> {
   const left: string[] = [];

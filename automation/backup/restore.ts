@@ -70,7 +70,7 @@ async function onAll<T>(
 /** Callbacks and signals of a restore. */
 export interface RestoreListener {
   readonly onDetail?: ((text: string) => void) | undefined;
-  /** Called with a sentence about a step that failed, although the restore continues. */
+  /** Called with a sentence about a part that failed without ending the restore. */
   readonly onNote?: ((text: string) => void) | undefined;
   /**
    * Throws if the user requested a stop. The restore calls this function until it stops the

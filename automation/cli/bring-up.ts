@@ -9,8 +9,8 @@ import { introduced, stops, viewOf, type StackContext } from "./context.js";
 export interface BringUpOptions {
   readonly refresh?: boolean;
   /**
-   * Whether to skip the checks in the cloud. The check for names that other objects have always
-   * runs. Default: false.
+   * Whether to skip the checks in the cloud, except the check for names that other objects already
+   * have. Default: false.
    */
   readonly force?: boolean;
   /** Whether to fail if anything would change. Default: false. */

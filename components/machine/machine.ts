@@ -255,7 +255,7 @@ interface Parts {
   readonly volumes: readonly MachineVolume[];
 }
 
-/** Returns the host key. Without the generation, it is known before the machine is replaced. */
+/** Returns the host key. It depends on (and waits for) the generation unless the role keeps it. */
 const hostKeyOf = ({ plan, seed, generation }: MachineArgs): Parts["key"] =>
   pulumi
     .all([seed, roleTable[plan.role].keepsHostKey ? 0 : generation])

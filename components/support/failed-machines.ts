@@ -198,7 +198,10 @@ export class FailedMachines {
     return `the next \`up\` replaces it${tried ? ", unless it answers by then" : ""}`;
   }
 
-  /** Marks a server for replacement. Returns whether the next run will replace the server. */
+  /**
+   * Marks a server for replacement. Returns whether the next run can find out that the server never
+   * answered.
+   */
   private async mark(
     { serverId, way }: Pick<SilentServer, "serverId" | "way">,
     state: ServerState | undefined,

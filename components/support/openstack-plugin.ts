@@ -10,8 +10,8 @@ import { kinds } from "./transform.js";
 
 /*
  * The program, not the installed SDK, decides which version of the OpenStack plugin creates the
- * cluster. A provider that the user passes keeps its version, by default the SDK's version. This
- * file contains all differences between the versions.
+ * cluster. A provider that the user passes keeps its version, by default the SDK's version. Code
+ * that depends on the version of the plugin belongs into this file.
  */
 
 const sdk = createRequire(__filename)("@pulumi/openstack/package.json") as { version: string };

@@ -25,7 +25,10 @@ export class ScriptFailures {
     private readonly script: string,
   ) {}
 
-  /** Returns whether the script starts again after a failure. Reports the reason if it does not. */
+  /**
+   * Returns whether the script starts again after a failure. If it does not because of the machine,
+   * reports the machine's failure.
+   */
   async startsAgain(failure: pulumi.ErrorHookArgs): Promise<boolean> {
     const told = sshFailureOf(failure.errors[0] ?? "");
     const way: Way = await resolved(pulumi.output(this.reached.connection));

@@ -6,7 +6,7 @@
 
 readonly plain_proxy=$'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n'
 readonly former_proxy=$state/former-kube-proxy.yaml present_proxy=$volatile/proxy-present.yaml
-# Seconds after which a restart of all pods fails if no further pod becomes ready.
+# Seconds after which a restart of all pods fails if no further pod is updated.
 readonly proxies_within=300
 
 converge_proxy() {

@@ -73,7 +73,7 @@ write() {
     [[ ! -e $file ]] || ! cmp -s "$new" "$file" || changed=no
   fi
   umask 022
-  # With a umask, new files never have executable bits.
+  # New files have no executable bits, whatever the umask is.
   [[ $mode != *[1357]* ]] || chmod "$mode" "$new" || die "cannot write $file"
   mv -f "$new" "$file" || die "cannot write $file"
 }
