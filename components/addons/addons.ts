@@ -20,19 +20,22 @@ import type { StorageClassSettings } from "./manifests/storage-class.js";
 import { podNetwork } from "../spec/pod-network.js";
 import type { PinnedFiles } from "../support/pinned-file.js";
 
-/** Resources of the add-ons that the cluster's teardown uses. */
+/** Resources of the add-ons on which the cluster's teardown depends. */
 export interface AddonsResources {
   readonly provider: kubernetes.Provider;
   /**
-   * Resources that release load balancers and volumes. The teardown must depend on them, so that
-   * they are deleted after it.
+   * Resources that are needed to release load balancers and volumes. The teardown must depend on
+   * these resources, so that they are deleted after the teardown.
    */
   readonly kept: readonly pulumi.Resource[];
 }
 
 /** Arguments of {@link Addons}. */
 export interface AddonsArgs {
-  /** Name of the cluster, by which the provider identifies it. Change: every object is replaced. */
+  /**
+   * Name of the cluster, by which the Kubernetes provider identifies the cluster. Change: every
+   * object is replaced.
+   */
   readonly clusterName: string;
   /** Name on every load balancer and volume, unique in the project. Change: refused. */
   readonly nameInCloud: pulumi.Input<string>;
@@ -40,24 +43,28 @@ export interface AddonsArgs {
   readonly kubernetesVersion: string;
   /**
    * Registry with copies of the images. Change: in place.
-   * @default the registries of the projects
+   * @default the registries in which projects publish their images
    */
   readonly registry?: ImageRegistry;
-  /** Images that replace single ones. Change: in place, their pods restart. @default none */
+  /**
+   * Images of the user that replace single images. Change: in place, pods with these images
+   * restart.
+   * @default none
+   */
   readonly ownImages?: OwnImages;
   /** Kubeconfig of the administrator, known only after the API server answers. Change: in place. */
   readonly kubeconfig: pulumi.Input<string>;
-  /** Pod network. Change: refused. @default that of a specification without one */
+  /** Pod network. Change: refused. @default the pod network of a specification that names none */
   readonly podNetwork?: PodNetworkSpec;
   /**
-   * Directories for the manifest of a pod network: its source and its cache. Change: in place.
+   * Directories for the published manifest of a pod network, and for its cache. Change: in place.
    * @default see {@link PinnedFiles}
    */
   readonly files?: PinnedFiles | undefined;
   /**
-   * Name of the API on the machines, for a pod network that starts before Services work. Change:
-   * refused.
-   * @default no name
+   * Name of the API that machines resolve, for a pod network that starts before Services work.
+   * Change: refused.
+   * @default the pod network reaches the API as a Service
    */
   readonly apiName?: string;
   /** Range of pod addresses. Change: refused. */
@@ -68,36 +75,42 @@ export interface AddonsArgs {
   readonly ipv6?: ClusterRanges | undefined;
   /** MTU of the nodes' network, in bytes. Change: in place, for new pods. */
   readonly networkMtu: pulumi.Input<number>;
-  /** Cloud, as the controllers in the cluster use it. Change: in place. */
+  /** OpenStack as the controllers use it: URL, login, networks. Change: in place. */
   readonly cloud: CloudAccess;
   /** Whether a cloud controller is deployed. Change: refused. @default true */
   readonly cloudController?: boolean;
-  /** Settings of volumes. Change: in place. @default volumes in their pods' zones, no snapshots */
+  /**
+   * Settings of volumes. Change: in place.
+   * @default volumes in the zone of their pod, no snapshots
+   */
   readonly blockStorage?: Pick<BlockStorageArgs, "topology" | "snapshots" | "attachable">;
-  /** Storage classes. Change: the class is replaced, its volumes are kept. */
+  /** Storage classes. Change: the StorageClass is replaced, its volumes are kept. */
   readonly storageClasses: readonly StorageClassSettings[];
-  /** Settings of metrics-server. Change: in place. @default it is not deployed */
+  /** Settings of metrics-server. Change: in place. @default no metrics-server */
   readonly metricsServer?: Pick<MetricsServerArgs, "signedKubelets">;
   /**
-   * Settings of the Keystone webhook, and its key and certificate. Change: in place.
-   * @default users of Keystone cannot sign in
+   * Settings, key and certificate of the Keystone webhook. Change: in place.
+   * @default Keystone users cannot sign in
    */
   readonly keystone?: KeystoneAuthSpec;
   /**
-   * Settings of the ingress controller, and the address of its load balancer unless a Service makes
-   * that. Change: in place.
-   * @default it is not deployed
+   * Settings of the ingress controller, and the address of the load balancer that the program
+   * creates for `kind: workers`. Change: in place.
+   * @default no ingress controller
    */
   readonly ingress?: Pick<IngressControllerArgs, "spec" | "taints" | "address">;
   /** Ranges of clients that load balancers of Services admit. Change: in place. @default all */
   readonly serviceRanges?: readonly string[];
   /** Whether sample Services and a sample claim are deployed. Change: in place. */
   readonly samples: boolean;
-  /** Settings of the sample Services. Change: in place. @default one has a floating IP */
+  /**
+   * Settings of the sample Services. Change: in place.
+   * @default one sample Service has a floating IP
+   */
   readonly sampleServices?: SampleServices;
   /**
-   * Resources that join the machines behind load balancers: Services are created after them, and
-   * deleted before them. Change: none.
+   * Resources that join the machines behind load balancers to the cluster. Services are created
+   * after these resources, and deleted before them. Change: none.
    * @default none
    */
   readonly joins?: readonly pulumi.Resource[];
@@ -108,13 +121,14 @@ export interface AddonsArgs {
    */
   readonly teardown?: (resources: AddonsResources) => pulumi.Resource;
   /**
-   * Resource whose deletion ends the cluster, such as the first control plane's server: objects
-   * that own nothing in the cloud are then not deleted one by one. Change: in place.
+   * Resource whose deletion ends the cluster, such as the server of the first control plane.
+   * Kubernetes objects that have no objects in OpenStack are then not deleted one by one. Change:
+   * in place.
    * @default each object is deleted
    */
   readonly deletedWith?: pulumi.Resource;
   /**
-   * Number of wanted nodes, each of which adds a minute to DaemonSets' timeouts. Change: none.
+   * Number of planned nodes. Each node adds a minute to the timeouts of DaemonSets. Change: none.
    * @default 0
    */
   readonly nodes?: number;
@@ -122,7 +136,7 @@ export interface AddonsArgs {
 
 const usualNetwork = podNetwork.parse(undefined);
 
-/** Arguments that the add-ons which use the cloud have in common. */
+/** Common arguments of the add-ons that call OpenStack. */
 interface Common extends Pick<AddonsArgs, "nameInCloud" | "deletedWith" | "nodes"> {
   readonly images: ImageTable;
   readonly cloudConfig: CloudConfig;
@@ -134,8 +148,8 @@ interface Inside {
 
 /**
  * Add-ons of a cluster whose API answers: cloud controller, pod network, block storage, and
- * optional ones. None of the first three waits for another or for workers: each retries until what
- * it needs exists, so that no cycle can form.
+ * optional add-ons. Cloud controller, pod network and block storage do not wait for each other or
+ * for workers. Each retries until the objects that it needs exist, so that no cycle can form.
  *
  * @example
  * new Addons("addons", {
@@ -145,11 +159,11 @@ interface Inside {
 export class Addons extends Component {
   static readonly type = "stackadm:addons:Addons";
 
-  /** Kubernetes provider, for further objects of the caller. */
+  /** Kubernetes provider, with which the caller can create further objects. */
   readonly provider: kubernetes.Provider;
-  /** Sample workloads; absent if they are not wanted. */
+  /** Sample workloads. Absent without `samples`. */
   readonly samples?: Samples;
-  /** Ingress controller; absent if it is not wanted. */
+  /** Ingress controller. Absent without `ingress`. */
   readonly ingress?: IngressController;
 
   constructor(name: string, args: AddonsArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -172,9 +186,10 @@ export class Addons extends Component {
     const storage = this.#storage(args, common, network !== undefined);
     const balanced = [...controller, ...(args.joins ?? [])];
     this.#served(args, images, network !== undefined);
-    // With `deletedWith`, `staying` exists until the cluster ends anyway, so that the teardown need
-    // not depend on it and wait for its pods. It always depends on the cloud controller, as the
-    // Services do: so the engine deletes Services and teardown in parallel.
+    // With `deletedWith`, the resources in `staying` exist until the cluster ends. The teardown
+    // then need not depend on them, and does not wait for their pods. The teardown always depends
+    // on the cloud controller, as Services do, so the engine deletes Services and teardown in
+    // parallel.
     const staying = [...(network ? [network.daemonSet] : []), storage.controller, storage.node];
     const kept = [
       ...[...controller, cloudConfig.secret, ...storage.storageClasses],
@@ -205,7 +220,9 @@ export class Addons extends Component {
     this.registerOutputs({});
   }
 
-  /** Deploys the add-ons that the API server calls, if wanted: metrics-server, Keystone webhook. */
+  /**
+   * Deploys the add-ons that the API server calls: metrics-server and Keystone webhook, if wanted.
+   */
   #served(args: AddonsArgs, images: ImageTable, awaited: boolean): void {
     const { keystone: spec, cloud, deletedWith, nodes } = args;
     const inside = { providers: { kubernetes: this.provider } };
@@ -246,7 +263,7 @@ export class Addons extends Component {
     );
   }
 
-  /** Deploys the pod network; undefined if the user deploys it. */
+  /** Deploys the pod network. Returns undefined if the user deploys the pod network. */
   #createNetwork(args: AddonsArgs, images: ImageTable): PodNetwork | undefined {
     const { podNetwork: spec = usualNetwork, podCidr, networkMtu, registry, ownImages } = args;
     const { serviceCidr = "10.96.0.0/12", ipv6, apiName, deletedWith, nodes, files } = args;
@@ -266,15 +283,15 @@ export class Addons extends Component {
   #createProvider({ kubeconfig, clusterName }: AddonsArgs): kubernetes.Provider {
     return this.make(kubernetes.Provider, "provider", {
       kubeconfig: pulumi.secret(kubeconfig),
-      // Without it, a new certificate in the kubeconfig would replace every object.
+      // Without this identifier, a new certificate in the kubeconfig would replace every object.
       clusterIdentifier: clusterName,
       enableServerSideApply: true,
-      // An update that was killed leaves objects that are not in the state. The next update adopts
-      // them and its values win: only this program uses these names.
+      // A killed update leaves objects that are not in the state. The next update takes over these
+      // objects and overwrites their values, because only this program uses these names.
       upsertExistingObjects: true,
       enablePatchForce: true,
-      // A rotated credential changes the Secret in place: pods that use it would miss a replaced
-      // one.
+      // A rotated credential changes the Secret in place. If the Secret was replaced, pods would
+      // miss it for a moment.
       enableSecretMutable: true,
       enableConfigMapMutable: true,
     });

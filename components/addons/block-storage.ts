@@ -23,32 +23,32 @@ export interface BlockStorageArgs extends AddonArgs {
   /** Name of the cluster on every volume, unique in the project. Change: refused. */
   readonly nameInCloud: pulumi.Input<string>;
   /**
-   * Whether to wait for the controller's pod, which needs the pod network. Change: in place.
+   * Whether to wait for the pod of the controller, which needs the pod network. Change: in place.
    * @default true
    */
   readonly awaitsPodNetwork?: boolean;
-  /** Configuration that the controller reads. Change: in place. */
+  /** Secret with the cloud.conf that the controller reads. Change: in place. */
   readonly cloudConfig: CloudConfig;
-  /** Settings of the driver on the nodes. Change: in place, its pods restart. @default none */
+  /** Settings of the driver on nodes. Change: in place, the driver's pods restart. @default none */
   readonly settings?: CloudSettings;
   /**
-   * Maximum number of volumes per node, unless the settings have one. Change: in place, the
-   * driver's pods restart.
-   * @default the driver's
+   * Maximum number of volumes per node, if `settings` have none. Change: in place, the driver's
+   * pods restart.
+   * @default the default of the driver
    */
   readonly attachable?: number;
   /**
-   * Whether volumes are created in their pod's zone. Change: in place, new volumes.
+   * Whether a volume is created in the zone of its pod. Change: in place, for new volumes.
    * @default true
    */
   readonly topology?: boolean;
   /** Whether volumes can have snapshots. Change: in place. @default false */
   readonly snapshots?: boolean;
-  /** Storage classes. Change: the class is replaced, its volumes are kept. */
+  /** Storage classes. Change: the StorageClass is replaced, its volumes are kept. */
   readonly storageClasses: readonly StorageClassSettings[];
 }
 
-/** Volumes from Cinder: the CSI driver, its controller, its half on the nodes, storage classes. */
+/** Volumes from Cinder: CSIDriver object, controller, driver on nodes, and storage classes. */
 export class BlockStorage extends Addon {
   static readonly type = "stackadm:addons:BlockStorage";
 
@@ -67,8 +67,8 @@ export class BlockStorage extends Addon {
         `class-${settings.name}`,
         storageClass(settings),
         {
-          // The API refuses to change these fields, and the provider only replaces for
-          // `parameters`.
+          // The API refuses to change these fields. By default, the provider replaces a
+          // StorageClass only if `parameters` change.
           replaceOnChanges: ["reclaimPolicy", "volumeBindingMode", "allowedTopologies"],
           // Two objects cannot have the same name.
           deleteBeforeReplace: true,
@@ -93,12 +93,12 @@ export class BlockStorage extends Addon {
         snapshots: args.snapshots,
       }),
       {
-        // order: pods need their service account, its rights, the Secret and the CRDs.
+        // order: pods need their service account, its permissions, the Secret and the CRDs.
         dependsOn: [
           ...[...access, driver, args.cloudConfig.secret],
           ...snapshots.flatMap(({ kinds }) => kinds),
         ],
-        // Its pod waits for the pod network.
+        // The controller's pod waits for the pod network.
         customTimeouts: { create: "5m", update: "5m" },
       },
     );

@@ -15,7 +15,7 @@ type Written<Shape extends z.core.$ZodLooseShape> = {
   readonly [Key in keyof Shape]?: z.output<Shape[Key]>;
 };
 
-/** Settings for cloud.conf by section, in addition to what the program knows. */
+/** Settings of the user for cloud.conf, by section. */
 export interface CloudSettings {
   readonly loadBalancer?: Written<typeof loadBalancerKeys> & { readonly enabled?: boolean };
   readonly loadBalancerClasses?: z.output<typeof loadBalancerClasses>;
@@ -48,49 +48,53 @@ export interface CloudConf {
   /** URL of Keystone v3. */
   readonly authUrl: string;
   readonly region: string;
-  /** Login of the controllers; never the operator's. */
+  /** Login of the cluster's controllers, which never use the operator's own login. */
   readonly login: CloudLogin;
   /** Subnet of the load balancers' addresses. */
   readonly subnetId: string;
-  /** Network of that subnet. */
+  /** Network of the subnet. */
   readonly networkId: string;
   /**
    * External network of the Services' floating IPs.
-   * @default none: clients reach the network itself
+   * @default none: clients reach load balancers at their addresses in the network
    */
   readonly floatingNetworkId?: string;
   /**
-   * Network of the machines, which the class `machines` of load balancers selects.
-   * @default that of the load balancers
+   * Network of the machines, if load balancers have a separate network. The load balancer class
+   * `machines` selects it.
+   * @default the network of the load balancers
    */
   readonly machines?: Pick<CloudConf, "subnetId" | "networkId" | "floatingNetworkId">;
   /** Router on which the cloud controller keeps a route to each node's pods. @default no routes */
   readonly routerId?: string | undefined;
-  /** Octavia provider: `amphora`, `ovn` or a name of the cloud's operator. */
+  /** Octavia provider: `amphora`, `ovn`, or a name that the operator of the cloud chose. */
   readonly loadBalancerProvider: string;
   /** Path in the containers of the cloud's CA certificate. @default none */
   readonly caFile?: string;
   /** Path in the containers of the TLS client certificate; set with `keyFile`. @default none */
   readonly certFile?: string;
-  /** Path in the containers of its private key. @default none */
+  /** Path in the containers of the client certificate's private key. @default none */
   readonly keyFile?: string;
-  /** Further settings, which win over the program's values. @default none */
+  /** Settings of the user, which override the program's values. @default none */
   readonly settings?: CloudSettings;
 }
 
 type Value = string | number | boolean;
 type Section = Readonly<Record<string, Value | readonly string[] | undefined>>;
 
-/** Returns a section with the keys of cloud.conf. */
+/** Returns the section with the names of keys in cloud.conf. */
 const withConfKeys = (section: Section = {}): Section =>
   Object.fromEntries(
     Object.entries(section)
-      // A key without a value is left out, or it would remove the program's value.
+      // Leaves out keys without a value, which would remove the program's value.
       .filter(([, value]) => value !== undefined)
       .map(([key, value]) => [confKey(key), value]),
   );
 
-/** Returns the section Networking: ranges are one value with commas, names have one line each. */
+/**
+ * Returns the section [Networking]. Ranges are one value with commas; names of networks have one
+ * line each.
+ */
 const networking = ({ addressSortOrder, ...rest }: CloudSettings["networking"] = {}): Section => ({
   ...withConfKeys(rest),
   "address-sort-order": addressSortOrder?.join(","),
@@ -100,9 +104,9 @@ const isEmpty = (section: Section): boolean =>
   Object.values(section).every((value) => value === undefined);
 
 /**
- * Returns the text of cloud.conf. Every key appears once, because a repeated one extends a list and
- * silently replaces any other value. Every value is quoted, so that `;`, `#` and blanks in a secret
- * do not end it.
+ * Returns the text of cloud.conf. A key with one value appears only once, because the parser takes
+ * the last of several values without an error. Quotes every value, so that `;`, `#` and blanks in a
+ * secret do not end the value.
  * Source: the `gcfg` tags in pkg/client/client.go and pkg/openstack/openstack.go of
  * cloud-provider-openstack 1.36.
  */
@@ -137,11 +141,12 @@ export function renderCloudConf(conf: CloudConf): string {
 }
 
 /**
- * Returns the file that the storage plugin reads on every node, without a login to the cloud;
- * undefined if the plugin's defaults suffice.
+ * Returns the text of cloud.conf for the driver on nodes, which has no login. Returns undefined if
+ * the defaults of the driver suffice.
  *
- * @param attachable maximum number of volumes per node, unless the settings have one. It is only in
- *   this file: the controllers would restart for it without a use. Default: the plugin's
+ * @param attachable maximum number of volumes per node, if the settings have none. The controllers
+ *   do not need this number, and would restart if their cloud.conf contained it. Default: the
+ *   default of the driver
  */
 export function renderNodeConf(
   { metadata, blockStorage: written }: CloudSettings,
@@ -156,7 +161,7 @@ export function renderNodeConf(
 
 const membersOf = ({ subnetId, machines }: CloudConf): string => machines?.subnetId ?? subnetId;
 
-/** Reports whether any Service can have a floating IP. */
+/** Returns whether any Service can have a floating IP. */
 const hasFloatingIps = (
   { floatingNetworkId }: CloudConf,
   { loadBalancer: all, loadBalancerClasses: classes = {} }: CloudSettings,
@@ -170,7 +175,7 @@ const hasFloatingIps = (
 const loadBalancer = (conf: CloudConf, settings: CloudSettings): Section => ({
   "lb-provider": conf.loadBalancerProvider,
   "lb-method": loadBalancerMethod(conf.loadBalancerProvider),
-  // A subnet would win over a `network-id` in the settings.
+  // Left out if the settings have a `network-id`, because a subnet takes precedence over it.
   "subnet-id": settings.loadBalancer?.networkId === undefined ? conf.subnetId : undefined,
   "member-subnet-id": membersOf(conf),
   "network-id": conf.networkId,
@@ -184,7 +189,7 @@ const loadBalancer = (conf: CloudConf, settings: CloudSettings): Section => ({
 });
 
 const aboutNodes = ({ metadata, blockStorage }: CloudSettings): Record<string, Section> => ({
-  // Config drive first: another machine could answer in place of the metadata service.
+  // Config drive first, because another machine could answer in place of the metadata service.
   Metadata: { "search-order": "configDrive,metadataService", ...withConfKeys(metadata) },
   BlockStorage: withConfKeys(blockStorage),
 });
@@ -195,14 +200,14 @@ const render = (sections: Readonly<Record<string, Section>>): string =>
     .map(renderSection)
     .join("\n");
 
-/** Returns how load balancers spread connections: OVN only by source, other providers in turn. */
+/** Returns Octavia's method to distribute connections. OVN supports only the method by source. */
 export function loadBalancerMethod(provider: string): string {
   return provider === "ovn" ? "SOURCE_IP_PORT" : "ROUND_ROBIN";
 }
 
 /**
- * Returns a value in quotes, and refuses characters that cannot be written. Inside quotes a
- * backslash escapes only itself, a quote, `n` and `t`; a carriage return is dropped, NUL refused.
+ * Returns a value in quotes, and escapes backslashes, quotes, line feeds and tabs. Throws an error
+ * for characters that cannot be written: the parser drops a carriage return and refuses NUL.
  * Source: gopkg.in/gcfg.v1, scanner.go and `unescape` in read.go.
  */
 export function quoteValue(key: string, value: Value): string {

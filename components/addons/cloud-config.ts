@@ -18,7 +18,7 @@ export interface CloudAccess {
   readonly authUrl: pulumi.Input<string>;
   /** Region of all services. Change: in place. */
   readonly region: pulumi.Input<string>;
-  /** Login of the cluster's controllers. Change: in place, they restart. */
+  /** Login of the cluster's controllers. Change: in place, the controllers restart. */
   readonly login: pulumi.Input<CloudLogin>;
   /** Subnet of the load balancers' addresses. Change: in place, for new load balancers. */
   readonly subnetId: pulumi.Input<string>;
@@ -31,10 +31,13 @@ export interface CloudAccess {
   readonly floatingNetworkId?: pulumi.Input<string>;
   /**
    * Network of the nodes. Change: in place, for new load balancers.
-   * @default that of the load balancers
+   * @default the network of the load balancers
    */
   readonly machines?: Pick<CloudAccess, "subnetId" | "networkId" | "floatingNetworkId">;
-  /** Router for routes to the nodes' pods. Change: refused. @default no routes */
+  /**
+   * Router on which the cloud controller sets routes to pods. Change: refused.
+   * @default no routes
+   */
   readonly routerId?: pulumi.Input<string | undefined>;
   /** Octavia provider. Change: in place, for new load balancers. */
   readonly loadBalancerProvider: string;
@@ -45,7 +48,10 @@ export interface CloudAccess {
    * @default none
    */
   readonly clientCertificate?: ClientCertificate;
-  /** Further settings of cloud.conf. Change: in place, its users restart. @default none */
+  /**
+   * Settings of the user for cloud.conf. Change: in place, the pods that read cloud.conf restart.
+   * @default none
+   */
   readonly settings?: CloudSettings;
 }
 
@@ -59,7 +65,10 @@ export class CloudConfig extends Addon {
   static readonly type = "stackadm:addons:CloudConfig";
 
   readonly secret: kubernetes.core.v1.Secret;
-  /** Digest of the content, not secret: a change restarts the pods that read it. */
+  /**
+   * Digest of the Secret's content, which is not secret. Another digest restarts the pods that read
+   * the Secret.
+   */
   readonly checksum: pulumi.Output<string>;
 
   constructor(name: string, args: CloudConfigArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -85,7 +94,8 @@ export class CloudConfig extends Addon {
         checksum(
           renderCloudConf({ ...values, login: unguessable(values.login) }),
           caCertificate,
-          // Only if there is one, so that the digest of a cluster without it does not change.
+          // Added only with a client certificate, so that the digest in other existing clusters
+          // does not change.
           ...(clientCertificate
             ? [clientCertificate.certificate, clientCertificate.privateKey]
             : []),

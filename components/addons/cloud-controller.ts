@@ -12,25 +12,30 @@ export interface CloudControllerArgs extends AddonArgs {
   /** Name of the cluster in every load balancer's name, unique in the project. Change: refused. */
   readonly nameInCloud: pulumi.Input<string>;
   /**
-   * Range of the pods for which it keeps routes to the nodes. Change: refused.
+   * Range of the pods to whose nodes the controller keeps routes. Change: refused.
    * @default no routes
    */
   readonly routedPods?: string | undefined;
   /**
-   * Whether it creates load balancers one by one. Change: in place, one control plane after the
-   * other.
+   * Whether the controller creates load balancers one by one. Change: in place, one control plane
+   * after the other.
    * @default false
    */
   readonly serial?: boolean | undefined;
-  /** Configuration that it reads. Change: in place. */
+  /** Secret with the cloud.conf that the controller reads. Change: in place. */
   readonly cloudConfig: CloudConfig;
 }
 
-/** Cloud controller: nodes' names, addresses and zones from Nova, load balancers, routes. */
+/**
+ * Cloud controller: reads addresses and zones of nodes from Nova, and creates load balancers and
+ * routes.
+ */
 export class CloudController extends Addon {
   static readonly type = "stackadm:addons:CloudController";
 
-  /** DaemonSet of the controller. Once it is created, the controller has logged in to the cloud. */
+  /**
+   * DaemonSet of the controller. Its creation ends when the controller has logged in to OpenStack.
+   */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(name: string, args: CloudControllerArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -47,7 +52,7 @@ export class CloudController extends Addon {
         configChecksum: args.cloudConfig.checksum,
       }),
       {
-        // order: pods need their service account, its rights and the Secret.
+        // order: pods need their service account, its permissions and the Secret.
         dependsOn: [...access, args.cloudConfig.secret],
         customTimeouts: this.daemonSetTimeouts,
       },

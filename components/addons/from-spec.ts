@@ -1,4 +1,4 @@
-/** Arguments of the add-ons, from a specification. */
+/** Derives the arguments of the add-ons from a specification. */
 import type * as pulumi from "@pulumi/pulumi";
 import { cloudSettings } from "./cloud-conf.js";
 import { metricsServerOf } from "./manifests/metrics-server.js";
@@ -16,7 +16,7 @@ import type { Operator } from "../support/operator.js";
 import type { CloudAccess } from "./cloud-config.js";
 
 /**
- * Returns the arguments of the add-ons that mostly depend on the specification.
+ * Returns the arguments of {@link Addons} that follow from the specification.
  *
  * @param webhook key and certificate of the Keystone webhook. Default: none
  * @param balancer address of the load balancer in front of the ingress controller's machines.
@@ -53,8 +53,9 @@ export const addonsOf = (
 });
 
 /**
- * Returns settings that turn off TLS at the load balancer if it is the default: Traefik ends TLS
- * itself, and samples use HTTP.
+ * Returns the settings of a Service without TLS at the load balancer, if the specification sets a
+ * certificate for all load balancers. Traefik terminates TLS itself, and the samples use HTTP. An
+ * annotation of the user takes precedence.
  */
 const withoutTls = <Of extends { readonly annotations?: object | undefined }>(
   of: Of,
@@ -69,7 +70,10 @@ const ofIngress = (
   spec: Pick<ClusterSpec, "loadBalancer">,
 ) => (ingress.kind === "service" ? withoutTls(ingress, spec) : ingress);
 
-/** Returns how many volumes of claims each node takes. Machines that are no nodes do not count. */
+/**
+ * Returns how many volumes of claims each node can attach. Machines that are not nodes do not
+ * count.
+ */
 const attachableIn = (spec: ClusterSpec): number =>
   attachableVolumes(
     planCluster(spec).groups.flatMap(({ machines }) => machines),
@@ -82,13 +86,19 @@ const nodesIn = (spec: ClusterSpec): number =>
     0,
   );
 
-/** Returns the taints of the pool on which the ingress controller runs, if it runs on one. */
+/**
+ * Returns the taints of the worker pool that runs the ingress controller. Undefined without such a
+ * pool.
+ */
 const taintsOf = ({ ingress, workers }: Pick<ClusterSpec, "ingress" | "workers">) =>
   ingress?.kind === "workers" ? workers[ingress.pool]?.taints : undefined;
 
 type Place = "subnetId" | "networkId" | "floatingNetworkId" | "machines";
 
-/** Returns the network of the Services' load balancers and, if it is another, the machines'. */
+/**
+ * Returns the network of load balancers. If it is a separate network, also returns the machines'
+ * network.
+ */
 const placeOf = (
   { externalNetwork }: Pick<ClusterSpec, "externalNetwork">,
   cloud: pulumi.Output<CloudFacts>,

@@ -15,13 +15,19 @@ import {
 import type { AddonArgs } from "../support/addon.js";
 import type { Balancing } from "./manifests/balanced.js";
 
-/** Arguments of {@link IngressController}. Change: in place. */
+/** Arguments of {@link IngressController}. Every argument can change in place. */
 export interface IngressControllerArgs extends AddonArgs, Omit<TraefikSettings, "shown"> {
-  /** Address of the load balancer in front of its machines. @default that of the Service */
+  /**
+   * Address of the load balancer that the program creates for `kind: workers`.
+   * @default the address of the Service's load balancer
+   */
   readonly address?: pulumi.Input<string>;
-  /** Settings of its Service, if that has a load balancer. @default none */
+  /** Settings of the Service, if the Service has a load balancer. @default none */
   readonly balancing?: Balancing;
-  /** Resources that must work before it is created, and exist until its Service is deleted. */
+  /**
+   * Resources that must work before the ingress controller is created, and exist until its Service
+   * is deleted.
+   */
   readonly after: readonly pulumi.Resource[];
 }
 
@@ -29,9 +35,9 @@ export interface IngressControllerArgs extends AddonArgs, Omit<TraefikSettings, 
 export class IngressController extends Addon {
   static readonly type = "stackadm:addons:IngressController";
 
-  /** Address for clients. */
+  /** Address of the load balancer for clients. */
   readonly address: pulumi.Output<string>;
-  /** Resources that an Ingress needs to be served. */
+  /** Resources that must exist before an Ingress is served. */
   readonly parts: readonly pulumi.Resource[];
 
   constructor(name: string, args: IngressControllerArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -45,9 +51,9 @@ export class IngressController extends Addon {
     const access = this.access(traefikAccess(), namespace);
     const shown = address === undefined ? ofService : pulumi.interpolate`${ofAddress}${address}`;
     this.object(kubernetes.apps.v1.Deployment, "deployment", traefik({ ...args, shown }), {
-      // order: pods need their namespace, service account, its rights, and machines.
+      // order: pods need their namespace, service account, permissions, and machines.
       dependsOn: [namespace, ...access, ...after],
-      // Its pods wait for the pod network and for workers.
+      // The pods wait for the pod network and for workers.
       customTimeouts: { create: "5m", update: "5m" },
     });
     const { PodDisruptionBudget } = kubernetes.policy.v1;
@@ -55,14 +61,16 @@ export class IngressController extends Addon {
     this.object(PodDisruptionBudget, "budget", traefikBudget(), { dependsOn: [namespace] });
     const { IngressClass } = kubernetes.networking.v1;
     const ofTraefik = this.object(IngressClass, "class", ingressClass(spec));
-    // It may own a load balancer, so it is always deleted itself, never only with the cluster.
+    // Without `deletedWith`: the Service may have a load balancer, so a destroy must delete the
+    // Service itself.
     const service = this.make(
       kubernetes.core.v1.Service,
       "service",
       traefikService(spec, awaited, balancing),
       {
-        // order: objects need their namespace, and load balancers their controller. Not after the
-        // pods: the cloud creates the load balancer while they start.
+        // order: objects need their namespace, and load balancers need the cloud controller. The
+        // Service does not wait for the pods: Octavia creates the load balancer while the pods
+        // start.
         dependsOn: [namespace, ...after],
         customTimeouts: balancerTimeouts,
       },

@@ -9,9 +9,11 @@ import { keystoneDaemonSet, keystonePolicy, keystoneSecret } from "./manifests/k
 
 type Specified = NonNullable<ClusterSpec["kubernetes"]["keystone"]>;
 
-/** Settings of the webhook. */
+/** Settings of the Keystone webhook. */
 export type KeystoneAuthSpec = Specified & {
-  /** Key and certificate, which the API servers pin. Change: in place, its pods restart. */
+  /**
+   * Key and certificate, which the API servers pin. Change: in place, the webhook's pods restart.
+   */
   readonly webhook: pulumi.Input<ServerCertificate>;
 };
 
@@ -20,7 +22,7 @@ export interface KeystoneAuthArgs extends AddonArgs {
   readonly spec: KeystoneAuthSpec;
   /** Image of the webhook. Change: in place, one control plane after the other. */
   readonly image: string;
-  /** Cloud whose users may sign in. Change: in place, its pods restart. */
+  /** Cloud whose users may sign in. Change: in place, the webhook's pods restart. */
   readonly cloud: Pick<CloudAccess, "authUrl" | "caCertificate">;
 }
 
@@ -28,7 +30,9 @@ export interface KeystoneAuthArgs extends AddonArgs {
 export class KeystoneAuth extends Addon {
   static readonly type = "stackadm:addons:KeystoneAuth";
 
-  /** DaemonSet of the webhook. Once it is created, Keystone has answered on each control plane. */
+  /**
+   * DaemonSet of the webhook. Its creation ends when Keystone has answered on each control plane.
+   */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(name: string, args: KeystoneAuthArgs, opts?: pulumi.ComponentResourceOptions) {

@@ -11,10 +11,10 @@ import {
 } from "./manifests/metrics-server.js";
 import type { AddonArgs } from "../support/addon.js";
 
-/** Arguments of {@link MetricsServer}. Change: in place. */
+/** Arguments of {@link MetricsServer}. Every argument can change in place. */
 export interface MetricsServerArgs extends AddonArgs, MetricsServerSettings {}
 
-/** API of the cluster for the CPU and memory that nodes and pods use. */
+/** metrics-server: serves the CPU and memory usage of nodes and pods in the Kubernetes API. */
 export class MetricsServer extends Addon {
   static readonly type = "stackadm:addons:MetricsServer";
 
@@ -30,10 +30,10 @@ export class MetricsServer extends Addon {
       "deployment",
       metricsServer({ image, signedKubelets, awaited }),
       {
-        // order: pods need their service account and its rights.
+        // order: pods need their service account and its permissions.
         dependsOn: [...access],
-        // Its pod waits for the pod network, and until the cloud controller has initialized its
-        // node.
+        // The pod waits for the pod network, and until the cloud controller has initialized the
+        // pod's node.
         customTimeouts: { create: "5m", update: "5m" },
       },
     );

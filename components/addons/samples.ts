@@ -24,19 +24,28 @@ import type { Balancing } from "./manifests/balanced.js";
 export interface SamplesArgs extends AddonArgs {
   /** Image of agnhost. Change: in place. */
   readonly image: string;
-  /** Settings of the Services. Change: in place. @default one has a floating IP, one has none */
+  /**
+   * Settings of the Services. Change: in place.
+   * @default one Service has a floating IP, one has none
+   */
   readonly services?: SampleServices;
   /** Settings of both load balancers. Change: in place. @default none */
   readonly balancing?: Balancing;
   /** Resources that serve an Ingress for the web server. Change: in place. @default no Ingress */
   readonly ingress?: readonly pulumi.Resource[];
-  /** Resources that must work before a load balancer is created, and exist until it is deleted. */
+  /**
+   * Resources that must work before a load balancer is created, and exist until the load balancer
+   * is deleted.
+   */
   readonly balanced: readonly pulumi.Resource[];
-  /** Resources that must work before a volume is created, and exist until it is deleted. */
+  /** Resources that must work before a volume is created, and exist until the volume is deleted. */
   readonly stored: readonly pulumi.Resource[];
 }
 
-/** Timeouts longer than that of the storage controller, which reports its own failure first. */
+/**
+ * Timeouts of objects with volumes. They are longer than the timeout of the storage controller, so
+ * that the storage controller reports a failure first.
+ */
 const volumeTimeouts = { create: "6m", update: "6m", delete: "5m" };
 
 /** Samples: an external and an internal load balancer for a web server, and a volume with data. */
@@ -45,7 +54,7 @@ export class Samples extends Addon {
 
   readonly namespace = samplesNamespace;
   readonly claim = sampleClaim;
-  /** Pod whose log has the line that was read back from the volume. */
+  /** Pod whose log shows the line that the pod wrote to the volume and read back. */
   readonly writerPod = sampleWriterPod;
   /** Host name of the web server's Ingress; absent without an ingress controller. */
   readonly host?: string;
@@ -92,9 +101,11 @@ export class Samples extends Addon {
     settings: Parameters<typeof webService>[1],
   ) {
     const manifest = webService(reach, settings);
-    // It owns a load balancer, so it is always deleted itself, never only with the cluster.
+    // Without `deletedWith`: the Service has a load balancer, so a destroy must delete the Service
+    // itself.
     const service = this.make(kubernetes.core.v1.Service, `web-${reach}`, manifest, {
-      // Not after the pods: the cloud creates the load balancer while they start.
+      // The Service does not wait for the pods: Octavia creates the load balancer while the pods
+      // start.
       dependsOn: after,
       customTimeouts: balancerTimeouts,
     });
@@ -115,15 +126,15 @@ export class Samples extends Addon {
       // order: objects need their namespace.
       dependsOn: [namespace],
     });
-    // The claim owns a volume, and the pod that uses it blocks its deletion: both are always
-    // deleted.
+    // Without `deletedWith`: the claim has a volume, and the pod that uses the claim blocks the
+    // deletion of the claim. So a destroy must delete claim and pod.
     const claim = this.make(kubernetes.core.v1.PersistentVolumeClaim, "claim", dataClaim(), {
-      // order: a volume needs the storage driver, and the teardown that releases it in the end.
+      // order: a volume needs the storage driver to be created, and the teardown to be released.
       dependsOn: [namespace, ...args.stored],
       customTimeouts: volumeTimeouts,
     });
     this.make(kubernetes.apps.v1.StatefulSet, "writer", writerStatefulSet(args.image), {
-      // order: the pod mounts both, and is deleted before the claim that it uses.
+      // order: the pod mounts claim and scripts, and is deleted before the claim.
       dependsOn: [claim, scripts],
       customTimeouts: volumeTimeouts,
     });

@@ -14,7 +14,7 @@ export interface SnapshotsArgs extends AddonArgs {
   /** Image of the snapshot controller. Change: in place. */
   readonly image: string;
   /**
-   * Whether to wait for the controller's pod, which needs the pod network. Change: in place.
+   * Whether to wait for the pod of the controller, which needs the pod network. Change: in place.
    * @default true
    */
   readonly awaitsPodNetwork?: boolean;
@@ -24,7 +24,7 @@ export interface SnapshotsArgs extends AddonArgs {
 export class Snapshots extends Addon {
   static readonly type = "stackadm:addons:Snapshots";
 
-  /** CRDs of snapshots, which every program that uses snapshots needs. */
+  /** CRDs of snapshots. Programs that use snapshots must be created after the CRDs. */
   readonly kinds: readonly pulumi.Resource[];
   readonly controller: kubernetes.apps.v1.Deployment;
 
@@ -41,8 +41,8 @@ export class Snapshots extends Addon {
       {
         // order: pods need their service account, and the controller exits without the CRDs.
         dependsOn: [...access, ...this.kinds],
-        // Its pod waits for the pod network, and until the cloud controller has initialized its
-        // node.
+        // The pod waits for the pod network, and until the cloud controller has initialized the
+        // pod's node.
         customTimeouts: { create: "5m", update: "5m" },
       },
     );

@@ -3,13 +3,13 @@ import { z } from "zod";
 import type { Late } from "../support/kubernetes-types.js";
 
 /**
- * Effect of a changed argument on an existing cluster. Every leaf of the schema states one:
- * - `in place`: the next `up` applies it, nothing restarts
- * - `restarts kubelet`: the next `up` applies it on every machine
- * - `restarts control plane`: the next `up` applies it on one control plane after another
- * - `replaces nodes`: it applies when the `generation` of the machines is raised, which replaces
- *   them
- * - `refused`: it must not change; preview and `up` report this before anything changes
+ * Effect of a changed argument on an existing cluster. Every leaf of the schema states one effect:
+ * - `in place`: the next `up` applies the change, nothing restarts
+ * - `restarts kubelet`: the next `up` applies the change on every machine
+ * - `restarts control plane`: the next `up` applies the change on one control plane after another
+ * - `replaces nodes`: the change applies when the `generation` of the machines is raised, which
+ *   replaces the machines
+ * - `refused`: the argument must not change; preview and `up` report this before anything changes
  *   (spec/frozen.ts)
  */
 export const changes = [
@@ -25,7 +25,7 @@ export type Change = (typeof changes)[number];
 export interface Documentation {
   readonly description: string;
   readonly change: Change;
-  /** Text in place of a default that is computed. */
+  /** Text that the documentation shows as the default, for a default that is computed. */
   readonly otherwise?: string;
 }
 
@@ -47,8 +47,8 @@ export const shown = (value: unknown): string => {
 };
 
 /**
- * Returns the schema of a string that fulfils `test`. The error is the value with `wrong` and the
- * text of `more`, or `missing` if there is no value.
+ * Returns the schema of a string that fulfils `test`. The error message is the value, `wrong` and
+ * the text of `more`, or `missing` if there is no value.
  */
 export const text = (
   test: (value: string) => boolean,
@@ -71,8 +71,7 @@ export const present = (what: string): z.ZodType<string, string> =>
   );
 
 /**
- * Returns the schema of a secret: a text, an output, or the form of an encrypted value in a stack's
- * settings.
+ * Returns the schema of a secret: a text, an output, or an encrypted value in a stack's settings.
  */
 export const secret = (
   missing: string,
@@ -185,7 +184,7 @@ export const truth = (): z.ZodType<boolean, boolean> =>
     error: ({ input }) => `${shown(input)} is neither true nor false; write one of them`,
   });
 
-/** Returns the schema of one of these words. */
+/** Returns the schema of a text that is one of `words`. */
 export const oneOf = <Word extends string>(
   words: readonly [Word, ...Word[]],
 ): z.ZodType<Word, Word> =>
@@ -195,7 +194,7 @@ export const oneOf = <Word extends string>(
 
 /**
  * Returns the schema of an object that reports unknown keys, such as mistyped ones, instead of
- * ignoring them. For a key in `refused` the error says why it cannot be written.
+ * ignoring them. `refused` has the error messages for keys that users must not write.
  */
 export const record = <Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
@@ -242,15 +241,15 @@ export const securityGroups = (of: string): z.ZodDefault<z.ZodArray<z.ZodType<st
       ),
     );
 
-/** Returns the schema of settings that another program defines: any object that JSON can carry. */
+/** Returns the schema of settings that another program defines: an object with any JSON values. */
 export const settings = (of: string): z.ZodRecord<z.ZodString, z.ZodJSONSchema> =>
   z.record(z.string(), z.json(), {
     error: ({ input }) => `${shown(input)} is not an object; write fields of ${of}`,
   });
 
 /**
- * Returns a union that accepts the name of a kind for the kind without options: `flannel` for `{
- * kind: flannel }`.
+ * Returns a schema that also accepts the name of a kind as text: `flannel` means
+ * `{ kind: flannel }`.
  */
 export const kindOrWord = <Union extends z.ZodDiscriminatedUnion>(
   union: Union,
@@ -263,7 +262,7 @@ export const kindOrWord = <Union extends z.ZodDiscriminatedUnion>(
     union,
   ) as never;
 
-/** Returns the error message for a value that is no kind of a union. */
+/** Returns the error message for a value whose `kind` the union does not have. */
 export const noKind =
   (what: string, kinds: readonly string[]) =>
   ({ input }: { input?: unknown }): string => {

@@ -19,7 +19,7 @@ export interface Admitted {
   readonly plan: {
     /** Name of the machine. */
     readonly name: string;
-    /** Position from 0; the cluster was initialized on the first. */
+    /** Position from 0. `kubeadm init` ran on the control plane at position 0. */
     readonly position: number;
   };
   readonly machine: {
@@ -28,12 +28,12 @@ export interface Admitted {
   };
 }
 
-/** Arguments of every kind of endpoint. */
+/** Arguments of all endpoint classes. */
 export interface EndpointArgs<
   Kind extends EndpointSpec["kind"] = EndpointSpec["kind"],
 > extends Outside {
   readonly spec: Extract<EndpointSpec, { kind: Kind }>;
-  /** Name of its resources in the cloud. */
+  /** Name of the endpoint's objects in OpenStack. */
   readonly name: string;
   readonly networkId: pulumi.Input<string>;
   readonly subnetId: pulumi.Input<string>;
@@ -41,26 +41,35 @@ export interface EndpointArgs<
   readonly ipv6?: object | undefined;
   /** Range of the machines. */
   readonly nodes: string;
-  /** Client of the cloud, which deletes a load balancer that Octavia could not create. */
+  /** Access to the cloud, to delete a load balancer that Octavia could not create. */
   readonly operator: Operator | undefined;
   /** Ranges of clients that may use the API from outside. */
   readonly allowedCidrs: readonly string[];
 }
 
-/** Address of the Kubernetes API; it exists before any machine. */
+/**
+ * Endpoint of the Kubernetes API. The component is created before the machines; each control plane
+ * is then added by `admit`.
+ */
 export abstract class Endpoint extends Addressed {
   /**
-   * Same type for every kind: a new kind takes over the floating IP, so that the address is kept.
+   * Type of all endpoint classes. With one type for every `endpoint.kind`, a change of the kind
+   * keeps the floating IP, and so its address.
    */
   static readonly type = "stackadm:endpoint:Endpoint";
-  /** Host of the API from outside; known only when the first control plane is behind it. */
+  /**
+   * Address or name of the API for clients outside. Known only when the first control plane is
+   * behind the endpoint.
+   */
   abstract readonly outside: pulumi.Output<string>;
-  /** Addresses and names in the API server's certificate, besides the API's name. */
+  /** Addresses and names in the API server's certificate, in addition to the name of the API. */
   abstract readonly certificateNames: pulumi.Output<string[]>;
   readonly #former: pulumi.Output<string>;
-  /** Resource that holds the public address, if the endpoint has one. */
+  /** Resource that attaches the floating IP. Absent: the endpoint has no floating IP. */
   #floatingIp?: pulumi.Resource;
-  /** Virtual IP that moves between control planes. */
+  /**
+   * Virtual IP, which moves between control planes. Absent for all endpoints except `virtual-ip`.
+   */
   readonly virtualIp?: pulumi.Output<string>;
 
   protected constructor(
@@ -73,42 +82,46 @@ export abstract class Endpoint extends Addressed {
     this.#former = before;
   }
 
-  /** Addresses besides its own that a control plane's port may send from. */
+  /**
+   * Addresses from which a control plane's port may send, in addition to the address of the port.
+   */
   get allowedAddresses(): readonly pulumi.Output<string>[] {
     return this.virtualIp ? [this.virtualIp] : [];
   }
 
   /**
-   * Resources with a fixed address. Other ports are created later: Neutron might give them the
-   * address.
+   * Resources with an address that the user chose. Other ports are created later, because Neutron
+   * might assign this address to them.
    */
   get reserved(): readonly pulumi.Resource[] {
     return [];
   }
 
   /**
-   * Resources to create before a control plane that had the API's floating IP can get another one.
+   * Resources to create before a control plane gets another floating IP. After a change of
+   * `endpoint.kind`, the API's floating IP may still be on that control plane's port.
    */
   get madeBefore(): readonly pulumi.Resource[] {
     return this.#floatingIp ? [this.#floatingIp] : [];
   }
 
   /**
-   * Returns the addresses of the API's name for machines that are no control planes. Empty: DNS
-   * resolves the name.
+   * Returns the addresses to which other machines than control planes resolve the name of the API.
+   * Empty: DNS resolves the name.
    */
   abstract inside(controlPlanes: readonly pulumi.Input<string>[]): pulumi.Output<string[]>;
 
   /**
    * Puts a control plane behind the endpoint. `leave` is the script that removes the control plane
-   * from the cluster. The endpoint forgets the control plane before it runs, so that no client
-   * connects to an API server that is about to stop. The first control plane has none: it is never
-   * removed.
+   * from the cluster. Before this script runs, the endpoint stops using the control plane, so that
+   * no client connects to an API server that is about to stop. The first control plane is never
+   * removed, so it has no `leave`.
    */
   abstract admit(controlPlane: Admitted, leave?: pulumi.Resource): void;
 
   /**
-   * Returns the variables of a control plane's script, from the addresses of all of them in order.
+   * Returns the variables of scripts/virtual-ip.sh for the control plane at `position`.
+   * `controlPlanes` are the addresses of all control planes, by position.
    */
   scriptValues(position: number, controlPlanes: readonly pulumi.Input<string>[]): VirtualIpValues {
     if (!this.virtualIp) return noVirtualIp;
@@ -121,7 +134,7 @@ export abstract class Endpoint extends Addressed {
     };
   }
 
-  /** Returns the public address of the API, and puts it on a port. */
+  /** Attaches the API's floating IP to a port, and returns the address. */
   protected publicAddress(
     outside: Outside & { readonly spec: EndpointSpec },
     portId: pulumi.Input<string>,
@@ -138,14 +151,19 @@ export abstract class Endpoint extends Addressed {
 
 const formerName = (cluster: string): string => `${cluster}-control-plane-endpoint`;
 
-/** Returns the URN from releases in which the endpoint was part of the control plane. */
+/**
+ * Returns the URN that the endpoint had in earlier releases, in which the control plane contained
+ * it.
+ */
 function former(cluster: string, parent: pulumi.Resource | undefined): pulumi.Output<string> {
   const type = "stackadm:kubeadm:ControlPlane";
   const controlPlane = pulumi.createUrn(`${cluster}-control-plane`, type, parent);
   return pulumi.createUrn(formerName(cluster), "stackadm:network:Endpoint", controlPlane);
 }
 
-/** Throws: the host was requested before a control plane is behind the endpoint. */
+/**
+ * Throws an error, because the host was requested before a control plane is behind the endpoint.
+ */
 export const nobody = (): never => {
   throw new RangeError("an endpoint is asked for its host before a control plane is behind it");
 };

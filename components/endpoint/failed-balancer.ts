@@ -17,13 +17,13 @@ const listenersOf = z.looseObject({
 });
 
 /**
- * Returns whether a load balancer has listeners. A new one has none. One that has may serve the API
- * of a cluster whose state is outdated.
+ * Returns whether a load balancer has listeners. A load balancer whose creation failed has none. A
+ * load balancer with listeners may serve the API of a cluster whose state is outdated.
  */
 async function hasListeners(cloud: CloudClient, { id }: { readonly id: string }): Promise<boolean> {
   const path = `/lbaas/loadbalancers/${id}`;
   const found = await cloud.request("load-balancer", "GET", path).catch((error: unknown) => {
-    // Deleted after it was listed.
+    // The load balancer was deleted after it was listed.
     if (error instanceof CloudError && error.kind === "not-found") return { loadbalancer: {} };
     throw error;
   });
@@ -31,9 +31,10 @@ async function hasListeners(cloud: CloudClient, { id }: { readonly id: string })
 }
 
 /**
- * Deletes the cluster's load balancers of that name. Returns a sentence for each.
+ * Deletes the cluster's load balancers with this name, except load balancers with listeners.
+ * Returns a sentence for each deleted load balancer.
  *
- * @throws UserError if one has listeners
+ * @throws UserError if a load balancer has listeners
  */
 export async function deleteFailed(
   cloud: CloudClient,
@@ -60,8 +61,9 @@ export async function deleteFailed(
 }
 
 /**
- * Returns a hook for a load balancer that cannot be created. Octavia keeps it, with its address,
- * and the provider forgets its ID. So the hook deletes it, and has it created once more.
+ * Returns an error hook for a load balancer. If the creation fails, Octavia keeps the load balancer
+ * and its address, but the state does not contain it. The hook deletes the load balancer, and makes
+ * the engine create it once more.
  */
 export const clearFailed = (
   mark: ClusterMarkInput,

@@ -2,8 +2,8 @@ import * as pulumi from "@pulumi/pulumi";
 import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
 
 /**
- * Floating IP on the first control plane. Machines of the cluster try one control plane after
- * another.
+ * Endpoint at a floating IP on the first control plane. Machines of the cluster do not use the
+ * floating IP, but try the addresses of all control planes one after another.
  */
 export class FloatingIpEndpoint extends Endpoint {
   readonly #args: EndpointArgs<"floating-ip">;

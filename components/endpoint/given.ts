@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { isDnsName } from "../spec/endpoint.js";
 import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
 
-/** Endpoint at the user's own load balancer. Nothing is created. */
+/** Endpoint at a load balancer of the user. The program creates no objects for it. */
 export class ExistingEndpoint extends Endpoint {
   readonly outside: pulumi.Output<string>;
   readonly certificateNames: pulumi.Output<string[]>;
@@ -21,8 +21,8 @@ export class ExistingEndpoint extends Endpoint {
   }
 
   /**
-   * Returns the host, or nothing if it is a DNS name: that is then the API's name, which DNS
-   * resolves.
+   * Returns the host if it is an address. Returns nothing if the host is a DNS name, because the
+   * API then has this name, and DNS resolves it.
    */
   inside(): pulumi.Output<string[]> {
     return pulumi.output(isDnsName(this.#host) ? [] : [this.#host]);
@@ -35,7 +35,8 @@ export class ExistingEndpoint extends Endpoint {
 }
 
 /**
- * Endpoint without a way from outside: the program runs where it reaches the first control plane.
+ * Endpoint that clients outside cannot reach. The program must run in a network that reaches the
+ * first control plane.
  */
 export class PrivateEndpoint extends Endpoint {
   readonly certificateNames = pulumi.output<string[]>([]);

@@ -4,7 +4,8 @@ import { apiPort } from "../../base/ports.js";
 export const virtualIpValues = ["VIRTUAL_IP", "VIRTUAL_IP_CONFIG", "VIRTUAL_IP_READY"] as const;
 
 /**
- * Values for the other kinds of endpoint: keepalived is disabled, if an earlier kind enabled it.
+ * Variables of scripts/virtual-ip.sh for endpoints without a virtual IP. The script then disables
+ * keepalived, which a former kind of endpoint may have enabled.
  */
 export const noVirtualIp = { VIRTUAL_IP: "", VIRTUAL_IP_CONFIG: "", VIRTUAL_IP_READY: "" } as const;
 
@@ -16,28 +17,35 @@ export interface VirtualIp {
   readonly addresses: readonly string[];
 }
 
-/** Placeholder that the machine replaces with the interface that has its address. */
+/**
+ * Placeholder for the network interface of the machine's address, which scripts/virtual-ip.sh fills
+ * in.
+ */
 export const interfacePlaceholder = "@INTERFACE@";
 
 /** Returns the URL at which an API server reports that it is ready. */
 export const readyAt = (host: string): string => `https://${host}:${String(apiPort)}/readyz`;
 
-/** VRRP router ID of all clusters: the security group blocks messages of other clusters. */
+/**
+ * VRRP router ID. All clusters have the same ID, because the security group blocks messages of
+ * other clusters.
+ */
 const routerId = 51;
 
 /**
- * Returns the peers in keepalived.conf. A single control plane has itself as peer: without a peer
- * keepalived would use multicast, and release the address for seconds when the first peer is added.
- * Adding a further peer has no such cost.
+ * Returns the peers in keepalived.conf. A single control plane gets the loopback address as peer:
+ * without a peer, keepalived would use multicast, and would release the virtual IP for seconds when
+ * the first real peer is added. Adding a further peer does not release the virtual IP.
  */
 const peersOf = ({ addresses, position }: VirtualIp): readonly string[] =>
   addresses.length === 1 ? ["127.0.0.1"] : addresses.filter((_, other) => other !== position);
 
 /**
- * Returns keepalived.conf of a control plane. It uses unicast, since not every network passes
- * multicast, and no preemption, since every move breaks connections. The address is on a control
- * plane whose API server is ready, or on none. During an election in etcd no API server is ready
- * for a second or two, so only the third failed check counts.
+ * Returns keepalived.conf of a control plane. Uses unicast, because not every network passes
+ * multicast, and no preemption, because each move of the virtual IP breaks connections. Only a
+ * control plane with a ready API server has the virtual IP. A control plane counts as not ready
+ * after three failed checks, because during an election in etcd no API server is ready for a second
+ * or two.
  */
 export function keepalivedConfig(of: VirtualIp): string {
   const { address, position, addresses } = of;

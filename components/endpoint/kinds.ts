@@ -14,7 +14,7 @@ type Kinds = {
   ) => Endpoint;
 };
 
-/** Class of each kind of endpoint. */
+/** Class for each `endpoint.kind`. */
 const kinds: Kinds = {
   "floating-ip": FloatingIpEndpoint,
   "load-balancer": LoadBalancerEndpoint,
@@ -23,7 +23,7 @@ const kinds: Kinds = {
   private: PrivateEndpoint,
 };
 
-/** Returns the class of a kind of endpoint, which takes the arguments of that kind. */
+/** Returns the class for an `endpoint.kind`. The class takes the arguments of this kind. */
 export const endpointClass = (
   kind: EndpointSpec["kind"],
 ): new (name: string, args: EndpointArgs, opts?: pulumi.ComponentResourceOptions) => Endpoint =>

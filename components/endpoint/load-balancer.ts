@@ -15,13 +15,14 @@ interface Vip {
 }
 
 /**
- * Idle timeout of an hour in milliseconds: watches and `kubectl logs -f` are silent for long, and
- * Octavia's default is 50 s.
+ * Idle timeout of connections in milliseconds: an hour, because watches and `kubectl logs -f` may
+ * be silent for long. Octavia's default is 50 s.
  */
 const silence = 3_600_000;
 /**
- * Load balancer of Octavia in the machines' subnet. Every change locks all of it, so its parts are
- * created one after another. `kubeadm init` does not wait for it, except with OVN.
+ * Endpoint at an Octavia load balancer in the machines' subnet. Each change locks the load
+ * balancer, so its parts (listener, pool, monitor, members) are created one after another.
+ * `kubeadm init` does not wait for the load balancer, except with OVN.
  */
 export class LoadBalancerEndpoint extends Endpoint {
   readonly certificateNames: pulumi.Output<string[]>;
@@ -53,7 +54,8 @@ export class LoadBalancerEndpoint extends Endpoint {
   }
 
   /**
-   * Returns the address, known only when a control plane is behind it: until then nothing answers.
+   * Returns the address of the load balancer. Known only when a control plane is behind the load
+   * balancer, because nothing answers until then.
    */
   inside(): pulumi.Output<string[]> {
     const first = this.#first ?? nobody();
@@ -61,8 +63,8 @@ export class LoadBalancerEndpoint extends Endpoint {
   }
 
   /**
-   * Adds a control plane by its address. The machine need not exist yet: the monitor excludes it
-   * until its API is ready.
+   * Adds a control plane to the load balancer's pool. The machine need not exist yet: the health
+   * monitor excludes it until its API server is ready.
    */
   admit({ plan, machine }: Admitted, leave?: pulumi.Resource): void {
     const member = this.make(
@@ -75,7 +77,7 @@ export class LoadBalancerEndpoint extends Endpoint {
         address: machine.address,
         protocolPort: apiPort,
       },
-      // order: one change at a time; deleted before the machine leaves.
+      // order: Octavia accepts one change at a time; the member is deleted before `leave` runs.
       { dependsOn: [this.#last, ...(leave ? [leave] : [])], customTimeouts },
     );
     this.#last = member;
@@ -83,8 +85,9 @@ export class LoadBalancerEndpoint extends Endpoint {
   }
 
   /**
-   * Creates the load balancer on a port of the program. The address, which is in the API server's
-   * certificate, is then known first: amphorae may take minutes to boot.
+   * Creates the load balancer on a port that the program creates. The address is then known before
+   * the load balancer exists, which may take minutes: amphorae must boot. The API server's
+   * certificate needs the address.
    */
   private onPort(): { balancer: openstack.loadbalancer.LoadBalancer; vip: Vip } {
     const { name, mark, networkId, subnetId, ipv6 } = this.#args;
@@ -108,8 +111,8 @@ export class LoadBalancerEndpoint extends Endpoint {
   }
 
   /**
-   * Creates the load balancer on the provider's port: OVN supports no other, and is ready in
-   * seconds.
+   * Creates the load balancer on a port that Octavia creates. OVN supports no other port, and its
+   * load balancers are ready in seconds.
    */
   private withVip(): { balancer: openstack.loadbalancer.LoadBalancer; vip: Vip } {
     const balancer = this.balancer({ vipSubnetId: this.#args.subnetId });
@@ -158,7 +161,7 @@ export class LoadBalancerEndpoint extends Endpoint {
 
   private pool({ id }: openstack.loadbalancer.Listener): openstack.loadbalancer.Pool {
     const { name, spec } = this.#args;
-    // Connections last long, so a new one goes to the member with the fewest.
+    // Connections last long, so the member with the fewest connections gets a new connection.
     const lbMethod = isOvn(spec.provider) ? "SOURCE_IP_PORT" : "LEAST_CONNECTIONS";
     const args = { name, listenerId: id, protocol: "TCP", lbMethod };
     return this.make(openstack.loadbalancer.Pool, "pool", args, { customTimeouts });

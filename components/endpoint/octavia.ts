@@ -4,17 +4,21 @@ import type { Operator } from "../support/operator.js";
 import { clearFailed } from "./failed-balancer.js";
 
 /**
- * Health checks in seconds. A member is out after three failed checks, and in again after a good
- * one.
+ * Health checks of members, times in seconds. After three failed checks a member gets no
+ * connections, after one successful check it gets connections again.
  */
 export const monitoring = { delay: 5, timeout: 4, maxRetries: 1, maxRetriesDown: 3 };
 /**
- * Time limits: Octavia applies one change of a load balancer at a time. By its documentation,
- * amphorae take minutes to boot; the program was never run with amphorae.
+ * Time limits of a load balancer and its parts, long because Octavia applies one change of a load
+ * balancer at a time. By Octavia's documentation, amphorae take minutes to boot; the program was
+ * never run with amphorae.
  */
 export const customTimeouts = { create: "15m", update: "15m", delete: "15m" };
 
-/** Returns the flavor and the zone of a load balancer. Changing one creates it again. */
+/**
+ * Returns the flavor and the zone of a load balancer. A change of either replaces the load
+ * balancer.
+ */
 export const placed = ({
   flavorId,
   zone,
@@ -26,13 +30,14 @@ export const placed = ({
   ...(zone !== undefined && { availabilityZone: zone }),
 });
 
-/** Returns the options of a load balancer with that name. */
+/** Returns the resource options of a load balancer. */
 export const balancerOptions = (
   mark: ClusterMarkInput,
   name: string,
   operator: Operator | undefined,
 ): pulumi.CustomResourceOptions => ({
-  // Two load balancers cannot have the same address, and a failed one is found by its name.
+  // Two load balancers cannot have the same address, and `clearFailed` finds a failed load balancer
+  // by its name.
   deleteBeforeReplace: true,
   customTimeouts,
   hooks: { onError: operator ? [clearFailed(mark, name, operator)] : [] },

@@ -5,8 +5,8 @@ import { addressOf } from "../../base/addresses.js";
 import { Endpoint, type EndpointArgs } from "./endpoint.js";
 
 /**
- * Virtual IP that keepalived moves between the control planes. A port without a machine reserves
- * it.
+ * Endpoint at a virtual IP that keepalived moves between the control planes. A port without a
+ * machine reserves the address.
  */
 export class VirtualIpEndpoint extends Endpoint {
   readonly outside: pulumi.Output<string>;
@@ -44,7 +44,7 @@ export class VirtualIpEndpoint extends Endpoint {
     return;
   }
 
-  /** Creates a port for the address, so that Neutron gives it to no other port. */
+  /** Creates a port with the address, so that Neutron assigns it to no other port. */
   private reserve(args: EndpointArgs<"virtual-ip">): openstack.networking.Port {
     const { address } = args.spec;
     return this.make(openstack.networking.Port, "port", {

@@ -16,8 +16,8 @@ export interface ApplicationCredentialArgs {
   readonly mark: ClusterMarkInput;
   readonly scope: pulumi.Input<CloudScope>;
   /**
-   * Settings of the credential. Change: another generation, end or set of rules creates another
-   * credential, and the former one is deleted last.
+   * Settings of the credential. Change: another `generation`, `expiresAt` or set of access rules
+   * creates a new credential; the old credential is deleted last.
    */
   readonly spec: Pick<ClusterSpec, "credential" | "loadBalancer" | "podNetwork" | "sampleServices">;
 }
@@ -25,9 +25,10 @@ export interface ApplicationCredentialArgs {
 type Wanted = NonNullable<ClusterSpec["credential"]>;
 
 /**
- * Returns a suffix that differs for another generation, end or set of rules. With another suffix
- * the credential is another resource: the engine creates it, updates what uses it, and deletes the
- * former one last. If a step fails, the former one is kept.
+ * Returns the suffix of the credential's resource name, from `generation`, `expiresAt` and access
+ * rules. A changed suffix makes another resource: the engine creates the new credential, updates
+ * the resources that use it, and deletes the old credential last. If a step fails, the old
+ * credential still exists.
  */
 const suffixOf = ({ generation = 0, expiresAt }: Wanted, rules?: readonly AccessRule[]): string =>
   [
@@ -39,7 +40,9 @@ const suffixOf = ({ generation = 0, expiresAt }: Wanted, rules?: readonly Access
 const digestOf = (rules: readonly AccessRule[]): string =>
   createHash("sha256").update(JSON.stringify(rules)).digest("hex").slice(0, 8);
 
-/** Application credential of the cluster's controllers; never the operator's own credential. */
+/**
+ * Application credential of the cluster's controllers, which never use the operator's own login.
+ */
 export class ApplicationCredential extends Component {
   static readonly type = "stackadm:identity:ApplicationCredential";
   readonly id: pulumi.Output<string>;
@@ -64,9 +67,9 @@ export class ApplicationCredential extends Component {
     const suffix = suffixOf(wanted, accessRules);
     const roles = pulumi.output(args.scope).apply(({ roles: held }) => {
       const given = rolesOf(held, needs);
-      // Without a role, Keystone would grant all. If none fits, the checks before a run refuse
-      // that; if they did not run, Keystone refuses `member`. An existing credential keeps its
-      // roles.
+      // Without roles, Keystone would grant all roles of the user. If no role fits, the checks
+      // before a run report an error; without these checks, Keystone refuses the role `member`. An
+      // existing credential keeps its roles.
       return given.length > 0 ? [...given] : ["member"];
     });
     const mark = pulumi.output(args.mark);
@@ -74,7 +77,7 @@ export class ApplicationCredential extends Component {
       openstack.identity.ApplicationCredential,
       `credential${suffix}`,
       {
-        // Names of credentials are unique per user in Keystone.
+        // In Keystone, the name of a credential must be unique for the user.
         name: mark.apply((one) => nameInCloud(one) + suffix),
         description: mark.apply(credentialDescription),
         roles,
@@ -82,8 +85,8 @@ export class ApplicationCredential extends Component {
         ...(wanted.expiresAt !== undefined && { expiresAt: wanted.expiresAt }),
         ...(accessRules && { accessRules }),
       },
-      // Any change replaces a credential, which interrupts a running cluster. So other roles of the
-      // operator, and names of earlier releases, are ignored.
+      // A change of any argument replaces the credential, which interrupts a running cluster. So
+      // changes of the operator's roles, and of the names that releases choose, are ignored.
       { deleteBeforeReplace: true, ignoreChanges: ["name", "description", "roles"] },
     );
     this.id = credential.id;

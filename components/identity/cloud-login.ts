@@ -5,8 +5,8 @@ import type { CloudScope } from "../../cloud/scope.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 
 /**
- * Login of the cluster's controllers to the cloud, with the names of cloud.conf. Cloud controller
- * and Cinder CSI read the same file.
+ * Login of the cluster's controllers in OpenStack. The fields are named like keys of cloud.conf,
+ * which the cloud controller and Cinder CSI read.
  * Source: the `gcfg` tags of `AuthOpts` in pkg/client/client.go of cloud-provider-openstack 1.36.
  */
 export type CloudLogin = CredentialLogin | UserLogin;
@@ -18,11 +18,11 @@ interface CredentialLogin {
 
 type UserLogin = UserName & {
   readonly password: string;
-  /** ID of the project: a user may have several, an application credential has one. */
+  /** ID of the project. A user may have several projects, an application credential has one. */
   readonly tenantId: string;
 };
 
-/** User by name and domain, or by ID: with an ID the controllers refuse a domain. */
+/** User by name and domain, or by ID. The controllers refuse an ID together with a domain. */
 type UserName =
   { readonly username: string; readonly userDomainName: string } | { readonly userId: string };
 
@@ -36,7 +36,7 @@ export const loginWith = (
     applicationCredentialSecret: pulumi.secret(secret),
   });
 
-/** Returns the login in the settings; undefined if the program creates a credential. */
+/** Returns the login in the settings. Undefined if the program creates a credential. */
 export function suppliedLogin(
   { credential = {} }: Pick<ClusterSpec, "credential">,
   scope: pulumi.Output<CloudScope>,
@@ -52,9 +52,9 @@ export function suppliedLogin(
 }
 
 /**
- * Returns the login for a digest that others may read. It has a slow hash in place of a password,
- * which a user may have chosen: each guess costs a tenth of a second. The secret of an application
- * credential is long and random, and is not replaced.
+ * Returns the login as input for a digest that others may read. Replaces a password, which a user
+ * may have chosen, by a slow hash: each guess costs a tenth of a second. Keeps the secret of an
+ * application credential, which is long and random.
  */
 export const unguessable = (login: CloudLogin): CloudLogin =>
   "password" in login

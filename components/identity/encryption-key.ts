@@ -1,8 +1,8 @@
 import { derive } from "./wire.js";
 
 /**
- * Returns the key with which the API servers encrypt Secrets, base64. The same seed always gives
- * the same key, and the key reveals no other secret of the seed.
+ * Returns the key with which API servers encrypt Secrets, in base64. The same seed always gives the
+ * same key. The key reveals no other secret that is derived from the seed.
  */
 export function encryptionKey(seed: string): string {
   if (Buffer.from(seed, "base64").length < 32) throw new RangeError("the seed is too short");

@@ -11,7 +11,10 @@ export interface SshKey {
 /** Block size of an unencrypted OpenSSH key, bytes. */
 const block = 8;
 
-/** Encodes an unencrypted key (OpenSSH's PROTOCOL.key): check number twice, padding 1, 2, 3, ... */
+/**
+ * Encodes an unencrypted private key in OpenSSH's format (PROTOCOL.key): the check number twice,
+ * and 1, 2, 3, ... as padding.
+ */
 const openssh = (secret: Buffer, own: Buffer, check: Buffer, comment: string): string => {
   const inner = Buffer.concat([
     ...[check, check, field(algorithm), field(own)],
@@ -36,7 +39,7 @@ const openssh = (secret: Buffer, own: Buffer, check: Buffer, comment: string): s
 
 /**
  * Returns the key of a cluster for `purpose`. The same seed and purpose always give the same key,
- * and the key reveals no other. HKDF with SHA-256 (RFC 5869) derives the 32 bytes that ed25519
+ * and the key reveals no other key. HKDF with SHA-256 (RFC 5869) derives the 32 bytes that ed25519
  * needs.
  *
  * @param seed base64 of at least 32 random bytes

@@ -22,42 +22,42 @@ const forever = 2n ** 64n - 1n;
 
 /** Machine that asks a control plane, or a member of etcd, to join. */
 export interface Joiner {
-  /** Credentials that it may request: `grant` of its role (plan/roles.ts). */
+  /** Credentials that the machine may request: `grant` of the machine's role (plan/roles.ts). */
   readonly grant: string;
   /** Name of the machine and of its node. */
   readonly machine: string;
   readonly serverId: string;
-  /** Address of the machine, the only one from which it may ask. */
+  /** Address of the machine. Requests from other addresses are refused. */
   readonly address: string;
 }
 
-/** SSH key and its certificate, one line in the format of OpenSSH's files. */
+/** SSH key with its certificate, which is one line in the format of OpenSSH's files. */
 export interface JoinKey extends SshKey {
   readonly certificate: string;
 }
 
 /**
- * Returns the public key that control planes trust to sign certificates; the program keeps the
- * private one.
+ * Returns the public key with which control planes verify certificates. Only the program has the
+ * private key.
  */
 export const joinSigner = (seed: string): string => deriveKey(seed, signerPurpose).publicKey;
 
 /**
- * Returns the command that sshd always runs for the holder; the holder's words are its last
- * argument.
+ * Returns the command that sshd always runs for the holder of the certificate. The last argument is
+ * the command that the holder requested.
  */
 export const joinCommand = ({ grant, machine, serverId, address }: Joiner): string =>
   `sudo -n /usr/local/sbin/stackadm-mint ${grant} ${machine} ${serverId} ${address} "$SSH_ORIGINAL_COMMAND"`;
 
-/** Encodes a critical option: its name, and its data as a field within a field. */
+/** Encodes a critical option: the name, and the data as a field within a field. */
 const option = (name: string, data: string): Buffer =>
   Buffer.concat([field(name), field(field(data))]);
 
 /**
  * Returns the key with which one machine asks to join, and a certificate that binds the key to
- * grant, name, server and address (OpenSSH's PROTOCOL.certkeys). Control planes only know the
- * signer, so that a new machine changes nothing on them. The certificate does not expire: it is
- * useless from another address or for another name.
+ * grant, name, server and address (OpenSSH's PROTOCOL.certkeys). Control planes know only the
+ * signer, so that a new machine changes nothing on control planes. The certificate does not expire,
+ * because it is useless from another address or for another name.
  */
 export function joinKey(seed: string, joiner: Joiner): JoinKey {
   for (const [what, value] of Object.entries<string>({ ...joiner }))
@@ -72,7 +72,7 @@ export function joinKey(seed: string, joiner: Joiner): JoinKey {
     field(publicBytes(derive(seed, purpose, 32))),
     ...[uint64(0n), uint32(userCertificate), field(joiner.machine), field(field(joinUser))],
     ...[uint64(0n), uint64(forever)],
-    // The format requires the order of names.
+    // The format requires options in the order of their names.
     field(
       Buffer.concat([option("force-command", command), option("source-address", joiner.address)]),
     ),

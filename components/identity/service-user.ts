@@ -19,10 +19,13 @@ type Spec = Pick<ClusterSpec, "credential" | "loadBalancer" | "sampleServices">;
 /** Project in which the cluster is created, and the operator's roles in it. */
 type Place = Pick<CloudFacts, "scope">;
 
-/** Function that tries the login in the settings; the project may still be unknown. */
+/** Function that tries the login in the settings. The project may still be unknown. */
 type Attempt = (place: Promise<Place>) => Promise<Finding[]>;
 
-/** Returns the attempt; undefined if the settings have no login, or its secret is not known yet. */
+/**
+ * Returns the function that tries the login in the settings. Undefined if the settings have no
+ * login, or if its secret is not known yet.
+ */
 function attemptOf(
   spec: Spec,
   connectWith: NonNullable<Operator["connectWith"]>,
@@ -46,13 +49,13 @@ function attemptOf(
 /**
  * Signs in with the user or application credential in the settings before anything is created, in a
  * preview, too. Refuses a login that fails, lacks a role or belongs to another project. Only the
- * program can do this: elsewhere password and secret are encrypted. Does nothing without a login in
- * the settings, if its secret is not known yet, or if nothing has changed since the last successful
- * run.
+ * Pulumi program can sign in, because all other code sees password and secret encrypted. Does
+ * nothing without a login in the settings, if its secret is not known yet, or if nothing has
+ * changed since the last successful run.
  *
- * @param cloud facts about the cloud, which may still be unknown: an application credential
- *   is tried meanwhile
- * @param where subject of the error message: the settings in which the login is
+ * @param cloud facts about the cloud, which may still be unknown: an application credential is
+ *   tried meanwhile
+ * @param where subject of the error message: the settings that contain the login
  */
 export async function requireServiceUser(
   spec: Spec,
@@ -69,7 +72,10 @@ export async function requireServiceUser(
   if (problems.length > 0) throw new ConfigError(where, problems);
 }
 
-/** Throws a cloud error as a {@link ProgramError}, whose code and sentence the engine keeps. */
+/**
+ * Throws a cloud error as a {@link ProgramError}, because the engine keeps the code and sentence of
+ * such an error.
+ */
 const rethrowAsProgramError = (error: unknown): never => {
   throw error instanceof CloudError ? new ProgramError(error.code, error.sentence) : error;
 };

@@ -28,7 +28,10 @@ const nameOf = (common: string): Buffer =>
 const extension = (hex: string, value: Buffer): Buffer =>
   sequence(identifier(hex), der(0x04, value));
 
-/** Returns the extensions: the server's address, and server authentication as the only use. */
+/**
+ * Returns the extensions of the certificate: the address, and server authentication as the only
+ * use.
+ */
 const extensions = (address: string): Buffer =>
   sequence(
     extension("551d11", sequence(der(0x87, Buffer.from(address.split(".").map(Number))))),
@@ -43,7 +46,7 @@ const pem = (label: string, content: Buffer): string => {
 /**
  * Returns the key and certificate of a server at an IPv4 address, for clients that pin the
  * certificate. The same arguments always give the same result. The certificate does not expire (RFC
- * 5280, 4.1.2.5): no other client trusts it, and it is as secret as the seed.
+ * 5280, 4.1.2.5): no other client trusts it, and the private key is as secret as the seed.
  */
 export function serverCertificate(
   seed: string,

@@ -7,7 +7,10 @@ export const algorithm = "ssh-ed25519";
 /** DER before the 32 bytes of an ed25519 private key (RFC 8410, PKCS #8). */
 const pkcs8 = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** Derives bytes from seed and purpose (HKDF, RFC 5869). They do not reveal those of others. */
+/**
+ * Derives bytes from seed and purpose (HKDF, RFC 5869). The bytes do not reveal the bytes for
+ * another purpose.
+ */
 export const derive = (seed: string, purpose: string, length: number): Buffer =>
   Buffer.from(hkdfSync("sha256", Buffer.from(seed, "base64"), "stackadm", purpose, length));
 
@@ -32,8 +35,8 @@ export function uint64(value: bigint): Buffer {
 const keyCache = new Map<string, KeyObject>();
 
 /**
- * Returns an ed25519 key from its 32 secret bytes. Keys are cached, because OpenSSL is slow to read
- * one and every machine needs the signer's.
+ * Returns the ed25519 key of 32 secret bytes. Caches keys, because OpenSSL is slow to read a key,
+ * and the signer's key is needed for every machine.
  */
 export function privateKeyOf(secret: Buffer): KeyObject {
   const name = secret.toString("base64");
@@ -45,12 +48,12 @@ export function privateKeyOf(secret: Buffer): KeyObject {
   return key;
 }
 
-/** Returns the 32 public bytes of a key. */
+/** Returns the 32 bytes of the public key for the secret bytes of a key. */
 export const publicBytes = (secret: Buffer): Buffer =>
   Buffer.from(createPublicKey(privateKeyOf(secret)).export({ format: "jwk" }).x ?? "", "base64url");
 
 /**
- * Encodes the 32 public bytes as in files (before base64) and signatures. The caller passes the
- * bytes, because OpenSSL is slow to compute them.
+ * Encodes the 32 bytes of a public key as in public key files (before base64) and in certificates.
+ * The caller passes the public bytes, because OpenSSL is slow to compute them.
  */
 export const publicBlob = (own: Buffer): Buffer => Buffer.concat([field(algorithm), field(own)]);

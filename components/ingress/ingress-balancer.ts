@@ -17,30 +17,37 @@ const hostRange = ({ ipAddress = "" }: RouterAddress): string => `${ipAddress}/3
 
 /** Arguments of {@link IngressBalancer}. */
 export interface IngressBalancerArgs extends Outside {
-  /** Name of the load balancer, prefix of its parts. Change: replaces the load balancer. */
+  /**
+   * Name of the load balancer, and beginning of the names of listeners, pools and monitors. Change:
+   * replaces the load balancer.
+   */
   readonly name: string;
   /** Subnet of the machines. Change: refused. */
   readonly subnetId: pulumi.Input<string>;
   readonly ingress: Extract<IngressSpec, { kind: "workers" }>;
   /**
-   * Octavia provider, and ranges of clients. Change: another provider replaces the load balancer
-   * but keeps its floating IP; clients in place.
+   * Octavia provider and ranges of clients. Change: another provider replaces the load balancer,
+   * but keeps the floating IP; other ranges are set in place.
    */
   readonly spec: Pick<ClusterSpec, "loadBalancer" | "serviceCidrs" | "network">;
   /**
-   * Addresses of the router: machines and pods reach the floating IP from them. Change: in place.
+   * External addresses of the router, from which machines and pods reach the floating IP. Change:
+   * in place.
    */
   readonly routerAddresses: pulumi.Input<readonly RouterAddress[] | undefined>;
   /** Machines of the worker pool. Change: in place. */
   readonly machines: readonly Member[];
-  /** Access to the cloud, to delete a load balancer that failed. Undefined: it is not deleted. */
+  /**
+   * Access to the cloud, to delete a load balancer that Octavia could not create. Undefined: such a
+   * load balancer is not deleted.
+   */
   readonly operator: Operator | undefined;
 }
 
 /**
- * Octavia load balancer in front of the ingress controller's node ports. Octavia locks it during
- * each change, so its parts are created one by one. The monitor excludes machines without a Traefik
- * pod, which do not answer.
+ * Octavia load balancer in front of the ingress controller's node ports. Each change locks the load
+ * balancer, so its parts are created one after another. Machines without a Traefik pod do not
+ * answer, so the health monitors exclude them.
  */
 export class IngressBalancer extends Addressed {
   static readonly type = "stackadm:ingress:IngressBalancer";

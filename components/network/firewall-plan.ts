@@ -23,8 +23,8 @@ function firewallPlan(spec: ClusterSpec): FirewallPlan {
     entry,
     reached: reachedRoles(spec, entry, all),
     etcdOn: all.filter((role) => rolesOf(spec)[role].runsEtcd),
-    // A cluster without the program's cloud controller may use another one that creates load
-    // balancers.
+    // A cluster without the program's cloud controller may use another cloud controller, which
+    // creates load balancers.
     balanced: spec.loadBalancer.enabled !== false || spec.ingress?.kind === "workers",
     loadBalancerProvider: spec.loadBalancer.provider,
     serviceCidrs: spec.serviceCidrs,

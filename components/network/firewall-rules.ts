@@ -7,14 +7,18 @@ import { podNetworkTraits, type PodNetworkSpec } from "../pod-network/kinds.js";
 import type { Passage } from "../pod-network/traits.js";
 
 /**
- * Source of connections: machines in a group (new ones are included at once), or an address range.
+ * Source of connections: all machines in a security group, including later ones, or an address
+ * range.
  */
 export type Source = { readonly group: SecurityGroup } | { readonly range: string };
 
 export interface FirewallRule {
-  /** Name of the resource; stable, so that adding or deleting a rule never replaces another one. */
+  /**
+   * Name of the resource. A rule keeps its name when other rules are added or deleted, so that no
+   * rule is replaced.
+   */
   readonly key: string;
-  /** Group that the rule opens. */
+  /** Security group to which the rule belongs. */
   readonly group: SecurityGroup;
   readonly from: Source;
   readonly ethertype: "IPv4" | "IPv6";
@@ -22,7 +26,7 @@ export interface FirewallRule {
   readonly protocol?: "tcp" | "udp" | "icmp" | "ipv6-icmp" | "vrrp" | "4";
   /** First and last port; absent: every port. */
   readonly ports?: readonly [number, number];
-  /** Reason for the rule, which is its description in the cloud. */
+  /** Reason for the rule, which Neutron stores as the description. */
   readonly reason: string;
 }
 
@@ -30,7 +34,7 @@ export interface FirewallPlan {
   /** Ranges of SSH clients. */
   readonly sshCidrs: readonly string[];
   readonly nodes: string;
-  /** Ranges of both IP families. */
+  /** Ranges of pods, of both IP families. */
   readonly pods: readonly string[];
   readonly podNetwork: PodNetworkSpec;
   /** Role of the machines through which SSH reaches the others. */
@@ -39,11 +43,9 @@ export interface FirewallPlan {
   readonly reached: readonly Role[];
   /** Roles of the machines on which etcd runs. */
   readonly etcdOn: readonly Role[];
-  /** Whether load balancers connect to node ports. */
+  /** Whether the cluster can have load balancers, which connect to node ports. */
   readonly balanced: boolean;
-  /**
-   * Octavia provider. `ovn` keeps the client's address, so clients need access to the node ports.
-   */
+  /** Octavia provider. OVN keeps the client's address, so clients need access to the node ports. */
   readonly loadBalancerProvider: string;
   /** Ranges of the clients of Services' load balancers. */
   readonly serviceCidrs: readonly string[];
@@ -51,13 +53,13 @@ export interface FirewallPlan {
   readonly nodePorts: readonly string[];
   /** Ranges of SSH clients at second interfaces. */
   readonly adminCidrs: readonly string[];
-  /** Further rows, which the chosen kinds need, such as that of the endpoint. */
+  /** Further rules that the endpoint of the API needs. */
   readonly more: readonly FirewallRow[];
 }
 
 /** Rules that differ only in their source. */
 export type FirewallRow = Omit<FirewallRule, "key" | "ethertype" | "from"> & {
-  /** Part of the key; stable. */
+  /** Part of the rules' names. Must not change, or the rules are replaced. */
   readonly name: string;
   readonly from: readonly Source[];
 };
@@ -105,7 +107,7 @@ const controlPlaneRows = ({ sshCidrs, reached }: FirewallPlan): readonly Firewal
   ];
 };
 
-/** Returns everything that second interfaces accept. */
+/** Returns the rules of second interfaces. */
 const adminRows = ({ adminCidrs }: FirewallPlan): readonly FirewallRow[] => {
   const opened = { group: "admin", from: adminCidrs.map((range) => ({ range })) } as const;
   if (adminCidrs.length === 0) return [];
@@ -127,8 +129,7 @@ const stackedEtcdRows = (group: Role): readonly FirewallRow[] => [
 ];
 
 /**
- * Returns everything that etcd's own machines accept. They are no nodes, so no other rule opens
- * them.
+ * Returns all rules of separate etcd machines. The rules of nodes do not apply to these machines.
  */
 const etcdRows = ({ entry }: FirewallPlan, group: Role): readonly FirewallRow[] => {
   const both = [{ group: "control-plane" }, { group }] as const;
@@ -156,19 +157,20 @@ const etcdRows = ({ entry }: FirewallPlan, group: Role): readonly FirewallRow[] 
 };
 
 /**
- * Neutron knows no addresses of pods. What a node sends to a pod on another node (kube-proxy's
- * masquerade, host network, API server to webhooks) has the node's address and the pod's port. So
- * nodes accept each other on every port but those of SSH and etcd. This includes kubelet and the
- * exchange of routes.
+ * Target and source of the rules by which nodes accept each other on every port except those of SSH
+ * and etcd. A packet from a node to a pod on another node (kube-proxy's masquerade, host network,
+ * API server to webhooks) has the node's address and the pod's port, which can be any port; Neutron
+ * does not know addresses of pods. The rules also cover kubelet and the exchange of routes.
  */
 const nodeToNode = { group: "node", from: [{ group: "node" }] } as const;
 
 const ssh = { name: "ssh-onward", protocol: "tcp", ports: [22, 22] } as const;
 
 /**
- * Row that lets control planes connect to each other by SSH if the entry is a bastion. If the entry
- * is a control plane, another row is equal, and Neutron refuses a rule twice. Both rows have the
- * same key, so that one is never created before the other is deleted.
+ * Rule that lets control planes connect to each other by SSH in a cluster with a bastion. Without a
+ * bastion, the rule for SSH from the entry machine is equal, and Neutron refuses an equal rule.
+ * Both rules have the same name, so that a new rule is never created before the old rule is
+ * deleted.
  */
 const betweenControlPlanes: FirewallRow = {
   ...ssh,
@@ -221,7 +223,8 @@ const nodeRows = ({ pods, podNetwork, entry }: FirewallPlan): readonly FirewallR
 ];
 
 const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
-  // Load balancers connect from addresses in the machines' network; without them, it has no access.
+  // Load balancers connect from addresses in the machines' network. Without load balancers, this
+  // network has no access to node ports.
   const inside = plan.balanced ? [{ range: plan.nodes }] : [];
   const clients = plan.serviceCidrs.map((range) => ({ range }));
   const direct = plan.nodePorts.map((range) => ({ range }));
@@ -229,7 +232,8 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
   const ports = { group: "node", from, ports: [30000, 32767] } as const;
   const reason = "Load balancers to node ports";
   const open = { ...ports, from: direct, reason: "Clients to node ports" };
-  // If both open the same source, the load balancers' row wins, being the last one with the key.
+  // A range may be in both pairs of rules, which then have the same name. The last rule with a name
+  // is used: that of load balancers.
   return [
     { ...open, name: "node-ports-tcp", protocol: "tcp" },
     { ...open, name: "node-ports-udp", protocol: "udp" },
@@ -238,7 +242,7 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
     {
       name: "service-health",
       group: "node",
-      // A load balancer of the user checks this port, too.
+      // A load balancer of the user may check this port, too.
       from: plan.balanced ? inside : direct,
       protocol: "tcp",
       ports: [10256, 10256],

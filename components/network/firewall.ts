@@ -30,8 +30,8 @@ export class Firewall extends Component {
           name: planned.name,
           description: descriptionOf(args.mark, planned.what),
           tags: tagsOf(args.mark),
-          // No egress rules: replies to allowed connections leave without one, and nothing else may
-          // leave.
+          // Replies to allowed connections need no egress rule. Without egress rules, a second
+          // interface can open no connection.
           ...(planned.group === "admin" && { deleteDefaultRules: true }),
         }),
       ]),
@@ -45,13 +45,15 @@ export class Firewall extends Component {
     return Object.fromEntries([...this.#groups].map(([group, { id }]) => [group, id]));
   }
 
-  /** Returns the IDs of a machine's groups. Without port security there are none. */
+  /**
+   * Returns the IDs of the security groups of machines with a role. Empty without port security.
+   */
   groupIds(role: Role): pulumi.Output<string>[] {
     if (!this.#groups.has("node")) return [];
     return securityGroupsOf(role).map((group) => this.group(group).id);
   }
 
-  /** IDs of the groups of a second interface. */
+  /** IDs of the security groups of second interfaces. */
   get adminGroupIds(): pulumi.Output<string>[] {
     return [this.group("admin").id];
   }
@@ -77,8 +79,8 @@ export class Firewall extends Component {
           : { remoteIpPrefix: from.range }),
         description: rule.reason,
       },
-      // The provider takes 5 s to delete a rule, but Neutron deletes rules with their group.
-      // Neutron refuses a rule that equals an existing one, so the old rule is deleted first.
+      // Neutron deletes rules with their group, while the provider takes 5 s to delete a rule. The
+      // old rule is deleted first, because Neutron refuses a rule that equals an existing one.
       { deletedWith: this.group(group), deleteBeforeReplace: true },
     );
   }

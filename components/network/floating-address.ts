@@ -3,34 +3,34 @@ import * as pulumi from "@pulumi/pulumi";
 import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
 import { Component } from "../support/component.js";
 
-/** Way from the machines' network to the external one. */
+/** Connection of the machines' network to the external network. */
 export interface Outside {
   readonly mark: ClusterMarkInput;
-  /** External network that floating IPs come from. Absent: there are no floating IPs. */
+  /** External network of the floating IPs. Absent: no floating IPs. */
   readonly externalNetwork?: {
     readonly id: pulumi.Input<string>;
     readonly name: pulumi.Input<string>;
   };
-  /** Router interface that connects the machines' subnet. Absent: it existed before. */
+  /** Router interface in the machines' subnet. Absent if the network existed before the cluster. */
   readonly routerInterface?: pulumi.Resource;
 }
 
-/** Port that gets a floating IP. */
+/** Port that gets a floating IP, and the floating IP. */
 export interface Reached {
   readonly portId: pulumi.Input<string>;
-  /** Purpose of a new address, for its description in the cloud, such as `Ingress`. */
+  /** Purpose of a new floating IP, such as `Ingress`, for the description in Neutron. */
   readonly what: string;
-  /** Floating IP that the project has already. @default a new one is created */
+  /** Existing floating IP of the project. @default the program creates a floating IP */
   readonly given?: string | undefined;
 }
 
-/** Public address, and the resource that put it on the port. */
+/** Floating IP, and the resource that attaches it to the port. */
 export interface PublicAddress {
   readonly address: pulumi.Output<string>;
   readonly holder: pulumi.Resource;
 }
 
-/** Base class of what has a public address: the only way in which a port gets a floating IP. */
+/** Base class of components with a floating IP. Only this class attaches floating IPs to ports. */
 export abstract class Addressed extends Component {
   protected addressOutside(
     outside: Outside,
@@ -54,7 +54,8 @@ export abstract class Addressed extends Component {
       "floating-ip",
       {
         pool: externalNetwork.name,
-        // The provider picks any network of that name, so the ID tells Neutron which one is meant.
+        // The provider takes any network with the name in `pool`. The ID tells Neutron which
+        // network to use.
         valueSpecs: { floating_network_id: externalNetwork.id },
         portId,
         description: descriptionOf(mark, what),
@@ -62,8 +63,8 @@ export abstract class Addressed extends Component {
       },
       pulumi.mergeOptions(opts, {
         ...routed(routerInterface),
-        // Used only on creation. Another pool replaces the address; another way to name the pool
-        // must not.
+        // Neutron uses `valueSpecs` only at creation. A change of `pool` replaces the floating IP,
+        // but a change of `valueSpecs` alone must not.
         ignoreChanges: ["valueSpecs"],
       }),
     );
@@ -71,8 +72,8 @@ export abstract class Addressed extends Component {
   }
 
   /**
-   * Attaches an address that the project owns. It has no mark of the cluster, so it is never
-   * deleted.
+   * Attaches an existing floating IP of the project. It has no tags of the cluster, so the program
+   * never deletes it.
    */
   private attachExisting(
     { routerInterface }: Outside,
@@ -87,8 +88,8 @@ export abstract class Addressed extends Component {
         ...routed(routerInterface),
         // A port has at most one floating IP.
         deleteBeforeReplace: true,
-        // Neutron detaches the address when its port is deleted. The provider would detach it from
-        // whichever port has it then, even if that belongs to another cluster.
+        // Neutron detaches the floating IP when the port is deleted. The provider would detach it
+        // from the port that has it at that time, which may belong to another cluster.
         retainOnDelete: true,
       }),
     );
@@ -96,6 +97,6 @@ export abstract class Addressed extends Component {
   }
 }
 
-/** order: Neutron refuses the association until the router has an interface in the port's subnet. */
+/** order: Neutron refuses a floating IP until the router has an interface in the port's subnet. */
 const routed = (routerInterface: pulumi.Resource | undefined): pulumi.CustomResourceOptions =>
   routerInterface ? { dependsOn: [routerInterface] } : {};

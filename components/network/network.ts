@@ -17,7 +17,8 @@ export interface NetworkArgs {
   readonly nodes: string;
   readonly dns: readonly string[];
   /**
-   * Whether the cloud controller adds routes to the router, which are deleted with its interface.
+   * Whether the cloud controller adds routes to the router. The routes are then deleted together
+   * with the router's interface.
    */
   readonly routesOfCloud: boolean;
   /** Addresses in `nodes` that Neutron assigns only on request. */
@@ -29,16 +30,22 @@ export interface NetworkArgs {
   readonly ipv6?: Ipv6Spec;
   /** Existing network, which is not changed. @default a network, subnet and router are created */
   readonly existing?: pulumi.Output<FoundNetwork> | undefined;
-  /** Separate network for addresses of Services. @default they are in the machines' network */
+  /**
+   * Separate network for load balancers of Services.
+   * @default load balancers are in the machines' network
+   */
   readonly ofServices?: ServicesPlace | undefined;
 }
 
-/** Separate network for addresses of Services, before it is created. */
+/** Settings of the separate network for load balancers of Services. */
 export interface ServicesPlace {
   /** Name of network, subnet and router. */
   readonly name: string;
   readonly range: string;
-  /** Network of the floating IPs: Neutron assigns them only where the router leads to it. */
+  /**
+   * External network of the floating IPs of Services. The router of the separate network leads to
+   * it, because Neutron assigns floating IPs only where a router leads to their network.
+   */
   readonly externalNetwork: NonNullable<Outside["externalNetwork"]>;
 }
 
@@ -57,22 +64,26 @@ export class Network extends Component {
   readonly subnetId: pulumi.Output<string>;
   /** IPv6 of the machines. Absent: none. */
   readonly ipv6: MachinesIpv6 | undefined;
-  /** ID of the router. Undefined in an existing network whose router was not named. */
+  /**
+   * ID of the router. Undefined in an existing network for which the specification names no router.
+   */
   readonly routerId: pulumi.Output<string | undefined>;
   /**
-   * Router's external addresses, from which machines without a floating IP connect to the outside.
-   * Undefined if the router was not named.
+   * External addresses of the router, from which machines without a floating IP connect to hosts
+   * outside. Undefined if the specification names no router.
    */
   readonly routerAddresses: pulumi.Output<readonly RouterAddress[] | undefined>;
   /** MTU of the network in bytes, as Neutron reports it. */
   readonly mtu: pulumi.Output<number>;
   readonly outside: Outside;
   /**
-   * Subnet, known only when it is connected to the router. Users of floating IPs thus depend on
-   * this connection, and are deleted before it.
+   * ID of the subnet, known only when the subnet is connected to the router. Resources that use
+   * floating IPs take this ID, so that they are created after the connection and deleted before it.
    */
   readonly routedSubnetId: pulumi.Output<string>;
-  /** Separate network for addresses of Services. Absent: they are in this network. */
+  /**
+   * Separate network for load balancers of Services. Absent: load balancers are in this network.
+   */
   readonly ofServices: Network | undefined;
 
   constructor(name: string, args: NetworkArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -124,8 +135,8 @@ export class Network extends Component {
     const routerInterface = this.make(openstack.networking.RouterInterface, "router-interface", {
       routerId: router.id,
       subnetId: subnet.id,
-      // Neutron keeps an interface that routes use. With this option, the provider deletes them
-      // first.
+      // Neutron does not delete an interface that routes use. `forceDestroy` makes the provider
+      // delete the routes first.
       ...(args.routesOfCloud && { forceDestroy: true }),
     });
     return {
@@ -138,10 +149,11 @@ export class Network extends Component {
   }
 
   /**
-   * Creates a subnet that is deleted by Neutron with its network. The provider would wait 8 s for
-   * each subnet, and on while another user's port is in it, which a network refuses at once. A
-   * subnet that is replaced or removed alone is deleted as usual. If a destroy stops before it
-   * deletes the network, the state no longer has the subnet; the next destroy deletes both.
+   * Creates a subnet that is deleted together with the network, in one request to Neutron. The
+   * provider would wait 8 s for each subnet, and longer while a port of another user is in the
+   * subnet; Neutron refuses to delete a network with such a port at once. A subnet that is replaced
+   * or removed alone is deleted as usual. If a destroy stops before it deletes the network, the
+   * state no longer has the subnet; the next destroy deletes both.
    */
   private makeSubnet(
     role: string,
@@ -152,8 +164,8 @@ export class Network extends Component {
   }
 
   /**
-   * Creates the IPv6 subnet. Its ID comes from the router's interface, since a machine that boots
-   * asks the router for its address.
+   * Creates the IPv6 subnet and connects it to the router. Takes the subnet's ID from the router
+   * interface, so that machines boot after the connection: they ask the router for their addresses.
    */
   private createIpv6(
     args: NetworkArgs,
@@ -181,7 +193,7 @@ export class Network extends Component {
       openstack.networking.RouterInterface,
       "ipv6-router-interface",
       { routerId: router.id, subnetId: subnet.id },
-      // order: a router gets one interface after another.
+      // order: the router gets one interface after another.
       { dependsOn: [routerInterface] },
     );
     return { subnetId, nodes, pods };
@@ -197,8 +209,8 @@ type Place = { readonly [Key in "networkId" | "subnetId"]: pulumi.Output<string>
 };
 
 /**
- * Returns the arguments of a network for nothing but addresses of Services. Only load balancers
- * connect it to the machines' network.
+ * Returns the arguments of the separate network for load balancers of Services. Only load balancers
+ * connect this network to the machines' network.
  */
 const servicesArgs = (
   mark: ClusterMarkInput,

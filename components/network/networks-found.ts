@@ -4,7 +4,9 @@ import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { networkIn, servicesExternalNetworkIn, type CloudFacts } from "../support/catalog.js";
 import type { NetworkArgs } from "./network.js";
 
-/** Returns those looked-up networks that the specification uses. */
+/**
+ * Returns the networks that the specification uses, with the IDs that were looked up in the cloud.
+ */
 export const networksFound = (
   { name, externalNetwork, network, loadBalancer }: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,

@@ -4,14 +4,14 @@ import type { WrittenVolumes } from "../spec/volumes.js";
 import { volumesOf, type PlannedVolume } from "./volumes.js";
 import { roleTable, rolesWith, type Role } from "./roles.js";
 
-/** A taint of a node. */
+/** Taint of a node. */
 export interface Taint {
   readonly key: string;
   readonly value: string;
   readonly effect: string;
 }
 
-/** Returns the taint in the form of kubectl and kubelet. */
+/** Returns the taint as kubectl and kubelet write it: `key=value:effect`. */
 export const taintText = ({ key, value, effect }: Taint): string => `${key}=${value}:${effect}`;
 
 /** Machine of the plan, before it exists. */
@@ -19,9 +19,9 @@ export interface PlannedMachine {
   /** Name of the server, of its port and of the node. */
   readonly name: string;
   readonly role: Role;
-  /** Name of its group in the specification. */
+  /** Name of the machine's group: the name of a worker pool, or the role. */
   readonly pool: string;
-  /** Position in the group, from 0; the last ones are deleted first. */
+  /** Position from 0. If the group shrinks, the highest positions are deleted. */
   readonly position: number;
   /** Availability zone. Absent: Nova chooses. */
   readonly zone?: string;
@@ -32,17 +32,17 @@ export interface PlannedMachine {
   /** Name or ID of the image. */
   readonly image: string;
   readonly generation: number;
-  /** Tags of the server, besides the cluster's marks. */
+  /** Tags of the server that the user wrote. */
   readonly tags: readonly string[];
   readonly metadata: Texts;
-  /** Hints for Nova's scheduler, besides the server group. */
+  /** Hints for Nova's scheduler that the user wrote, in addition to the server group. */
   readonly schedulerHints: Texts;
   readonly volumes: readonly PlannedVolume[];
-  /** Further parts for cloud-init. */
+  /** Parts for cloud-init that the user wrote. */
   readonly cloudInit: readonly string[];
 }
 
-/** Scripts of the user, for bash; empty: none. */
+/** Bash scripts of the user. Empty text: no script. */
 export interface OwnSteps {
   readonly beforeKubeadm: string;
   readonly afterKubeadm: string;
@@ -50,23 +50,23 @@ export interface OwnSteps {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Machines that are created alike and placed apart from each other. */
+/** Machines with the same settings. With `policy`, Nova places the machines on different hosts. */
 export interface PlannedGroup {
   readonly pool: string;
   readonly role: Role;
   /** Path of the group in the specification. */
   readonly path: string;
-  /** Name of the component that creates it, without the cluster's name and a dash. */
+  /** Name of the component that creates the group, without the prefix `<cluster>-`. */
   readonly component: string;
-  /** Name of each machine, without a dash and the position. */
+  /** Beginning of the machines' names, which end in `-<position>`. */
   readonly name: string;
-  /** Policy of the server group; absent: there is none. */
+  /** Policy of the server group. Absent: no server group. */
   readonly policy?: "soft-anti-affinity" | "anti-affinity";
   /** Labels of the nodes. */
   readonly labels: Texts;
   readonly taints: readonly Taint[];
   readonly steps: OwnSteps;
-  /** Further security groups of the machines' ports; names or IDs of existing ones. */
+  /** Existing security groups that the machines' ports also get, by name or ID. */
   readonly securityGroups: readonly string[];
   readonly machines: readonly PlannedMachine[];
 }
@@ -84,7 +84,7 @@ export interface ClusterPlan {
   readonly networkName: string;
   /** Name of the resources of the API's endpoint. */
   readonly endpointName: string;
-  /** Name of the resources that lead to the ingress controller. */
+  /** Name of the load balancer of the ingress controller. */
   readonly ingressName: string;
   readonly securityGroups: readonly PlannedSecurityGroup[];
   /** Fixed addresses in the machines' network: of single machines and of the API. */
@@ -92,26 +92,31 @@ export interface ClusterPlan {
 }
 
 export interface PlannedSecurityGroup {
-  /** Members: `node` is all nodes, `admin` all second interfaces, every other one a role. */
+  /**
+   * Members of the security group: `node` for all nodes, `admin` for all second interfaces,
+   * otherwise the machines with this role.
+   */
   readonly group: SecurityGroup;
   readonly name: string;
-  /** Description of the group for people. */
+  /** Description of the security group in Neutron. */
   readonly what: string;
 }
 
-/** Security groups: one per role, one for all nodes, and one for second interfaces. */
+/** Security group of a role, of all nodes (`node`), or of second interfaces (`admin`). */
 export type SecurityGroup = "node" | "admin" | Role;
 
-/** Returns the security groups of a machine. */
+/** Returns the security groups of the machines with a role. */
 export const securityGroupsOf = (role: Role): readonly SecurityGroup[] =>
   roleTable[role].node ? ["node", role] : [role];
 
 type Place = Pick<PlannedGroup, "pool" | "role" | "path" | "component">;
 
-/** Component of the control planes. */
+/** Name of the component of the control planes, without the prefix `<cluster>-`. */
 export const controlPlaneComponent = "control-plane";
 
-/** Returns the names of a group that a cluster has once, such as `<cluster>-control-plane-0`. */
+/**
+ * Returns the names of a group that a cluster has at most once: control planes, bastion or etcd.
+ */
 const single = (role: Role, path: string = role): Place => ({
   ...{ role, pool: role, path, component: role },
 });
@@ -121,7 +126,7 @@ const placeOf = (pool: string): Place => ({
   ...{ path: `workers.${pool}`, component: `workers-${pool}` },
 });
 
-/** Settings of a single machine that replace those of its group. */
+/** Settings of a single machine, which replace the settings of its group. */
 interface Override extends WrittenVolumes {
   readonly flavor?: string | undefined;
   readonly image?: string | undefined;
@@ -130,7 +135,7 @@ interface Override extends WrittenVolumes {
   readonly generation?: number | undefined;
 }
 
-/** Group as it is written in the specification. */
+/** Machine group as written in the specification. */
 export interface WrittenGroup
   extends
     Pick<PlannedMachine, "tags" | "metadata" | "schedulerHints" | "cloudInit">,
@@ -162,7 +167,7 @@ type Planned = Pick<ClusterSpec, "name" | "image" | "zones"> & {
 };
 type Common = Pick<Planned, "name" | "image" | "zones" | "network">;
 
-/** Returns the zone of the machine at `position`, in rotation. Undefined: Nova chooses. */
+/** Returns the zone at `position`: zones are used in turn. Undefined: Nova chooses. */
 export function zoneAt(zones: readonly string[], position: number): string | undefined {
   return zones.length === 0 ? undefined : zones[position % zones.length];
 }
@@ -199,10 +204,10 @@ function group(
   };
 }
 
-/** Settings that only nodes have. */
+/** Labels and taints of machines that are not nodes. */
 const noNode = { labels: {}, taints: [] } as const;
 
-/** Settings of a group with a single machine that is not part of the cluster. */
+/** Settings of the bastion's group that the specification does not contain. */
 const singleMachine = {
   ...{ ...noNode, nodes: {}, count: 1 },
   spread: "soft",
@@ -218,7 +223,7 @@ const bastionOf = (
     ...written,
   });
 
-/** Returns the fixed addresses, of machines and of the API. */
+/** Returns the fixed addresses of machines and of the API. */
 const addressesIn = (groups: readonly PlannedGroup[], endpoint: Planned["endpoint"]): string[] => [
   ...groups.flatMap(({ machines }) => machines.flatMap(({ address }) => address ?? [])),
   ...(endpoint?.kind === "virtual-ip" ? [endpoint.address ?? []].flat() : []),
@@ -250,9 +255,7 @@ export function planCluster(spec: Planned): ClusterPlan {
   };
 }
 
-/**
- * Returns the name of network, subnet and router of the separate network for Services' addresses.
- */
+/** Returns the name of network, subnet and router of the separate network for load balancers. */
 export const servicesNetworkName = (cluster: string): string => `${cluster}-services`;
 
 const adminGroup = (cluster: string): PlannedSecurityGroup => ({
@@ -260,7 +263,7 @@ const adminGroup = (cluster: string): PlannedSecurityGroup => ({
   what: "Second interfaces of the machines",
 });
 
-/** Returns a security group for each role that the cluster can have, and that of all nodes. */
+/** Returns the security group of all nodes, and one for each role that the cluster can have. */
 const groupsFor = (
   cluster: string,
   apart: readonly PlannedGroup[],
@@ -273,7 +276,7 @@ const groupsFor = (
   })),
 ];
 
-/** Returns all groups: those of nodes, the control planes first, then bastion and etcd. */
+/** Returns all groups: control planes, worker pools, bastion, etcd. */
 export const groupsOf = ({ groups, bastion, etcd }: ClusterPlan): readonly PlannedGroup[] => [
   ...groups,
   ...[bastion, etcd].flatMap((one) => one ?? []),
@@ -287,9 +290,9 @@ export const machinesOf = (plan: ClusterPlan): readonly PlannedMachine[] =>
 export const rolesIn = (plan: ClusterPlan): readonly Role[] =>
   rolesWith(groupsOf(plan).map(({ role }) => role));
 
-/** Returns the role of the machines through which SSH reaches the others. */
+/** Returns the role of the machine through which SSH reaches all other machines. */
 export const entryRole = ({ groups, bastion }: ClusterPlan): Role => (bastion ?? groups[0]).role;
 
-/** Returns the control planes, first the one that the cluster was initialized on. */
+/** Returns the control planes. `kubeadm init` runs on the first. */
 export const controlPlanesOf = ({ groups }: ClusterPlan): readonly PlannedMachine[] =>
   groups[0].machines;

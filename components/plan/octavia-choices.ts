@@ -1,8 +1,11 @@
-/** Options of a cluster's load balancers, which the cloud must offer (pure). */
+/**
+ * Collects the Octavia providers, flavors and zones that a specification uses, for the check
+ * whether Octavia offers them (pure).
+ */
 import type { OctaviaChoices } from "../../cloud/needs.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 
-/** Load balancer, or a setting that creates some: the path and the names of its options. */
+/** Setting that creates one or several load balancers, by its path in the specification. */
 interface Place {
   readonly path: string;
   readonly flavorId?: string | undefined;
@@ -11,7 +14,7 @@ interface Place {
   readonly key: "zone" | "availabilityZone";
 }
 
-/** Options in the form for the cloud controller. */
+/** Flavor and zone with the names that annotations of Services and cloud.conf use. */
 interface Annotated {
   readonly flavorId?: string | undefined;
   readonly availabilityZone?: string | undefined;
@@ -24,7 +27,7 @@ export const servesBalancers = ({
 }: Pick<ClusterSpec, "loadBalancer" | "cloudController">): boolean =>
   loadBalancer.enabled !== false && cloudController.enabled !== false;
 
-/** Returns the program's own load balancers. */
+/** Returns the settings of load balancers that the program itself creates. */
 const ownPlaces = ({ endpoint, ingress }: ClusterSpec): Place[] => [
   ...(endpoint.kind === "load-balancer"
     ? [{ ...endpoint, path: "endpoint", key: "zone" as const }]
@@ -32,7 +35,7 @@ const ownPlaces = ({ endpoint, ingress }: ClusterSpec): Place[] => [
   ...(ingress?.kind === "workers" ? [{ ...ingress, path: "ingress", key: "zone" as const }] : []),
 ];
 
-/** Returns the settings of load balancers that the cloud controller creates. */
+/** Returns the settings of load balancers that the cloud controller creates for Services. */
 function placesOfServices(spec: ClusterSpec): Place[] {
   if (!servesBalancers(spec)) return [];
   const { loadBalancer, ingress, samples, sampleServices } = spec;
@@ -48,7 +51,8 @@ function placesOfServices(spec: ClusterSpec): Place[] {
 }
 
 /**
- * Returns the providers by setting. The API's load balancer may have another one than all others.
+ * Returns the Octavia providers in use, by path of the setting. Only the API's load balancer can
+ * have a provider of its own.
  */
 function providersOf(spec: ClusterSpec): Record<string, string> {
   const { endpoint, ingress, loadBalancer } = spec;
@@ -72,7 +76,10 @@ const written = (
     }),
   );
 
-/** Returns what is requested from Octavia. Undefined: nothing. */
+/**
+ * Returns the providers, flavors and zones that Octavia must offer. Returns undefined if the
+ * specification needs no load balancers.
+ */
 export function octaviaChoices(spec: ClusterSpec): OctaviaChoices | undefined {
   const providers = providersOf(spec);
   if (Object.keys(providers).length === 0) return undefined;

@@ -8,7 +8,10 @@ import {
   type PlannedMachine,
 } from "./cluster-plan.js";
 
-/** Generation in which each existing server was created, by name. Empty: unknown. */
+/**
+ * Existing servers: the name of each, with the generation in which the server was created. Empty
+ * generation: unknown.
+ */
 export type Existing = ReadonlyMap<string, string>;
 
 interface Problem {
@@ -22,7 +25,7 @@ interface Replaced {
   readonly made: string;
 }
 
-/** Returns the machines whose servers are known to have another generation. */
+/** Returns the machines whose server is known to have another generation than the plan. */
 export const replacedOf = (machines: readonly PlannedMachine[], existing: Existing): Replaced[] =>
   machines.flatMap((machine) => {
     const made = existing.get(machine.name) ?? "";
@@ -30,8 +33,9 @@ export const replacedOf = (machines: readonly PlannedMachine[], existing: Existi
   });
 
 /**
- * Returns the generations that may change in an existing cluster, but not together with every other
- * change. They are recorded, so that a change is checked, unless all are 0.
+ * Returns the generations of control planes, bastion and etcd, by path. The state records these
+ * values, so that a change is checked: not every run may replace these machines. Leaves out a group
+ * in which all generations are 0.
  */
 export const keptGenerations = ({ groups: [leading], bastion, etcd }: ClusterPlan): Frozen =>
   Object.fromEntries(
@@ -54,19 +58,26 @@ export function replacementProblems(spec: ClusterSpec, existing: Existing): Prob
 }
 
 /**
- * Function that completes an error message: why a machine must not be replaced, and that `made`,
- * the generation of its server, must be written again. Undefined: it may be replaced.
+ * Function that ends an error message. Says why the run must not replace the machine, and asks the
+ * user to write `made` again, the generation of the existing server. Undefined: the run may replace
+ * the machine.
  */
 type Reason = ((made: string) => string) | undefined;
 
-/** Machines that are replaced in the order of their positions, with their settings. */
+/**
+ * Group whose machines are replaced in the order of their positions. `nodes` are the settings of
+ * single machines.
+ */
 interface Ordered {
   readonly path: "controlPlane" | "etcd";
   readonly nodes: Readonly<Record<string, { readonly generation?: number | undefined }>>;
   readonly machines: readonly PlannedMachine[];
 }
 
-/** Returns the problems of a group: one for the group, or one per machine if generations differ. */
+/**
+ * Returns a problem for the whole group if its machines have one generation, otherwise a problem
+ * for each machine.
+ */
 function ofGroup(
   { path, nodes, machines }: Ordered,
   existing: Existing,
@@ -121,8 +132,8 @@ function againstControlPlane(
 }
 
 /**
- * Returns the reason if a later machine is missing: two would then be down. Missing machines before
- * this one are recreated first.
+ * Returns a reason not to replace a machine if a machine with a higher position is missing: two
+ * machines would then be down. A missing machine with a lower position is recreated before.
  */
 function missingBehind(
   position: number,
@@ -144,7 +155,8 @@ function againstMember(
   if (machines.length < 3)
     return (made) =>
       `the only machine of etcd, and the cluster's data would go with it; write ${made} again`;
-  // Replacing a control plane needs etcd, and the SSH route to etcd's machines may lead through it.
+  // To replace a control plane, etcd must work. Besides, SSH to etcd's machines may lead through
+  // the control plane.
   const beside = replacedOf(controlPlanesOf(plan), existing).map(({ machine }) => machine.name);
   if (beside.length > 0)
     return (made) =>
@@ -152,19 +164,20 @@ function againstMember(
   return missingBehind(position, machines, existing);
 }
 
-/** Returns the control planes' servers that are no longer planned. */
+/** Returns the names of existing servers of control planes that the plan no longer contains. */
 export const leavingOf = (plan: ClusterPlan, existing: Existing): string[] =>
   [...existing.keys()].filter((name) => leaves(name, plan));
 
-/** Returns whether a server belongs to a control plane that is no longer planned. */
+/** Returns whether the server is that of a control plane that the plan no longer contains. */
 const leaves = (name: string, { groups: [group] }: ClusterPlan): boolean =>
   name.startsWith(`${group.name}-`) &&
   /^\d+$/.test(name.slice(group.name.length + 1)) &&
   !group.machines.some((one) => one.name === name);
 
 /**
- * Refuses to replace the bastion together with other machines. A new bastion has a new host key,
- * but leaving machines are reached with the key from the last run.
+ * Refuses to replace the bastion in a run that also replaces or deletes other machines. The new
+ * bastion would have a new host key, but the scripts that run before a machine is deleted use the
+ * host key of the last run.
  */
 function ofBastion(plan: ClusterPlan, existing: Existing): Problem[] {
   const [bastion] = replacedOf(plan.bastion?.machines ?? [], existing);

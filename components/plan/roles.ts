@@ -6,12 +6,12 @@ export type Role = "control-plane" | "worker" | "bastion" | "etcd";
 /** Label of a worker's node, whose value is the worker's pool. */
 export const poolLabel = "stackadm.io/pool";
 
-/** Step that another machine runs for a leaving one, before the leaving one's server is deleted. */
+/** Step that another machine runs before the server of a machine is deleted. */
 export type Leave = "drain" | "remove-etcd-member" | "keep-majority";
 
 /**
- * Check of a machine when the cluster is verified, besides whether its node is Ready
- * (automation/verify/machines.ts).
+ * Check that a verification of the cluster makes on a machine (automation/verify/machines.ts), in
+ * addition to the check that nodes are Ready.
  */
 export type Proof = "etcd-pod" | "etcd-health" | "login";
 
@@ -20,43 +20,50 @@ export interface RoleRow {
   /** Name of the role in the security group's description. */
   readonly title: string;
   /**
-   * Whether its machines are nodes: in the security group of all nodes, open to each other, with
-   * pods.
+   * Whether machines with the role are Kubernetes nodes: they run pods, and are in the security
+   * group of all nodes.
    */
   readonly node: boolean;
   /**
-   * Whether its machines have etcd's data. Most of them must then live, so they change in order.
+   * Whether machines with the role run etcd members. A majority of members must stay up, so the
+   * machines are changed one after another.
    */
   readonly runsEtcd: boolean;
-  /** Images of kubeadm's list that its pods need, by name; `all`: every one. */
+  /**
+   * Names or regular expressions of the images in kubeadm's list that machines with the role need.
+   * `all`: every image.
+   */
   readonly kubeadmImages: "all" | readonly string[];
   /**
-   * Images of add-ons that its pods need, in order of use, besides those of the pod network and
-   * storage.
+   * Images of add-ons that machines with the role need, in the order of use, in addition to the
+   * images of pod network and storage.
    */
   readonly addonImages: readonly ImageName[];
-  /** Label that identifies its nodes. The program sets that of a pool, kubeadm all others. */
+  /**
+   * Label of nodes with the role. The program sets the label of worker pools, kubeadm sets the
+   * others.
+   */
   readonly label?: string;
   /**
-   * Credentials for a joining machine (kubeadm/scripts/mint.sh, etcd/scripts/mint.sh). A machine
-   * with `certificates` serves the API.
+   * Credentials that a joining machine gets (kubeadm/scripts/mint.sh, etcd/scripts/mint.sh).
+   * Machines with `certificates` run an API server.
    */
   readonly grant: "token" | "certificates" | "membership" | "nothing";
-  /** Steps before a server is deleted. Empty: it is deleted without any. */
+  /** Steps before a server is deleted. Empty: the server is deleted without any step. */
   readonly leaves: readonly Leave[];
   readonly proofs: readonly Proof[];
   /**
-   * Whether a replaced machine keeps its host key. Root on a control plane or on etcd's machines
-   * has access to the whole cluster, so a new key would protect nothing. A new key would break
-   * connections: scripts of leaving machines have the key from when they were created, and joining
-   * machines know the keys of all others before these are replaced.
+   * Whether a machine has the same SSH host key again after a replacement. A new key would break
+   * connections: scripts that run before a machine is deleted know the host key of an earlier run,
+   * and joining machines get all host keys before any machine is replaced. A new key would protect
+   * nothing, because root on these machines has access to the whole cluster.
    */
   readonly keepsHostKey: boolean;
-  /** Taints that kubeadm sets on its nodes. */
+  /** Taints that kubeadm sets on nodes with the role. */
   readonly taints: readonly string[];
 }
 
-/** Row of each role. */
+/** Facts about each role, in a cluster with etcd on the control planes. See {@link rolesOf}. */
 export const roleTable: Readonly<Record<Role, RoleRow>> = {
   "control-plane": {
     title: "control-plane",
@@ -116,18 +123,20 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
 /** Returns all roles in the order of the table. */
 const roles = (): Role[] => Object.keys(roleTable) as Role[];
 
-/** Returns whether most machines of a role must live. */
+/** Returns whether a majority of the machines with a role must stay up, because they run etcd. */
 export const livesByMajority = (role: string): boolean =>
   roles().some((one) => one === role && roleTable[one].runsEtcd);
 
 /** Returns the roles whose machines are nodes. */
 export const nodeRoles = (): Role[] => roles().filter((role) => roleTable[role].node);
 
-/** Returns the roles that a cluster's machines can have: those of nodes, and those in `apart`. */
+/**
+ * Returns the roles that a cluster's machines can have: the roles of nodes, and the roles `apart`.
+ */
 export const rolesWith = (apart: readonly Role[]): Role[] =>
   roles().filter((role) => roleTable[role].node || apart.includes(role));
 
-/** Row of control planes if etcd has its own machines: nothing of etcd is on them. */
+/** Facts about control planes in a cluster whose etcd members run on separate machines. */
 const withoutEtcd: RoleRow = {
   ...roleTable["control-plane"],
   runsEtcd: false,

@@ -3,17 +3,18 @@ import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { controlPlanesOf, planCluster, type ClusterPlan } from "./cluster-plan.js";
 import { leavingOf, replacedOf, type Existing } from "./replacements.js";
 
-/** Version of Kubernetes that a cluster had before the run. */
+/** Kubernetes version of a cluster before the run. */
 export interface VersionBefore {
-  /** Version in the specification of the run before. */
+  /** Version in the specification of the previous run. */
   readonly written: string | undefined;
   /**
-   * Earliest version that one of its machines has. Undefined: no run of this release has finished.
+   * Lowest version that a machine of the cluster has. Undefined: no run of this release of the
+   * program has finished.
    */
   readonly reached: string | undefined;
 }
 
-/** Version and servers that an existing cluster had before the run. */
+/** Kubernetes version and servers of an existing cluster before the run. */
 export interface Before extends VersionBefore {
   /** Servers that are known to exist. */
   readonly existing: Existing;
@@ -24,11 +25,13 @@ interface Problem {
   readonly message: string;
 }
 
-/** Returns whether machines of a cluster get another version than they have. */
+/** Returns whether the run changes the Kubernetes version of machines. */
 export const isUpgrade = ({ kubernetes }: ClusterSpec, reached: string | undefined): boolean =>
   reached !== undefined && reached !== kubernetes.version;
 
-/** Returns why an existing cluster cannot get the wanted version, or not in this run. */
+/**
+ * Returns a problem if the cluster cannot get the wanted Kubernetes version, or not in this run.
+ */
 export function upgradeProblems(spec: ClusterSpec, before: Before): Problem[] {
   const { version } = spec.kubernetes;
   const { written = version, reached } = before;
@@ -41,7 +44,10 @@ export function upgradeProblems(spec: ClusterSpec, before: Before): Problem[] {
   return message === undefined ? [] : [{ path: "cluster.kubernetes.version", message }];
 }
 
-/** Returns why Kubernetes and kubeadm do not support the step to this version. */
+/**
+ * Returns why Kubernetes does not support this change of the version: a downgrade, or a skipped
+ * minor version. Undefined: supported.
+ */
 function againstVersion(reached: string, version: string): string | undefined {
   if (compareVersions(version, reached) < 0)
     return `${version} is earlier than ${reached}, and no cluster goes back; write ${reached}, or a later release`;
@@ -52,9 +58,10 @@ function againstVersion(reached: string, version: string): string | undefined {
 }
 
 /**
- * Returns which other change of the run forbids an upgrade. A joining machine has a kubelet of the
- * new version, which must not be newer than an API server, and kubeadm waits for the oldest API
- * server. After the upgrade has begun, a machine that was lost is recreated with the new version.
+ * Returns why the run cannot upgrade: it also replaces, removes or adds a control plane or an etcd
+ * machine. A joining machine would have the new kubelet, which must not be newer than any API
+ * server. If the upgrade began in an earlier run (`begun`), a missing machine is recreated with the
+ * new version.
  */
 function againstRun(plan: ClusterPlan, existing: Existing, begun: boolean): string | undefined {
   const machines = [...controlPlanesOf(plan), ...(plan.etcd?.machines ?? [])];

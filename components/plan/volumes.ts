@@ -1,6 +1,6 @@
 import { machinesZone, type WrittenVolume, type WrittenVolumes } from "../spec/volumes.js";
 
-/** Mount of a volume: path, mode, and the service that must not start without it. */
+/** Mount of a volume: path, mode, and the service that must not start without the mount. */
 interface Mount {
   readonly path: string;
   readonly mode: string;
@@ -9,13 +9,13 @@ interface Mount {
 }
 
 /**
- * Purposes of volumes, one row each. The program does not mount the root volume: the machine boots
- * from it.
+ * Mount of each volume, by the volume's purpose. The root volume has none: the machine boots from
+ * it.
  */
 export const volumePurposes = {
   root: undefined,
   runtime: { path: "/var/lib/containerd", mode: "0711", unit: "containerd" },
-  // kubelet starts etcd, which would otherwise begin empty on the machine's own disk.
+  // kubelet starts etcd. Without the mount, etcd would start without its data on the root disk.
   etcd: { path: "/var/lib/etcd", mode: "0700", unit: "kubelet" },
 } as const satisfies Readonly<Record<string, Mount | undefined>>;
 export type VolumePurpose = keyof typeof volumePurposes;
@@ -26,16 +26,16 @@ export interface PlannedVolume extends WrittenVolume {
   readonly name: string;
 }
 
-/** Returns the volume with the machine's zone instead of the placeholder. */
+/** Returns the volume with the machine's zone (`machines`) in place of the placeholder. */
 const placed = ({ zone, ...volume }: WrittenVolume, machines = ""): WrittenVolume => ({
   ...volume,
   ...(zone !== undefined && { zone: zone.replaceAll(machinesZone, machines) }),
 });
 
 /**
- * Returns the volumes of a machine, the root volume first. Volumes that are written for the machine
- * replace those of its group. `zone` is the machine's; it is set if a volume refers to it
- * (spec/volumes.ts).
+ * Returns the volumes of a machine, the root volume first. A volume of the machine (`own`) replaces
+ * the volume of the group with the same purpose. `zone` is the machine's zone; spec/volumes.ts
+ * requires a zone if a volume refers to it.
  */
 export const volumesOf = (
   { name: machine, zone }: { readonly name: string; readonly zone: string | undefined },
@@ -48,16 +48,16 @@ export const volumesOf = (
   });
 
 /**
- * Slots for disks of a KVM machine with virtio-blk, one for each disk. Its PCI bus has 32, of which
- * some seven are for the chipset, the display, the network, the memory balloon, random numbers and
- * the serial port.
+ * Number of disks of a KVM machine with virtio-blk, where each disk takes a slot of the PCI bus.
+ * The bus has 32 slots, of which some seven are for the chipset, the display, the network, the
+ * memory balloon, random numbers and the serial port.
  */
 const slots = 25;
 
 /**
  * Returns how many further volumes each machine can attach. All nodes report the same number, so
- * the machine with most volumes decides. `interfaces`: how many a machine has; the second takes a
- * slot, too.
+ * the machine with most volumes decides. `interfaces` is the number of network interfaces of a
+ * machine; the second interface also takes a slot.
  */
 export function attachableVolumes(
   machines: readonly { readonly volumes: readonly PlannedVolume[] }[],
@@ -78,6 +78,6 @@ export function volumeLine(purpose: VolumePurpose, id: string): string {
   return [purpose, id, ...(mount ? [mount.path, mount.mode, mount.unit] : [])].join(" ");
 }
 
-/** Returns the lines of all volumes of a machine; `ids` has the same order. */
+/** Returns the lines of all volumes of a machine. `ids` are the IDs in the order of `volumes`. */
 export const volumeLines = (volumes: readonly PlannedVolume[], ids: readonly string[]): string =>
   volumes.map(({ purpose }, index) => volumeLine(purpose, ids[index] ?? "")).join("\n");

@@ -1,6 +1,6 @@
 /**
- * Pod networks that a cluster can have, each with a folder and a row (pure). pod-network.ts deploys
- * them.
+ * Table of the pod networks that a cluster can have (pure). Each has a folder here; pod-network.ts
+ * deploys the pod network of a cluster.
  */
 import type { z } from "zod";
 import { rangesOf, type ClusterRanges } from "../../base/addresses.js";
@@ -26,28 +26,34 @@ type Rows = typeof podNetworks;
 export type PodNetworkKind = keyof Rows;
 export const podNetworkKinds = Object.keys(podNetworks) as readonly PodNetworkKind[];
 
-/** Options of one kind, or of any of several, with all defaults. */
+/** Options of a pod network, with all defaults. For several kinds, the union of their options. */
 export type OptionsOf<Kind extends PodNetworkKind> = z.output<Rows[Kind]["options"]>;
 
 /** Specification of a pod network, with all defaults. */
 export type PodNetworkSpec = OptionsOf<PodNetworkKind>;
 
-/** Kinds that hints suggest: the default, and one that needs no permission at ports. */
+/**
+ * Pod networks that error messages suggest: the default, and a pod network that needs no allowed
+ * address pairs at the machines' ports.
+ */
 export const otherPodNetworks = {
   usual: "kube-router",
   wrapped: "flannel",
 } as const satisfies Record<string, PodNetworkKind>;
 
-/** Separate namespaces of all kinds, whichever the cluster has. */
+/**
+ * Namespaces of all pod networks that have a separate namespace, whichever pod network the cluster
+ * has.
+ */
 export const podNetworkNamespaces = Object.values<{ readonly namespace?: string }>(
   podNetworks,
 ).flatMap(({ namespace }) => namespace ?? []);
 
-/** Returns the traits of a specified pod network. */
+/** Returns the facts about a pod network with its options. See {@link PodNetworkTraits}. */
 export const podNetworkTraits = (spec: PodNetworkSpec): PodNetworkTraits =>
   (podNetworks[spec.kind].traits as (options: PodNetworkSpec) => PodNetworkTraits)(spec);
 
-/** Returns every range that the machines' ports allow. */
+/** Returns the ranges from which the machines' ports may send (allowed address pairs). */
 export const routedRangesOf = ({
   podNetwork,
   network,
@@ -65,8 +71,6 @@ export const overheadOf = (spec: PodNetworkSpec, withIpv6: boolean): number => {
   return withIpv6 && "overhead" in ipv6 ? ipv6.overhead : overhead;
 };
 
-/**
- * Returns {@link PodNetworkTraits.routesOfCloud}: routes on the cluster's router lead to the pods.
- */
+/** Returns whether the cloud controller sets routes to pods on the cluster's router. */
 export const routedByCloud = (spec: PodNetworkSpec): boolean =>
   podNetworkTraits(spec).routesOfCloud === true;

@@ -21,7 +21,7 @@ type Made = new (
 
 const { core, rbac, apps, policy, apiextensions } = kubernetes;
 
-/** Class of each type. A type without a row here is a type error. */
+/** Pulumi class for each type of object. The compiler reports a type without a class. */
 const classes: Readonly<Record<ManifestType, unknown>> = {
   "v1 Namespace": core.v1.Namespace,
   "v1 ServiceAccount": core.v1.ServiceAccount,
@@ -46,7 +46,10 @@ const roleOf = ({ kind, metadata: { name } }: ManifestObject): string =>
 
 /** Add-on that creates a resource for each object of a published manifest. */
 export abstract class ManifestAddon extends Addon {
-  /** Returns the published objects. An earlier check has already reported their problems. */
+  /**
+   * Returns the objects of the published manifest. Throws an error if the manifest is invalid,
+   * which an earlier check should have reported.
+   */
   protected read(
     pinned: PinnedManifest,
     anchors: Anchors,
@@ -68,8 +71,8 @@ export abstract class ManifestAddon extends Addon {
     const workloads = objects.filter(isWorkload).map((object) => ({
       object,
       made: this.object(classOf(object), roleOf(object), object, {
-        // order: pods are refused without their account, and fail without rights, CRDs and
-        // configuration.
+        // order: pods are refused without their service account, and fail without permissions, CRDs
+        // and configuration.
         dependsOn: before,
         customTimeouts: this.daemonSetTimeouts,
       }),

@@ -8,13 +8,19 @@ import { readManifest, type Anchors, type Manifest } from "./manifest-objects.js
 
 type ByManifest = Extract<PodNetworkSpec, { readonly manifest: PinnedManifest }>["kind"];
 
-/** Anchors of each kind with a manifest. A kind without a row here is a type error. */
+/**
+ * Required parts of each pod network's manifest. The compiler reports a pod network that has a
+ * manifest but is missing here.
+ */
 const anchors: Readonly<Record<ByManifest, (network: Checked["network"]) => Anchors>> = {
   calico: calicoAnchorsOf,
   canal: () => canalAnchors,
 };
 
-/** Returns the objects of a pinned manifest, or a sentence that says what is wrong with it. */
+/**
+ * Returns the objects of a pinned manifest, or an error message if the manifest is unreadable or
+ * lacks a part in `wanted`.
+ */
 export function manifestOf(pinned: PinnedManifest, wanted: Anchors, files?: PinnedFiles): Manifest {
   const read = readPinned(pinned, files);
   if ("problem" in read) return read;
@@ -31,7 +37,7 @@ interface Checked {
   readonly network: { readonly ipv6?: object | undefined };
 }
 
-/** Returns the problems of a pod network's manifest. Checked before anything changes. */
+/** Returns the problem with a pod network's manifest, if any. Called before anything changes. */
 export function manifestProblems(
   { podNetwork: spec, network }: Checked,
   files?: PinnedFiles,

@@ -9,7 +9,7 @@ const objectSchema = z.looseObject({
   kind: z.string(),
   metadata: z.looseObject({ name: z.string(), namespace: z.string().optional() }),
 });
-/** Object of a manifest. Values that are known later are inputs of Pulumi. */
+/** Object of a manifest. Values that are only known during an update are Pulumi inputs. */
 export type ManifestObject = z.output<typeof objectSchema>;
 
 const containerSchema = z.looseObject({
@@ -53,13 +53,19 @@ export const typeOf = ({ apiVersion, kind }: ManifestObject): ManifestType =>
 const workloadKinds = ["DaemonSet", "Deployment"];
 export const isWorkload = ({ kind }: ManifestObject): boolean => workloadKinds.includes(kind);
 
-/** Parts of a manifest that receive the cluster's settings, so that it must have them. */
+/**
+ * Parts of a manifest into which the cluster's settings are written. A manifest without these parts
+ * is refused.
+ */
 export interface Anchors {
   readonly configMap: string;
   readonly daemonSet: string;
   /** Containers of the DaemonSet that receive settings. */
   readonly containers: readonly string[];
-  /** Text in the ConfigMap that is changed, and its name in error messages. @default none */
+  /**
+   * Text in the ConfigMap that is replaced. `says` is the name of the text in error messages.
+   * @default none
+   */
   readonly data?: { readonly key: string; readonly pattern: RegExp; readonly says: string };
 }
 
@@ -67,7 +73,8 @@ export type Manifest =
   { readonly objects: readonly ManifestObject[] } | { readonly problem: string };
 
 /**
- * Returns the objects of a manifest. Refuses a manifest of something other than its pod network.
+ * Returns the objects of a manifest, or an error message if the manifest has unknown objects or
+ * lacks a part in `anchors`.
  */
 export function readManifest(text: string, anchors: Anchors): Manifest {
   try {
@@ -153,8 +160,8 @@ const mapContainers =
   };
 
 /**
- * Sets the registry's copies of images, or the user's replacements, and makes the last lines of a
- * failed container's log its message, which a failed `up` shows.
+ * Returns a change of all containers. The image becomes the copy in the registry or the replacement
+ * of the user. A failed container reports the last lines of its log, which a failed `up` shows.
  */
 export const runHere = (registry: ImageRegistry | undefined, own?: OwnImages): Change =>
   mapContainers((container) => ({
@@ -163,21 +170,21 @@ export const runHere = (registry: ImageRegistry | undefined, own?: OwnImages): C
     terminationMessagePolicy: "FallbackToLogsOnError",
   }));
 
-/** Sets values of a ConfigMap; all others are kept. */
+/** Returns a change that sets values of a ConfigMap and keeps all other values. */
 export const withData = (name: string, data: Readonly<Record<string, Late>>): Change =>
   only("ConfigMap", name, (object) => ({
     ...object,
     data: { ...(object["data"] as object), ...data },
   }));
 
-/** Edits a text of a ConfigMap. */
+/** Returns a change that edits one value of a ConfigMap. */
 export const withEdited = (name: string, key: string, edit: (text: string) => string): Change =>
   only("ConfigMap", name, (object) => {
     const data = object["data"] as Readonly<Record<string, unknown>>;
     return { ...object, data: { ...data, [key]: edit(String(data[key])) } };
   });
 
-/** Changes one container of a DaemonSet. */
+/** Returns a change of one container of a DaemonSet. */
 export const withContainer = (
   daemonSet: string,
   name: string,
@@ -192,7 +199,7 @@ export const withContainer = (
 /** Value of an environment variable: a text, or a field of the pod. */
 export type Variable = string | { readonly fieldPath: string };
 
-/** Sets variables of a container; all others are kept. */
+/** Returns a function that sets variables of a container and keeps all other variables. */
 export const withVariables =
   (variables: Readonly<Record<string, Variable>>) =>
   (container: ManifestContainer): ManifestContainer => ({
@@ -205,7 +212,10 @@ export const withVariables =
     ],
   });
 
-/** Adds an annotation that restarts the pods of a DaemonSet when its value changes. */
+/**
+ * Returns a change that adds an annotation to the pods of a DaemonSet. Another value restarts the
+ * pods.
+ */
 export const withChecksum = (daemonSet: string, value: Late): Change =>
   only("DaemonSet", daemonSet, (object) => {
     const { spec } = object as Workload;

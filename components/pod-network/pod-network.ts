@@ -11,24 +11,29 @@ import type { ImageRegistry, ImageTable, OwnImages } from "../../base/images.js"
 import type { PinnedFiles } from "../support/pinned-file.js";
 import type { AddonArgs } from "../support/addon.js";
 
-/** Kinds that the program deploys. */
+/** Kinds of pod networks that the program deploys. */
 export type DeployedKind = Exclude<PodNetworkKind, "none">;
 
-/** Arguments of every pod network; each uses those that it needs. */
+/** Arguments of every pod network component, which ignores the arguments that it does not need. */
 export interface PodNetworkSettings<Kind extends DeployedKind = DeployedKind> extends AddonArgs {
-  /** Options of the kind. */
+  /** Options of the pod network in the specification. */
   readonly options: OptionsOf<Kind>;
   /** Images by name. Change: in place, one node after another. */
   readonly images: ImageTable;
   /**
-   * Registry of the site's copies of images that a manifest names. Change: in place. @default none
+   * Registry with copies of the images that a published manifest names. Change: in place.
+   * @default none
    */
   readonly registry?: ImageRegistry | undefined;
-  /** Images that replace those. Change: in place, one node after another. @default none */
+  /**
+   * Images of the user that replace images of a published manifest. Change: in place, one node
+   * after another.
+   * @default none
+   */
   readonly ownImages?: OwnImages | undefined;
   /**
-   * Directories of published manifests and their copies. Change: in place. @default see {@link
-   * PinnedFiles}
+   * Directories for published manifests and their cache. Change: in place.
+   * @default see {@link PinnedFiles}
    */
   readonly files?: PinnedFiles | undefined;
   /** Range of pod addresses. Change: refused. */
@@ -37,7 +42,10 @@ export interface PodNetworkSettings<Kind extends DeployedKind = DeployedKind> ex
   readonly serviceCidr: string;
   /** IPv6 ranges of pods and Services. Change: refused. @default none */
   readonly ipv6?: ClusterRanges | undefined;
-  /** Name by which machines know the API. Change: refused. @default it is reached as a Service */
+  /**
+   * Name of the API that machines resolve. Change: refused.
+   * @default pods reach the API as a Service
+   */
   readonly apiName?: string | undefined;
   /** MTU of the pods' interfaces in bytes. Change: in place, for new pods. */
   readonly podMtu: pulumi.Input<number>;
@@ -57,7 +65,7 @@ type Component<Kind extends DeployedKind> = new (
   opts?: pulumi.ComponentResourceOptions,
 ) => Addon & { readonly daemonSet: kubernetes.apps.v1.DaemonSet };
 
-/** Component of each kind. A kind without a row here is a type error. */
+/** Component of each pod network. The compiler reports a pod network without a component. */
 const components: { readonly [Kind in DeployedKind]: Component<Kind> } = {
   "kube-router": KubeRouter,
   "cloud-routes": KubeRouter,
@@ -70,12 +78,15 @@ const components: { readonly [Kind in DeployedKind]: Component<Kind> } = {
 export const isDeployed = (spec: PodNetworkSpec): spec is OptionsOf<DeployedKind> =>
   spec.kind !== "none";
 
-/** Pod network of the cluster. This is the only class that selects a component by the kind. */
+/** Pod network of the cluster. Only this class selects the component for the `kind`. */
 export class PodNetwork extends Addon {
-  // Type in the state of existing clusters.
+  // The state of existing clusters contains this type, so it must not change.
   static readonly type = "stackadm:addons:NetworkPlugin";
 
-  /** DaemonSet; when it is created, pods on all nodes known until then reach each other. */
+  /**
+   * DaemonSet of the pod network. Its creation ends when pods on all nodes that existed at that
+   * time reach each other.
+   */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(name: string, args: PodNetworkArgs, opts?: pulumi.ComponentResourceOptions) {

@@ -1,15 +1,14 @@
-/** Traits of a pod network that other parts depend on before it is deployed (pure). */
+/** Facts about a pod network that other parts of the program need before its deployment (pure). */
 import type { z } from "zod";
 import type { ClusterRanges, Ipv6Mode } from "../../base/addresses.js";
 import type { ImageName } from "../../base/images.js";
 import type { Late } from "../support/kubernetes-types.js";
 
 /**
- * Traffic that a pod network needs between machines, besides what every cluster's machines
- * exchange.
+ * Traffic that a pod network needs between machines, in addition to the traffic of every cluster.
  */
 export interface Passage {
-  /** Name of the rule; stable. */
+  /** Part of the name of the firewall rules. Must not change, or the rules are replaced. */
   readonly name: string;
   /** Source addresses of the packets. */
   readonly from: "machines" | "pods" | { readonly range: string };
@@ -17,16 +16,16 @@ export interface Passage {
   readonly protocol?: "tcp" | "udp" | "4";
   /** First and last port; absent: every port. */
   readonly ports?: readonly [number, number];
-  /** Reason for the rule, which is its description in the cloud. */
+  /** Reason for the rule, which Neutron stores as the description. */
   readonly reason: string;
 }
 
 type Range = keyof ClusterRanges;
 
 /**
- * Path of a packet to a pod on another machine. Neutron drops packets whose source address the
- * sender's port does not allow: either the ports allow these ranges, or packets are encapsulated in
- * packets of the machines.
+ * Path of a packet to a pod on another machine. Neutron drops packets whose source address the port
+ * of the sender does not allow. So either ports allow the addresses in `routedRanges`, or machines
+ * encapsulate the packets of pods in packets with their own addresses.
  */
 type Path =
   | {
@@ -42,9 +41,12 @@ type Path =
     }
   | {
       readonly encapsulation: "vxlan" | "ipip" | "fou";
-      /** Bytes that encapsulation adds to a packet. The pods' MTU is the network's minus these. */
+      /**
+       * Bytes that encapsulation adds to a packet. The MTU of pods is the network's MTU minus these
+       * bytes.
+       */
       readonly overhead: number;
-      /** Range of Services, if machines answer for addresses of Services. */
+      /** Range of Services, if machines send packets with addresses of Services. */
       readonly routedRanges: readonly "services"[];
     }
   | {
@@ -54,48 +56,62 @@ type Path =
       readonly routedRanges: readonly [Range, ...Range[]];
     };
 
-/** Traits of a pod network with its options. No other code asks for its kind. */
+/**
+ * Facts about a pod network with its options. All other code uses these facts instead of the
+ * `kind`.
+ */
 export type PodNetworkTraits = Path & {
-  /** Images that each machine needs before its pods have addresses. */
+  /** Images that a machine needs before its pods have addresses. */
   readonly images: readonly ImageName[];
   readonly passages: readonly Passage[];
   /**
-   * Support of IPv6: how machines may get their addresses, and the bytes that encapsulation then
-   * adds; or the reason why it is refused, as the rest of a sentence that begins with the kind.
+   * Support of IPv6: the allowed values of `network.ipv6.mode`, and the bytes that encapsulation
+   * adds to a packet in a dual-stack cluster. Or the reason to refuse IPv6, as the rest of a
+   * sentence that begins with the kind.
    */
   readonly ipv6:
     | { readonly modes: readonly Ipv6Mode[]; readonly overhead: number }
     | { readonly refused: string };
   /** Whether the pod network proxies Services itself; kubeadm then omits kube-proxy. */
   readonly replacesKubeProxy: boolean;
-  /** Further ranges that the machines' ports allow. @default none */
+  /** Further ranges from which the machines' ports may send. @default none */
   readonly moreRanges?: readonly string[];
   /**
    * Whether the cloud controller sets a route to each node's pods on the router, and the allowed
-   * addresses of the node's port. Nothing else may then change these. @default no
+   * address pairs of the node's port. The program then must not change routes and pairs.
+   * @default no
    */
   readonly routesOfCloud?: true;
-  /** Whether it divides the pod range itself, instead of kube-controller-manager. @default no */
+  /**
+   * Whether the pod network itself divides the pod range among nodes, instead of
+   * kube-controller-manager.
+   * @default no
+   */
   readonly sharesOutRange?: true;
-  /** Whether the user deploys it, at any time. @default no: the program does, and waits for it */
+  /**
+   * Whether the user deploys the pod network, at any time.
+   * @default the program deploys the pod network and waits for it
+   */
   readonly broughtAlong?: true;
   /** Options that must be secret, each with its path, like `peers[0].password`. @default none */
   readonly secrets?: readonly { readonly path: string; readonly value: Late | undefined }[];
-  /** Kernel modules that it needs, besides those of every node. */
+  /** Kernel modules that the pod network needs, in addition to the modules of every node. */
   readonly kernelModules: readonly string[];
 };
 
-/** Row of a kind: facts about it, known before anything is created. */
+/** Row of the table of pod networks (kinds.ts). */
 export interface PodNetworkRow<Options extends z.ZodType> {
-  /** Schema of its options. */
+  /** Schema of the options. */
   readonly options: Options;
   /**
-   * Text of the documentation, after its name: how it handles pods' packets and network policies.
+   * Text that follows the kind in the documentation: how the pod network handles packets of pods
+   * and network policies.
    */
   readonly summary: string;
   /**
-   * Separate namespace, if its pods need more rights on their machine than others. @default
-   * kube-system
+   * Separate namespace of the pod network. Pods there get rights on their machine that the Pod
+   * Security level of other namespaces may deny.
+   * @default kube-system
    */
   readonly namespace?: string;
   readonly traits: (options: z.output<Options>) => PodNetworkTraits;

@@ -56,8 +56,8 @@ interface Written {
 }
 
 /**
- * Reports a value of `access` whose own settings are missing, a bastion that `access` does not
- * use, and a worker pool with the bastion's name.
+ * Reports `access: admin` without `network.admin`, `access: bastion` without `bastion`, a `bastion`
+ * that another value of `access` does not use, and a worker pool named `bastion` next to a bastion.
  */
 export function wayIn({
   access: way,

@@ -1,8 +1,9 @@
 import type { ClusterSpec } from "./cluster-spec.js";
 
 /**
- * Returns the path in the specification that names the Barbican certificate with which load
- * balancers terminate TLS. Returns undefined if no path names one.
+ * Returns the path of the setting that names a Barbican certificate for TLS termination on load
+ * balancers. Returns undefined if no setting names a certificate, or if the certificate is not in
+ * Barbican (`containerStore: external`).
  */
 export function certificateIn({
   loadBalancer,

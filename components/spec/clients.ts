@@ -40,8 +40,8 @@ export const serviceCidrs = list(
   );
 
 /**
- * Reports ranges that contain IPv6 only: clients reach the API and SSH by IPv4, so no one would be
- * allowed.
+ * Reports `allowedCidrs` or `sshCidrs` with IPv6 ranges only: clients reach the API and SSH by
+ * IPv4, so such ranges would admit no client.
  */
 export function unreachable({
   allowedCidrs: api,

@@ -12,14 +12,14 @@ import {
 } from "../arguments/values.js";
 
 /*
- * Table of all keys of cloud.conf that a user can set, by section. The schema is made from it, and
- * the names in the file follow from its names (`confKey`). The program sets the keys in `owned`
- * itself and refuses them with a reason.
+ * All keys of cloud.conf that a user can set, by section. The schema is made from this table, and
+ * `confKey` derives the names in cloud.conf from the names here. Users must not set the keys in
+ * `owned`.
  * Source: the `gcfg` tags of cloud-provider-openstack 1.36
  * (test/fixtures/cloud-conf-keys-1.36.txt).
  */
 
-/** Keys that the file calls differently: here their section already states what they belong to. */
+/** Keys whose names `confKey` cannot derive, because cloud.conf adds the prefix `lb-`. */
 const renamed: Readonly<Record<string, string>> = {
   provider: "lb-provider",
   method: "lb-method",
@@ -40,7 +40,7 @@ const isDuration = (value: string): boolean => /^(\d+(ms|s|m|h))+$/.test(value);
 const duration = text(isDuration, "is not a length of time; write one like 5s");
 const uuid = (what: string): z.ZodType<string, string> => present(`the ID of ${what}`);
 
-/** Networks and subnets of the load balancers' addresses, set for all Services or for one class. */
+/** Network keys of load balancers. Users set these keys for all Services, or for one class. */
 const places = {
   floatingNetworkId: optional(
     uuid("an external network"),
@@ -102,7 +102,10 @@ const monitor = {
   ),
 } as const;
 
-/** Keys of [LoadBalancer] except `enabled` and `provider`, on which other arguments depend. */
+/**
+ * Keys of the section [LoadBalancer]. cloud.ts adds `enabled` and `provider`, because other
+ * arguments depend on these two keys.
+ */
 export const loadBalancerKeys = {
   method: optional(
     oneOf(balancingMethods),
@@ -157,16 +160,16 @@ export const loadBalancerKeys = {
 } as const;
 
 /**
- * Name of a section [LoadBalancerClass "name"]. A Service selects it by the annotation
- * `loadbalancer.openstack.org/class`.
+ * Name of a load balancer class, which is a section [LoadBalancerClass "name"] of cloud.conf. A
+ * Service selects a class by the annotation `loadbalancer.openstack.org/class`.
  */
 const className = text(
   (value) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(value),
   "is not the name of a class; use lower-case letters, digits and dashes",
 );
 /**
- * Name of the class that keeps a Service's load balancer in the machines' network, for clusters
- * that have a separate network for load balancers.
+ * Name of the load balancer class for load balancers in the machines' network. The program adds
+ * this class to clusters with a separate network for load balancers.
  */
 export const machinesClass = "machines";
 const members = "the machines' own subnet, which the program knows; leave it out";
@@ -203,7 +206,7 @@ const networkNames = (kind: string, which: string, otherwise: string) =>
     otherwise,
   );
 
-/** Keys of the sections that do not concern load balancers. */
+/** Keys of the sections of cloud.conf that do not concern load balancers. */
 export const otherSections = {
   global: {
     osEndpointType: optional(
@@ -277,8 +280,8 @@ const login = [
 ];
 
 /**
- * Keys that the program sets itself or that would break what it creates, with the reason shown to
- * the user.
+ * Keys that users must not set, each with the error message. The program sets these keys itself, or
+ * the keys would break objects that the program creates.
  */
 export const owned = {
   global: {

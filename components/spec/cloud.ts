@@ -15,8 +15,8 @@ import { defaultOpenstackPlugin, openstackPlugins } from "../../base/openstack-p
 import { doc, oneOf, present, range4, record, truth } from "../arguments/values.js";
 
 /**
- * Optional without a default value, because a provider of the program's own has a version by
- * itself.
+ * Version of the OpenStack plugin. The schema has no default: a provider that the user's program
+ * passes determines the version itself.
  */
 export const openstackPlugin = oneOf(openstackPlugins)
   .optional()
@@ -48,8 +48,8 @@ const servicesNetwork = record({
 });
 
 /**
- * Options of Services of type LoadBalancer: section [LoadBalancer] of cloud.conf, and a section per
- * class.
+ * Options of Services of type LoadBalancer: the section [LoadBalancer] of cloud.conf, and a section
+ * for each load balancer class.
  */
 export const loadBalancer = record(
   {
@@ -74,7 +74,10 @@ export const loadBalancer = record(
 
 const { global, networking, metadata, keyManager } = otherSections;
 
-/** Other sections of cloud.conf that the cluster's controllers read. */
+/**
+ * Sections of cloud.conf other than [LoadBalancer] and [BlockStorage], and whether the cluster has
+ * a cloud controller.
+ */
 export const cloudController = record(
   {
     enabled: truth()
@@ -143,7 +146,8 @@ export function besideServicesNetwork(of: Ranges): z.core.$ZodRawIssue[] {
           ),
         ]
       : []),
-    // The class would inherit the ID of the separate network, which does not contain its subnet.
+    // Without `networkId`, the class would inherit the ID of the separate network, which does not
+    // contain the subnet `subnetId` of the class.
     ...Object.entries(written.classes ?? {}).flatMap(([name, { subnetId, networkId }]) =>
       subnetId === undefined || networkId !== undefined
         ? []
@@ -179,7 +183,8 @@ export function withoutLoadBalancers(chosen: Chosen): z.core.$ZodRawIssue[] {
     ...{ code: "custom", path: [path], input, message },
   });
   return [
-    // The cloud may have Octavia even when the cluster has no cloud controller.
+    // Without a cloud controller, the API may still have a load balancer, because the program
+    // creates the API's load balancer itself.
     ...(kind === "load-balancer" && chosen.loadBalancer.enabled === false
       ? [
           issue(
@@ -202,8 +207,8 @@ interface Made {
 }
 
 /**
- * Reports a flavor or zone for load balancers of OVN, which have neither: they are flows of the
- * network itself.
+ * Reports `flavorId` and `zone` of OVN load balancers. An OVN load balancer consists of flows in
+ * the network, so it has neither flavor nor zone.
  */
 export function nowhereToPlace({ endpoint, ingress, loadBalancer }: Made): z.core.$ZodRawIssue[] {
   const found: Readonly<

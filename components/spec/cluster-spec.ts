@@ -100,7 +100,8 @@ export const clusterShape = record({
 type Checked = z.output<typeof clusterShape>;
 
 /**
- * Refuses a pool named like the control plane: machines are named `<cluster>-<pool>-<position>`.
+ * Refuses a worker pool named `control-plane`. Machines are named `<cluster>-<pool>-<position>`, so
+ * the pool's machines would have the names of the control planes.
  */
 const reservedPools = ({ workers: pools }: Checked): z.core.$ZodRawIssue[] =>
   Object.keys(pools)
@@ -113,7 +114,8 @@ const reservedPools = ({ workers: pools }: Checked): z.core.$ZodRawIssue[] =>
     }));
 
 /**
- * Refuses an API name other than the endpoint's DNS name: machines resolve that name by DNS only.
+ * Refuses an `apiName` that differs from the DNS name of an `existing` endpoint: machines resolve
+ * such a DNS name by DNS, and would not resolve another `apiName`.
  */
 const unknownName = ({ endpoint: written, apiName: name }: Checked): z.core.$ZodRawIssue[] => {
   const host = dnsNameOf(written);
@@ -129,19 +131,22 @@ const unknownName = ({ endpoint: written, apiName: name }: Checked): z.core.$Zod
       ];
 };
 
-/** Returns the groups of machines that become nodes, with their path in the arguments. */
+/** Returns the groups of machines that become nodes, each with its path in the arguments. */
 const nodeGroupsOf = ({ topology: chosen, controlPlane: first, workers: pools }: Checked) => [
   { path: ["controlPlane"], group: { ...first, count: first.count ?? presetOf(chosen).count } },
   ...Object.entries(pools).map(([pool, group]) => ({ path: ["workers", pool], group })),
 ];
 
-/** Returns all groups of several machines: the groups of nodes and etcd. */
+/**
+ * Returns the control planes, all worker pools and the etcd machines, each group with its path in
+ * the arguments.
+ */
 const groupsOf = (value: Checked) => [
   ...nodeGroupsOf(value),
   ...(value.etcd ? [{ path: ["etcd"], group: value.etcd }] : []),
 ];
 
-/** Reports volumes that have to be in their machine's zone although the machine has no zone. */
+/** Reports volumes that must be in the zone of their machine, for machines without a zone. */
 const unplacedVolumes = (value: Checked): z.core.$ZodRawIssue[] => {
   const { bastion: machine } = value;
   const zones = machine?.zone === undefined ? undefined : [machine.zone];
@@ -154,7 +159,8 @@ const machinesOf = (value: Checked): number =>
   nodeGroupsOf(value).reduce((sum, { group }) => sum + group.count, 0);
 
 /**
- * Returns the number of nodes, of machines, and of further addresses that are certain to be used.
+ * Returns how many nodes, machines and other addresses the cluster uses at least. Other addresses
+ * are the ports of the API endpoint and of the ingress load balancer.
  */
 const countedIn = (value: Checked) => {
   const nodes = machinesOf(value);
@@ -177,7 +183,7 @@ const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) =>
   };
 };
 
-/** Check across several arguments; `of` lists the arguments that it reads. */
+/** Check that compares several arguments. `of` lists the arguments that `find` reads. */
 interface Comparison {
   readonly of: readonly (keyof Checked)[];
   readonly find: (value: Checked) => readonly z.core.$ZodRawIssue[];
@@ -231,8 +237,8 @@ const comparisons: readonly Comparison[] = [
 
 export const clusterSchema = clusterShape
   .check(({ value, issues }) => {
-    // Compares only arguments that are valid by themselves; an invalid argument hides no other
-    // check.
+    // Runs only the checks whose arguments are all valid. An invalid argument does not stop the
+    // checks of other arguments.
     const wrong = new Set(issues.map(({ path = [] }) => path[0]));
     const sound = comparisons.filter(({ of }) => !of.some((key) => wrong.has(key)));
     issues.push(...sound.flatMap(({ find }) => find(value)));
@@ -245,7 +251,7 @@ export const clusterSchema = clusterShape
   }));
 
 type Written = z.input<typeof clusterSchema>;
-/** Arguments as a user writes them. Without a name, the name of the component is used. */
+/** Arguments before defaults are filled in. The default of `name` is the name of the component. */
 export type ClusterArgs = Omit<Written, "name"> & Partial<Pick<Written, "name">>;
 /** Arguments with every default filled in. */
 export type ClusterSpec = z.output<typeof clusterSchema>;

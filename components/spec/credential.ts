@@ -126,11 +126,14 @@ type Key = keyof Written;
 /** Key of `credential` and the error message for it. */
 type Wrong = readonly [key: Key, sentence: string];
 
-/** Returns the keys among `sentences` that are set although another key excludes them. */
+/** Returns the keys of `sentences` that the user set, each with its error message. */
 const wrongIn = (of: Written, sentences: Partial<Record<Key, string>>): Wrong[] =>
   (Object.entries(sentences) as [Key, string][]).filter(([key]) => of[key] !== undefined);
 
-/** Returns error messages for the keys that apply only to a credential that the program creates. */
+/**
+ * Returns the error messages for keys that apply only to a credential that the program creates.
+ * `instead` states which login the user wrote.
+ */
 const notMade = (instead: string): Partial<Record<Key, string>> => {
   const sentence = `is of the credential that the program makes, and ${instead}; leave`;
   return {
@@ -186,8 +189,8 @@ const wrongWithCredential = (of: Written): Wrong[] => {
 };
 
 /**
- * Login of the cluster's controllers in the cloud: a credential that the program creates, a
- * supplied credential, or a user.
+ * Login of the cluster's controllers in OpenStack: an application credential that the program
+ * creates, an application credential that the user supplies, or a Keystone user with a password.
  */
 export const credential = written
   .superRefine((of, context) => {

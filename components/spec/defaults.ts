@@ -1,6 +1,6 @@
 /**
- * Objects that are merged into a cluster's arguments. Kept apart from config.ts, which loads
- * Pulumi's SDK.
+ * Helpers for default values in a cluster's arguments. Separate from config.ts, because config.ts
+ * loads Pulumi's SDK.
  */
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -16,8 +16,8 @@ export function merge(under: unknown, over: unknown): unknown {
 }
 
 /**
- * Returns the ed25519 key if there is one, otherwise the first, without its comment: the comment
- * may change.
+ * Returns the first ed25519 key, or the first key if no key is ed25519. Removes the key's comment,
+ * because a change of the comment is no change of the key.
  */
 export function preferredKey(keys: readonly string[]): string | undefined {
   const key = keys.find((line) => line.startsWith("ssh-ed25519 ")) ?? keys[0];

@@ -7,8 +7,8 @@ import { address4, doc, noKind, present, record, text, truth } from "../argument
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * Returns whether the value is an RFC 1123 subdomain. Text that ends in a number, like an IPv4
- * address, is none.
+ * Returns whether the value is an RFC 1123 subdomain. Refuses text whose last label is a number,
+ * such as an IPv4 address.
  */
 export const isDnsName = (value: string): boolean => {
   const labels = value.split(".");
@@ -23,7 +23,8 @@ const isAddress = (value: string): boolean =>
   !value.includes("/") && (Address4.isValid(value) || Address6.isValid(value));
 
 /**
- * Option `public` of the kinds with an address inside the network (`load-balancer`, `virtual-ip`).
+ * Option `public` of the endpoints `load-balancer` and `virtual-ip`, which have an address in the
+ * machines' network.
  */
 const open = truth()
   .default(true)
@@ -34,7 +35,7 @@ const open = truth()
     ),
   );
 
-/** Option `floatingIp` of the kinds that have a floating IP. */
+/** Option `floatingIp` of the endpoints `floating-ip`, `load-balancer` and `virtual-ip`. */
 const floating = address4
   .optional()
   .meta(
@@ -100,7 +101,7 @@ const inside = record({ kind: z.literal("private") });
 
 const kinds = ["floating-ip", "load-balancer", "virtual-ip", "existing", "private"] as const;
 
-/** Kinds of endpoint of the Kubernetes API. Each kind has a file in components/endpoint. */
+/** Endpoint of the Kubernetes API. components/endpoint has a class for each `kind`. */
 export const endpoint = z
   .discriminatedUnion("kind", [floatingIp, loadBalancer, virtualIp, existing, inside], {
     error: noKind("endpoint", kinds),
@@ -134,23 +135,25 @@ export type EndpointSpec =
   | (Extract<Written, { kind: "load-balancer" }> & { provider: string });
 
 /**
- * Returns the DNS name of an existing endpoint. Machines must resolve it by DNS, without an entry
- * of their own.
+ * Returns the DNS name of an `existing` endpoint. Returns undefined if `host` is an address.
+ * Machines resolve the name by DNS; the program does not add the name to /etc/hosts.
  */
 export const dnsNameOf = (spec: Written | undefined): string | undefined =>
   spec?.kind === "existing" && isDnsName(spec.host) ? spec.host : undefined;
 
-/** Returns the existing floating IP that the user gave. */
+/** Returns the existing floating IP that the user wrote for the endpoint. */
 export const existingFloatingIp = (endpoint: EndpointSpec): string | undefined =>
   "floatingIp" in endpoint ? endpoint.floatingIp : undefined;
 
-/** Returns the endpoint for a topology if the user wrote none. */
+/** Returns the default endpoint of a topology. */
 const endpointOf = (chosen: Topology | undefined): Written =>
   presetOf(chosen).endpoint === "load-balancer"
     ? { kind: "load-balancer", public: true }
     : { kind: "floating-ip" };
 
-/** Returns the defaults of the endpoint and of the API's name that depend on other arguments. */
+/**
+ * Returns the endpoint and the name of the API, with the defaults that depend on other arguments.
+ */
 export function withDefaults(of: {
   readonly name: string;
   readonly topology?: Topology | undefined;

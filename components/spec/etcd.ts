@@ -4,8 +4,8 @@ import { doc, present, record, shown, whole } from "../arguments/values.js";
 import { etcdVolumes } from "./volumes.js";
 
 /**
- * Allowed numbers of members, which tolerate the loss of 0, 1 or 2. An even number tolerates no
- * more than one member less.
+ * Allowed numbers of etcd members: 1, 3 and 5 members tolerate the loss of 0, 1 and 2 members. An
+ * even number is refused, because it tolerates no more losses than one member fewer.
  */
 const counts = [1, 3, 5];
 

@@ -15,12 +15,12 @@ interface Written {
 }
 
 /**
- * Reports fixed addresses of machines or of the endpoint that are outside `network.nodes` or
- * already taken.
+ * Reports fixed addresses of machines and of the endpoint that are outside `network.nodes`, or that
+ * the router, the endpoint or another machine has.
  */
 export function wrongAddresses({ groups, network, endpoint }: Written): z.core.$ZodRawIssue[] {
   const taken = new Map<string, string>();
-  // The gateway of an existing subnet is only known after the cloud was asked.
+  // The gateway of an existing subnet is unknown here; only Neutron knows its address.
   if (!network.existing) taken.set(firstHostOf(network.nodes), "the router");
   const machines = groups.flatMap(({ path, group }) =>
     Object.entries(group.nodes).flatMap(([position, { address }]) =>

@@ -1,6 +1,6 @@
 /**
- * Arguments that use existing floating IPs. A port has one floating IP, and a floating IP is on one
- * port.
+ * Checks of arguments that name existing floating IPs. A port has at most one floating IP, and a
+ * floating IP is on at most one port.
  */
 import { z } from "zod";
 import { existingFloatingIp, type EndpointSpec } from "./endpoint.js";
@@ -15,11 +15,15 @@ interface Written {
   readonly sampleServices?: { readonly address?: string | undefined } | undefined;
 }
 
-/** Returns the floating IP of the load balancer in front of the ingress controller's machines. */
+/**
+ * Returns the existing floating IP for the ingress load balancer, which only `kind: workers` has.
+ */
 const ofIngress = (ingress: IngressSpec | undefined): string | undefined =>
   ingress?.kind === "workers" ? ingress.floatingIp : undefined;
 
-/** Returns the existing floating IPs that the arguments name, by their paths. */
+/**
+ * Returns the existing floating IPs in the arguments, each by its path, such as `ssh.floatingIp`.
+ */
 export const existingFloatingIps = ({
   endpoint,
   ssh,
@@ -38,8 +42,8 @@ export const existingFloatingIps = ({
 };
 
 /**
- * Returns how many floating IPs SSH needs for itself: 0 where it shares the API's on the same
- * machine.
+ * Returns the number of floating IPs for SSH alone. Returns 0 if the first control plane has the
+ * API's floating IP, if SSH uses the machines' own addresses, or if there is no external network.
  */
 export const entryAddresses = ({ access, endpoint, externalNetwork, ssh }: Written): 0 | 1 => {
   const shared = access === "control-plane" && endpoint.kind === "floating-ip";
@@ -51,14 +55,15 @@ export const entryAddresses = ({ access, endpoint, externalNetwork, ssh }: Writt
 const ways = ["ssh.floatingIp", "ingress.floatingIp"] as const;
 
 /**
- * Returns whether the path names a floating IP that may be removed and set again while the cluster
- * exists.
+ * Returns whether the path is that of a floating IP that users may remove and set again while the
+ * cluster exists.
  */
 export const isOfWay = (path: string): boolean => ways.some((one) => one === path);
 
 /**
- * Returns the paths of these floating IPs that are in use, with the address that the user gave.
- * Without an address, the program creates one, or there is none.
+ * Returns the paths in `ways` whose floating IP the cluster uses, each with the existing address
+ * that the user wrote. Without an existing address, the program creates a floating IP, or the
+ * ingress has none (`public: false`).
  */
 export function floatingIpsOfWays(of: Written): [path: string, given: string | undefined][] {
   const given = { [ways[0]]: of.ssh.floatingIp, [ways[1]]: ofIngress(of.ingress) };
@@ -68,7 +73,9 @@ export function floatingIpsOfWays(of: Written): [path: string, given: string | u
 
 const closed = "leads nowhere with `public: false`; leave one of them out";
 
-/** Returns why a floating IP would be unused, by its path. */
+/**
+ * Returns the paths of floating IPs that the cluster would not use, each with the error message.
+ */
 const unused = (of: Written): Readonly<Record<string, string>> => ({
   ...("public" in of.endpoint && !of.endpoint.public && { "endpoint.floatingIp": closed }),
   ...(of.ingress?.public === false && { "ingress.floatingIp": closed }),
@@ -80,7 +87,10 @@ const unused = (of: Written): Readonly<Record<string, string>> => ({
   }),
 });
 
-/** Returns the addresses that the cloud controller uses for Services, with their paths. */
+/**
+ * Returns the existing floating IPs that the cloud controller gives to Services, each with its
+ * path.
+ */
 const ofServices = ({ ingress, sampleServices }: Written): [path: string, address: string][] => {
   const all: Readonly<Record<string, string | undefined>> = {
     "ingress.address": ingress?.kind === "service" ? ingress.address : undefined,
@@ -91,7 +101,7 @@ const ofServices = ({ ingress, sampleServices }: Written): [path: string, addres
   );
 };
 
-/** Reports floating IPs that would lead nowhere, or to two places. */
+/** Reports existing floating IPs that the cluster would not use, or that two arguments name. */
 export function wrongFloatingIps(of: Written): z.core.$ZodRawIssue[] {
   const given = [...Object.entries(existingFloatingIps(of)), ...ofServices(of)];
   const wrong = unused(of);

@@ -4,8 +4,8 @@ import { isFields } from "./defaults.js";
 import { floatingIpsOfWays, isOfWay } from "./floating-ips.js";
 
 /**
- * Values by their path in the arguments, each as one line of text: `network.pods` to
- * `10.244.0.0/16`.
+ * Values that an existing cluster must keep ("frozen" values), by their path in the arguments. Each
+ * value is one line of text: `network.pods` has `10.244.0.0/16`.
  */
 export type Frozen = Readonly<Record<string, string>>;
 
@@ -21,21 +21,21 @@ interface Schema {
 }
 
 /**
- * Returns whether the path is the size of a separate volume. Machines keep having the volume; its
- * size and type follow their generation.
+ * Returns whether the path is the size of a machine's volume. Existing machines neither gain nor
+ * lose a volume. A new size or type applies when the `generation` of the machines is raised.
  */
 const isVolume = (path: string): boolean => /\.[a-z]+Volume\.size$/.test(path);
 /**
- * Text stored instead of a volume's size: a new size that waits for the next generation is then no
- * change. Earlier releases stored the size.
+ * Text that is stored instead of a volume's size. A new size, which applies with the next
+ * `generation`, is then not refused. Earlier releases stored the size.
  */
 const ofItsOwn = "a volume of its own";
-/** Returns whether the path is one that earlier releases also stored for such a volume. */
+/** Returns whether the path is the type or zone of a volume, which earlier releases also stored. */
 const isOfVolume = (path: string): boolean => /\.[a-z]+Volume\.(type|zone)$/.test(path);
 
 /**
- * Returns the frozen values of an argument and everything below it. Lists are skipped: their
- * entries have no name to compare by.
+ * Returns the values that must not change, of the argument at `path` and of all arguments below it.
+ * Skips arguments inside lists: list entries have no name by which to compare two runs.
  */
 function frozenIn(schema: Schema, value: unknown, path: string): [string, string][] {
   if (value === undefined) return [];
@@ -82,16 +82,17 @@ const sorted = (value: unknown): unknown => {
   return Object.fromEntries(fields.map(([key, inner]) => [key, sorted(inner)]));
 };
 
-/** Returns equal text for equal values, in whatever order their fields were written. */
+/** Returns the value as text with sorted fields, so that equal values give equal text. */
 const canonical = (value: unknown): string =>
   typeof value === "string" ? value : JSON.stringify(sorted(value));
 
-/** Value of a path that the cluster was created without. */
+/** Text that stands for the absence of a value. */
 const nothing = "nothing";
 
 /**
- * Fields that are frozen although their argument may change, with the value assumed where a cluster
- * stores none: pods were started with them, or kubelet would not start again with another value.
+ * Fields that must not change although the rest of their argument may change, each with the value
+ * assumed for a cluster that stores no value. Running pods were started with these values, or
+ * kubelet would not start with other values.
  */
 const keptFields: Readonly<Record<string, Frozen>> = {
   "kubernetes.kubelet": {
@@ -111,7 +112,7 @@ const keptOfFields = (path: string, value: unknown): [string, string][] =>
     return kept === otherwise ? [] : [[`${path}.${field}`, kept] as [string, string]];
   });
 
-/** Splits values that earlier releases stored as one JSON object for all these fields. */
+/** Splits values that earlier releases stored as one JSON object into a value for each field. */
 const byField = (values: Frozen): Frozen =>
   Object.fromEntries(
     Object.entries(values).flatMap(([path, value]): [string, string][] =>
@@ -120,8 +121,8 @@ const byField = (values: Frozen): Frozen =>
   );
 
 /**
- * Values assumed for paths that a cluster does not store, as if it was created before the path was
- * frozen. They are not stored, so that a new path makes no script run again.
+ * Values assumed for paths that a cluster does not store, because only a later release protects the
+ * path. Not stored, so that an additional path changes no script's input.
  */
 export const unwritten: Frozen = {
   externalNetwork: nothing,
@@ -144,17 +145,17 @@ export const unwritten: Frozen = {
 };
 
 /**
- * Path that states that the cloud uses its own CA, whichever it is. It is no argument: its value
- * comes from the environment of the user who runs the program.
+ * Path of the value that says whether the cloud has a private CA. The path is no argument: the
+ * value comes from the environment of the user who runs the program.
  */
 export const authorityPath = "operator.caCertificate";
 
-/** Path that states that the controllers present a client certificate to the cloud. */
+/** Path of the value that says whether the controllers have a client certificate. */
 export const clientPath = "operator.clientCertificate";
 
 const ofOperator: ReadonlySet<string> = new Set([authorityPath, clientPath]);
 
-/** Error messages for paths whose old value a user could not simply write again. */
+/** Error messages for paths that users cannot write, because the paths are not arguments. */
 const sentences: Frozen = {
   [authorityPath]:
     "the cluster knows the cloud by an authority of its own, and this run knows none: its controllers and machines could not reach the cloud any more; name the authority's certificate as `cacert` in clouds.yaml or as OS_CACERT, and where a public authority has taken its place, that one's",
@@ -163,8 +164,8 @@ const sentences: Frozen = {
 };
 
 /**
- * Settings that an existing cluster can gain but not lose, with the value that stands for their
- * absence.
+ * Settings that an existing cluster can gain but not lose, each with the value that stands for the
+ * absence of the setting.
  */
 const gained: Frozen = {
   [authorityPath]: nothing,
@@ -174,36 +175,35 @@ const gained: Frozen = {
   "loadBalancer.network.externalNetwork": nothing,
 };
 
-/** Path of the login user. Machines are not asked for it, because every login already uses it. */
+/** Path of the login name. Machines need not check this value: every connection uses it. */
 const loginPath = "ssh.user";
 
-/**
- * Path of the Kubernetes version. A change is an upgrade, which may be refused (plan/upgrades.ts).
- */
+/** Path of the Kubernetes version. plan/upgrades.ts may refuse a change, which is an upgrade. */
 export const versionPath = "kubernetes.version";
 
 /**
- * Generations of the groups whose machines are replaced one after another, in separate runs
- * (plan/replacements.ts).
+ * Paths of the generations of control planes, bastion and etcd. plan/replacements.ts decides which
+ * machines of these groups a run may replace.
  */
 const generations = ["controlPlane.generation", "bastion.generation", "etcd.generation"] as const;
 const isGeneration = (path: string): boolean => generations.some((one) => one === path);
 
 /**
- * Returns whether a generation changed, so that machines may be replaced that normally must not be.
+ * Returns whether a generation of control planes, bastion or etcd changed. plan/replacements.ts
+ * then checks whether the run may replace the machines.
  */
 export const otherGenerations = (before: Frozen, now: Frozen): boolean =>
   generations.some((path) => before[path] !== now[path]);
 
 /**
- * JSON schema of a cluster, built once on first use: for a program with many clusters, building it
- * takes as long as everything else.
+ * JSON schema of a cluster's arguments, built once on first use. For a program with many clusters,
+ * building the schema takes as long as everything else.
  */
 let schemaOfClusters: Schema | undefined;
 
 /**
- * Returns the values that a cluster keeps while it exists. Names of cloud objects are compared as
- * IDs: pass the ID where it is known.
+ * Returns the values that the cluster must keep while it exists. In `spec`, replace the names of
+ * OpenStack objects by IDs where the IDs are known, so that writing an ID for a name is no change.
  */
 export function frozenValues(spec: ClusterSpec): Frozen {
   schemaOfClusters ??= z.toJSONSchema(clusterShape, {
@@ -223,9 +223,9 @@ export function frozenValues(spec: ClusterSpec): Frozen {
 }
 
 /**
- * Returns the group of machines, or the machine, to which a path belongs; undefined if it belongs
- * to the cluster. Returns `workers.gpu` for `workers.gpu.rootVolume.size`, `workers.gpu.nodes.0`
- * for `workers.gpu.nodes.0.address`.
+ * Returns the machine group, or the single machine, whose volume or address the path names:
+ * `workers.gpu` for `workers.gpu.rootVolume.size`, and `workers.gpu.nodes.0` for
+ * `workers.gpu.nodes.0.address`. Returns undefined for all other paths.
  */
 export const groupOf = (path: string): string | undefined =>
   /^(?:cluster\.)?((?:controlPlane|etcd|bastion|workers\.[^.]+)(?:\.nodes\.\d+)?)\.(?:[a-z]+Volume\.|address$)/.exec(
@@ -234,8 +234,8 @@ export const groupOf = (path: string): string | undefined =>
 
 /**
  * Returns the lines `path value` for kubeadm/scripts/frozen.sh, sorted, so that a reordered schema
- * makes no script run again. Leaves out values of groups and of floating IPs, which may be removed
- * and set again, and values that no machine knows.
+ * runs no script again. Leaves out values that may change or disappear in an existing cluster, and
+ * values that no machine knows.
  */
 export const frozenLines = (values: Frozen): string =>
   Object.entries(values)
@@ -246,9 +246,10 @@ export const frozenLines = (values: Frozen): string =>
     .join("\n");
 
 /**
- * Returns every frozen value that differs from the existing cluster's. Ignores paths that only one
- * side has, so a release that freezes more paths accepts clusters of the previous release. Paths in
- * `unwritten` are always compared; of paths in `gained`, only a loss is reported.
+ * Returns an error for each value that must not change but differs. Ignores paths that only the
+ * existing cluster (`before`) or this run (`now`) has, so that a release with more such paths
+ * accepts existing clusters. Always compares paths in `unwritten`. Accepts new values of paths in
+ * `gained`.
  */
 export function compareFrozen(
   before: Frozen,
@@ -270,9 +271,9 @@ export function compareFrozen(
 }
 
 /**
- * Returns the values of machine groups that only one side has: existing machines were created with
- * or without them. Paths that a release freezes for the first time do not appear, because a group
- * stores only what the user writes.
+ * Returns an error for each volume or address of a machine group that only one of `before` and
+ * `now` has: existing machines gain or lose neither. Paths that only a later release stores cause
+ * no error, because a cluster stores only what the user writes for a group.
  */
 export const compareGroups = (
   before: Frozen,

@@ -23,7 +23,7 @@ const isKey = (value: string): boolean => {
   return more.length === 0 && name.test(last) && (first === undefined || prefix.test(first));
 };
 
-/** Keys that kubelet, kubeadm or this program sets; another value would be overwritten. */
+/** Keys of labels and taints that kubelet, kubeadm or this program sets and would overwrite. */
 const reservedKeys =
   /^(kubernetes\.io\/(hostname|os|arch)|topology\.kubernetes\.io\/.*|stackadm\.io\/.*|node-role\.kubernetes\.io\/control-plane)$/;
 
@@ -58,8 +58,8 @@ const taint = record({
 });
 
 /**
- * Returns a schema for a map of text that Nova stores. `free` matches the keys that the user may
- * set; `instead` ends the error message for other keys.
+ * Returns the schema of a map of text that Nova stores. `free` matches the keys that the user may
+ * set, `instead` ends the error message for other keys, and `most` limits a value's length.
  */
 const texts = (of: string, free: RegExp, instead: string, most = Infinity) =>
   z
@@ -87,7 +87,7 @@ const zone = present("an availability zone").optional();
 export const spreads = ["soft", "hard", "none"] as const;
 export type Spread = (typeof spreads)[number];
 
-/** Options of every machine group, whatever its machines run. */
+/** Options of every machine group: control planes, workers, etcd and bastion. */
 export const machineOptions = {
   image: image.meta(
     doc("replaces nodes", "Image of these machines, by name or ID.", "the cluster's `image`"),
@@ -103,7 +103,8 @@ export const machineOptions = {
     .max(50, { error: "has more than the 50 tags that Nova takes; leave some out" })
     .default([])
     .meta(doc("replaces nodes", "Tags of the servers in Nova.")),
-  // Pattern of Nova's own API schema, without the prefix of the cluster's marks.
+  // Pattern of Nova's API schema. Refuses the prefix `stackadm-`, because the program stores the
+  // cluster's name and identity under keys with this prefix.
   metadata: texts(
     "metadata",
     /^(?!stackadm-)[-\w:. ]{1,255}$/,
@@ -119,7 +120,7 @@ export const machineOptions = {
   securityGroups: securityGroups("these machines' ports"),
 } as const;
 
-/** Options of every group of several machines. */
+/** Options of every machine group except the bastion. */
 export const groupOptions = {
   ...machineOptions,
   zones: list(present("an availability zone"), 0, "a list of availability zones")
@@ -171,8 +172,8 @@ export const nodeOptions = {
 const position = z.string().regex(/^(0|[1-9]\d{0,3})$/);
 
 /**
- * Returns the schema for overrides of single machines of a group, by position. `volumes` lists the
- * volumes that such a machine can have.
+ * Returns the schema of the settings of single machines of a group (`nodes`), by position.
+ * `volumes` is the part of the schema for a machine's volumes.
  */
 export const nodesOf = <Volumes extends z.core.$ZodLooseShape>(volumes: Volumes) =>
   z
@@ -221,7 +222,7 @@ interface Counted {
   readonly nodes: Readonly<Record<string, unknown>>;
 }
 
-/** Reports overrides for positions that the group does not have. */
+/** Reports settings of single machines at positions that the group does not have. */
 export const missingNodes = (
   groups: readonly { readonly path: readonly string[]; readonly group: Counted }[],
 ): z.core.$ZodRawIssue[] =>

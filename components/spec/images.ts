@@ -3,8 +3,8 @@ import { kubeadmImages, type OwnImages, type ReplaceableImage } from "../../base
 import { doc, record, text } from "../arguments/values.js";
 
 /**
- * Description of each image and of what restarts when it changes. A name without a row is a type
- * error.
+ * Description of each image, with what restarts when the image changes. The compiler reports an
+ * image without a description.
  */
 const uses: Readonly<Record<Exclude<ReplaceableImage, "etcd">, string>> = {
   cloudControllerManager: "Image of the cloud controller. Its pods restart one after another",
@@ -49,8 +49,9 @@ const reference = text(
 );
 
 /**
- * Returns the schema for an image that kubeadm configures by repository and tag: kubeadm adds the
- * name itself.
+ * Returns the schema of an image reference for kubeadm's configuration. Requires a tag and
+ * kubeadm's name of the image, because kubeadm takes only registry and tag and adds the name
+ * itself.
  */
 const namedFor = (name: "etcd" | "coreDns"): z.ZodType<string, string> => {
   const image = kubeadmImages[name];
@@ -82,5 +83,5 @@ const shape = {
     ),
 } as Readonly<Record<ReplaceableImage, z.ZodOptional<z.ZodType<string, string>>>>;
 
-/** Images of the user for single components, by their names in the table of images. */
+/** Images of the user for single components, by the image names of base/images.ts. */
 export const images = record(shape).prefault({}) satisfies z.ZodType<OwnImages>;

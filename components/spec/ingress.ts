@@ -31,7 +31,9 @@ const common = {
     ),
 } as const;
 
-/** Reason to refuse the proxy protocol: Traefik accepts it from no load balancer. */
+/**
+ * Error message for the proxy protocol: Traefik is configured to accept it from no load balancer.
+ */
 const distrusted = "would be taken for a part of the request, since Traefik trusts no balancer";
 
 const service = record({
@@ -79,7 +81,7 @@ const workers = record({
     ),
 });
 
-/** Ways in which clients reach the ingress controller. */
+/** Ingress controller. Each `kind` is another way in which clients reach it. */
 export const ingress = z
   .discriminatedUnion("kind", [service, workers], {
     error: noKind("ingress", ["service", "workers"]),
@@ -122,7 +124,10 @@ function wrongPool({ ingress: of, workers: pools }: Chosen): Found {
     : [];
 }
 
-/** Reports an ingress controller whose load balancer cannot be created. */
+/**
+ * Reports an ingress controller without a load balancer, because load balancers or the cloud
+ * controller are disabled.
+ */
 function missingBalancer({ ingress: of, ...chosen }: Chosen): Found {
   if (of === undefined) return [];
   if (chosen.loadBalancer.enabled === false)

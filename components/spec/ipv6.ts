@@ -86,7 +86,10 @@ export function besideIpv6({
   ];
 }
 
-/** Refuses a flag with which kube-controller-manager of a dual-stack cluster does not start. */
+/**
+ * Refuses the flag `node-cidr-mask-size`, with which kube-controller-manager does not start in a
+ * dual-stack cluster.
+ */
 function oneMask(flags: Readonly<Record<string, unknown>>): z.core.$ZodRawIssue[] {
   const flag = "node-cidr-mask-size";
   if (!(flag in flags)) return [];

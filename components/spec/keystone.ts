@@ -3,7 +3,10 @@ import { doc, list, present, record, shown, text } from "../arguments/values.js"
 
 const verbs = list(present("a verb"), 1, "a list of verbs, like [get, list, watch]");
 
-/** Returns the schema of lists of verbs by the resource or path that they apply to. */
+/**
+ * Returns the schema of a map from resources or paths to lists of verbs. `test` accepts a key;
+ * `wrong` is the error message for other keys.
+ */
 const permissions = (test: (key: string) => boolean, wrong: string) =>
   z
     .record(z.string(), verbs, {
@@ -15,7 +18,9 @@ const permissions = (test: (key: string) => boolean, wrong: string) =>
     })
     .default({});
 
-/** Rule of k8s-keystone-auth's policy, version 2. Rules only allow; there are none that deny. */
+/**
+ * Rule of k8s-keystone-auth's policy, version 2. A rule allows requests; no rule can deny requests.
+ */
 const rule = record({
   projects: list(present("a project"), 1, "a list of projects").meta(
     doc(
@@ -69,7 +74,7 @@ export const keystone = record({
 const own = /^(authentication-token-webhook-(config-file|version)|authentication-config)$/;
 const ofPolicy = /^authorization-(mode|config|webhook-(config-file|version))$/;
 
-/** Reports flags of the API server that Keystone's webhook needs for itself. */
+/** Reports flags of the API server that `kubernetes.keystone` sets itself. */
 export function besideKeystone({
   keystone: written,
   apiServer,

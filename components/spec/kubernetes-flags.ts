@@ -13,8 +13,8 @@ import {
 } from "../arguments/values.js";
 
 /**
- * Flags that follow another argument or that kubeadm sets, with the reason and what to write
- * instead.
+ * Flags that users must not set, because another argument or kubeadm sets them. `instead` is the
+ * error message.
  */
 type Reserved = readonly (readonly [flags: RegExp, instead: string])[];
 
@@ -114,8 +114,8 @@ export const controllerManager = component(
 export const scheduler = component("kube-scheduler", connection, "v: 2");
 
 /**
- * Hours in a week. A certificate that is valid for less would expire before a failed renewal is
- * retried with days to spare.
+ * Shortest validity of a certificate, in hours: a week. A shorter validity would leave no days to
+ * retry a failed renewal before the certificate expires.
  */
 const leastHours = 168;
 
@@ -228,9 +228,9 @@ export const audit = record({
 }).prefault({});
 
 /**
- * Returns the schema for fields of KubeletConfiguration or KubeProxyConfiguration. Fields in
- * `reserved` are refused, because kubeadm or this program sets them. Fields in `words` accept only
- * the listed values, because others prevent the start.
+ * Returns the schema for fields of KubeletConfiguration or KubeProxyConfiguration. Refuses fields
+ * in `reserved`, which kubeadm or this program sets. Accepts only the listed values for fields in
+ * `words`, because the component would not start with other values.
  */
 export const fieldsOf = (
   kind: string,

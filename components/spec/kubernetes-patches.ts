@@ -3,8 +3,8 @@ import { isFields } from "./defaults.js";
 import { doc, list, oneOf, record, settings, shown, text } from "../arguments/values.js";
 
 /**
- * Static pods that kubeadm patches, by kubeadm's names for them. Their containers have the same
- * names.
+ * kubeadm's names of the static pods that can be patched. The container in each pod has the same
+ * name as the pod.
  */
 export const patchTargets = [
   "kube-apiserver",
@@ -19,8 +19,8 @@ const mostBytes = 65_536;
 const pod = settings("a Pod");
 
 /**
- * Pointer to a field. List indices count from 0 in one notation only: others would bypass the
- * refusals below.
+ * JSON pointer to a field of the pod. Refuses list indices with a sign or a leading zero, such as
+ * `-1` or `00`, which would bypass the check for fields that users must not change.
  */
 const pointer = text(
   (value) => /^(\/([^~/]|~[01])+)+$/.test(value) && !/\/([-+]\d+|0\d+)(?=\/|$)/.test(value),
@@ -58,7 +58,10 @@ const patch = z.discriminatedUnion(
 );
 export type Patch = z.output<typeof patch>;
 
-/** Field that a patch sets or removes: its place in the pod, and its path in the arguments. */
+/**
+ * Field that a patch sets or removes. `pointer` is its place in the pod, `path` its place in the
+ * arguments.
+ */
 interface Touched {
   readonly pointer: string;
   readonly path: readonly (string | number)[];
@@ -72,7 +75,7 @@ const flags: Readonly<Record<Target, string>> = {
   "kube-scheduler": "follows an argument; write kubernetes.scheduler.extraArgs instead",
   etcd: kubeadms,
 };
-/** Annotations by which kubeadm finds this machine's component. */
+/** Annotations from which kubeadm reads the address of this machine's API server or etcd member. */
 const annotations: Readonly<Partial<Record<Target, readonly string[]>>> = {
   "kube-apiserver": ["kubeadm.kubernetes.io~1kube-apiserver.advertise-address.endpoint"],
   etcd: ["kubeadm.kubernetes.io~1etcd.advertise-client-urls"],
@@ -80,8 +83,9 @@ const annotations: Readonly<Partial<Record<Target, readonly string[]>>> = {
 const unnamed = (what: string): string => `has no ${what}, by which it is found; write it`;
 
 /**
- * Fields that kubeadm or another argument sets, and what to write instead. Index 0 stands for every
- * list entry that the manifest has before it is patched.
+ * Returns the fields that patches must not change, because kubeadm or another argument sets them,
+ * each with the error message. Index 0 stands for every list entry of kubeadm's manifest, and `?`
+ * for an entry without the key by which patches match entries.
  */
 const ownedOf = (target: Target): readonly (readonly [pointer: string, instead: string])[] => [
   ...["/apiVersion", "/kind", "/status", "/metadata/name", "/metadata/namespace"].map(
@@ -116,8 +120,8 @@ const ownMounts =
   /^\/(etc\/kubernetes(\/(pki|stackadm(-encryption)?|(scheduler|controller-manager)\.conf)(\/.*)?)?|etc\/(ssl\/certs|ca-certificates|pki)(\/.*)?|usr\/(local\/)?share\/ca-certificates|usr\/libexec\/kubernetes.*|var\/lib\/etcd(\/.*)?|var\/log\/kubernetes\/audit)\/*$/;
 
 /**
- * Returns the lists whose entries a strategic patch matches by a key. `there` returns whether the
- * manifest already has the entry.
+ * Returns the lists whose entries a strategic patch matches by a key. `there` returns whether
+ * kubeadm's manifest already has an entry with this key.
  */
 const keyed = (
   target: Target,
@@ -130,8 +134,9 @@ const keyed = (
 const escaped = (key: string): string => key.replace(/~/g, "~0").replace(/\//g, "~1");
 
 /**
- * Returns every field that a patch in the shape of a pod sets. A list is one field, unless its
- * entries are matched by a key. An empty object removes nothing, but counts as a field.
+ * Returns every field that a strategic or merge patch sets. A list counts as one field, unless a
+ * strategic patch matches the list's entries by a key (`lists`). An empty object counts as a new
+ * entry below `at`, because it changes no existing field.
  */
 function fieldsIn(value: unknown, at: Touched, lists: ReturnType<typeof keyed>): Touched[] {
   const below = (key: string | number, segment: string): Touched => ({
@@ -154,8 +159,9 @@ function fieldsIn(value: unknown, at: Touched, lists: ReturnType<typeof keyed>):
 }
 
 /**
- * Returns the path with list indices replaced by 0. The entry that an index means depends on
- * earlier patches: a strategic patch inserts new entries before existing ones.
+ * Returns the path with each index of a container, volume or mount replaced by 0, which stands for
+ * all existing entries. Which entry an index means depends on earlier patches: a strategic patch
+ * inserts new entries before existing entries.
  */
 const anyOfThem = (path: string): string =>
   path
@@ -177,7 +183,7 @@ function touchedBy(entry: Patch, target: Target): Touched[] {
   ]);
 }
 
-/** Returns whether the fields are equal or one contains the other. */
+/** Returns whether both pointers name the same field, or one field contains the other field. */
 const meets = (one: string, other: string): boolean =>
   one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 
@@ -210,7 +216,7 @@ const component = (target: Target, more = "") =>
       ),
     );
 
-/** Patches of the static pods, by kubeadm's names for them. */
+/** Patches of static pods, by kubeadm's names of the pods. */
 export const patches = record(
   {
     "kube-apiserver": component(

@@ -28,8 +28,8 @@ const flavor = present("a flavor").meta(
 );
 
 /**
- * Allowed numbers of etcd members, which tolerate the loss of 0, 1 or 2; two would be worse than
- * one.
+ * Allowed numbers of control planes, which run the etcd members unless `etcd` is set. 1, 3 and 5
+ * members tolerate the loss of 0, 1 and 2 members; 2 members fail more often than 1.
  */
 const quorums = [1, 3, 5];
 
@@ -81,7 +81,7 @@ export const controlPlane = record({
   nodes: nodesOf(etcdVolumes.one),
 });
 
-/** Groups of equal workers by name. The name is part of the machines' names. */
+/** Worker pools by name. The names of a pool's machines contain the name of the pool. */
 const pools = z.record(
   label("the name of a worker pool"),
   record({
@@ -120,8 +120,8 @@ const publicKey =
   /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-\S+@openssh\.com) [A-Za-z0-9+/]+=*( .*)?$/;
 
 /**
- * Returns the key of a line of `authorized_keys` without options. Its type repeats what the key
- * contains, and its comment is arbitrary.
+ * Returns the base64 part of a public key's line. Leaves out the key type, which the base64 part
+ * also contains, and the comment, which is arbitrary. The line must have no options.
  */
 export const keyIn = (line: string): string => line.split(" ")[1] ?? "";
 
@@ -143,7 +143,7 @@ export const securityUpdates = truth()
     ),
   );
 
-/** Options of the login by SSH, for the program and for users. */
+/** Options of SSH logins, of the program and of users. */
 export const ssh = record({
   user: text(
     (value) => /^[a-z_][a-z0-9_-]{0,31}$/.test(value),

@@ -18,7 +18,10 @@ import {
   whole,
 } from "../arguments/values.js";
 
-/** Existing network. Nothing of it is created, changed or deleted. */
+/**
+ * Existing network of the machines. The program only creates ports there, and does not change or
+ * delete network, subnet and router.
+ */
 const existing = record({
   network: present("a network").meta(
     doc(
@@ -205,7 +208,7 @@ export interface Grouped {
   readonly securityGroups: readonly string[];
 }
 
-/** Reports security groups on ports at which Neutron does not filter. */
+/** Reports security groups in a network without port security, where Neutron filters no traffic. */
 export function unfiltered({
   network: ranges,
   controlPlane,

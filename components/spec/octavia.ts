@@ -3,8 +3,8 @@ import { doc, present } from "../arguments/values.js";
 /**
  * Returns the arguments for the flavor and zone of a load balancer.
  *
- * @param kind kind of endpoint or ingress that has the load balancer
- * @param otherwise sentence that states what a change costs
+ * @param kind kind of the endpoint or ingress to which the load balancer belongs
+ * @param otherwise sentence for the documentation that says what a change interrupts
  */
 export const octaviaChoices = (kind: string, otherwise: string) => ({
   flavorId: present("the ID of a flavor of Octavia")

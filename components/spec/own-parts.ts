@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { doc, list, record, shown, text } from "../arguments/values.js";
 
-/** MIME types of cloud-init parts, by the beginning of their first line. */
+/** MIME type of a cloud-init part, by the beginning of the part's first line. */
 export const partTypes = {
   "#cloud-config": "text/cloud-config",
   "#!": "text/x-shellscript",
@@ -9,15 +9,15 @@ export const partTypes = {
 } as const;
 type Beginning = keyof typeof partTypes;
 
-/** Separator between the parts of user data. */
+/** MIME boundary between the parts of user data, which no part may contain. */
 export const partBoundary = "==stackadm==";
 
 export const beginningOf = (part: string): Beginning | undefined =>
   (Object.keys(partTypes) as Beginning[]).find((one) => part.startsWith(one));
 
 /**
- * Limit for all parts, in characters. Nova accepts 64 KiB of user data in base64; the program's own
- * part is less than 4 KiB.
+ * Limit for all parts of the user together, in characters. Nova accepts 64 KiB of user data in
+ * base64; the program's own part is less than 4 KiB.
  */
 const most = 40_000;
 

@@ -7,20 +7,23 @@ const fingerprint = text(
 );
 
 /**
- * Returns a check that replaces the placeholders of a text with a word and then tests the pattern.
- * A host with a placeholder is refused.
+ * Returns a function that replaces the placeholders `{distribution}` and `{codename}` in a text by
+ * a word, and tests the result against `pattern`. Refuses placeholders in the host name.
  */
 const filled = (pattern: RegExp) => (value: string) =>
   !/^https?:\/\/[^/ ]*\{/.test(value) &&
   pattern.test(value.replaceAll(/\{(distribution|codename)\}/g, "x"));
 
 /**
- * Pattern of an address: host without user, and a path. It has no character that apt's lists, curl
- * or a shell interpret.
+ * Pattern of a URL without user and query. Allows no character with a special meaning in apt's
+ * lists of sources, in curl or in a shell.
  */
 const plainAddress = String.raw`https?://[a-zA-Z0-9][a-zA-Z0-9.-]*(:\d+)?(/[\w.~%+:/-]*)?`;
 
-/** Repository of containerd for machines that find it nowhere else. */
+/**
+ * Apt repository for containerd, for machines that have no containerd 2 and find none in other
+ * repositories.
+ */
 const containerd = record({
   source: text(
     filled(new RegExp(String.raw`^${plainAddress} ([\w.+/-]*/|[\w.+/-]*[\w.+-]( [\w.+/-]+)+)$`)),
@@ -54,7 +57,7 @@ const containerd = record({
     ),
 })
   .check(({ value: { source, key }, issues }) => {
-    // Otherwise machines of a site with a mirror would request the key from Docker.
+    // Machines at a site with a mirror would otherwise download the key from Docker's default URL.
     if (source !== containerdPackages.source && key === containerdPackages.key)
       issues.push({
         ...{ code: "custom", path: ["key"], input: undefined },

@@ -13,7 +13,7 @@ import {
 type Options = (typeof podNetworks)[PodNetworkKind]["options"];
 const options = Object.values(podNetworks).map((row) => row.options) as [Options, ...Options[]];
 
-/** Networks that connect the pods. Each kind has a folder in pod-network/. */
+/** Network that connects the pods. Each `kind` has a folder in components/pod-network. */
 export const podNetwork = kindOrWord(
   z.discriminatedUnion("kind", options, {
     error: noKind("pod network", podNetworkKinds),
@@ -35,7 +35,10 @@ interface Written {
   readonly endpoint?: { readonly kind: string } | undefined;
 }
 
-/** Reports settings with which the cloud cannot route the pods' packets. */
+/**
+ * Reports settings that contradict a pod network whose routes the cloud controller sets on the
+ * cluster's router (`cloud-routes`).
+ */
 export function withoutRoutes(of: Written): z.core.$ZodRawIssue[] {
   const { podNetwork: chosen, cloudController, network, endpoint } = of;
   if (!routedByCloud(chosen)) return [];
@@ -61,7 +64,7 @@ export function withoutRoutes(of: Written): z.core.$ZodRawIssue[] {
   );
 }
 
-/** Reports fields for kube-proxy if the pod network replaces it. */
+/** Reports fields in `kubernetes.kubeProxy` if the pod network replaces kube-proxy. */
 export function withoutKubeProxy({
   podNetwork: chosen,
   kubernetes: { kubeProxy },
@@ -84,7 +87,10 @@ type Scalar = string | number | boolean;
 
 const deniesExternalIps = "DenyServiceExternalIPs";
 
-/** Reports announced external IPs if `kubernetes.hardened` lets no Service have any. */
+/**
+ * Reports external IPs that the pod network advertises, if `kubernetes.hardened` forbids external
+ * IPs of Services.
+ */
 export function withoutExternalIps({
   podNetwork: chosen,
   kubernetes: { hardened, apiServer },
@@ -109,7 +115,10 @@ export function withoutExternalIps({
   ];
 }
 
-/** Reports samples whose pods would wait for a pod network that the user deploys. */
+/**
+ * Reports `samples` if the program deploys no pod network. The pods of the samples would wait until
+ * the user deploys a pod network.
+ */
 export function samplesAlone({
   podNetwork: chosen,
   samples,

@@ -1,8 +1,8 @@
 import { doc, list, record, secret, text } from "../arguments/values.js";
 
 /**
- * Returns whether the value is a proxy's address whose characters have no special meaning in files
- * of a shell, systemd, apt and curl.
+ * Returns whether the value is the URL of a proxy, without characters that have a special meaning
+ * in configuration files of shells, systemd, apt and curl.
  */
 const isProxy = (value: string): boolean =>
   /^https?:\/\/([\w.~!*+%=:-]+@)?[a-z0-9[][a-z0-9.:\]-]*\/?$/i.test(value);
@@ -16,7 +16,7 @@ const address = () =>
 const cost =
   "containerd restarts on one machine after another; pods continue. With a user and password it is a secret, and refused in plain text: `pulumi config set --path stackadm:cluster.network.proxy";
 
-/** Proxy by which machines reach hosts outside. */
+/** Proxy through which machines reach hosts outside the cluster. */
 export const proxy = record({
   http: address().meta(
     doc(

@@ -14,8 +14,8 @@ const apart = [
 ] as const;
 
 /**
- * Reports ranges of a cluster, all of one IP family, that overlap. `place` is their path in the
- * arguments: `network.ipv6`.
+ * Reports overlapping ranges of nodes, pods and Services, all of one IP family. `place` is the path
+ * of the three ranges in the arguments, such as `network.ipv6`.
  */
 export const overlapping = (place: string, ranges: Ranges): z.core.$ZodRawIssue[] =>
   apart

@@ -1,6 +1,6 @@
 /**
- * Arguments that decide whether the ranges are large enough. Otherwise kubeadm would refuse them
- * after the machines were created, or would never finish.
+ * Checks whether the address ranges are large enough for the cluster. Without these checks, kubeadm
+ * would refuse a range after the machines were created, or would never finish.
  */
 import type { z } from "zod";
 import { prefixOf } from "../../base/addresses.js";
@@ -20,28 +20,36 @@ interface Written {
   readonly nodes: number;
   /** Number of machines with an address in the machines' network. */
   readonly machines: number;
-  /** Number of other addresses that are certain to be used: load balancers and the virtual IP. */
+  /**
+   * Number of other addresses that the cluster uses at least, for load balancers and the virtual
+   * IP.
+   */
   readonly others: number;
 }
 
 type Flags = Readonly<Record<string, unknown>>;
 
 /**
- * Prefix lengths that kubeadm accepts for the Services' range: its DNS uses the tenth address, and
- * the range has at most 2^20 addresses.
+ * Prefix lengths that kubeadm accepts for the range of Services. The cluster's DNS needs the tenth
+ * address of the range, and the range has at most 2^20 addresses.
  */
 const ofServices = { longest: 28, shortest: 12 };
 
-/** Number of addresses that no machine can have: network, router, DHCP and broadcast. */
+/**
+ * Number of addresses in a subnet that no machine can have: network, router, DHCP and broadcast.
+ */
 const reserved = 4;
 
 /**
- * Largest difference that kubeadm accepts between a node's prefix length and that of the pods'
- * range.
+ * Largest difference that kubeadm accepts between the prefix length of a node's pod range and the
+ * prefix length of the range of all pods.
  */
 const furthest = 16;
 
-/** Advice at the end of the messages. An existing cluster cannot change its ranges. */
+/**
+ * Advice at the end of error messages. The range of an existing cluster cannot change, so there the
+ * advice is fewer machines.
+ */
 const instead = "write a larger range, or fewer machines where the cluster lives already";
 
 const families = {
@@ -50,7 +58,10 @@ const families = {
 } as const;
 const ofBoth = "node-cidr-mask-size";
 
-/** Returns the value of a flag as kubeadm reads it: the last one; undefined if empty. */
+/**
+ * Returns the value of a flag as kubeadm reads it: the last value of a list. Returns undefined if
+ * the flag is absent or empty.
+ */
 const flagIn = (flags: Flags, name: string): number | undefined => {
   const written = flags[name];
   const last: unknown = Array.isArray(written) ? written.at(-1) : written;
@@ -76,8 +87,9 @@ const wrongFlags = ({ kubernetes, network }: Written): z.core.$ZodRawIssue[] => 
 };
 
 /**
- * Returns why a pods' range does not fit the nodes. kubeadm reads only the flag for the family;
- * the controller manager of a single-stack cluster prefers the flag without a family.
+ * Returns why the range does not suffice for the pods of all nodes, or undefined. kubeadm reads
+ * only the flag of the IP family, such as `node-cidr-mask-size-ipv4`. The controller manager of a
+ * single-stack cluster prefers `node-cidr-mask-size`.
  */
 function ofPods(
   { network: { ipv6 }, podNetwork, kubernetes, nodes }: Written,

@@ -3,9 +3,9 @@ import { balancingMethods } from "./cloud-conf.js";
 import { address4, doc, oneOf, present, record, truth, whole } from "../arguments/values.js";
 
 /*
- * Annotations of the sample services, as a user would set them on a Service: those of
- * cloud-provider-openstack 1.36 (pkg/openstack/loadbalancer.go). Left out are values that the
- * controller itself sets (`load-balancer-address`) and those that follow another argument
+ * Annotations that a user can set on the Services of the samples and of the ingress controller: the
+ * annotations of cloud-provider-openstack 1.36 (pkg/openstack/loadbalancer.go), except those that
+ * the cloud controller sets itself (`load-balancer-address`) or that follow from another argument
  * (`openstack-internal-load-balancer`).
  */
 
@@ -15,7 +15,7 @@ const id = (what: string): z.ZodType<string, string> => present(`the ID of ${wha
 const milliseconds = (what: string) =>
   on(whole(0, "a number of milliseconds"), `Milliseconds that ${what}.`);
 
-/** Annotations that need no support by the program behind the Service. */
+/** Annotations that pods behind the Service need not support, like those in `others`. */
 const before = {
   class: on(
     present("a class of `loadBalancer.classes`"),
@@ -39,8 +39,8 @@ const before = {
   ),
 };
 /**
- * Annotations for a program that speaks HTTP and trusts the client addresses that the load balancer
- * reports.
+ * Annotations that pods behind the Service must support: pods receive HTTP instead of TLS, or the
+ * client's address in the proxy protocol or in an HTTP header.
  */
 const telling = {
   proxyProtocol: on(

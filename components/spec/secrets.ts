@@ -3,14 +3,14 @@ import { podNetworkTraits } from "../pod-network/kinds.js";
 import type { Late } from "../support/kubernetes-types.js";
 
 interface Kept {
-  /** Path as it is written after `pulumi config set --path`. */
+  /** Path of the secret below `cluster`, in the form for `pulumi config set --path`. */
   readonly path: string;
   readonly value: Late | undefined;
 }
 
 /**
- * Returns whether the address of a proxy contains a user and password. An encrypted
- * address counts as one.
+ * Returns whether a proxy's URL contains a user and password. Assumes so for a URL that is not
+ * plain text, such as an encrypted URL.
  */
 const signsIn = (address: Late | undefined): boolean =>
   typeof address !== "string" || /^[a-z]+:\/\/[^/]*@/i.test(address);
@@ -37,8 +37,8 @@ const secretsIn = ({
 ];
 
 /**
- * Returns the secrets that are plain text in the settings of a project's stack, with the command
- * that encrypts each.
+ * Returns an error for each secret that is plain text in the stack's settings, with the command
+ * that encrypts the secret. `project` is the name of the Pulumi project.
  */
 export const openSecrets = (
   spec: ClusterSpec,

@@ -50,8 +50,8 @@ export const topology = z
   );
 
 /**
- * Returns the defaults of a topology. Without a topology: those of a single control plane with
- * workers.
+ * Returns the defaults of a topology. Without a topology, returns the defaults of
+ * `one-control-plane`.
  */
 export const presetOf = (
   chosen: Topology | undefined,
@@ -104,8 +104,8 @@ export function contradictions({ topology: chosen, ...of }: Written): z.core.$Zo
 }
 
 /**
- * Reports samples and an ingress controller that no machine could run. A cluster without such
- * machines is allowed: machines may be added later.
+ * Reports `samples` and `ingress` if no machine accepts their pods. Without samples and ingress, a
+ * cluster may have no such machine: workers may be added later.
  */
 export function unscheduled({
   samples,
@@ -131,8 +131,8 @@ export function unscheduled({
 }
 
 /**
- * Returns an error if no machine of the cluster could ever run pods of the user. Accepts unchecked
- * input, so that the error appears together with all others.
+ * Returns an error if the arguments have no group of machines that could run pods of the user.
+ * Accepts unchecked input, so that this error appears together with all other errors.
  */
 export function nowhereToRun(written: unknown): string | undefined {
   if (!isFields(written)) return undefined;

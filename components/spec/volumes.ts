@@ -4,7 +4,7 @@ import { doc, present, record, text, whole } from "../arguments/values.js";
 /** Placeholder in a volume's `zone` that is replaced by the zone of the machine. */
 export const machinesZone = "{zone}";
 
-/** Sentence for the options of a single machine. */
+/** Sentence at the end of the documentation of a single machine's volumes. */
 const ofOne = "For this machine only, instead of the group's volume, including type and zone.";
 
 // The message asks for quotes, because YAML reads the bare placeholder as a map.
@@ -52,25 +52,28 @@ const withEtcd = (more = "") => ({
 });
 
 /**
- * Volumes of worker machines, for the whole group and for one machine. They are created and deleted
- * with the server.
+ * Schemas of the volumes of workers: `all` for a group, `one` for a single machine. Volumes are
+ * created and deleted with the server.
  */
 export const workerVolumes = { all: machineVolumes(), one: machineVolumes(ofOne) };
 
-/** Volumes of machines that run etcd, or may run it, for the whole group and for one machine. */
+/**
+ * Schemas of the volumes of control planes and etcd machines: `all` for a group, `one` for a single
+ * machine.
+ */
 export const etcdVolumes = { all: withEtcd(), one: withEtcd(ofOne) };
 
 /** Volume of the bastion, which runs no containers. */
 export const bastionVolumes = { rootVolume: root() };
 
-/** Volume as the user writes it. */
+/** Volume as written in the specification. */
 export interface WrittenVolume {
   readonly size: number;
   readonly type?: string | undefined;
   readonly zone?: string | undefined;
 }
 
-/** Volumes as the user writes them for a group or for one machine. */
+/** Volumes as written in the specification of a group or of a single machine. */
 export interface WrittenVolumes {
   readonly rootVolume?: WrittenVolume | undefined;
   readonly runtimeVolume?: WrittenVolume | undefined;
@@ -85,8 +88,8 @@ interface Group extends WrittenVolumes {
 }
 
 /**
- * Reports volumes that have to be in their machine's zone if the machine has none. `zones` are the
- * cluster's.
+ * Reports volumes whose `zone` contains the placeholder for the machine's zone, for machines
+ * without a zone. `zones` are the zones of the cluster, which groups without zones use.
  */
 export const volumesWithoutZone = (
   groups: readonly { readonly path: readonly string[]; readonly group: Group }[],

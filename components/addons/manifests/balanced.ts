@@ -1,12 +1,14 @@
-/** Services of type LoadBalancer, as a user writes them for cloud-provider-openstack (pure). */
+/**
+ * Renders Services of type LoadBalancer with the annotations of cloud-provider-openstack (pure).
+ */
 import { confKey } from "../../spec/cloud-conf.js";
 import type { SampleServices } from "../../spec/sample-services.js";
 
-/** Settings of all such Services of the program. */
+/** Settings of all Services of type LoadBalancer that the program creates. */
 export interface Balancing {
   /**
    * Load balancer class of internal Services, which selects the network of the nodes.
-   * @default none: all load balancers are there
+   * @default none: all load balancers are in the network of the nodes
    */
   readonly internalClass?: string | undefined;
   /** Ranges of clients, including those in the cluster's networks. @default all */
@@ -16,7 +18,8 @@ export interface Balancing {
 type Settings = Pick<SampleServices, "address" | "annotations"> & Balancing;
 
 /**
- * Returns annotations and fields of a Service, with a floating IP or in the nodes' network only.
+ * Returns annotations and fields of a Service. `external`: with a floating IP. `internal`: with an
+ * address in the nodes' network only.
  */
 export function balanced(reach: "external" | "internal", settings: Settings) {
   const internal = "service.beta.kubernetes.io/openstack-internal-load-balancer";

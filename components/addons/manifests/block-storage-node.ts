@@ -33,7 +33,10 @@ export function blockStorageNodeAccount(): ServiceAccount {
   };
 }
 
-/** Returns the node driver's configuration. It is no Secret, because it has no credential. */
+/**
+ * Returns the ConfigMap with the node driver's configuration. A Secret is not needed, because the
+ * configuration contains no credential.
+ */
 export function nodeConfig(conf: string): ConfigMap {
   return {
     apiVersion: "v1",
@@ -48,11 +51,13 @@ export interface BlockStorageNodeSettings {
   readonly images: BlockStorageImages;
   /** Digest of the node service's configuration. @default the node service has no configuration */
   readonly configChecksum?: string;
-  /** Whether it reports the zone of its machine. @default true */
+  /** Whether the driver reports the zone of the machine. @default true */
   readonly topology?: boolean;
 }
 
-/** Returns the DaemonSet that formats and mounts volumes; it has no credential of the cloud. */
+/**
+ * Returns the DaemonSet that formats and mounts volumes. Its pods have no credential of OpenStack.
+ */
 export function blockStorageNode(settings: BlockStorageNodeSettings): DaemonSet {
   const { images, configChecksum } = settings;
   const labels = appLabel(nodeName);
@@ -62,7 +67,7 @@ export function blockStorageNode(settings: BlockStorageNodeSettings): DaemonSet 
     metadata: { name: nodeName, namespace: systemNamespace, labels },
     spec: {
       selector: { matchLabels: labels },
-      // Several at once, because only new mounts wait while the driver of a node restarts.
+      // Several nodes at a time, because a restart of the driver delays only new mounts.
       updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "10%" } },
       template: {
         metadata: {
@@ -74,7 +79,7 @@ export function blockStorageNode(settings: BlockStorageNodeSettings): DaemonSet 
         spec: {
           serviceAccountName: nodeName,
           automountServiceAccountToken: false,
-          // The metadata service answers nodes, not pods.
+          // Pods on the host network can use the metadata service, which answers nodes, not pods.
           hostNetwork: true,
           priorityClassName: "system-node-critical",
           tolerations: everywhere,

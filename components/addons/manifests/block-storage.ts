@@ -34,8 +34,9 @@ import type { Container, Deployment, Late } from "../../support/kubernetes-types
 const controllerName = "csi-cinder-controllerplugin";
 
 /**
- * Returns the permissions of attacher, provisioner, resizer (their deploy/kubernetes/rbac.yaml), of
- * the plugin for annotations of claims and, with `snapshots`, of the snapshotter.
+ * Returns the permissions of attacher, provisioner and resizer (from deploy/kubernetes/rbac.yaml of
+ * each project), of the driver for reading annotations of claims, and with `snapshots` of the
+ * snapshotter.
  */
 export function blockStorageAccess(snapshots = false): Access {
   return access({
@@ -58,7 +59,10 @@ export function blockStorageAccess(snapshots = false): Access {
 /** Arguments of {@link blockStorageController}. */
 export interface BlockStorageSettings {
   readonly images: BlockStorageImages;
-  /** Argument `--cluster=...`, unique in the project: volumes have it in their metadata. */
+  /**
+   * Argument `--cluster=NAME`. The name is unique in the project, and in the metadata of every
+   * volume.
+   */
   readonly clusterName: Late;
   readonly configChecksum: Late;
   /** Whether to wait for the pod, which needs the pod network. @default true */
@@ -70,8 +74,9 @@ export interface BlockStorageSettings {
 }
 
 /**
- * Returns the Deployment of the controller, which calls Cinder and Nova. It only runs on control
- * planes, so that no worker has the cloud's credential and a cluster without workers has volumes.
+ * Returns the Deployment of the controller, which calls Cinder and Nova. The pod runs only on
+ * control planes: no worker has the credential of OpenStack, and a cluster without workers has
+ * volumes.
  */
 export function blockStorageController(settings: BlockStorageSettings): Deployment {
   const labels = appLabel(controllerName);
@@ -93,7 +98,8 @@ export function blockStorageController(settings: BlockStorageSettings): Deployme
           serviceAccountName: controllerName,
           priorityClassName: "system-cluster-critical",
           nodeSelector: controlPlaneSelector,
-          // It needs no initialized node: the driver on each node reports the node's server.
+          // The pod may run before its node is initialized: the driver on each node reports the ID
+          // of the node's server.
           tolerations: [beforeItIsInitialized, onControlPlane, ...leavesSoon],
           containers: [
             controllerPlugin(settings),

@@ -28,24 +28,27 @@ const port = 10258;
 
 /** Name of the Secret with cloud.conf, as in upstream's manifests and documents. */
 export const cloudConfigSecret = "cloud-config";
-/** Keys of the certificates in that Secret. */
+/** Keys of the certificates and the private key in the Secret. */
 const [caCertificateKey, certificateKey, privateKeyKey] = ["ca.crt", "client.crt", "client.key"];
 /** Path of the CA certificate in the containers. */
 export const caCertificateFile = `${configDirectory}/${caCertificateKey}`;
-/** Paths of the TLS client certificate and key in the containers, by the names of cloud.conf. */
+/**
+ * Paths of the TLS client certificate and its key in the containers, by the field names of
+ * CloudConf.
+ */
 export const clientCertificateFiles = {
   certFile: `${configDirectory}/${certificateKey}`,
   keyFile: `${configDirectory}/${privateKeyKey}`,
 };
 
-/** Volume, mount and argument with which containers use the Secret. */
+/** Volume, mount and argument by which pods use the Secret. */
 export const cloudConfigVolume = {
   volume: { name: "cloud-config", secret: { secretName: cloudConfigSecret } },
   mount: { name: "cloud-config", mountPath: configDirectory, readOnly: true },
   argument: `--cloud-config=${configDirectory}/cloud.conf`,
 };
 
-/** Certificates whose files cloud.conf names, as PEM. */
+/** Certificates in PEM whose files cloud.conf names. */
 export interface CloudCertificates {
   /** CA certificate of the cloud. @default none */
   readonly caCertificate?: Late | undefined;
@@ -53,7 +56,7 @@ export interface CloudCertificates {
   readonly client?: { readonly certificate: Late; readonly privateKey: Late } | undefined;
 }
 
-/** Returns the Secret with cloud.conf and the certificates whose files it names. */
+/** Returns the Secret with cloud.conf and with the certificates whose files cloud.conf names. */
 export function cloudConfigSecretObject(
   cloudConf: Late,
   { caCertificate, client }: CloudCertificates = {},
@@ -73,8 +76,8 @@ export function cloudConfigSecretObject(
 
 /**
  * Returns the permissions of the controllers cloud-node, cloud-node-lifecycle, service and route.
- * Upstream's role also has secrets, service account tokens and persistent volumes, which this
- * program's arguments do not need.
+ * The upstream role also allows access to Secrets, service account tokens and persistent volumes,
+ * which the controllers do not need with this program's arguments.
  * Source: k8s.io/cloud-provider 0.36, controllers/.
  */
 export function cloudControllerAccess(): Access {
@@ -91,7 +94,7 @@ export function cloudControllerAccess(): Access {
     ],
     namespace: [
       leaderElection,
-      // At start it reads how the API server authenticates its clients.
+      // At its start, the controller reads how the API server authenticates clients.
       {
         ...rule("", ["configmaps"], reading),
         resourceNames: ["extension-apiserver-authentication"],
@@ -100,7 +103,7 @@ export function cloudControllerAccess(): Access {
   });
 }
 
-/** Tolerations of pods that run before the pod network, and before nodes have addresses. */
+/** Tolerations of pods that start before the pod network works and before nodes have addresses. */
 export const beforeNodesAreReady: Toleration[] = [
   beforeItIsInitialized,
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoSchedule" },
@@ -111,20 +114,23 @@ export const beforeNodesAreReady: Toleration[] = [
 /** Arguments of {@link cloudControllerDaemonSet}. */
 export interface CloudControllerSettings {
   readonly image: string;
-  /** Argument `--cluster-name=...`, unique in the project: load balancers are named after it. */
+  /**
+   * Argument `--cluster-name=NAME`. The name is unique in the project, and in the name of every
+   * load balancer.
+   */
   readonly clusterName: Late;
-  /** Range of the pods for which it keeps routes to the nodes. @default no routes */
+  /** Range of the pods to whose nodes the controller keeps routes. @default no routes */
   readonly routedPods?: string | undefined;
   /**
-   * Whether Octavia's provider requires serial calls: then load balancers are created one by one.
+   * Whether the Octavia provider requires serial calls. Load balancers are then created one by one.
    * @default false
    */
   readonly serial?: boolean | undefined;
-  /** Digest of cloud.conf and certificates: a change restarts the pods. */
+  /** Digest of cloud.conf and certificates. Another digest restarts the pods. */
   readonly configChecksum: Late;
 }
 
-/** Returns the DaemonSet with one controller per control plane, of which the leader works. */
+/** Returns the DaemonSet with one controller per control plane. Only the elected leader works. */
 export function cloudControllerDaemonSet(settings: CloudControllerSettings): DaemonSet {
   const labels = appLabel(name);
   return {
@@ -154,9 +160,10 @@ export function cloudControllerDaemonSet(settings: CloudControllerSettings): Dae
 }
 
 /**
- * Variables that select the API server on the pod's own machine, whose certificate has that
- * address. In a new cluster the Service `kubernetes` does not work yet when the controller starts,
- * because kube-proxy starts later; the controller would exit and restart.
+ * Environment variables that select the API server on the pod's own machine. The certificate of
+ * this API server contains the machine's address. In a new cluster, the Service `kubernetes` does
+ * not work yet when the controller starts, because kube-proxy starts later; the controller would
+ * exit and restart.
  */
 const ownApiServer = [
   fromField("KUBERNETES_SERVICE_HOST", "status.hostIP"),
@@ -164,8 +171,8 @@ const ownApiServer = [
 ];
 
 /**
- * Returns the arguments that select controllers; with routes, those outside the pods' range are not
- * touched.
+ * Returns the arguments that select controllers. With routes, also limits the route controller to
+ * the range of the pods, so that it does not change other routes.
  */
 const controllersFor = (routedPods: string | undefined): readonly string[] => {
   const controllers = "--controllers=cloud-node,cloud-node-lifecycle,service";
@@ -174,7 +181,10 @@ const controllersFor = (routedPods: string | undefined): readonly string[] => {
     : [`${controllers},route`, "--configure-cloud-routes=true", `--cluster-cidr=${routedPods}`];
 };
 
-/** Number of Services that are handled at the same time: each waits for Octavia, maybe minutes. */
+/**
+ * Number of Services that the controller handles at the same time. Each Service may wait minutes
+ * for Octavia.
+ */
 const servicesAtOnce = 5;
 
 function controllerContainer(settings: CloudControllerSettings) {
@@ -205,7 +215,8 @@ function controllerContainer(settings: CloudControllerSettings) {
     ],
     env: ownApiServer,
     volumeMounts: [cloudConfigVolume.mount],
-    // It serves only after it has logged in to the cloud: ready means that the credential works.
+    // The controller serves this path only after its login to OpenStack, so Ready means that the
+    // credential works.
     readinessProbe: readiness({ httpGet: healthz }, { periodSeconds: 2, failureThreshold: 3 }),
     livenessProbe: liveness({ httpGet: healthz }, { initialDelaySeconds: 20 }),
     resources: { requests: { cpu: "50m", memory: "64Mi" } },

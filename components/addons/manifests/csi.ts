@@ -16,7 +16,10 @@ export interface BlockStorageImages {
 export const socketDirectory = "/csi";
 export const socket = `unix://${socketDirectory}/csi.sock`;
 const healthPort = 9808;
-/** Seconds in which the driver must answer the sidecar; kubelet waits a little longer for that. */
+/**
+ * Seconds in which the driver must answer the liveness sidecar. kubelet waits 2 s longer for the
+ * sidecar.
+ */
 const probeSeconds = 8;
 
 export const socketMount = { name: "socket", mountPath: socketDirectory };
@@ -32,8 +35,8 @@ export function livenessProbe(image: string): Container {
     args: [
       `--csi-address=${socketDirectory}/csi.sock`,
       `--health-port=${healthPort.toString()}`,
-      // The probed driver calls Cinder: with the default of 3 s, a busy machine or cloud would
-      // restart it.
+      // The probe makes the driver call Cinder. With the default of 3 s, a busy machine or cloud
+      // would cause a restart of the driver.
       `--probe-timeout=${probeSeconds.toString()}s`,
     ],
     volumeMounts: [socketMount],

@@ -22,7 +22,7 @@ export const confined: SecurityContext = {
 };
 
 /**
- * Pod settings of essential add-ons: they run on a control plane, with priority over other pods.
+ * Pod settings of essential add-ons, which run on a control plane with priority over other pods.
  */
 export const systemPod = {
   priorityClassName: "system-cluster-critical",
@@ -32,14 +32,14 @@ export const systemPod = {
 
 /** Settings in which the Deployments of add-ons differ. */
 export interface DeploymentSettings {
-  /** Name of the Deployment, and of its pods' service account. */
+  /** Name of the Deployment and of the service account. */
   readonly name: string;
   /** Namespace. @default kube-system */
   readonly namespace?: string;
   /** Number of pods. @default 1 */
   readonly replicas?: number;
   readonly strategy: DeploymentStrategy;
-  /** Whether to wait for its pods, which need the pod network. @default true */
+  /** Whether to wait for the pods, which need the pod network. @default true */
   readonly awaited?: boolean | undefined;
   readonly pod: Omit<PodSpec, "serviceAccountName">;
 }

@@ -24,7 +24,10 @@ export const keystonePolicy = (policy: Policy): string =>
     })),
   );
 
-/** Returns the Secret with all files of the webhook; it has no credential of the cluster. */
+/**
+ * Returns the Secret with all files of the webhook. The Secret contains no credential of the
+ * cluster.
+ */
 export const keystoneSecret = (content: {
   readonly certificate: Late;
   readonly privateKey: Late;
@@ -50,14 +53,18 @@ export interface KeystoneAuthSettings {
   readonly url: Late;
   /** Whether the Secret has the cloud's CA certificate. */
   readonly caCertificate: boolean;
-  /** Whether the Secret has a policy, which authorizes requests. */
+  /** Whether the Secret has a policy, by which the webhook authorizes requests. */
   readonly policy: boolean;
-  /** Digest of its files: it reads them only at start, so a change restarts the pods. */
+  /**
+   * Digest of the webhook's files. The webhook reads the files only at its start, so another digest
+   * restarts the pods.
+   */
   readonly checksum: Late;
 }
 
 /**
- * Returns the DaemonSet on control planes. It has no service account, as it never calls the API.
+ * Returns the DaemonSet of the webhook on control planes. The pods get no token of a service
+ * account, because the webhook never calls the Kubernetes API.
  */
 export function keystoneDaemonSet(settings: KeystoneAuthSettings): DaemonSet {
   const labels = appLabel(name);
@@ -73,7 +80,7 @@ export function keystoneDaemonSet(settings: KeystoneAuthSettings): DaemonSet {
         spec: {
           automountServiceAccountToken: false,
           hostNetwork: true,
-          // Resolver of the node, which resolves Keystone's name before cluster DNS works.
+          // The node's resolver resolves the name of Keystone before cluster DNS works.
           dnsPolicy: "Default",
           priorityClassName: "system-cluster-critical",
           nodeSelector: controlPlaneSelector,
@@ -104,9 +111,9 @@ function webhook({ image, caCertificate, policy, url }: KeystoneAuthSettings): C
       ...(policy ? [`--keystone-policy-file=${directory}/${policyKey}`] : []),
     ],
     env: [{ name: "OS_AUTH_URL", value: url }],
-    // It serves only after Keystone has answered, and exits if it cannot. It has no path for
-    // probes, and logs an error for each connection without a request: so there is only a startup
-    // probe.
+    // Only a startup probe: the webhook serves when Keystone has answered, and exits if Keystone
+    // does not answer. The webhook has no path for other probes, and logs an error for each
+    // connection without a request.
     startupProbe: { tcpSocket: { host, port }, periodSeconds: 2, failureThreshold: 60 },
     volumeMounts: [{ name: "config", mountPath: directory, readOnly: true }],
     resources: { requests: { cpu: "10m", memory: "32Mi" } },

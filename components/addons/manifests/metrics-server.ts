@@ -53,7 +53,9 @@ export function metricsServerAccess(): Access {
   });
 }
 
-/** Returns a role that lets all users who may read pods read their metrics, too. */
+/**
+ * Returns a ClusterRole that adds the permission to read metrics to the roles view, edit and admin.
+ */
 export function metricsReader(): ClusterRole {
   const roles = ["view", "edit", "admin"].map((role) => [
     `rbac.authorization.k8s.io/aggregate-to-${role}`,
@@ -85,8 +87,9 @@ export function metricsService(awaited?: boolean): Service {
 }
 
 /**
- * Returns the registration of the API, without TLS verification: metrics-server creates its
- * certificate when it starts. Only nodes and pods reach its port.
+ * Returns the registration of the metrics API. The API server does not verify the certificate,
+ * because metrics-server creates it at its start. Only nodes and pods can reach the port of
+ * metrics-server.
  */
 export function metricsApi(): ApiService {
   return {
@@ -104,13 +107,15 @@ export function metricsApi(): ApiService {
 /** Arguments of {@link metricsServer}. */
 export interface MetricsServerSettings {
   readonly image: string;
-  /** Whether the cluster's CA signs kubelets' certificates; by default kubelets sign their own. */
+  /**
+   * Whether the cluster's CA signs the certificates of kubelets; otherwise kubelets sign their own.
+   */
   readonly signedKubelets: boolean;
-  /** Whether to wait for its pod, which needs the pod network. @default true */
+  /** Whether to wait for the pod, which needs the pod network. @default true */
   readonly awaited?: boolean;
 }
 
-/** Returns the settings in a specification; undefined if metrics-server is not wanted. */
+/** Returns the settings in a specification. Undefined without metrics-server. */
 export const metricsServerOf = (
   spec: Pick<ClusterSpec, "metricsServer" | "kubernetes">,
 ): Pick<MetricsServerSettings, "signedKubelets"> | undefined =>
@@ -123,12 +128,14 @@ export function metricsServer({
 }: MetricsServerSettings): Deployment {
   return deployment({
     ...{ name, awaited },
-    // With one control plane, the port is only free after the former pod has ended.
+    // With one control plane, the port is free only after the former pod has ended, so no pod is
+    // added before.
     strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
     pod: {
       ...systemPod,
-      // The machines' firewall blocks kubelet's port for pods (machine/scripts/prepare.sh), but not
-      // for pods on the host network.
+      // metrics-server must connect to kubelet's port. The firewall of the machines
+      // (machine/scripts/prepare.sh) blocks this port for pods, except for pods on the host
+      // network.
       hostNetwork: true,
       securityContext: {
         ...{ runAsNonRoot: true, runAsUser: 1000 },
@@ -156,7 +163,8 @@ function serverContainer(image: string, signedKubelets: boolean): Container {
       signedKubelets ? `--kubelet-certificate-authority=${authority}` : "--kubelet-insecure-tls",
     ],
     ports: [{ name: "https", containerPort: port, protocol: "TCP" }],
-    // Ready only when it has metrics of nodes: the first come after one interval (15 s).
+    // The server is Ready only when it has metrics of nodes. The first metrics come after one
+    // interval (15 s).
     readinessProbe: readiness(probe("/readyz"), { initialDelaySeconds: 20, periodSeconds: 10 }),
     livenessProbe: liveness(probe("/livez")),
     volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],

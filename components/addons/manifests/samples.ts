@@ -25,7 +25,7 @@ export const samplesNamespace = "stackadm-samples";
 export const sampleClaim = "data";
 /** Name of the writer's pod; known, because the writer is a StatefulSet with one pod. */
 export const sampleWriterPod = "writer-0";
-/** Host name of the web servers' Ingress; it is not in DNS. */
+/** Host name of the web servers' Ingress. DNS does not contain the name. */
 export const sampleHost = "web.stackadm-samples.internal";
 
 const webPort = 8080;
@@ -88,7 +88,7 @@ function webServer(image: string) {
   return container({
     name: "web",
     image,
-    // The override is required: netexec has a path that runs commands, and this server is public.
+    // Without the override, everyone could run commands on this public server by a path of netexec.
     args: [
       "netexec",
       `--http-port=${webPort.toString()}`,
@@ -105,15 +105,15 @@ function webServer(image: string) {
 /**
  * Returns a Service whose load balancer has a floating IP, or is only in the nodes' network.
  *
- * @param settings settings of its load balancer. Default: none
+ * @param settings settings of the load balancer. Default: none
  */
 export function webService(
   reach: "external" | "internal",
   settings: SampleServices & Balancing = {},
 ): Service {
   const { metadata, spec } = balanced(reach, settings);
-  // With settings, a change may give the Service another address: it would count as ready with the
-  // old one.
+  // With settings, a change may give the Service another address. With the annotation, the Service
+  // would count as ready while it still has the former address.
   const ready =
     settings.address === undefined && Object.keys(settings.annotations ?? {}).length === 0;
   const annotations = { ...(ready && readyWithAddress), ...metadata.annotations };
@@ -132,7 +132,7 @@ export function webService(
   };
 }
 
-/** Returns the Ingress that leads requests for {@link sampleHost} to the web servers. */
+/** Returns the Ingress that sends requests for {@link sampleHost} to the web servers. */
 export function webIngress(): Ingress {
   const service = { name: "web-internal", port: { name: "http" } };
   return {
@@ -172,7 +172,8 @@ export function writerScript(script: string): ConfigMap {
 }
 
 /**
- * Returns the writer. It writes a line to the volume, reads it back, logs it, and then is ready.
+ * Returns the StatefulSet of the writer. Its pod writes a line to the volume, reads the line back,
+ * logs the line, and is then Ready.
  */
 export function writerStatefulSet(image: string): StatefulSet {
   const labels = appLabel("writer");

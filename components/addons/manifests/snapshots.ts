@@ -30,7 +30,10 @@ const object = (properties: Record<string, JsonSchema>, required?: string[]): Js
   properties,
   ...(required && { required }),
 });
-/** Returns the schema of an object that has exactly one of these fields and never changes. */
+/**
+ * Returns the schema of an object that has exactly one of the fields in `properties` and cannot be
+ * changed.
+ */
 const source = (properties: Record<string, JsonSchema>): JsonSchema => ({
   ...object(properties),
   ...{ minProperties: 1, maxProperties: 1 },
@@ -48,7 +51,10 @@ interface Kind {
   readonly columns: readonly (readonly [string, string, string])[];
 }
 
-/** Kinds of the API group in version 1 (external-snapshotter 8, client/apis/volumesnapshot/v1). */
+/**
+ * Kinds of the API group snapshot.storage.k8s.io in version v1 (external-snapshotter 8,
+ * client/apis/volumesnapshot/v1).
+ */
 const kinds: readonly Kind[] = [
   {
     ...{ kind: "VolumeSnapshotClass", shortNames: ["vsclass", "vsclasses"], namespaced: false },
@@ -143,7 +149,7 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** Returns the CRDs of snapshots, by the kinds' plural. */
+/** Returns the CRDs of snapshots, each with the plural of the kind. */
 export const snapshotKinds = (): readonly (readonly [string, CustomResourceDefinition])[] =>
   kinds.map(({ kind, shortNames, namespaced, schema, columns }) => {
     const singular = kind.toLowerCase();
@@ -207,7 +213,10 @@ export function snapshotControllerAccess(): Access {
   });
 }
 
-/** Returns the controller that binds snapshots to their content; it does not call the cloud. */
+/**
+ * Returns the Deployment of the controller that binds snapshots to their content. The controller
+ * does not call OpenStack.
+ */
 export function snapshotController(image: string, awaited?: boolean): Deployment {
   const { lease, renew, retry } = leaderElectionTimes;
   return deployment({
@@ -236,8 +245,8 @@ export function snapshotController(image: string, awaited?: boolean): Deployment
 }
 
 /**
- * Returns the default class. It also allows snapshots of volumes in use (`force-create`), whose
- * data are as after a power cut.
+ * Returns the default VolumeSnapshotClass. `force-create` also allows snapshots of volumes in use;
+ * such a snapshot has the data that a power cut would leave.
  */
 export const snapshotClass = () => ({
   apiVersion: `${group}/v1`,

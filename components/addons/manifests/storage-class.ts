@@ -1,7 +1,10 @@
 /** Cinder CSI driver object, and storage classes (pure). */
 import type { CsiDriver, StorageClass } from "../../support/kubernetes-types.js";
 
-/** Name of the driver, also in persistent volumes, by which a destroy finds them. */
+/**
+ * Name of the Cinder CSI driver. Persistent volumes contain this name, by which a destroy finds
+ * them.
+ */
 export const cinderDriver = "cinder.csi.openstack.org";
 
 /** Topology key of the driver for a machine's zone. */
@@ -16,7 +19,8 @@ export function cinderCsiDriver(): CsiDriver {
     spec: {
       attachRequired: true,
       podInfoOnMount: true,
-      // kubelet gives the file system to the pod's fsGroup, so that pods can write without root.
+      // kubelet gives the file system to the fsGroup of the pod, so that the pod can write without
+      // root.
       fsGroupPolicy: "ReadWriteOnceWithFSType",
       volumeLifecycleModes: ["Persistent"],
     },
@@ -44,8 +48,8 @@ export interface StorageClassSettings {
 }
 
 /**
- * Returns a class; by default, volumes are created in the first pod's zone, can grow, and are
- * deleted with their claim.
+ * Returns a StorageClass. By default, volumes are created in the zone of their first pod, can grow,
+ * and are deleted with their claim.
  */
 export function storageClass(settings: StorageClassSettings): StorageClass {
   return {

@@ -1,4 +1,4 @@
-/** Traefik as an ingress controller only (pure). */
+/** Kubernetes objects of Traefik, which serves only as ingress controller (pure). */
 import { entrances } from "../../spec/traits/ingress.js";
 import { poolLabel } from "../../plan/roles.js";
 import type { IngressSpec } from "../../spec/ingress.js";
@@ -32,7 +32,7 @@ export const traefikNamespace = name;
 export const ingressClassName = name;
 const user = 65532;
 const pingPort = 8080;
-/** Traefik's names of its entry points. */
+/** Names of Traefik's entry points. */
 const entryPoints = { http: "web", https: "websecure" } as const;
 
 /** Returns the namespace, which enforces the Pod Security level `restricted`. */
@@ -48,8 +48,8 @@ export function traefikNamespaceObject(): Namespace {
 }
 
 /**
- * Returns the permissions of its Ingress provider. It reads all Secrets, because certificates may
- * be in any namespace.
+ * Returns the permissions of Traefik's Ingress provider, which reads all Secrets because
+ * certificates may be in any namespace.
  */
 export function traefikAccess(): Access {
   const watching = ["list", "watch"];
@@ -75,28 +75,31 @@ export function ingressClass({ defaultClass }: Pick<IngressSpec, "defaultClass">
   };
 }
 
-/** Taint of the nodes on which it runs. */
+/** Taint of nodes that Traefik's pods tolerate. */
 type Tolerated = Pick<Toleration, "key" | "value" | "effect">;
 
 /** Arguments of {@link traefik}. */
 export interface TraefikSettings {
   readonly image: string;
   readonly spec: IngressSpec;
-  /** Taints of the pool's machines, if it runs on a pool. @default none */
+  /** Taints of the machines of the worker pool that runs Traefik. @default none */
   readonly taints?: readonly Tolerated[];
-  /** Argument that decides which address Ingresses show: {@link ofService} or {@link ofAddress}. */
+  /**
+   * Argument that decides which address the status of an Ingress shows: {@link ofService} or
+   * {@link ofAddress}.
+   */
   readonly shown: Late;
-  /** Whether to wait for its pods, which need the pod network. @default true */
+  /** Whether to wait for the pods, which need the pod network. @default true */
   readonly awaited?: boolean | undefined;
 }
 
 const endpointOf = "--providers.kubernetesIngress.ingressEndpoint";
-/** Argument by which Ingresses show the address of the Service. */
+/** Argument by which the status of an Ingress shows the address of the Service. */
 export const ofService = `${endpointOf}.publishedService=${traefikNamespace}/${name}`;
-/** Beginning of the argument by which Ingresses show a fixed address. */
+/** Beginning of the argument by which the status of an Ingress shows a fixed address. */
 export const ofAddress = `${endpointOf}.ip=`;
 
-/** Returns where its pods run: at most one on each machine of the pool, or on any node. */
+/** Returns on which nodes the pods run: at most one on each machine of the pool, or on any node. */
 function placed({ spec, taints = [] }: TraefikSettings): Partial<PodSpec> {
   const matchLabels = appLabel(name);
   if (spec.kind === "service") return { topologySpreadConstraints: spreadOverNodes(matchLabels) };
@@ -115,7 +118,8 @@ function placed({ spec, taints = [] }: TraefikSettings): Partial<PodSpec> {
 
 export function traefik(settings: TraefikSettings): Deployment {
   const { spec, awaited } = settings;
-  // A machine of the pool takes one pod only: the former one must end first.
+  // A machine of the pool can run only one pod, so the former pod must end before the new one
+  // starts.
   const rollingUpdate =
     spec.kind === "workers"
       ? { maxSurge: 0, maxUnavailable: 1 }
@@ -147,7 +151,8 @@ function proxy({ image, shown }: TraefikSettings): Container {
         (entrance) =>
           `--entryPoints.${entryPoints[entrance.name]}.address=:${String(entrance.containerPort)}/tcp`,
       ),
-      // Each Ingress also serves TLS: with the certificate in its Secret, or a self-signed one.
+      // Each Ingress also serves TLS, with the certificate in the Secret of the Ingress or a
+      // self-signed one.
       `--entryPoints.${entryPoints.https}.http.tls=true`,
       `--entryPoints.traefik.address=:${String(pingPort)}/tcp`,
       "--ping=true",
@@ -164,7 +169,7 @@ function proxy({ image, shown }: TraefikSettings): Container {
     ],
     readinessProbe: readiness(probe, { periodSeconds: 5 }),
     livenessProbe: liveness(probe),
-    // For bodies that are too large for memory.
+    // Traefik writes bodies here that are too large for memory.
     volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
     resources: { requests: { cpu: "100m", memory: "100Mi" } },
     securityContext: confined,
@@ -172,8 +177,8 @@ function proxy({ image, shown }: TraefikSettings): Container {
 }
 
 /**
- * Returns its Service: with a load balancer of the cloud controller, or with node ports that work
- * on machines with a pod.
+ * Returns Traefik's Service: of type LoadBalancer, or with node ports that answer only on machines
+ * with a Traefik pod.
  */
 export function traefikService(
   spec: IngressSpec,
@@ -203,7 +208,7 @@ const wayOf = (spec: IngressSpec, balancing: Balancing | undefined) =>
     ? balanced(spec.public ? "external" : "internal", { ...spec, ...balancing })
     : { metadata: {}, spec: { type: "NodePort", externalTrafficPolicy: "Local" } };
 
-/** Returns the disruption budget: drains evict one pod at a time. */
+/** Returns the disruption budget, by which drains evict one pod at a time. */
 export function traefikBudget(): PodDisruptionBudget {
   return {
     apiVersion: "policy/v1",

@@ -7,8 +7,9 @@
 
 readonly keepalived=/etc/keepalived/keepalived.conf
 
-# virtual_ip: first runs before there is an API. keepalived takes the address when this API is
-# ready.
+# virtual_ip: configures and starts keepalived, or disables keepalived in a cluster without a
+# virtual IP. First runs before this machine has an API; keepalived takes the virtual IP when the
+# API is ready.
 virtual_ip() {
   local interface restart config peer
   if [[ -z $VIRTUAL_IP ]]; then
@@ -17,7 +18,7 @@ virtual_ip() {
   fi
   interface=$(interface_of "$ADDRESS")
   [[ -n $interface ]] || die "no interface of $(hostname) has the address $ADDRESS"
-  # VRRP only: load balancing needs a kernel module that not every kernel has.
+  # Only VRRP: the load balancing of keepalived needs a kernel module that not every kernel has.
   write /etc/default/keepalived 0644 'DAEMON_ARGS="--vrrp"'$'\n'
   restart=$changed
   config=${VIRTUAL_IP_CONFIG//@INTERFACE@/$interface}
@@ -26,7 +27,7 @@ virtual_ip() {
   done < <(former_peers)
   write "$keepalived" 0644 "$config"$'\n'
   systemctl enable keepalived
-  # A reload keeps the address, a restart releases it.
+  # A reload keeps the virtual IP, a restart releases it.
   if [[ $restart == yes ]]; then
     systemctl restart keepalived
   elif [[ $changed == yes ]]; then
@@ -36,13 +37,15 @@ virtual_ip() {
   fi
 }
 
-# former_peers: prints the present peers. They are kept, because a control plane that is about to
-# leave takes the address from a peer that it no longer hears.
+# former_peers: prints the peers in the present keepalived.conf. virtual_ip keeps these peers: a
+# control plane that is about to leave must still hear this machine, or it would take the virtual
+# IP.
 former_peers() {
   [[ ! -e $keepalived ]] || awk '/unicast_peer/ { inside = 1; next } /}/ { inside = 0 } inside { print $1 }' "$keepalived"
 }
 
-# no_virtual_ip: disables keepalived after a change of the kind, so that no machine has the address.
+# no_virtual_ip: disables keepalived after a change of `endpoint.kind`, so that no machine has the
+# virtual IP.
 no_virtual_ip() {
   grep -qs '^# Written by stackadm' "$keepalived" || return 0
   systemctl disable --now keepalived
@@ -60,5 +63,5 @@ virtual_ip_answers() {
     [[ $(curl --silent --insecure --max-time "$((3 * factor))" "$VIRTUAL_IP_READY") == ok ]]
 }
 
-# interface_of ADDRESS: prints the interface that has it, or nothing.
+# interface_of ADDRESS: prints the network interface that has the address, or nothing.
 interface_of() { ip -o addr show to "$1" | awk '{ print $2; exit }'; }

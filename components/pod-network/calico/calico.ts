@@ -9,7 +9,9 @@ import { calicoAnchors, calicoAnchorsOf, calicoObjects } from "./manifests.js";
 export class Calico extends ManifestAddon {
   static readonly type = "stackadm:pod-network:Calico";
 
-  /** DaemonSet; when it is created, each node known until then has its routes. */
+  /**
+   * DaemonSet of Calico. Its creation ends when each node that existed at that time has its routes.
+   */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(

@@ -1,4 +1,4 @@
-/** Adapts Calico's published manifest, pod network and network policy, to a cluster (pure). */
+/** Adapts Calico's published manifest (pod network and network policies) to a cluster (pure). */
 import type { ImageRegistry, OwnImages } from "../../../base/images.js";
 import type { Late } from "../../support/kubernetes-types.js";
 import type { CalicoOptions } from "./options.js";
@@ -24,21 +24,25 @@ export const calicoAnchors: Anchors = {
 /** Arguments of {@link calicoObjects}. */
 export interface CalicoSettings {
   readonly encapsulation: CalicoOptions["encapsulation"];
-  /** Range of the pods. Calico assigns addresses from blocks of its own. */
+  /** Range of the pods, of which Calico assigns blocks to nodes on demand. */
   readonly podCidr: string;
   /** IPv6 range of the pods. @default none */
   readonly ipv6Pods?: string | undefined;
   /** MTU of the pods' interfaces in bytes. */
   readonly podMtu: Late;
   readonly registry: ImageRegistry | undefined;
-  /** Images that replace those of the manifest. */
+  /** Images of the user that replace images of the manifest. */
   readonly ownImages?: OwnImages | undefined;
-  /** Digest of the inputs of the ConfigMap. A new one restarts the pods, which install it. */
+  /**
+   * Digest of the inputs of the ConfigMap. Another digest restarts the pods, which install the
+   * configuration.
+   */
   readonly configChecksum: Late;
 }
 
 /**
- * Calico's settings for each encapsulation. BIRD exchanges routes where felix does not create them.
+ * Calico's settings for each encapsulation. With the backend `bird`, BIRD exchanges routes by BGP;
+ * with the backend `vxlan`, Felix creates the routes.
  */
 const pools = {
   vxlan: { backend: "vxlan", vxlan: "Always", ipip: "Never" },
@@ -47,10 +51,13 @@ const pools = {
   none: { backend: "bird", vxlan: "Never", ipip: "Never" },
 } as const;
 
-/** IPAM in the CNI configuration, which must state that Calico assigns IPv6 addresses, too. */
+/**
+ * Pattern of the IPAM type in the CNI configuration. For IPv6, settings are inserted after this
+ * text.
+ */
 const ipam = /"type":\s*"calico-ipam"/;
 
-/** Returns the anchors. With IPv6, the manifest must also have the IPAM that is edited. */
+/** Returns the required parts of the manifest. With IPv6, the IPAM type is also required. */
 export const calicoAnchorsOf = ({ ipv6 }: { readonly ipv6?: object | undefined }): Anchors =>
   ipv6
     ? {
@@ -65,13 +72,13 @@ const ofIpv6 = (pods: string, vxlan: string): Readonly<Record<string, string>> =
   IP6_AUTODETECTION_METHOD: "kubernetes-internal-ip",
   CALICO_IPV6POOL_CIDR: pods,
   CALICO_IPV6POOL_VXLAN: vxlan,
-  // As with IPv4, nothing outside knows a route back to a pod.
+  // As with IPv4: hosts outside the cluster have no route to a pod.
   CALICO_IPV6POOL_NAT_OUTGOING: "true",
 });
 
 /**
- * Returns the manifest's objects for a cluster. Calico reads its address pool only at its first
- * start.
+ * Returns the manifest's objects with the settings of the cluster. Calico reads the settings of its
+ * address pool only at its first start.
  */
 export function calicoObjects(
   objects: readonly ManifestObject[],
@@ -93,7 +100,7 @@ export function calicoObjects(
         CALICO_IPV4POOL_IPIP: ipip,
         CLUSTER_TYPE: backend === "bird" ? "k8s,bgp" : "k8s",
         IP: "autodetect",
-        // kubelet's address, whatever interfaces a machine has.
+        // Selects the address that kubelet uses, whatever interfaces a machine has.
         IP_AUTODETECTION_METHOD: "kubernetes-internal-ip",
         ...(ipv6Pods !== undefined && ofIpv6(ipv6Pods, vxlan)),
       }),
@@ -111,7 +118,7 @@ export function calicoObjects(
 
 type Probe = { readonly exec?: { readonly command?: readonly string[] } } | undefined;
 
-/** Removes the probes of BIRD, which does not run. */
+/** Removes the probes of BIRD from the container, because BIRD does not run. */
 function withoutBird(container: ManifestContainer): ManifestContainer {
   const asked = (probe: Probe): object => ({
     ...probe,

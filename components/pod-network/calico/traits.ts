@@ -5,7 +5,7 @@ import { calicoOptions, type CalicoOptions } from "./options.js";
 const vxlanPort = 4789;
 
 const common = {
-  // The published manifest names its images.
+  // None, because the published manifest names its images.
   images: [],
   replacesKubeProxy: false,
 } as const;
@@ -29,7 +29,7 @@ const asTheyAre: Passage = {
   reason: "Pods reach each other without encapsulation",
 };
 
-/** Traits by encapsulation. */
+/** Facts about Calico, by encapsulation. */
 const traits: Readonly<Record<CalicoOptions["encapsulation"], PodNetworkTraits>> = {
   vxlan: {
     ...common,

@@ -6,11 +6,13 @@ import { ManifestAddon } from "../manifest-addon.js";
 import type { PodNetworkSettings } from "../pod-network.js";
 import { canalAnchors, canalObjects } from "./manifests.js";
 
-/** flannel's tunnels with Calico's network policies, from the published manifest. */
+/** Canal: flannel's tunnels with Calico's network policies, from the published manifest. */
 export class Canal extends ManifestAddon {
   static readonly type = "stackadm:pod-network:Canal";
 
-  /** DaemonSet; when it is created, each node known until then has its tunnel. */
+  /**
+   * DaemonSet of Canal. Its creation ends when each node that existed at that time has its tunnel.
+   */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(

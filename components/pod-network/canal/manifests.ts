@@ -1,5 +1,5 @@
 /**
- * Adapts Canal's published manifest, flannel with Calico's network policies, to a cluster (pure).
+ * Adapts Canal's published manifest (flannel with Calico's network policies) to a cluster (pure).
  */
 import type { ImageRegistry, OwnImages } from "../../../base/images.js";
 import type { Late } from "../../support/kubernetes-types.js";
@@ -27,13 +27,16 @@ export interface CanalSettings {
   /** flannel's configuration (flannel/manifests.ts). */
   readonly networkConfig: Late;
   readonly registry: ImageRegistry | undefined;
-  /** Images that replace those of the manifest. */
+  /** Images of the user that replace images of the manifest. */
   readonly ownImages?: OwnImages | undefined;
-  /** Digest of the inputs of the ConfigMap. A new one restarts the pods, which install it. */
+  /**
+   * Digest of the inputs of the ConfigMap. Another digest restarts the pods, which install the
+   * configuration.
+   */
   readonly configChecksum: Late;
 }
 
-/** Returns the manifest's objects for a cluster. */
+/** Returns the manifest's objects with the settings of the cluster. */
 export function canalObjects(
   objects: readonly ManifestObject[],
   settings: CanalSettings,
@@ -43,7 +46,8 @@ export function canalObjects(
     runHere(settings.registry, settings.ownImages),
     withData(configMap, { "net-conf.json": settings.networkConfig, veth_mtu: settings.podMtu }),
     withChecksum(daemonSet, settings.configChecksum),
-    // flanneld finds the interface by its address: the node's, whatever other interfaces there are.
+    // flanneld uses the interface with this address, the node's, whatever other interfaces there
+    // are.
     withContainer(
       daemonSet,
       "kube-flannel",

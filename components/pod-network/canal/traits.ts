@@ -2,7 +2,7 @@ import { vxlanOverhead, vxlanPassage } from "../flannel/traits.js";
 import type { PodNetworkRow } from "../traits.js";
 import { canalOptions } from "./options.js";
 
-/** Row for flannel's tunnels with network policies by Calico's felix. */
+/** Facts about Canal: flannel's tunnels with network policies by Calico's Felix. */
 export const canal: PodNetworkRow<typeof canalOptions> = {
   options: canalOptions,
   summary: "wraps them in flannel's VXLAN and enforces network policies with Calico",
@@ -10,7 +10,7 @@ export const canal: PodNetworkRow<typeof canalOptions> = {
     encapsulation: "vxlan",
     overhead: vxlanOverhead,
     routedRanges: [],
-    // The published manifest names its images.
+    // None, because the published manifest names its images.
     images: [],
     passages: [vxlanPassage],
     ipv6: { refused: "is published for IPv4 alone" },

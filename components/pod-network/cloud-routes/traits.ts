@@ -2,9 +2,9 @@ import type { PodNetworkRow } from "../traits.js";
 import { cloudRoutesOptions } from "./options.js";
 
 /**
- * Row for routes on the cluster's router: the cloud controller keeps one to the pods of each node,
- * and allows their addresses at the node's port. kube-router, without BGP, attaches pods to their
- * machine and enforces network policies.
+ * Facts about `cloud-routes`. On the cluster's router, the cloud controller keeps a route to each
+ * node's pods; it also allows the pods' addresses at the node's port. kube-router, without BGP,
+ * connects pods to their machine and enforces network policies.
  */
 export const cloudRoutes: PodNetworkRow<typeof cloudRoutesOptions> = {
   options: cloudRoutesOptions,

@@ -16,7 +16,10 @@ import type { PodNetworkSettings } from "../pod-network.js";
 export class Flannel extends Addon {
   static readonly type = "stackadm:addons:Flannel";
 
-  /** DaemonSet; when it is created, each node known until then has its tunnel or its routes. */
+  /**
+   * DaemonSet of flannel. Its creation ends when each node that existed at that time has its tunnel
+   * or its routes.
+   */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(
@@ -46,7 +49,8 @@ export class Flannel extends Addon {
         configChecksum: configuration.apply((text) => checksum(cniConfiguration(), text)),
       }),
       {
-        // order: pods are refused without their account, and fail without rights and configuration.
+        // order: pods are refused without their service account, and fail without permissions and
+        // configuration.
         dependsOn: [...access, configMap],
         customTimeouts: this.daemonSetTimeouts,
       },

@@ -40,15 +40,15 @@ export function flannelNamespace(): Namespace {
     kind: "Namespace",
     metadata: {
       name: namespace,
-      // Its pods use the node's network and write to the node's directories.
+      // Pods of flannel use the node's network and write to the node's directories.
       labels: { "pod-security.kubernetes.io/enforce": "privileged" },
     },
   };
 }
 
 /**
- * Returns flannel's rights. flanneld publishes the address of its tunnel as annotations of its
- * node. With NODE_NAME it reads no pods.
+ * Returns flannel's permissions. flanneld publishes the address of its tunnel as annotations of the
+ * node. flanneld needs no permission to read pods, because NODE_NAME tells it the node.
  */
 export function flannelAccess(): Access {
   return access({
@@ -58,7 +58,10 @@ export function flannelAccess(): Access {
   });
 }
 
-/** Returns the CNI configuration list. flannel's plugin completes it from the file of flanneld. */
+/**
+ * Returns the CNI configuration list. flannel's CNI plugin adds the values that flanneld writes to
+ * a file.
+ */
 export function cniConfiguration(): string {
   const plugins = [
     { type: "flannel", delegate: { hairpinMode: true, isDefaultGateway: true } },
@@ -68,7 +71,7 @@ export function cniConfiguration(): string {
 }
 
 /**
- * Returns flanneld's configuration. An existing tunnel keeps its MTU until its machine restarts.
+ * Returns flanneld's configuration. An existing tunnel keeps its MTU until the machine restarts.
  *
  * @param podMtu MTU of the pods' interfaces in bytes
  * @param ipv6 IPv6 range of the pods; default: none
@@ -79,9 +82,10 @@ export function networkConfiguration(
   podMtu: number,
   ipv6?: string,
 ): string {
-  // flanneld expects the MTU of the machine's network, and subtracts the tunnel's bytes itself.
+  // flanneld expects the MTU of the machines' network, and subtracts the overhead of the tunnel
+  // itself.
   const tunnel = { Type: "vxlan", VNI: 1, Port: vxlanPort, MTU: podMtu + vxlanOverhead };
-  // Without a tunnel, pods have the MTU of the machine's interface, which is the network's.
+  // Without a tunnel, pods have the MTU of the machine's interface: the MTU of the network.
   return json({
     Network: podCidr,
     ...(ipv6 !== undefined && { EnableIPv6: true, IPv6Network: ipv6 }),
@@ -91,7 +95,7 @@ export function networkConfiguration(
 
 const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
-/** Returns the ConfigMap that brings both configurations to the nodes. */
+/** Returns the ConfigMap with the CNI configuration and flanneld's configuration. */
 export function flannelConfigMap(networkConfig: Late): ConfigMap {
   return {
     apiVersion: "v1",
@@ -104,16 +108,20 @@ export function flannelConfigMap(networkConfig: Late): ConfigMap {
 /** Arguments of {@link flannelDaemonSet}. */
 export interface FlannelSettings {
   readonly images: { readonly flannel: string; readonly flannelCniPlugin: string };
-  /** Digest of both configurations. A new one restarts the pods, which install them. */
+  /**
+   * Digest of both configurations. Another digest restarts the pods, which install the
+   * configurations.
+   */
   readonly configChecksum: Late;
   /** Whether pods also have IPv6. @default no */
   readonly dual?: boolean;
-  /** Name by which machines know the API. @default it is reached as a Service */
+  /** Name of the API that machines resolve. @default flanneld reaches the API as a Service */
   readonly apiName?: string | undefined;
 }
 
 /**
- * Returns the DaemonSet: one flanneld per node. kube-controller-manager assigns the nodes' subnets.
+ * Returns the DaemonSet with one flanneld per node. kube-controller-manager assigns a pod range to
+ * each node.
  */
 export function flannelDaemonSet(settings: FlannelSettings): DaemonSet {
   const { images, configChecksum, dual = false, apiName } = settings;
@@ -155,7 +163,7 @@ export function flannelDaemonSet(settings: FlannelSettings): DaemonSet {
 
 const configurationMount = { name: "configuration", mountPath: configDirectory, readOnly: true };
 
-/** Returns a security context for root with no capabilities but these. */
+/** Returns a security context for root with no capabilities except those in `add`. */
 const only = (...add: string[]): SecurityContext => ({
   allowPrivilegeEscalation: false,
   capabilities: { drop: ["ALL"], ...(add.length > 0 && { add }) },
@@ -165,7 +173,7 @@ function installPlugin(image: string) {
   return container({
     name: "install-cni-plugin",
     image,
-    // -f: a plugin that is running cannot be overwritten, only replaced.
+    // -f: a running plugin cannot be overwritten, only replaced.
     command: ["cp", "-f", "/flannel", `${pluginDirectory}/flannel`],
     volumeMounts: [{ name: "plugins", mountPath: pluginDirectory }],
     securityContext: only(),
@@ -173,8 +181,9 @@ function installPlugin(image: string) {
 }
 
 /**
- * Returns the settings that select the interface with the node's address. With two families,
- * flanneld finds the IPv6 interface only if it gets both addresses, which come as one value.
+ * Returns the settings by which flanneld selects the interface with the node's address. With two IP
+ * families, flanneld needs both addresses of the node. Kubernetes supplies both in one variable,
+ * which a shell splits.
  */
 const interfaceOf = (dual: boolean) =>
   dual
@@ -200,7 +209,7 @@ function flanneld(image: string, dual: boolean, apiName: string | undefined) {
     ...command,
     args: [
       "--kube-subnet-mgr",
-      // Nothing outside knows a route back to a pod.
+      // Hosts outside the cluster have no route to a pod.
       "--ip-masq",
       ...iface,
       `--net-config-path=${configDirectory}/${networkKey}`,
@@ -224,7 +233,7 @@ function flanneld(image: string, dual: boolean, apiName: string | undefined) {
       httpGet: { path: "/healthz", port: healthPort, host: "127.0.0.1" },
     }),
     resources: { requests: { cpu: "50m", memory: "50Mi" } },
-    // It changes routes, tunnel and iptables of the node.
+    // flanneld changes routes, tunnel and iptables of the node.
     securityContext: only("NET_ADMIN", "NET_RAW"),
   });
 }

@@ -7,11 +7,15 @@ export const vxlanPort = 8472;
 /** Bytes of the headers: Ethernet 14, IPv4 20, UDP 8 and VXLAN 8. */
 export const vxlanOverhead = 50;
 
-/** Overhead of IPv6 packets: their tunnel uses IPv6, whose header is 20 bytes longer. */
+/**
+ * Bytes that a tunnel adds to an IPv6 packet. The tunnel also uses IPv6, whose header is 20 bytes
+ * longer than that of IPv4.
+ */
 export const vxlanOverheadOfIpv6 = vxlanOverhead + 20;
 
 /**
- * Rule for VXLAN. Nodes accept all UDP from each other, but pod networks must not depend on that.
+ * Firewall rule for VXLAN. Other rules let nodes accept all UDP from each other, but a pod network
+ * must not depend on those rules.
  */
 export const vxlanPassage: Passage = {
   name: "vxlan",
@@ -26,9 +30,9 @@ const common = {
   replacesKubeProxy: false,
 } as const;
 
-/** Traits by backend. */
+/** Facts about flannel, by backend. */
 const traits: Readonly<Record<FlannelOptions["backend"], PodNetworkTraits>> = {
-  // A tunnel from each node to every other one: works wherever machines reach each other.
+  // Each node has a tunnel to every other node. This works wherever machines reach each other.
   vxlan: {
     ...common,
     encapsulation: "vxlan",
@@ -38,7 +42,8 @@ const traits: Readonly<Record<FlannelOptions["backend"], PodNetworkTraits>> = {
     ipv6: { modes: ["slaac", "dhcpv6-stateful"], overhead: vxlanOverheadOfIpv6 },
     kernelModules: ["vxlan"],
   },
-  // A route to each other node, all in one subnet: Neutron delivers the pods' packets unchanged.
+  // Each node has a route to every other node. All nodes are in one subnet, so Neutron delivers the
+  // pods' packets unchanged.
   "host-gw": {
     ...common,
     encapsulation: "none",

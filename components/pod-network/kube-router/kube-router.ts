@@ -15,13 +15,16 @@ import { routedByCloud } from "../kinds.js";
 import type { PodNetworkSettings } from "../pod-network.js";
 
 /**
- * kube-router: attaches pods to their machine, enforces network policies, and exchanges routes by
- * BGP, unless the cloud controller sets them.
+ * kube-router: connects pods to their machine and enforces network policies. Exchanges routes by
+ * BGP, unless the cloud controller sets the routes (`cloud-routes`).
  */
 export class KubeRouter extends Addon {
   static readonly type = "stackadm:addons:KubeRouter";
 
-  /** DaemonSet; when it is created, each node known until then routes pods. */
+  /**
+   * DaemonSet of kube-router. Its creation ends when each node that existed at that time routes
+   * packets of pods.
+   */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(
@@ -52,7 +55,8 @@ export class KubeRouter extends Addon {
         configChecksum: configuration.apply((text) => checksum(text)),
       }),
       {
-        // order: pods are refused without their account, and fail without rights and configuration.
+        // order: pods are refused without their service account, and fail without permissions and
+        // configuration.
         dependsOn: [...access, configMap, ...(peers ? [peers] : [])],
         customTimeouts: this.daemonSetTimeouts,
       },
@@ -60,7 +64,7 @@ export class KubeRouter extends Addon {
     this.registerOutputs({});
   }
 
-  /** Creates the Secret with the passwords if any peer has one. */
+  /** Creates the Secret with the passwords of BGP peers, if any peer has a password. */
   #peers(options: RouterOptions | undefined): kubernetes.core.v1.Secret | undefined {
     const passwords = options?.peers.map(({ password }) => password) ?? [];
     if (passwords.every((one) => one === undefined)) return undefined;
@@ -70,7 +74,8 @@ export class KubeRouter extends Addon {
 }
 
 /**
- * Returns the Secret's version. A digest would reveal a weak password to someone who tries many.
+ * Returns the resource version of the Secret, for an annotation that others may read. With a digest
+ * instead, others could find a weak password by trying many.
  */
 const versionOf = ({ metadata }: kubernetes.core.v1.Secret): pulumi.Output<string> =>
   pulumi.unsecret(metadata).apply(({ resourceVersion }) => resourceVersion);

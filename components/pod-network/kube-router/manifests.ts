@@ -18,15 +18,15 @@ import type { KubeRouterOptions } from "./options.js";
 const name = "kube-router";
 const configMapName = "kube-router-cni";
 const configKey = "cni.conflist";
-/** Directory of the configuration until it is complete. */
+/** Directory of the CNI configuration until the configuration is complete. */
 const draftDirectory = "/run/cni-configuration";
 const cniFile = "10-kuberouter.conflist";
 const draft = `${draftDirectory}/${cniFile}`;
 const healthPort = 20244;
 
 /**
- * Returns kube-router's rights: it reads these to route pods and enforce policies, and writes
- * nothing.
+ * Returns kube-router's permissions: to read the objects that determine routes and network
+ * policies. kube-router writes no objects.
  */
 export function kubeRouterAccess(): Access {
   return access({
@@ -40,7 +40,7 @@ export function kubeRouterAccess(): Access {
 }
 
 /**
- * Returns the CNI configuration list. kube-router adds the node's pod range to it on each node.
+ * Returns the CNI configuration list. On each node, kube-router adds the node's pod range.
  *
  * @param mtu MTU of the pods' interfaces in bytes
  */
@@ -61,7 +61,7 @@ export function cniConfiguration(mtu: number): string {
   return `${JSON.stringify(list, undefined, 2)}\n`;
 }
 
-/** Returns the ConfigMap that brings the CNI configuration to the nodes. */
+/** Returns the ConfigMap with the CNI configuration. */
 export function kubeRouterConfigMap(configuration: Late): ConfigMap {
   return {
     apiVersion: "v1",
@@ -75,7 +75,10 @@ const passwordsSecret = "kube-router-peers";
 const passwordsKey = "passwords";
 const passwordsDirectory = "/etc/kube-router-peers";
 
-/** Returns the passwords of all peers in order, in base64; empty for a peer without one. */
+/**
+ * Returns the passwords of all peers in base64, separated by commas. Empty for a peer without a
+ * password.
+ */
 export const peerPasswords = (passwords: readonly (string | undefined)[]): string =>
   passwords.map((one = "") => Buffer.from(one).toString("base64")).join(",");
 
@@ -96,26 +99,33 @@ export type RouterOptions = Omit<KubeRouterOptions, "kind">;
 export interface KubeRouterSettings {
   readonly image: string;
   /**
-   * Ranges of cluster IPs, which policies treat as Services. An IPv6 range makes it route both
-   * families.
+   * Ranges of cluster IPs, which network policies treat as Services. With an IPv6 range,
+   * kube-router routes both IP families.
    */
   readonly serviceCidrs: readonly string[];
-  /** Whether the routers exchange routes to their pods by BGP. */
+  /** Whether kube-router exchanges routes to pods by BGP. */
   readonly exchangesRoutes: boolean;
-  /** Absent: all defaults. */
+  /** Options of kube-router in the specification. @default default values */
   readonly options?: RouterOptions;
-  /** Name by which machines know the API. @default it is reached as a Service */
+  /** Name of the API that machines resolve. @default kube-router reaches the API as a Service */
   readonly apiName?: string | undefined;
-  /** Version of the peers' passwords, which are read only at the start. @default no peer has one */
+  /**
+   * Version of the Secret with the passwords of peers. kube-router reads passwords only at its
+   * start, so another version restarts the pods.
+   * @default no peer has a password
+   */
   readonly passwordsVersion?: Late;
-  /** Digest of the CNI configuration. A new one restarts the pods, which install it. */
+  /**
+   * Digest of the CNI configuration. Another digest restarts the pods, which install the
+   * configuration.
+   */
   readonly configChecksum: Late;
 }
 
 /**
- * Returns the DaemonSet: one router per node, in an iBGP mesh or alone. Without an overlay, all
- * nodes are in one subnet and their ports allow their pods' addresses, so Neutron delivers the
- * packets.
+ * Returns the DaemonSet with one kube-router per node, in an iBGP mesh or without BGP. Without an
+ * overlay, all nodes are in one subnet and their ports allow addresses of pods, so Neutron delivers
+ * the packets of pods.
  */
 export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
   const labels = appLabel(name);
@@ -163,7 +173,8 @@ export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
 }
 
 /**
- * Returns the container that copies the configuration: kube-router adds to an existing file only.
+ * Returns the init container that copies the CNI configuration to a file, because kube-router adds
+ * the node's pod range only to an existing file.
  */
 function draftConfiguration(image: string) {
   return container({
@@ -189,7 +200,8 @@ const overlayOf = (options: RouterOptions | undefined): readonly string[] =>
       ];
 
 /**
- * Returns the flags for BGP peers outside the cluster, and for the addresses that they are told.
+ * Returns the flags for BGP peers outside the cluster, and for the addresses of Services that are
+ * advertised to the peers.
  */
 function peersOf({ peers, multihop, advertiseServices }: RouterOptions, passwords: boolean) {
   if (peers.length === 0) return [];
@@ -205,13 +217,14 @@ function peersOf({ peers, multihop, advertiseServices }: RouterOptions, password
   ];
 }
 
-/** Returns the flags of options that differ from the default. */
+/** Returns the flags for options that differ from their defaults. */
 function choices(options: RouterOptions, passwords: boolean): readonly string[] {
   const { asn, serviceRanges, hairpin } = options;
   return [
     ...(asn === 64512 ? [] : [`--cluster-asn=${asn.toString()}`]),
     ...peersOf(options, passwords),
-    // Only these addresses are advertised to peers, and answered by kube-router as service proxy.
+    // kube-router advertises only addresses in these ranges, and as service proxy accepts no
+    // others.
     ...serviceRanges.flatMap((range) => [
       `--service-external-ip-range=${range}`,
       `--loadbalancer-ip-range=${range}`,
@@ -231,18 +244,20 @@ function router(settings: KubeRouterSettings) {
     args: [
       "--run-router=true",
       "--run-firewall=true",
-      // kube-proxy serves Services, unless kube-router replaces it.
+      // kube-proxy handles Services, unless kube-router replaces kube-proxy.
       `--run-service-proxy=${String(options?.serviceProxy ?? false)}`,
       ...overlayOf(options),
       "--bgp-graceful-restart=true",
-      // If something removes the routes, a machine reaches no other pods until the next sync. The
-      // default is a minute.
+      // If something removes the routes, a machine reaches no pods on other machines until the next
+      // sync. The default is a minute.
       "--injected-routes-sync-period=10s",
-      // Without BGP, it still assigns pods' addresses and masquerades their traffic to the outside.
+      // Without BGP, kube-router still assigns addresses to pods and masquerades their traffic to
+      // outside.
       ...(exchangesRoutes ? [] : ["--enable-ibgp=false"]),
       // The CNI configuration contains the MTU, which comes from Neutron.
       "--auto-mtu=false",
-      // This check is for another cloud; here it would only wait for that cloud's metadata service.
+      // The check is for another cloud. On OpenStack, kube-router would only wait for the metadata
+      // service of that cloud.
       "--disable-source-dest-check=false",
       ...(dual ? ["--enable-ipv6=true"] : []),
       ...serviceCidrs.map((range) => `--service-cluster-ip-range=${range}`),
@@ -255,7 +270,8 @@ function router(settings: KubeRouterSettings) {
       { name: "KUBE_ROUTER_CNI_CONF_FILE", value: draft },
       ...apiByName(apiName),
     ],
-    // With IPv6, the file is complete when it has a range with a colon, which is added last.
+    // The file is complete when it contains the node's pod range. kube-router adds the IPv6 range
+    // last, and only that range contains a colon.
     lifecycle: publishes({
       when: `grep -q '"subnet"${dual ? ': *"[^"]*:' : ""}' ${draft}`,
       ...{ from: draft, as: cniFile },
@@ -272,7 +288,7 @@ function router(settings: KubeRouterSettings) {
     readinessProbe: readiness({ httpGet: healthz }, { periodSeconds: 2, failureThreshold: 3 }),
     livenessProbe: liveness({ httpGet: healthz }, { initialDelaySeconds: 20 }),
     resources: { requests: { cpu: "50m", memory: "64Mi" } },
-    // It changes routes, iptables, ipsets and sysctls of the node.
+    // kube-router changes routes, iptables, ipsets and sysctls of the node.
     securityContext: { privileged: true },
   });
 }

@@ -24,12 +24,12 @@ const bounded = (
     error: ({ input }) => `${shown(input)} ${instead}`,
   });
 
-/** Numbers that the cluster's own autonomous system may have: private ones. */
+/** Allowed numbers of the cluster's autonomous system: private numbers. */
 const own = [
   [64512, 65535],
   [4200000000, 4294967294],
 ] as const;
-/** Numbers that peers may have: all but reserved ones. */
+/** Allowed numbers of the autonomous systems of peers: all except reserved numbers. */
 const others = [
   [1, 23455],
   [23457, 63999],
@@ -62,7 +62,7 @@ const peer = record({
     ),
 });
 
-/** Options of kube-router: overlay, peers, and what is advertised to them. */
+/** Options of kube-router: overlay, BGP peers, and addresses that are advertised to the peers. */
 export const kubeRouterOptions = record({
   kind: z.literal("kube-router"),
   asn: asn(own, "is not a private number; write one of 64512 to 65535 or 4200000000 to 4294967294")
@@ -156,7 +156,10 @@ interface Written {
   readonly hairpin: boolean;
 }
 
-/** Returns the problems: options without an effect, or with one that no peer sees. */
+/**
+ * Returns problems with options that have no effect, name addresses that ports do not allow, or
+ * list a peer twice.
+ */
 function wrongRouter(of: Written): Problem[] {
   const { peers, multihop, advertiseServices, serviceRanges } = of;
   const alone = "is for peers, and there are none; name one in podNetwork.peers, or leave it out";

@@ -2,8 +2,8 @@ import type { Passage, PodNetworkRow, PodNetworkTraits } from "../traits.js";
 import { kubeRouterOptions, type KubeRouterOptions } from "./options.js";
 
 /**
- * Bytes that a tunnel adds to a packet: an outer IP header, and with FoU also one of UDP and of
- * GUE.
+ * Bytes that a tunnel adds to a packet: an outer IP header, and with FoU also a UDP header and a
+ * GUE header.
  */
 const overheads = { ipip: 20, fou: 32 } as const;
 
@@ -85,7 +85,10 @@ const traits = (options: KubeRouterOptions): PodNetworkTraits => {
   };
 };
 
-/** Row for kube-router: by default an iBGP mesh of nodes in one subnet, without encapsulation. */
+/**
+ * Facts about kube-router. By default, all nodes are in one subnet and form an iBGP mesh without
+ * encapsulation.
+ */
 export const kubeRouter: PodNetworkRow<typeof kubeRouterOptions> = {
   options: kubeRouterOptions,
   summary: "routes their packets as they are and enforces network policies",

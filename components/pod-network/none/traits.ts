@@ -2,8 +2,8 @@ import type { PodNetworkRow } from "../traits.js";
 import { noneOptions } from "./options.js";
 
 /**
- * Row for a pod network that the user deploys. The ports let pods' packets pass, which encapsulated
- * packets do not need.
+ * Facts about a pod network that the user deploys. The machines' ports allow packets with addresses
+ * of pods, which is needed only if the pod network does not encapsulate packets.
  */
 export const none: PodNetworkRow<typeof noneOptions> = {
   options: noneOptions,

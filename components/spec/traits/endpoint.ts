@@ -9,9 +9,12 @@ type Planned = Pick<ClusterSpec, "endpoint" | "allowedCidrs"> & {
 
 type Caller = { readonly group: "control-plane" } | { readonly range: string };
 
-/** Access to the control planes: a row of network/firewall-rules.ts. */
+/**
+ * Firewall rules that open the control planes, in the shape of FirewallRow
+ * (network/firewall-rules.ts).
+ */
 export interface Opening {
-  /** Name of the rules in the state; must not change. */
+  /** Part of the rules' names in the state. Must not change, or the rules are replaced. */
   readonly name: string;
   readonly group: "control-plane";
   readonly from: readonly Caller[];
@@ -22,35 +25,37 @@ export interface Opening {
   readonly reason: string;
 }
 
-/** Needs of an endpoint in the cloud and on the control planes, known before any of them exists. */
+/** Needs of an endpoint (quota, firewall rules, packages), known before any resource exists. */
 export interface EndpointTraits {
   /** Number of floating IPs that the program creates. */
   readonly floatingIps: number;
   readonly loadBalancers: number;
-  /** Number of ports in the machines' network, in addition to the machines' own. */
+  /** Number of ports in the machines' network, in addition to the ports of machines. */
   readonly ports: number;
-  /** Access to the control planes that the endpoint needs, in addition to the machines' own. */
+  /**
+   * Firewall rules of the control planes that the endpoint needs, in addition to the common rules.
+   */
   readonly firewall: readonly Opening[];
   /** Packages of the distribution that a control plane needs. */
   readonly packages: readonly string[];
 }
 
 /**
- * Returns whether the provider is OVN. Its load balancers keep the client's address and support no
- * HTTPS monitors, timeouts or allowed ranges.
+ * Returns whether the Octavia provider is OVN. OVN load balancers keep the client's address and
+ * support no HTTPS monitors, timeouts or allowed ranges.
  */
 export const isOvn = (provider: string): boolean => provider === "ovn";
 
 /**
- * Returns the ranges in the form in which Octavia stores them for a listener: IPv4 only, because it
- * refuses the other family, and sorted as text.
+ * Returns allowed ranges of a listener in the form in which Octavia stores them: sorted as text,
+ * and without IPv6 ranges, which Octavia refuses for a listener with an IPv4 address.
  */
 export const listenerRanges = (ranges: readonly string[]): string[] =>
   [...new Set(ranges)].filter((one) => Address4.isValid(one)).sort();
 
 /**
- * Returns the ranges that the load balancers of Services accept: clients outside, and machines and
- * pods inside.
+ * Returns the ranges that load balancers of Services accept: clients outside the cluster, and the
+ * cluster's machines and pods.
  */
 export const serviceRanges = ({
   serviceCidrs,
@@ -69,8 +74,8 @@ const apiFrom = (from: readonly Caller[]): Opening => ({
 });
 
 /**
- * VRRP between control planes, which decides which one has the virtual IP. It has no password: only
- * the security group keeps others out.
+ * Firewall rule for VRRP, by which control planes decide which of them has the virtual IP. VRRP has
+ * no password here, so only the security group blocks messages of other machines.
  */
 const vrrp: Opening = {
   name: "vrrp",
@@ -97,8 +102,8 @@ export function endpointTraits(spec: Planned): EndpointTraits {
         floatingIps,
         loadBalancers: 1,
         ports: 1,
-        // Health monitors connect from an address in the subnet. So do amphorae on behalf of
-        // clients, by Octavia's documentation.
+        // Health monitors connect from an address in the subnet. By Octavia's documentation,
+        // amphorae forward the connections of clients from such an address, too.
         firewall: [apiFrom(isOvn(endpoint.provider) ? [subnet, ...clients] : [subnet])],
       };
     case "virtual-ip":

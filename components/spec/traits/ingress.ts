@@ -1,13 +1,13 @@
 import type { IngressSpec } from "../ingress.js";
 
-/** Entry into the cluster: a port of the load balancer, and the ports that it leads to. */
+/** Port of the ingress load balancer, with the node port and the pod's port to which it leads. */
 export interface Entrance {
   readonly name: "http" | "https";
   readonly port: number;
   /**
-   * Node port of the machines behind a load balancer that the program creates. It is among the
-   * first 86 node ports, which Kubernetes never assigns by itself; the firewall lets load balancers
-   * reach all node ports.
+   * Node port of the machines behind a load balancer that the program creates. Lies among the first
+   * 86 node ports, which Kubernetes assigns by itself only when all other node ports are in use.
+   * The firewall lets load balancers reach all node ports.
    */
   readonly nodePort: number;
   /** Port of the pod, above 1023, so that the process needs no privilege. */
@@ -19,13 +19,13 @@ export const entrances: readonly Entrance[] = [
   { name: "https", port: 443, nodePort: 30043, containerPort: 8443 },
 ];
 
-/** Arguments that decide the needs of an ingress controller. */
+/** Arguments from which the needs of an ingress controller follow. */
 export interface IngressPlanned {
   readonly ingress?: IngressSpec | undefined;
   readonly externalNetwork?: string | undefined;
 }
 
-/** Needs of an ingress controller in the cloud, known before any machine exists. */
+/** Needs of an ingress controller (quota), known before any machine exists. */
 export interface IngressTraits {
   readonly loadBalancers: number;
   /** Number of ports, one for each load balancer. */
