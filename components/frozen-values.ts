@@ -121,7 +121,10 @@ export function frozenOf(
   };
 }
 
-/** Returns the IDs of networks, so that writing a name instead of its ID is no change. */
+/**
+ * Returns the IDs of the networks in the specification. The IDs stay the same if the user
+ * replaces a network's ID in the specification by the network's name.
+ */
 function frozenIds(
   { externalNetwork, network: { existing, admin }, loadBalancer }: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,

@@ -75,7 +75,10 @@ export interface RestorePlan {
 export interface Found {
   readonly backup: Backup;
   readonly outputs: ClusterOutputs;
-  /** Result for every etcd member and every control plane, by the machine's name. */
+  /**
+   * Answer of each etcd member and each control plane to the check before the restore, by the name
+   * of the machine.
+   */
   readonly seen: ReadonlyMap<string, Seen>;
 }
 

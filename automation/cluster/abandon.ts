@@ -101,10 +101,10 @@ function blockingBalancers(
 }
 
 /**
- * Deletes the load balancers that block the deletion of the networks, and undoes the pending
- * operations of an interrupted run. The caller holds the stack's lock. Returns the present state,
- * the new state for `clearRecord`, and the number of removed resources. The new state lacks the
- * resources whose deletion needs the API.
+ * Deletes the Octavia load balancers that keep Neutron from deleting the networks, and undoes the
+ * pending operations of an interrupted run. Requires that the caller holds the stack's lock.
+ * Returns the present state, the new state for `clearRecord`, and the number of removed
+ * resources. The new state lacks all resources that only the Kubernetes API can delete.
  */
 async function forgetAndUnblock(run: Run, before: StateExport, signal: AbortSignal) {
   const cloud = await run.cloud();

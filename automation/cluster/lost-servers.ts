@@ -6,8 +6,9 @@ import { isScript } from "./unfinished.js";
 import { parseUrn } from "./urn.js";
 
 /*
- * Decides about a server with the cluster's identity that is neither in the state nor in a pending
- * operation. The state may be outdated, or may lack a server that works in the cluster. Pure.
+ * Decides whether a server with the cluster's identity in its metadata is lost, so that a destroy
+ * may delete it. The server is neither in the Pulumi state nor in a pending operation, but the
+ * state may be outdated or incomplete: such a server may be a working node. Pure.
  */
 
 /** Returns the machine of a port, from the resource's name; undefined for other resources. */

@@ -231,7 +231,10 @@ export interface VolumeSnapshot {
   readonly id: string;
   /** VolumeSnapshot as `<namespace>/<name>`. Empty: none, or the cluster did not answer. */
   readonly snapshot: string;
-  /** ID of its volume in Cinder. Empty: imported snapshot, or the cluster did not answer. */
+  /**
+   * ID of the Cinder volume of the snapshot. Empty if the snapshot is pre-provisioned (imported) or
+   * if the cluster did not answer.
+   */
   readonly volume: string;
   /** Whether the snapshot is deleted with its data. Unknown: the cluster did not answer. */
   readonly fate: "goes" | "stays" | "unknown";

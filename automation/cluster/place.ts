@@ -39,7 +39,10 @@ export function madeHere(state: StateExport | undefined): StateResource[] {
     .filter(({ provider = "" }) => providers.some((one) => provider.startsWith(one)));
 }
 
-/** Returns the projects and regions of the resources that {@link madeHere} returns. Pure. */
+/**
+ * Returns the OpenStack projects and regions of the resources that the stack created in the
+ * environment's cloud ({@link madeHere}). Pure.
+ */
 export function placeOf(state: StateExport | undefined): Place {
   const made = madeHere(state).map(({ outputs }) => answered.parse(outputs ?? {}));
   return {

@@ -242,7 +242,8 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
     {
       name: "service-health",
       group: "node",
-      // A load balancer of the user may check this port, too.
+      // Port 10256 is the health check of kube-proxy. Without the cluster's own load balancer, a
+      // load balancer that the user created may check the port, too.
       from: plan.balanced ? inside : direct,
       protocol: "tcp",
       ports: [10256, 10256],

@@ -4,7 +4,7 @@ import { machinesZone, type WrittenVolume, type WrittenVolumes } from "../spec/v
 interface Mount {
   readonly path: string;
   readonly mode: string;
-  /** Name of the systemd service, without `.service`. */
+  /** Name, without `.service`, of the systemd service that stores its data on the volume. */
   readonly unit: string;
 }
 

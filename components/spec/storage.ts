@@ -91,7 +91,10 @@ export const storageClasses = list(
 
 type Classes = z.output<typeof storageClasses>;
 
-/** Reports several default classes and classes with the same name. */
+/**
+ * Returns issues if more than one StorageClass is the default, or if two StorageClasses have the
+ * same name.
+ */
 export function wrongClasses(classes: Classes): z.core.$ZodRawIssue[] {
   const issue = (
     path: (string | number)[],

@@ -74,9 +74,9 @@ export interface BlockStorageSettings {
 }
 
 /**
- * Returns the Deployment of the controller, which calls Cinder and Nova. The pod runs only on
- * control planes: no worker has the credential of OpenStack, and a cluster without workers has
- * volumes.
+ * Returns the Deployment of the Cinder CSI controller, which calls Cinder and Nova. The pod runs
+ * only on control planes: workers do not have the OpenStack credential, and a cluster without
+ * workers must also be able to use volumes.
  */
 export function blockStorageController(settings: BlockStorageSettings): Deployment {
   const labels = appLabel(controllerName);

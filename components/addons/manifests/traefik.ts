@@ -118,8 +118,8 @@ function placed({ spec, taints = [] }: TraefikSettings): Partial<PodSpec> {
 
 export function traefik(settings: TraefikSettings): Deployment {
   const { spec, awaited } = settings;
-  // A machine of the pool can run only one pod, so the former pod must end before the new one
-  // starts.
+  // Each machine of the worker pool can run only one Traefik pod, so the former pod must end before
+  // the new pod starts.
   const rollingUpdate =
     spec.kind === "workers"
       ? { maxSurge: 0, maxUnavailable: 1 }

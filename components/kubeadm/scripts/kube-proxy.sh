@@ -11,8 +11,9 @@ readonly proxies_within=300
 
 converge_proxy() {
   if is_kept proxy "$KUBE_PROXY_CONFIGURATION"; then return 0; fi
-  # Other control planes only record the configuration, for a machine that replaces the first
-  # control plane (fetch_former_files).
+  # Only the first control plane applies the kube-proxy configuration. The other control planes
+  # store a copy: a machine that replaces the first control plane fetches the copy from them
+  # (fetch_former_files).
   if [[ -n $KUBEADM_INIT ]]; then
     begin proxy
     # kubeadm init in this run has already applied the configuration.
