@@ -7,12 +7,22 @@ import { withHardware, type HardwareImage } from "./support/own-image.js";
 import { Traffic } from "./support/traffic.js";
 
 const minutes = 60_000;
-const image = "debian-12-q35";
+const q35 = "debian-12-q35";
+const machines = ["control-plane-0", "general-0"] as const;
+/** Lists the tables of nftables. The stock image does not contain the command. */
+const tables =
+  "{ command -v nft || { apt-get -q update; apt-get -q -y install nftables; }; } >/dev/null; nft list tables";
 
-describe("a cluster on q35 with SCSI disks and a second network, on kernels of its own", function () {
+// One cluster for several differences, because each further `up` takes a quarter of an hour.
+describe("a cluster with Debian 13, a worker on q35 with SCSI disks, a second network and kube-proxy's nftables, on kernels of its own", function () {
   this.timeout(15 * minutes);
   this.bail(true);
-  const stack = new EmulatedStack("hardware", onePlusOne(image));
+  const defaults = onePlusOne("debian-13-emulated");
+  const stack = new EmulatedStack("mixed", {
+    ...defaults,
+    workers: { general: { flavor: "k8s-worker", count: 1, image: q35 } },
+    kubernetes: { kubeProxy: { mode: "nftables" } },
+  });
   const traffic = new Traffic(stack);
   let made: HardwareImage;
   let given: GivenObjects;
@@ -22,7 +32,7 @@ describe("a cluster on q35 with SCSI disks and a second network, on kernels of i
   before(async function () {
     this.timeout(20 * minutes);
     await stack.open();
-    made = await withHardware("debian-12-emulated", image, {
+    made = await withHardware("debian-12-emulated", q35, {
       hw_machine_type: "q35",
       hw_disk_bus: "scsi",
       hw_scsi_model: "virtio-scsi",
@@ -36,22 +46,34 @@ describe("a cluster on q35 with SCSI disks and a second network, on kernels of i
     await stack.close();
   });
 
-  it("comes up at its first boot, although the kernel cannot read the config drive", async function () {
+  it("comes up and is verified", async function () {
     this.timeout(upMs);
     await stack.up(settings());
-    for (const machine of ["control-plane-0", "general-0"]) {
-      assert.equal(await stack.on(machine, "ls /dev | grep -c ^sr || :"), "0\n");
-      assert.match(await stack.on(machine, "lsblk -dno NAME,TRAN,MODEL"), /^sda .*QEMU HARDDISK/m);
-      const source = await stack.on(
-        machine,
-        "cat /run/cloud-init/cloud-id; cloud-init status --long",
-      );
-      assert.match(source, /openstack[^]*status: done/);
-    }
+  });
+
+  it("has the two releases of Debian, and rules of nftables", async () => {
+    const release = "cat /etc/os-release";
+    assert.match(await stack.on("control-plane-0", release), /VERSION_CODENAME=trixie/);
+    assert.match(await stack.on("general-0", release), /VERSION_CODENAME=bookworm/);
+    for (const machine of machines)
+      assert.match(await stack.on(machine, tables), /table ip kube-proxy/);
+  });
+
+  it("has a worker that came up at its first boot, although its kernel cannot read the config drive", async () => {
+    assert.equal(await stack.on("general-0", "ls /dev | grep -c ^sr || :"), "0\n");
+    assert.match(
+      await stack.on("general-0", "lsblk -dno NAME,TRAN,MODEL"),
+      /^sda .*QEMU HARDDISK/m,
+    );
+    const source = await stack.on(
+      "general-0",
+      "cat /run/cloud-init/cloud-id; cloud-init status --long",
+    );
+    assert.match(source, /openstack[^]*status: done/);
   });
 
   it("has a second interface in each machine, which takes neither the default route nor the name servers", async () => {
-    for (const machine of ["control-plane-0", "general-0"]) {
+    for (const machine of machines) {
       const routes = (await stack.on(machine, "ip -4 route")).trim().split("\n");
       assert.equal(routes.filter((line) => line.startsWith("default ")).length, 1);
       assert.match(await stack.on(machine, "ip -4 -o address"), / 10\.78\.0\.\d+\/24 /);
@@ -63,6 +85,8 @@ describe("a cluster on q35 with SCSI disks and a second network, on kernels of i
     await traffic.run();
     await traffic.prove();
   });
+
+  it("keeps network policies", () => traffic.provePolicy());
 
   it("attaches a volume of a claim by the serial number that the bus shows", async () => {
     const server = stack.serverOf("control-plane-0");
@@ -86,6 +110,8 @@ describe("a cluster on q35 with SCSI disks and a second network, on kernels of i
     await kubectlOn(server, "delete pod writer");
     await kubectlOn(server, "delete pvc kept");
   });
+
+  it("has nothing to do the second time", () => stack.again(settings()));
 
   it("goes away and leaves nothing", async () => {
     await stack.destroyAndLookAround();
