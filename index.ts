@@ -2,10 +2,7 @@ import { Cluster, lookUpCloud, requireServiceUser, wantedOf } from "./components
 import { requireSameCluster } from "./components/same-cluster.js";
 import { operator, readConfig, settingsFile } from "./config.js";
 
-/**
- * Program of the package, for `pulumi up` and the Automation API. Importing this file has no
- * effect.
- */
+// Pulumi program for `pulumi up` and the Automation API. Importing this file has no effect.
 async function program(): Promise<Record<string, unknown>> {
   const spec = readConfig();
   await requireSameCluster(spec.name, settingsFile());
