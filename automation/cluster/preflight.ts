@@ -47,7 +47,7 @@ async function look(
   return { objects: surveyed.objects, findings, surveyed };
 }
 
-/** Starts the check while the state is being read. Whoever awaits the result gets the errors. */
+/** Starts the check while the state is being read. The returned promise rejects with the errors. */
 function beginLook(run: Run, spec: ClusterSpec): Promise<Look> {
   const looking = look(run, spec, { namesOnly: false });
   looking.catch(() => undefined);

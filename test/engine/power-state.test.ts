@@ -92,7 +92,7 @@ describe("a server in a power state that nobody can ask for", function () {
   });
 
   for (const status of ["SHUTOFF", "PAUSED"])
-    it(`is left alone where it was read as one that somebody stopped: ${status}`, async () => {
+    it(`is kept as it is if the state says that a user stopped the server: ${status}`, async () => {
       nova.status = status;
       await refresh();
       await leaves();

@@ -159,7 +159,7 @@ load() {
   name=$(flag etcd name) url=$(flag etcd initial-advertise-peer-urls)
   [[ ,$members, == *",$name=$url,"* ]] || die "the certificates of $(hostname) are for $url, and it has another address now"
   tidy
-  # etcd continues to run, and a full disk would stop it. 256 MiB are for logs beside the data.
+  # etcd continues to run, and a full disk would stop it. The reserve of 256 MiB is for logs.
   free=$(df --output=avail -B1 "$data" | tail -n 1)
   ((free > 3 * bytes + 268435456)) ||
     die "$data on $(hostname) has $((free / 1048576)) MiB left, and $((bytes * 3 / 1048576 + 257)) are needed beside the data"

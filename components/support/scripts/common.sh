@@ -60,8 +60,8 @@ write() {
   [[ -d ${file%/*} ]] || mkdir -p "${file%/*}" || die "cannot write $file"
   # A killed run may have left a file with this name, whose mode would stay.
   [[ ! -e $new ]] || rm -f "$new"
-  # Restricts access from the start, so that nobody who may not read the final file can read the new
-  # file. Of all variants of `install`, only GNU's does the same.
+  # Sets the mode from the start: only users who may read the final file can read the new file. Of
+  # all variants of `install`, only GNU's does the same.
   printf -v mask '%04o' $((0777 & ~8#$mode))
   umask "$mask"
   changed=yes

@@ -63,7 +63,7 @@ describe("sshd on an Ubuntu machine, by what it says of its settings", () => {
   };
 
   for (const { version } of ubuntuReleases)
-    it(`lets all machines in at once and nobody by a password, and listens as the image does (${version})`, () => {
+    it(`accepts logins of all machines at once and none by password, and listens as the image does (${version})`, () => {
       configure(version);
       const before = settings();
       for (const [name, text] of Object.entries(firstBootFiles(folder)))
