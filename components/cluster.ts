@@ -16,7 +16,6 @@ import { ApplicationCredential } from "./identity/application-credential.js";
 import { suppliedLogin } from "./identity/cloud-login.js";
 import { IngressBalancer } from "./ingress/ingress-balancer.js";
 import { ControlPlane } from "./kubeadm/control-plane.js";
-import { versionIn } from "./kubeadm/joining.js";
 import { Readiness } from "./kubeadm/readiness.js";
 import { WorkerPool } from "./kubeadm/worker-pool.js";
 import type { Access } from "./machine/access.js";
@@ -213,7 +212,9 @@ export class Cluster extends Component {
     const members = [controlPlane, ...pools].flatMap((one) => one.members);
     const balancer = this.balancer(ground, members, after);
     const apart = { bastion: bastion?.members ?? [], etcd: etcd?.members ?? [] };
-    const versions = [...controlPlane.scripts, ...joins].map(versionIn);
+    const versions = [...controlPlane.scripts, ...joins].map((script) =>
+      script.after(spec.kubernetes.version),
+    );
     return { controlPlane, members, ...apart, access, facts, joins, versions, readiness, balancer };
   }
 

@@ -1,3 +1,4 @@
+import { scriptType, unfinishedCommand } from "../../components/support/script-type.js";
 import type { ClusterEvent } from "./events.js";
 import type { OperationName } from "./protocol.js";
 import { changeState, type StateAccess, type StateExport, type StateResource } from "./state.js";
@@ -8,12 +9,8 @@ import { changeState, type StateAccess, type StateExport, type StateResource } f
  * state again, and the engine would not run the script.
  */
 
-const script = "command:remote:Command";
-/**
- * Value in place of a script's command in the state, so that the next run finds a difference and
- * runs the script.
- */
-const mark = { update: "did not come to its end" };
+/** Inputs and outputs in the state of a script that runs again. */
+const mark = { update: unfinishedCommand };
 
 /**
  * Matches the URN of a teardown script, of the cluster or of its snapshots. Earlier releases called
@@ -34,7 +31,7 @@ export const undoing = (urn: string): string | undefined => {
 };
 
 /** Returns whether the resource is a script that runs on a machine. */
-export const isScript = ({ type }: StateResource): boolean => type === script;
+export const isScript = ({ type }: StateResource): boolean => type === scriptType;
 
 /**
  * Returns the state in which these scripts run again, with any inputs; other resources are
@@ -55,7 +52,7 @@ export function withUnfinished(state: StateExport, urns: ReadonlySet<string>): S
  * successor, but the SSH route to its machine may lead through the deleted server.
  */
 const isFinishedLeave = (one: StateResource, all: ReadonlyMap<string, StateResource>): boolean => {
-  if (one.type !== script || one.pendingReplacement !== true) return false;
+  if (one.type !== scriptType || one.pendingReplacement !== true) return false;
   const server = all.get(one.replaceWith?.[0] ?? "");
   if (!server) return false;
   // A leave script is created after its server: a newer server is the successor.
@@ -108,7 +105,7 @@ export async function rememberUnfinished(
   access: StateAccess,
   urns: ReadonlySet<string>,
 ): Promise<boolean> {
-  if (![...urns].some((urn) => urn.includes(`$${script}::`))) return true;
+  if (![...urns].some((urn) => urn.includes(`$${scriptType}::`))) return true;
   let said = true;
   await changeState(access, (now) => {
     said = now !== undefined && (now.deployment.pending_operations ?? []).length === 0;

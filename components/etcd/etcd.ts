@@ -59,6 +59,7 @@ export class Etcd extends MachineGroup {
     const [first, second = first] = this.members;
     for (const member of this.members) {
       before = this.member(member, { spec, access }, before);
+      this.#complete = before.after(member.plan.name);
       this.#turns.done(member.plan.name, before.id);
       // order: a first server that never booted began no etcd, so that no member could check for a
       // majority when that server is deleted.
@@ -66,7 +67,6 @@ export class Etcd extends MachineGroup {
         this.leave(member, { survivor: second, access, after: before });
       else if (first) this.leave(member, { survivor: first, access });
     }
-    if (before) this.#complete = pulumi.unsecret(before.result("member"));
     return this;
   }
 
@@ -115,9 +115,9 @@ export class Etcd extends MachineGroup {
         KUBELET_CONFIG: kubeletDocument(kubernetes.kubelet),
         JOIN_SIGNER: pulumi.output(this.#machines.seed).apply(joinSigner),
         NODE_RANGE: spec.network.nodes,
-        KUBELET: prepare.result("kubelet"),
+        KUBELET: prepare.after(kubernetes.version),
         AFTER_KUBEADM: this.plan.steps.afterKubeadm,
-        ...(before && { AFTER: before.result("member") }),
+        ...(before && { AFTER: before.after("done") }),
       },
     });
   }

@@ -203,8 +203,8 @@ export class ControlPlane extends NodeGroup {
       KUBELET_CONFIGURATION: kubeletText(kubeletFieldsOf(spec)),
       KUBE_PROXY_CONFIGURATION: proxyText(spec.kubernetes.kubeProxy),
       AFTER_KUBEADM: this.plan.steps.afterKubeadm,
-      KUBELET: prepare.result("kubelet"),
-      ...(order && { AFTER: order.before.result("node", "") }),
+      KUBELET: prepare.after(spec.kubernetes.version),
+      ...(order && { AFTER: order.before.after("done") }),
       ...(!order && args.etcd && { AFTER: this.client(args, args.etcd).result("endings") }),
     };
     const script = this.script(member, step, {

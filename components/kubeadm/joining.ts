@@ -27,17 +27,13 @@ export interface ClusterFacts {
 /** Returns the facts in the result of a control plane's script. */
 export const factsOf = (script: RemoteScript, earlierName: string): ClusterFacts => ({
   adminConf: script
-    .result("kubeconfig")
+    .fact("kubeconfig")
     .apply((encoded) => Buffer.from(encoded, "base64").toString("utf8")),
-  caCertHash: script.result("caCertHash"),
-  uid: pulumi.unsecret(script.result("uid")),
+  caCertHash: script.fact("caCertHash"),
+  uid: pulumi.unsecret(script.fact("uid")),
   // Scripts of releases without identities report no name: the specification's was used.
-  name: pulumi.unsecret(script.result("name", earlierName)),
+  name: pulumi.unsecret(script.fact("name", earlierName)),
 });
-
-/** Returns the Kubernetes version that a node's script reports; empty for a script without it. */
-export const versionIn = (script: RemoteScript): pulumi.Output<string> =>
-  pulumi.unsecret(script.result("kubernetes", ""));
 
 /** Returns the key and certificate of the Keystone webhook; empty without `kubernetes.keystone`. */
 export const webhookOf = (

@@ -79,7 +79,7 @@ export class WorkerPool extends NodeGroup {
         NODE_NAME: member.plan.name,
         KUBEADM_JOIN: joinDocumentOf(member, spec),
         CA_CERT_HASH: facts.caCertHash,
-        KUBELET: prepare.result("kubelet"),
+        KUBELET: prepare.after(spec.kubernetes.version),
         KUBELET_CONFIGURATION: inTurn(kubeletText(kubeletFieldsOf(spec))),
         AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       },

@@ -1,6 +1,7 @@
 import { AsyncResource } from "node:async_hooks";
 import * as pulumi from "@pulumi/pulumi";
 import * as command from "@pulumi/command";
+import { lastOutput } from "./last-output.js";
 import { packed } from "./packed-script.js";
 import { assignments } from "./shell.js";
 
@@ -73,6 +74,9 @@ const addressOf = ({ host, user, hostKey }: SshHop) => ({ host, user, hostKey })
  * replacement runs the new script before the old resource is deleted.
  */
 export class RemoteScript extends command.remote.Command {
+  /** Standard output; in a preview, that of the last run if another run does not change it. */
+  readonly #lastOutput: pulumi.Output<string>;
+
   constructor(name: string, args: RemoteScriptArgs, opts?: pulumi.CustomResourceOptions) {
     const { proxy, server } = args.connection;
     const path = proxy ? pulumi.interpolate`${server},${proxy.machine}` : server;
@@ -98,18 +102,35 @@ export class RemoteScript extends command.remote.Command {
       },
       pulumi.mergeOptions(opts, { additionalSecretOutputs: ["stdout", "stderr"] }),
     );
+    this.#lastOutput = pulumi.runtime.isDryRun() ? lastOutput(this, server) : this.stdout;
   }
 
   /**
    * Returns one value of the line of JSON that the script printed last; known only after it ran,
-   * and secret. `otherwise` is used if the script of an earlier release did not print the value.
+   * and secret.
    */
-  result(key: string, otherwise?: string): pulumi.Output<string> {
-    return pulumi.secret(this.stdout).apply((line) => valueOf(line, key) ?? absent(key, otherwise));
+  result(key: string): pulumi.Output<string> {
+    return pulumi.secret(this.stdout).apply((line) => valueOf(line, key) ?? absent(key));
+  }
+
+  /**
+   * Returns a value like `result` that another run on the same server does not change. A preview of
+   * another run takes it from the state, so what depends on it is not shown as changed. `otherwise`
+   * is used if the script of an earlier release did not print the value.
+   */
+  fact(key: string, otherwise?: string): pulumi.Output<string> {
+    return pulumi
+      .secret(this.#lastOutput)
+      .apply((line) => valueOf(line, key) ?? absent(key, otherwise));
+  }
+
+  /** Returns `value`, known only after the script ran on its server for the first time. */
+  after(value: pulumi.Input<string>): pulumi.Output<string> {
+    return pulumi.all([value, this.id]).apply(([known]) => known);
   }
 }
 
-function absent(key: string, otherwise: string | undefined): string {
+function absent(key: string, otherwise?: string): string {
   if (otherwise === undefined) throw new TypeError(`the script's result has no "${key}"`);
   return otherwise;
 }

@@ -5,8 +5,9 @@ import type { FakeCloud } from "../../support/fake-openstack.js";
 import type { RecordedCluster } from "../../support/recorded-cluster.js";
 import { Project, succeeded } from "./project.js";
 
-const components = resolve(__dirname, "../../../components");
-const program = `
+const ownComponents = resolve(__dirname, "../../../components");
+
+const programOf = (components: string): string => `
 import { Cluster } from ${JSON.stringify(join(components, "index.ts"))};
 import { requireSameCluster } from ${JSON.stringify(join(components, "same-cluster.ts"))};
 export = async () => {
@@ -38,13 +39,22 @@ function ofProject(state: string, { directory }: Project): State {
   return { ...rest, deployment: { ...deployment, ...keeper } };
 }
 
-/** Returns a project whose stack contains a recorded cluster. */
+/**
+ * Returns a project whose stack contains a recorded cluster.
+ *
+ * @param components folder of the release that the project uses. Default: this checkout's
+ */
 export async function holding(
   recorded: string,
   cloud: FakeCloud,
+  components = ownComponents,
 ): Promise<{ readonly project: Project; readonly held: State }> {
   const environment = cloud.environment() as Record<string, string>;
-  const project = await Project.create({ program, file: "index.ts", environment });
+  const project = await Project.create({
+    program: programOf(components),
+    file: "index.ts",
+    environment,
+  });
   const held = ofProject(recorded, project);
   project.write("state.json", JSON.stringify(held));
   succeeded(await project.run("stack", "import", "--file", "state.json"));

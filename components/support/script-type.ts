@@ -1,0 +1,8 @@
+/** Type of the resources that run scripts on machines. */
+export const scriptType = "command:remote:Command";
+
+/**
+ * Value in place of the command in the state of a script that did not come to its end: the next run
+ * finds a difference and runs the script.
+ */
+export const unfinishedCommand = "did not come to its end";

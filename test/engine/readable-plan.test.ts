@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { packageRoot } from "../../base/paths.js";
+import { startLiving, type Living } from "../../bench/support/cluster.js";
+import { recordedState } from "../support/record-state.js";
+import type { RecordedCluster } from "../support/recorded-cluster.js";
+import type { Project } from "./support/project.js";
+import { holding, previewOf } from "./support/recorded.js";
+
+/** Copies of a checkout's folders that a program imports. */
+const folders = ["base", "cloud", "components", "package.json"];
+
+describe("the plan of a release with a changed script", function () {
+  this.timeout(600_000);
+  const scratch = mkdtempSync(join(tmpdir(), "stackadm-readable-plan-"));
+  const release = join(scratch, "release");
+  let living: Living;
+  let project: Project;
+  let cluster: RecordedCluster;
+
+  before(async () => {
+    for (const folder of folders)
+      cpSync(join(packageRoot(), folder), join(release, folder), { recursive: true });
+    symlinkSync(join(packageRoot(), "node_modules"), join(release, "node_modules"));
+    living = await startLiving(scratch);
+    const { answers, args, facts } = living;
+    cluster = { args: { ...args, ssh: { publicKey: "ssh-ed25519 AAAA" } }, cloud: facts };
+    const state = await recordedState(cluster, { scripts: true, answers });
+    ({ project } = await holding(state, living.cloud, join(release, "components")));
+  });
+  after(async () => {
+    project.remove();
+    await living.close();
+    rmSync(scratch, { recursive: true });
+  });
+
+  const planned = async (): Promise<string[]> => {
+    const { steps } = await previewOf(project, cluster);
+    const changes = steps.filter(({ op }) => op !== "same");
+    return changes.map(({ op, urn }) => `${op} ${urn.split("::").at(-1) ?? ""}`).sort();
+  };
+
+  /** Returns what is planned while a script of the release has another text. */
+  const plannedWith = async (script: string, [from, to]: [string, string]): Promise<string[]> => {
+    const file = join(release, "components", script);
+    const text = readFileSync(file, "utf8");
+    assert.ok(text.includes(from), from);
+    writeFileSync(file, text.replace(from, to));
+    try {
+      return await planned();
+    } finally {
+      writeFileSync(file, text);
+    }
+  };
+
+  it("has nothing without a changed script", async () => {
+    assert.deepEqual(await planned(), []);
+  });
+
+  it("has only the machines whose script changed, and no object in Kubernetes", async () => {
+    const digit: [string, string] = ["--max-time 10", "--max-time 11"];
+    assert.deepEqual(await plannedWith("machine/scripts/proxy.sh", digit), [
+      "update dev-control-plane-0-prepare",
+      "update dev-workers-general-0-prepare",
+      "update dev-workers-general-1-prepare",
+    ]);
+  });
+
+  it("keeps what other machines and the add-ons know of the cluster", async () => {
+    const change: [string, string] = ["keep_marks\n", "keep_marks; true\n"];
+    assert.deepEqual(await plannedWith("kubeadm/scripts/control-plane.sh", change), [
+      "update dev-control-plane-0-init",
+    ]);
+  });
+});
