@@ -66,7 +66,9 @@ export function tellingLine(text: string): string {
     : 0;
   const [first = "", body = ""] = lines.slice(Math.max(listed, 0));
   const line = listed > 0 ? first.replace(/^\* /, "").trim() : first;
-  return /but got \d{3} instead$/.test(line) ? `${line}: ${body}` : line;
+  if (/but got \d{3} instead$/.test(line)) return `${line}: ${body}`;
+  // The command plugin quotes its command, which has values of people's own.
+  return line.replace(/: running ".*$/, "");
 }
 
 /**

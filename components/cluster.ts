@@ -9,7 +9,7 @@ import type { ClusterArgs, ClusterSpec } from "./spec/cluster-spec.js";
 import type { Endpoint } from "./endpoint/endpoint.js";
 import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
 import { endpointClass } from "./endpoint/kinds.js";
-import { Etcd } from "./etcd/etcd.js";
+import { Etcd, type EtcdArgs } from "./etcd/etcd.js";
 import type { Ground, Kubernetes } from "./cluster-parts.js";
 import { frozenName, frozenOf, FrozenValues, versionBefore } from "./frozen-values.js";
 import { ApplicationCredential } from "./identity/application-credential.js";
@@ -20,7 +20,7 @@ import { Readiness } from "./kubeadm/readiness.js";
 import { WorkerPool } from "./kubeadm/worker-pool.js";
 import type { Access } from "./machine/access.js";
 import type { MachineSettings } from "./machine/machine.js";
-import type { MachineGroupArgs, Member } from "./machine/machine-group.js";
+import type { Member } from "./machine/machine-group.js";
 import { Turns } from "./machine/turns.js";
 import { adminNetwork } from "./network/admin-network.js";
 import { Firewall } from "./network/firewall.js";
@@ -184,7 +184,7 @@ export class Cluster extends Component {
     });
     const machines = this.machineSettings(ground);
     const turns = Turns.of(spec, cloud, version);
-    const group = (planned: PlannedGroup): [string, MachineGroupArgs & { turns: Turns }] => [
+    const group = (planned: PlannedGroup): [string, EtcdArgs] => [
       planned.component,
       { plan: planned, machines, turns, securityGroupIds: firewall.groupIds(planned.role) },
     ];

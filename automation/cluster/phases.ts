@@ -92,7 +92,11 @@ const ofProvider: Rows = [
  * last word of the resource's name; only the program sets it, names from the settings come before
  * it.
  */
-const ofStep: Readonly<Record<string, Phase>> = { prepare: "boot", teardown: "samples" };
+const ofStep: Readonly<Record<string, Phase>> = {
+  scripts: "boot",
+  prepare: "boot",
+  teardown: "samples",
+};
 
 const lookUp = (rows: Rows, type: string): Phase | undefined =>
   rows.find(([prefix]) => type.startsWith(prefix))?.[1];

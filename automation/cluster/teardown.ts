@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { serverState, standsStill, wakingCommand } from "../../cloud/diagnose.js";
+import { scriptType } from "../../components/support/script-type.js";
 import { KubernetesApi, readKubeAccess, type KubeAccess } from "../verify/kubernetes-api.js";
 import { abandon, needsApi } from "./abandon.js";
 import { ClusterError } from "./cluster-error.js";
@@ -70,9 +71,12 @@ function teardownServers({ deployment }: StateExport): ReadonlyMap<string, strin
   // A machine's leave script (drain) does not count: in a full destroy it is deleted with its
   // server and does not run.
   const runs = ({ type, inputs, deletedWith }: StateResource): boolean =>
-    type === "command:remote:Command" && inputs?.["delete"] !== undefined && !deletedWith;
+    type === scriptType && inputs?.["delete"] !== undefined && !deletedWith;
   const urns = new Set(
-    all.filter(runs).flatMap(({ propertyDependencies }) => propertyDependencies?.["stdin"] ?? []),
+    all.filter(runs).flatMap(({ propertyDependencies: of }) =>
+      // A script of an earlier release depends on its server by its standard input.
+      [...(of?.["delete"] ?? []), ...(of?.["stdin"] ?? [])],
+    ),
   );
   return new Map(
     all.flatMap(({ urn, type, id }) =>

@@ -2,15 +2,6 @@ import * as pulumi from "@pulumi/pulumi";
 import type { Access } from "../machine/access.js";
 import type { Machine } from "../machine/machine.js";
 import { Addressed, type Outside } from "../network/floating-address.js";
-import { scriptsBeside } from "../support/static-scripts.js";
-
-const read = scriptsBeside(__dirname);
-
-/** Scripts that prove that a machine accepts the program's login. */
-export const loginScripts = [
-  read("../support/scripts/common.sh"),
-  read("scripts/login.sh"),
-] as const;
 
 /** Access at each machine's own address: the program runs in the machines' network. */
 const direct: Access = {

@@ -5,14 +5,16 @@ import { hostScripts, hostValues } from "../machine/preparation.js";
 import { MachineGroup, type MachineGroupArgs, type Member } from "../machine/machine-group.js";
 import { ownState } from "../support/own-state.js";
 import { scriptsBeside } from "../support/static-scripts.js";
+import { stepOf } from "../support/steps.js";
 import { EntryAddress, through, type EntryAddressArgs } from "./access.js";
 
 const read = scriptsBeside(__dirname);
-const scripts = [
-  read("../support/scripts/common.sh"),
-  ...hostScripts,
-  read("scripts/bastion.sh"),
-] as const;
+/** Step that prepares a bastion. */
+export const bastionStep = stepOf("bastion", {
+  scripts: [read("../support/scripts/common.sh"), ...hostScripts, read("scripts/bastion.sh")],
+});
+
+export type BastionArgs = Omit<MachineGroupArgs, "steps">;
 
 /**
  * Bastion: a machine that only leads to the others, and the only one that accepts SSH from outside.
@@ -21,8 +23,8 @@ export class Bastion extends MachineGroup {
   static readonly type = "stackadm:access:Bastion";
   readonly member: Member;
 
-  constructor(name: string, args: MachineGroupArgs, opts?: pulumi.ComponentResourceOptions) {
-    super(Bastion.type, name, args, opts);
+  constructor(name: string, args: BastionArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(Bastion.type, name, { ...args, steps: [bastionStep] }, opts);
     const [member] = this.members;
     if (!member) throw new RangeError("a bastion is a machine");
     this.member = member;
@@ -38,7 +40,7 @@ export class Bastion extends MachineGroup {
     const access = through(machine, host);
     const ready = this.script(this.member, "prepare", {
       access,
-      scripts,
+      step: bastionStep,
       values: hostValues(spec),
     });
     return through(

@@ -9,16 +9,16 @@ import {
   type Member,
 } from "../machine/machine-group.js";
 import { joinerValues } from "../machine/peers.js";
-import { preparation } from "../machine/preparation.js";
+import { preparation, prepareStepOf } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/runtime-values.js";
 import type { Turns } from "../machine/turns.js";
 import { versionValuesOf } from "../machine/version.js";
 import { roleTable } from "../plan/roles.js";
 import type { RemoteScript } from "../support/remote-script.js";
 import { kubeletDocument, memberDocuments } from "./etcd-documents.js";
-import { leaveScripts, memberPrograms, memberScripts } from "./member-scripts.js";
+import { etcdLeaveStep, memberStep } from "./member-scripts.js";
 
-export interface EtcdArgs extends Omit<MachineGroupArgs, "generationOf"> {
+export interface EtcdArgs extends Omit<MachineGroupArgs, "generationOf" | "steps"> {
   /** Order in which machines are replaced. */
   readonly turns: Turns;
 }
@@ -37,7 +37,8 @@ export class Etcd extends MachineGroup {
 
   constructor(name: string, args: EtcdArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns, machines } = args;
-    super(Etcd.type, name, { ...args, generationOf: (plan) => turns.next(plan) }, opts);
+    const steps = [prepareStepOf(machines), memberStep, etcdLeaveStep];
+    super(Etcd.type, name, { ...args, steps, generationOf: (plan) => turns.next(plan) }, opts);
     this.#machines = machines;
     this.#turns = turns;
     this.registerOutputs({});
@@ -77,7 +78,7 @@ export class Etcd extends MachineGroup {
   private leave(member: Member, args: Pick<LetGoArgs, "survivor" | "access" | "after">): void {
     const { plan, machine } = member;
     this.letGo(member, {
-      ...{ ...args, leaves: roleTable[plan.role].leaves, scripts: leaveScripts },
+      ...{ ...args, leaves: roleTable[plan.role].leaves, step: etcdLeaveStep },
       values: { NODE_NAME: plan.name, LEAVING_ADDRESS: machine.address },
     });
   }
@@ -101,8 +102,7 @@ export class Etcd extends MachineGroup {
     };
     return this.script(member, "member", {
       access,
-      scripts: memberScripts,
-      programs: memberPrograms,
+      step: memberStep,
       values: {
         ...joinerValues(member, this.members, this.#machines),
         ...versionValuesOf(spec),
@@ -113,7 +113,7 @@ export class Etcd extends MachineGroup {
           memberDocuments({ name: plan.name, address }, settings),
         ),
         KUBELET_CONFIG: kubeletDocument(kubernetes.kubelet),
-        JOIN_SIGNER: pulumi.output(this.#machines.seed).apply(joinSigner),
+        JOIN_SIGNER: pulumi.unsecret(pulumi.output(this.#machines.seed).apply(joinSigner)),
         NODE_RANGE: spec.network.nodes,
         KUBELET: prepare.after(kubernetes.version),
         AFTER_KUBEADM: this.plan.steps.afterKubeadm,

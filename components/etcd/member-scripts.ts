@@ -1,5 +1,6 @@
 import { versionScripts, versionValues } from "../machine/version.js";
 import { programOf, scriptsBeside } from "../support/static-scripts.js";
+import { stepOf } from "../support/steps.js";
 
 const read = scriptsBeside(__dirname);
 const asking = [read("../support/scripts/common.sh"), read("../machine/scripts/peers.sh")] as const;
@@ -22,6 +23,14 @@ export const memberScripts = [
 ] as const;
 export const clientScripts = [...asking, read("scripts/client.sh")] as const;
 export const leaveScripts = [asking[0], read("scripts/leave.sh")] as const;
+
+export const memberStep = stepOf("member", {
+  scripts: memberScripts,
+  programs: memberPrograms,
+  tellsCreate: true,
+});
+export const clientStep = stepOf("client", { scripts: clientScripts });
+export const etcdLeaveStep = stepOf("etcd-leave", { scripts: leaveScripts });
 
 const askerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "NODE_NAME"] as const;
 /** Variables that scripts/member.sh and the scripts before it read. */

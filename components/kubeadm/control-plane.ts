@@ -1,20 +1,20 @@
 import * as pulumi from "@pulumi/pulumi";
 import { apiPort } from "../../base/ports.js";
 import { nameInCloud } from "../../cloud/ownership.js";
-import { loginScripts, through } from "../access/access.js";
+import { through } from "../access/access.js";
 import type { Access } from "../machine/access.js";
 import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import { endpointTraits } from "../spec/traits/endpoint.js";
 import type { Etcd } from "../etcd/etcd.js";
 import { externalEtcd, localEtcd } from "../etcd/etcd-documents.js";
-import { clientScripts } from "../etcd/member-scripts.js";
+import { clientStep } from "../etcd/member-scripts.js";
 import { encryptionKey } from "../identity/encryption-key.js";
 import { joinSigner } from "../identity/join-certificate.js";
 import type { MachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
 import { joinerValues } from "../machine/peers.js";
-import { preparation } from "../machine/preparation.js";
+import { preparation, prepareStepOf } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/runtime-values.js";
 import type { Turns } from "../machine/turns.js";
 import { rangesOf } from "../../base/addresses.js";
@@ -36,15 +36,15 @@ import { NodeGroup } from "./node-group.js";
 import { patchesBlock, patchFiles } from "./patches.js";
 import { nodeMarks } from "./node-marks.js";
 import {
-  controlPlanePrograms,
-  controlPlaneScripts,
-  teardownScripts,
+  controlPlaneStep,
+  leaveStep,
   renewalMinute,
-  snapshotsScripts,
+  snapshotsStep,
+  teardownStep,
   upgradeValuesOf,
 } from "./node-scripts.js";
 
-export interface ControlPlaneArgs extends Omit<MachineGroupArgs, "generationOf"> {
+export interface ControlPlaneArgs extends Omit<MachineGroupArgs, "generationOf" | "steps"> {
   /** Order in which machines are replaced. */
   readonly turns: Turns;
 }
@@ -70,8 +70,13 @@ export class ControlPlane extends NodeGroup {
   readonly scripts: RemoteScript[] = [];
 
   constructor(name: string, args: ControlPlaneArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { turns } = args;
-    super(ControlPlane.type, name, { ...args, generationOf: (plan) => turns.next(plan) }, opts);
+    const { turns, machines } = args;
+    const steps = [
+      ...[prepareStepOf(machines), controlPlaneStep, clientStep],
+      ...[leaveStep, teardownStep, snapshotsStep],
+    ];
+    const generationOf: MachineGroupArgs["generationOf"] = (plan) => turns.next(plan);
+    super(ControlPlane.type, name, { ...args, steps, generationOf }, opts);
     const [first] = this.members;
     if (!first) throw new RangeError("a cluster has a control plane");
     this.first = first;
@@ -84,16 +89,15 @@ export class ControlPlane extends NodeGroup {
   }
 
   /**
-   * Returns the SSH route through the first machine. It is known only after a login there, so that
-   * no other machine is dialled before.
+   * Returns the SSH route through the first machine. It is known only when that has its scripts, so
+   * that no other machine is dialled before.
    */
   at(host: pulumi.Output<string>): Access {
-    const { machine } = this.first;
-    const access = through(machine, host);
-    const login = this.script(this.first, "login", { access, scripts: loginScripts, values: {} });
+    const { machine, copied } = this.first;
+    const { id } = copied(through(machine, host));
     return through(
       machine,
-      pulumi.all([host, login.id]).apply(([reachable]) => reachable),
+      pulumi.all([host, id]).apply(([reachable]) => reachable),
     );
   }
 
@@ -136,7 +140,7 @@ export class ControlPlane extends NodeGroup {
       "snapshots-teardown",
       {
         connection: access.route(this.first.machine),
-        scripts: snapshotsScripts,
+        ...{ step: snapshotsStep, copied: this.first.copied(access) },
         values: {},
         when: "delete",
       },
@@ -151,7 +155,7 @@ export class ControlPlane extends NodeGroup {
       "teardown",
       {
         connection: access.route(this.first.machine),
-        scripts: teardownScripts,
+        ...{ step: teardownStep, copied: this.first.copied(access) },
         values: { OTHERS: this.members.length > 1 ? "yes" : "no" },
         when: "delete",
       },
@@ -186,17 +190,18 @@ export class ControlPlane extends NodeGroup {
       API_NAME: spec.apiName,
       NODE_NAME: member.plan.name,
       ADDRESS: member.machine.address,
-      KUBEADM_INIT: order ? "" : this.initDocument(member, args, names),
+      KUBEADM_INIT: order ? "" : pulumi.unsecret(this.initDocument(member, args, names)),
       KUBEADM_JOIN: joinDocumentOf(member, spec),
       CA_CERT_HASH: order?.facts.caCertHash ?? "",
       FROZEN: frozen.lines,
       CERTIFICATE_NAMES: names.apply((list) => list.join("\n")),
       RENEWAL_MINUTE: renewalMinute(member.plan.position),
-      JOIN_SIGNER: pulumi.output(machines.seed).apply(joinSigner),
+      JOIN_SIGNER: pulumi.unsecret(pulumi.output(machines.seed).apply(joinSigner)),
       NODE_RANGE: spec.network.nodes,
       SCHEDULABLE: spec.controlPlane.schedulable ? "yes" : "no",
       NODE_MARKS: nodeMarks(planCluster(spec).groups),
-      CONFIGURATION: configured.apply(configurationText),
+      // Flags and documents, which the cluster shows anyway: a flag has a digest of the key.
+      CONFIGURATION: pulumi.unsecret(configured.apply(configurationText)),
       CONFIGURATION_FILES: configured.apply(configurationFiles),
       ENCRYPTION: configured.apply(encryptionFile),
       PATCHES: patchFiles(spec.kubernetes.patches, spec.timeoutFactor),
@@ -205,11 +210,11 @@ export class ControlPlane extends NodeGroup {
       AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       KUBELET: prepare.after(spec.kubernetes.version),
       ...(order && { AFTER: order.before.after("done") }),
-      ...(!order && args.etcd && { AFTER: this.client(args, args.etcd).result("endings") }),
+      ...(!order &&
+        args.etcd && { AFTER: pulumi.unsecret(this.client(args, args.etcd).result("endings")) }),
     };
     const script = this.script(member, step, {
-      ...{ access, scripts: controlPlaneScripts, values },
-      programs: controlPlanePrograms,
+      ...{ access, step: controlPlaneStep, values },
       after: order?.leave,
     });
     args.turns.done(member.plan.name, script.id);
@@ -221,7 +226,7 @@ export class ControlPlane extends NodeGroup {
   private client({ access, machines }: FormArgs, etcd: Etcd): RemoteScript {
     return this.script(this.first, "client", {
       access,
-      scripts: clientScripts,
+      step: clientStep,
       values: {
         ...joinerValues(this.first, etcd.members, machines),
         NODE_NAME: this.first.plan.name,

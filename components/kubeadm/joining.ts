@@ -29,7 +29,7 @@ export const factsOf = (script: RemoteScript, earlierName: string): ClusterFacts
   adminConf: script
     .fact("kubeconfig")
     .apply((encoded) => Buffer.from(encoded, "base64").toString("utf8")),
-  caCertHash: script.fact("caCertHash"),
+  caCertHash: pulumi.unsecret(script.fact("caCertHash")),
   uid: pulumi.unsecret(script.fact("uid")),
   // Scripts of releases without identities report no name: the specification's was used.
   name: pulumi.unsecret(script.fact("name", earlierName)),

@@ -2,7 +2,7 @@ import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { MachineGroup, type LetGoArgs, type Member } from "../machine/machine-group.js";
 import { rolesOf } from "../plan/roles.js";
 import type { RemoteScript } from "../support/remote-script.js";
-import { leaveScripts } from "./node-scripts.js";
+import { leaveStep } from "./node-scripts.js";
 
 /** Arguments of `leave`. The survivor is a control plane. */
 export interface LeaveArgs extends Pick<LetGoArgs, "survivor" | "access" | "after"> {
@@ -21,7 +21,7 @@ export abstract class NodeGroup extends MachineGroup {
     const { leaves } = rolesOf(spec)[plan.role];
     return this.letGo(member, {
       ...{ ...args, leaves },
-      scripts: leaveScripts,
+      step: leaveStep,
       values: {
         NODE_NAME: plan.name,
         LEAVING_SERVER: machine.serverId,

@@ -2,6 +2,7 @@ import type { ClusterSpec } from "../spec/cluster-spec.js";
 import { versionScripts, versionValues, versionValuesOf } from "../machine/version.js";
 import { virtualIpValues } from "../endpoint/keepalived-documents.js";
 import { programOf, scriptsBeside } from "../support/static-scripts.js";
+import { stepOf } from "../support/steps.js";
 
 const read = scriptsBeside(__dirname);
 const program = programOf(__dirname);
@@ -73,6 +74,17 @@ export const leaveScripts = [common, draining, read("scripts/leave.sh")] as cons
 const releasing = [common, takeBack, read("scripts/release.sh")];
 export const teardownScripts = [...releasing, read("scripts/teardown.sh")] as const;
 export const snapshotsScripts = [...releasing, read("scripts/snapshots.sh")] as const;
+
+export const controlPlaneStep = stepOf("control-plane", {
+  scripts: controlPlaneScripts,
+  programs: controlPlanePrograms,
+  tellsCreate: true,
+});
+export const joinStep = stepOf("join", { scripts: joinScripts });
+export const leaveStep = stepOf("leave", { scripts: leaveScripts });
+export const teardownStep = stepOf("teardown", { scripts: teardownScripts });
+export const snapshotsStep = stepOf("snapshots", { scripts: snapshotsScripts });
+
 /**
  * Returns the minute of each hour at which the control plane at this position checks its
  * certificates. There are at most five, and no two start at the same time.

@@ -4,7 +4,7 @@ import type { ClusterSpec } from "../spec/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { MachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
-import { preparation } from "../machine/preparation.js";
+import { preparation, prepareStepOf } from "../machine/preparation.js";
 import { runtimeValues, type InTurn } from "../machine/runtime-values.js";
 import type { Turns } from "../machine/turns.js";
 import type { RemoteScript } from "../support/remote-script.js";
@@ -14,9 +14,9 @@ import { kubeletFieldsOf } from "./hardening.js";
 import { joinerValues } from "../machine/peers.js";
 import { joinDocumentOf, type ClusterFacts } from "./joining.js";
 import { NodeGroup } from "./node-group.js";
-import { joinScripts, upgradeValuesOf } from "./node-scripts.js";
+import { joinStep, upgradeValuesOf } from "./node-scripts.js";
 
-export interface WorkerPoolArgs extends Omit<MachineGroupArgs, "generationOf"> {
+export interface WorkerPoolArgs extends Omit<MachineGroupArgs, "generationOf" | "steps"> {
   /** Order in which the machines of all pools are replaced. */
   readonly turns: Turns;
 }
@@ -36,8 +36,14 @@ export class WorkerPool extends NodeGroup {
   readonly #turns: Turns;
 
   constructor(name: string, args: WorkerPoolArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { turns } = args;
-    super(WorkerPool.type, name, { ...args, generationOf: (plan) => turns.next(plan) }, opts);
+    const { turns, machines } = args;
+    const steps = [prepareStepOf(machines), joinStep];
+    super(
+      WorkerPool.type,
+      name,
+      { ...args, steps, generationOf: (plan) => turns.next(plan) },
+      opts,
+    );
     this.#turns = turns;
     this.registerOutputs({});
   }
@@ -65,7 +71,7 @@ export class WorkerPool extends NodeGroup {
     return this.script(member, "join", {
       access,
       after: leave,
-      scripts: joinScripts,
+      step: joinStep,
       values: {
         ...joinerValues(member, controlPlane.members, machines),
         ...upgradeValuesOf(spec),

@@ -7,15 +7,18 @@ import { serverGroupNameOf } from "../identity/cluster-mark.js";
 import { securityGroupIn } from "../support/catalog.js";
 import { Component } from "../support/component.js";
 import { policyOf } from "../support/openstack-plugin.js";
-import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
+import { CopiedScripts, RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
+import { copyName, type Step } from "../support/steps.js";
 import { Machine, type MachineSettings } from "./machine.js";
-import { ipv6Script, ipv6Values } from "./ipv6.js";
-import { prepareScripts } from "./preparation.js";
+import { ipv6Values } from "./ipv6.js";
+import { prepareStepOf } from "./preparation.js";
 import { guarded } from "./runtime-values.js";
 
 export interface MachineGroupArgs {
   readonly plan: PlannedGroup;
   readonly machines: MachineSettings;
+  /** Steps that run on the machines. */
+  readonly steps: readonly Step[];
   /** IDs of the program's own security groups. The groups that the plan names are added. */
   readonly securityGroupIds: readonly pulumi.Input<string>[];
   /** Further ranges and addresses that the machines may send from, besides `routedRanges`. */
@@ -28,10 +31,12 @@ export interface MachineGroupArgs {
 export interface Member {
   readonly plan: PlannedMachine;
   readonly machine: Machine;
+  /** Returns the machine's scripts. The first call copies them to the machine. */
+  readonly copied: (access: Access) => CopiedScripts;
 }
 
 /** Arguments of the script that runs before a machine's server is deleted. */
-export interface LetGoArgs extends Pick<RemoteScriptArgs, "scripts" | "values"> {
+export interface LetGoArgs extends Pick<RemoteScriptArgs, "step" | "values"> {
   /**
    * Machine on which the script runs; it outlives the leaving one. It is the machine itself if
    * there is no other, since the last machine never leaves.
@@ -44,7 +49,7 @@ export interface LetGoArgs extends Pick<RemoteScriptArgs, "scripts" | "values"> 
   readonly after?: pulumi.Resource;
 }
 
-interface ScriptArgs extends Pick<RemoteScriptArgs, "scripts" | "programs" | "values"> {
+interface ScriptArgs extends Pick<RemoteScriptArgs, "step" | "values"> {
   readonly access: Access;
   /** Resource that must be in the state first. */
   readonly after?: pulumi.Resource | undefined;
@@ -82,19 +87,18 @@ export abstract class MachineGroup extends Component {
     // Machines that are no nodes run no pods, so their ports need no pod ranges.
     const sent = roleTable[plan.role].node ? {} : { routedRanges: [] };
     const made: Member[] = [];
-    for (const planned of plan.machines)
-      made.push({
+    for (const planned of plan.machines) {
+      const machine = this.make(Machine, String(planned.position), {
+        ...{ ...args.machines, ...sent },
         plan: planned,
-        machine: this.make(Machine, String(planned.position), {
-          ...{ ...args.machines, ...sent },
-          plan: planned,
-          securityGroupIds,
-          allowedAddresses: args.allowedAddresses ?? [],
-          ...(serverGroupId !== undefined && { serverGroupId }),
-          placedAfter: this.placedBefore(planned, made),
-          generation: args.generationOf?.(planned) ?? planned.generation,
-        }),
+        securityGroupIds,
+        allowedAddresses: args.allowedAddresses ?? [],
+        ...(serverGroupId !== undefined && { serverGroupId }),
+        placedAfter: this.placedBefore(planned, made),
+        generation: args.generationOf?.(planned) ?? planned.generation,
       });
+      made.push({ plan: planned, machine, copied: this.copying(planned, machine, args.steps) });
+    }
     this.members = made;
   }
 
@@ -124,6 +128,26 @@ export abstract class MachineGroup extends Component {
     ).id;
   }
 
+  /** Returns the function that copies a machine's scripts to it once. */
+  private copying(
+    { position }: PlannedMachine,
+    machine: Machine,
+    steps: readonly Step[],
+  ): Member["copied"] {
+    const copy = (access: Access): CopiedScripts => {
+      const connection = access.route(machine);
+      const onError = [this.#failed.examine(machine.reachedBy(connection), copyName)];
+      return this.make(
+        CopiedScripts,
+        `${String(position)}-${copyName}`,
+        { connection, steps },
+        { hooks: { onError } },
+      );
+    };
+    let copied: CopiedScripts | undefined;
+    return (access) => (copied ??= copy(access));
+  }
+
   /** Prepares a machine for kubeadm. */
   protected prepare(
     member: Member,
@@ -132,9 +156,9 @@ export abstract class MachineGroup extends Component {
   ): RemoteScript {
     const ipv6 = this.#ipv6 && ipv6Values(this.#ipv6, member.machine.ipv6Address);
     return this.script(member, "prepare", {
-      ...{ access, scripts: [...prepareScripts, ...(ipv6 ? [ipv6Script] : [])] },
+      ...{ access, step: prepareStepOf({ ipv6: this.#ipv6 }) },
       values: {
-        ...{ ...values, ...guarded(values), ...ipv6, VOLUMES: member.machine.volumes },
+        ...{ ...values, ...ipv6, VOLUMES: member.machine.volumes },
         ADMIN_ADDRESS: member.machine.adminAddress ?? "",
         CLOUD_AUTHORITY: this.#cloudAuthority,
       },
@@ -143,19 +167,22 @@ export abstract class MachineGroup extends Component {
 
   /** Creates a script on a machine. If it fails because of the machine, an error hook says why. */
   protected script(
-    { plan, machine }: Member,
-    step: string,
-    { access, after, ...args }: ScriptArgs,
+    { plan, machine, copied }: Member,
+    name: string,
+    { access, after, step, values }: ScriptArgs,
   ): RemoteScript {
     const connection = access.route(machine);
     return this.make(
       RemoteScript,
-      `${String(plan.position)}-${step}`,
-      { ...args, connection, when: "up" },
+      `${String(plan.position)}-${name}`,
+      {
+        ...{ step, connection, copied: copied(access), when: "up" },
+        values: { ...values, ...guarded(values) },
+      },
       {
         // order: the script that undoes this one is in the state before this one starts.
         ...(after && { dependsOn: after }),
-        hooks: { onError: [this.#failed.examine(machine.reachedBy(connection), step)] },
+        hooks: { onError: [this.#failed.examine(machine.reachedBy(connection), name)] },
       },
     );
   }
@@ -169,7 +196,10 @@ export abstract class MachineGroup extends Component {
     return this.make(
       RemoteScript,
       `${String(plan.position)}-leave`,
-      { ...args, connection: access.route(survivor.machine), when: "delete" },
+      {
+        ...{ ...args, connection: access.route(survivor.machine), when: "delete" },
+        copied: survivor.copied(access),
+      },
       {
         ...(after && { dependsOn: after }),
         // Replaced together with the server. Both are deleted before they are created again, so the

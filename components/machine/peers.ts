@@ -29,6 +29,6 @@ export function joinerValues(
   return {
     PEERS: pulumi.all(peers).apply((lines) => lines.join("\n")),
     JOIN_PRIVATE_KEY: key.privateKey,
-    JOIN_CERTIFICATE: key.certificate,
+    JOIN_CERTIFICATE: pulumi.unsecret(key.certificate),
   };
 }

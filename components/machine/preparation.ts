@@ -8,6 +8,8 @@ import { containerdConfig } from "./containerd-documents.js";
 import { earlyImages, pulledEarly } from "./early-images.js";
 import { registryFiles } from "./registry-documents.js";
 import { scriptsBeside } from "../support/static-scripts.js";
+import { stepOf, type Step } from "../support/steps.js";
+import { ipv6Script } from "./ipv6.js";
 import { newestPackages, packageScripts, packageValuesOf } from "./version.js";
 
 const read = scriptsBeside(__dirname);
@@ -82,6 +84,14 @@ export const prepareScripts = [
   read("scripts/containerd-package.sh"),
   read("scripts/prepare.sh"),
 ] as const;
+
+/** Step that prepares a machine for kubeadm, without and with IPv6. */
+const prepareStep = stepOf("prepare", { scripts: prepareScripts });
+const prepareIpv6Step = stepOf("prepare", { scripts: [...prepareScripts, ipv6Script] });
+
+/** Returns the step that prepares a machine for kubeadm. */
+export const prepareStepOf = ({ ipv6 }: { readonly ipv6?: object | undefined }): Step =>
+  ipv6 ? prepareIpv6Step : prepareStep;
 
 /** Returns the cgroup driver that the user sets for kubelet, or else kubeadm's default. */
 export const cgroupDriver = ({ kubelet }: ClusterSpec["kubernetes"]): "systemd" | "cgroupfs" =>

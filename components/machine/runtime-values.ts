@@ -55,12 +55,16 @@ const fileMayHoldSecret = (files: string): boolean =>
     .split("\n")
     .some((line) => mayHoldSecret(Buffer.from(line.split(" ")[1] ?? "", "base64").toString()));
 
+const isWritten = (text: string): boolean => text !== "";
+
 /**
  * Texts that users write, each with a test whether it may hold a password that is not marked
  * secret.
  */
 const mayHoldPassword: Readonly<Record<string, (text: string) => boolean>> = {
-  BEFORE_KUBEADM: (text) => text !== "",
+  BEFORE_KUBEADM: isWritten,
+  AFTER_KUBEADM: isWritten,
+  PATCHES: isWritten,
   PACKAGES_URL: mayHoldSecret,
   NEWEST_PACKAGES_URL: mayHoldSecret,
   CONTAINERD_SOURCE: mayHoldSecret,

@@ -5,6 +5,8 @@ import { whoAnswers, type SshRoute } from "../../cloud/ssh.js";
 import { wayIn, wayMark, wayText } from "./noted-way.js";
 import type { Operator } from "./operator.js";
 import { heldIn, ownState, type Recorded } from "./own-state.js";
+import { scriptType } from "./script-type.js";
+import { serverOfScript } from "./steps.js";
 import { isBetterNotIgnored } from "./power-states.js";
 import {
   addressesOf,
@@ -106,20 +108,20 @@ async function answersNow(
 type History = "not ours" | "part of the cluster" | "new";
 
 /**
- * Returns what the state knows of a server. Scripts of a machine are named after it, and their
- * input has the server's ID.
+ * Returns what the state knows of a server. Scripts of a machine are named after it, and name
+ * the server.
  */
 export function historyOf(serverId: string, state: readonly Recorded[]): History {
   const server = recordOf(serverId, state);
   if (!server) return "not ours";
   const machine = server.name.replace(/server$/, "");
   const worked = state.some(({ name, type, outputs }) => {
-    if (type !== "command:remote:Command" || !name.startsWith(machine)) return false;
+    if (type !== scriptType || !name.startsWith(machine)) return false;
     // A login leaves nothing on the machine.
     if (name === `${machine}login`) return false;
-    const ranOn = serverOfScript(outputs["stdin"]);
-    // The input is secret. One that cannot be read may name this server, so the server is not
-    // replaced on a guess.
+    const ranOn = serverOfScript(outputs);
+    // A script of an earlier release has the ID in a secret. One that cannot be read may name this
+    // server, so the server is not replaced on a guess.
     return ranOn === undefined || ranOn === serverId;
   });
   return worked ? "part of the cluster" : "new";
@@ -149,10 +151,6 @@ function withPower(
     ]),
   );
 }
-
-/** Returns the ID of the server on which a script ran, from the script's input. */
-export const serverOfScript = (stdin: unknown): string | undefined =>
-  typeof stdin === "string" ? /^SERVER_ID='([^']+)'$/m.exec(stdin)?.[1] : undefined;
 
 /**
  * Marks a server in its metadata as never answered, with the SSH route that was tried, for the next

@@ -1,10 +1,8 @@
 /** Tells whether a script is the first one on its server, whose failure shows that the server never booted. */
 import * as pulumi from "@pulumi/pulumi";
-import { historyOf, serverOfScript } from "./existing-servers.js";
+import { historyOf } from "./existing-servers.js";
 import { ownState } from "./own-state.js";
-
-/** Scripts that may be the first on a machine: only their failure can show that it never booted. */
-const openingScripts: readonly string[] = ["login", "prepare"];
+import { copyName, serverOfPath } from "./steps.js";
 
 /** Returns whether a script runs for the first time on the present server. */
 export const isFirst = (
@@ -19,8 +17,8 @@ export async function neverReached(
   server: string,
   script: string,
 ): Promise<boolean> {
-  if (!openingScripts.includes(script)) return false;
-  const before = serverOfScript(await resolved(pulumi.output(failure.oldInputs?.["stdin"])));
+  if (script !== copyName) return false;
+  const before = serverOfPath(await resolved(pulumi.output(failure.oldInputs?.["remotePath"])));
   if (!isFirst(failure.failedOperation, { before, now: server })) return false;
   return historyOf(server, (await ownState()) ?? []) !== "part of the cluster";
 }

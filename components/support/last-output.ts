@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import { serverOfScript } from "./existing-servers.js";
 import { nameIn, ownState, type Recorded } from "./own-state.js";
 import { scriptType, unfinishedCommand } from "./script-type.js";
+import { serverOfScript } from "./steps.js";
 
 interface Script {
   readonly urn: pulumi.Output<string>;
@@ -14,13 +14,19 @@ interface Script {
  */
 export const lastOutput = (script: Script, server: pulumi.Input<string>): pulumi.Output<string> =>
   pulumi
-    .all([script.urn, server])
-    .apply(async ([urn, id]) =>
-      (await isKnown(script.stdout))
-        ? undefined
-        : outputIn((await ownState()) ?? [], nameIn(urn), id),
-    )
+    .output(outputBefore(script, server))
     .apply((before) => pulumi.output(before ?? script.stdout));
+
+/** Returns the output in the state of a script that would run again. */
+const outputBefore = (
+  { urn, stdout }: Script,
+  server: pulumi.Input<string>,
+): pulumi.Output<string | undefined> =>
+  pulumi
+    .all([urn, server])
+    .apply(async ([script, id]) =>
+      (await isKnown(stdout)) ? undefined : outputIn((await ownState()) ?? [], nameIn(script), id),
+    );
 
 async function isKnown(output: pulumi.Output<string>): Promise<boolean> {
   const { value } = await pulumi.runtime.serializeProperties("known", { value: output });
@@ -31,7 +37,7 @@ async function isKnown(output: pulumi.Output<string>): Promise<boolean> {
 function outputIn(state: readonly Recorded[], script: string, server: string): string | undefined {
   const { outputs = {} } =
     state.find(({ name, type }) => name === script && type === scriptType) ?? {};
-  const { update, stdin, stdout } = outputs;
-  if (update === unfinishedCommand || serverOfScript(stdin) !== server) return undefined;
+  const { update, stdout } = outputs;
+  if (update === unfinishedCommand || serverOfScript(outputs) !== server) return undefined;
   return typeof stdout === "string" ? stdout : undefined;
 }

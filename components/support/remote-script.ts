@@ -2,8 +2,9 @@ import { AsyncResource } from "node:async_hooks";
 import * as pulumi from "@pulumi/pulumi";
 import * as command from "@pulumi/command";
 import { lastOutput } from "./last-output.js";
-import { packed } from "./packed-script.js";
-import { assignments } from "./shell.js";
+import { fileOf } from "./script-files.js";
+import { dividedBySecrecy } from "./secrecy.js";
+import { bundleOf, commandOf, inputOf, remotePathOf, type Step } from "./steps.js";
 
 /**
  * Machine that is reached over SSH. Its host key is required, because without it nothing would
@@ -37,40 +38,70 @@ export const dialBudget = { dialErrorLimit: 30, perDialTimeout: 4 } as const;
  */
 export const dialSeconds = 231;
 
+export interface CopiedScriptsArgs {
+  readonly connection: Connection;
+  /** Steps that run on the machine. */
+  readonly steps: readonly Step[];
+}
+
+const addressOf = ({ host, user, hostKey }: SshHop) => ({ host, user, hostKey });
+
+const connectionOf = ({ proxy, ...machine }: Connection) => ({
+  ...addressOf(machine),
+  ...dialBudget,
+  ...(proxy && { proxy: { ...addressOf(proxy), ...dialBudget } }),
+});
+
+/**
+ * Scripts of a machine, as one file in the home directory of the login user. The state has the
+ * file's hash, and its path on the machine that ran the program, which is no change. The plugin
+ * copies only if hash or remote path differ, so the path has the server's ID.
+ */
+export class CopiedScripts extends command.remote.CopyToRemote {
+  constructor(
+    name: string,
+    { connection, steps }: CopiedScriptsArgs,
+    opts?: pulumi.CustomResourceOptions,
+  ) {
+    const bundle = bundleOf(steps);
+    super(
+      name,
+      {
+        connection: connectionOf(connection),
+        source: new pulumi.asset.FileAsset(fileOf(bundle)),
+        remotePath: pulumi.output(connection.server).apply((id) => remotePathOf(bundle, id)),
+      },
+      opts,
+    );
+  }
+}
+
 export interface RemoteScriptArgs {
   /**
    * Connection to the machine. The script gets the ID of its server as SERVER_ID, so it runs again
    * on a new server. A new server of the proxy does not make it run again.
    */
   readonly connection: Connection;
-  /** Texts of static shell scripts, which one shell runs one after another. */
-  readonly scripts: readonly string[];
+  readonly step: Step;
+  /** Scripts of the machine; they have the step. */
+  readonly copied: CopiedScripts;
   /**
-   * Texts of programs that the scripts install, by the variable that contains each. They are the
-   * same on all machines of a role, contain no secret and are compressed with the scripts. @default
-   * none
+   * Values that the scripts read. Secret and long ones are sent by standard input, so that no plan
+   * and no process list shows them; the command has the others.
    */
-  readonly programs?: Readonly<Record<string, string>>;
+  readonly values: Values;
   /**
-   * Values that the scripts read. They are sent by standard input, before the scripts, so that no
-   * process list shows them. One secret among them makes the whole input secret, including the
-   * scripts: the engine keeps each such text, plain and encrypted, while it runs.
-   */
-  readonly values: Readonly<Record<string, pulumi.Input<string>>>;
-  /**
-   * `up`: runs when the resource is created, with the argument `create`, and whenever an input
-   * changes, with `update`. `delete`: runs once, when the resource is deleted.
+   * `up`: runs when the resource is created and whenever an input changes. `delete`: runs once,
+   * when the resource is deleted.
    */
   readonly when: "up" | "delete";
 }
 
-const shell = "sudo -n bash -s";
-
-const addressOf = ({ host, user, hostKey }: SshHop) => ({ host, user, hostKey });
+type Values = Readonly<Record<string, pulumi.Input<string>>>;
 
 /**
- * Static scripts that run as root on one machine over one SSH connection. Scripts are idempotent,
- * so a changed input runs them again. `triggers` are not used: they replace the resource, and a
+ * Step that runs as root on one machine over one SSH connection. Scripts are idempotent, so a
+ * changed input runs them again. `triggers` are not used: they replace the resource, and a
  * replacement runs the new script before the old resource is deleted.
  */
 export class RemoteScript extends command.remote.Command {
@@ -78,24 +109,27 @@ export class RemoteScript extends command.remote.Command {
   readonly #lastOutput: pulumi.Output<string>;
 
   constructor(name: string, args: RemoteScriptArgs, opts?: pulumi.CustomResourceOptions) {
-    const { proxy, server } = args.connection;
+    const { connection, step, copied, when } = args;
+    const { proxy, server } = connection;
     const path = proxy ? pulumi.interpolate`${server},${proxy.machine}` : server;
-    const script = assignments(args.programs ?? {}) + args.scripts.join("\n");
-    const stdin = pulumi
-      .all({ ...args.values, SERVER_ID: server, SERVER_PATH: path })
-      .apply((values) => assignments(values) + packed(script));
+    const { shown, hidden } = dividedBySecrecy({
+      ...args.values,
+      ...{ SERVER_ID: server, SERVER_PATH: path },
+    });
+    const on = (occasion: string): pulumi.Output<string> =>
+      pulumi
+        // order: the scripts are on the machine.
+        .all([shown, copied.id])
+        .apply(([values]) => commandOf(step, occasion, values));
     super(
       name,
       {
-        connection: {
-          ...addressOf(args.connection),
-          ...dialBudget,
-          ...(proxy && { proxy: { ...addressOf(proxy), ...dialBudget } }),
-        },
-        ...(args.when === "up"
-          ? { create: `${shell} create`, update: `${shell} update` }
-          : { delete: shell }),
-        stdin,
+        connection: connectionOf(connection),
+        ...(when === "delete" && { delete: on("delete") }),
+        // Without `update` the plugin runs `create` again.
+        ...(when === "up" && { create: on(step.tellsCreate ? "create" : "up") }),
+        ...(when === "up" && step.tellsCreate && { update: on("update") }),
+        stdin: hidden.apply(inputOf),
         addPreviousOutputInEnv: false,
         // Standard error carries the scripts' progress messages, standard output the result.
         logging: command.types.enums.remote.Logging.Stderr,

@@ -16,14 +16,17 @@ export type SshFailure =
   "silent" | "silent proxy" | "wrong host key" | "cut off" | "unclear" | "other";
 
 /**
- * What the plugin reports when a connection ends: while a script runs, before it begins, and where systemd stops sudo before
- * sshd. Source: pulumi-command 1.2.1, provider/pkg/provider/remote/commandOutputs.go, and golang.org/x/crypto/ssh.
+ * What the plugin reports when a connection ends: while a script runs, before it begins, where systemd stops sudo before
+ * sshd, and while files are copied. Source: pulumi-command 1.2.1, provider/pkg/provider/remote/commandOutputs.go and
+ * copyController.go, golang.org/x/crypto/ssh, and github.com/pkg/sftp 1.13.6.
  */
 const endings = [
   /^wait: remote command exited without exit status/,
-  /^EOF(?:: running |$)/,
+  /^EOF$/,
   /^ssh: unexpected packet in response to channel open/,
   /^Process exited with status 143 from signal TERM/,
+  /(?:^|: )connection lost$/,
+  /^server unexpectedly closed connection/,
 ];
 
 /** Returns what the first line of an error says. The output of the script follows it, and proves nothing. */

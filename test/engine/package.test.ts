@@ -13,7 +13,7 @@ import { dirname, join } from "node:path";
 import { packageRoot } from "../../base/paths.js";
 import { run } from "../../base/run.js";
 import { withoutComments } from "../../components/support/static-scripts.js";
-import { plain } from "../support/secrets.js";
+import { sent } from "../support/sent.js";
 
 const root = packageRoot();
 
@@ -161,7 +161,7 @@ describe("the package, packed and installed", function () {
         const [folder = "", file = ""] = text.split("/");
         const script = join(root, "components", folder, "scripts", `${file}.sh`);
         const code = withoutComments(readFileSync(script, "utf8"));
-        assert.ok(plain(inputs(name)["stdin"]).includes(code), `${name}: ${text}`);
+        assert.ok(sent(inputs(name)).includes(code), `${name}: ${text}`);
       }
     for (const name of ["dev-network-network", "dev-workers-general-0-server"]) inputs(name);
   });

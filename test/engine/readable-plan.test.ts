@@ -61,17 +61,18 @@ describe("the plan of a release with a changed script", function () {
 
   it("has only the machines whose script changed, and no object in Kubernetes", async () => {
     const digit: [string, string] = ["--max-time 10", "--max-time 11"];
-    assert.deepEqual(await plannedWith("machine/scripts/proxy.sh", digit), [
-      "update dev-control-plane-0-prepare",
-      "update dev-workers-general-0-prepare",
-      "update dev-workers-general-1-prepare",
-    ]);
+    const machines = ["control-plane-0", "workers-general-0", "workers-general-1"];
+    assert.deepEqual(
+      await plannedWith("machine/scripts/proxy.sh", digit),
+      machines.flatMap((one) => [`update dev-${one}-prepare`, `update dev-${one}-scripts`]),
+    );
   });
 
   it("keeps what other machines and the add-ons know of the cluster", async () => {
     const change: [string, string] = ["keep_marks\n", "keep_marks; true\n"];
     assert.deepEqual(await plannedWith("kubeadm/scripts/control-plane.sh", change), [
       "update dev-control-plane-0-init",
+      "update dev-control-plane-0-scripts",
     ]);
   });
 });

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { KubernetesApi, readKubeAccess } from "../../automation/verify/kubernetes-api.js";
 import { silent } from "../../base/progress.js";
-import { unpacked } from "../../components/support/packed-script.js";
 import { labAdd } from "../../lab/lab.js";
 import { podNetworkDryRun } from "./dry-run.js";
 import type { Example } from "./example.js";
@@ -9,6 +8,8 @@ import { inServer } from "../lab/support/machines.js";
 import { revealed } from "../lab/support/secrets.js";
 import { openings } from "../lab/support/security-groups.js";
 import type { Stack } from "../lab/support/stack.js";
+import type { Fields } from "../support/graph.js";
+import { sent } from "../support/sent.js";
 import {
   allReady,
   ask,
@@ -29,7 +30,7 @@ async function joinsOf(stack: Stack): Promise<string[]> {
   const resources = await stack.opened();
   return resources
     .filter(({ urn }) => /::[^:]*-workers-[^:]*-join$/.test(urn))
-    .map(({ inputs }) => unpacked(String(revealed(inputs?.["stdin"]))));
+    .map(({ inputs = {} }) => sent(revealed(inputs) as Fields));
 }
 
 /** Example with one control plane and workers by kubeadm, Calico, and the cloud's controllers. */

@@ -5,6 +5,7 @@ import { lookUpCloud } from "../../components/support/catalog.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Fields, type GraphOptions, type Row } from "../support/graph.js";
 import { isSecret, plain } from "../support/secrets.js";
+import { sent } from "../support/sent.js";
 import { smallest } from "../support/spec.js";
 import { value } from "../support/value.js";
 
@@ -97,14 +98,14 @@ describe("an admin network", () => {
       /- fa:16:3e:00:00:02\n\s+- 10\.9\.0\.5\/24\n\s+- 10\.9\.0\.0\/24\n/,
     );
     assert.match(
-      plain(named(rows, "dev-workers-general-0-prepare")["stdin"]),
+      sent(named(rows, "dev-workers-general-0-prepare")),
       /^ADMIN_ADDRESS='10\.9\.0\.5'$/m,
     );
   });
 
   it("is nothing that kubelet, etcd or the API hears of", () => {
     for (const name of ["dev-control-plane-0-init", "dev-workers-general-0-join"])
-      assert.doesNotMatch(plain(named(rows, name)["stdin"]), /10\.9\.0\.5/);
+      assert.doesNotMatch(sent(named(rows, name)), /10\.9\.0\.5/);
   });
 
   it("is what a living cluster keeps, by its ID", () => {

@@ -4,7 +4,8 @@ import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Fields, type GraphOptions, type Row } from "../support/graph.js";
 import { remembered } from "../support/remembered.js";
-import { isSecret, plain } from "../support/secrets.js";
+import { isSecret } from "../support/secrets.js";
+import { sent } from "../support/sent.js";
 import { smallest } from "../support/spec.js";
 import { value } from "../support/value.js";
 
@@ -46,26 +47,16 @@ const connectionOf = ({ inputs: { connection } }: Row): Hop & { readonly proxy?:
   (isSecret(connection) ? (connection as { value: unknown }).value : connection) as Hop;
 
 describe("the way through the first control plane", () => {
-  it("is open when that has let the program in: no other is dialled while it boots, and it is dialled by one script", async () => {
+  it("is open when that has its scripts: no other is dialled while it boots, and it is dialled once", async () => {
     const { rows } = await build(without);
-    const login = named(rows, "dev-control-plane-0-login");
-    assert.equal(connectionOf(login).proxy, undefined);
-    assert.ok(!login.dependencies.some((urn) => urn.includes("command:remote")));
-    const rest = scripts(rows).filter((row) => row !== login);
-    assert.ok(rest.length > 8);
+    const first = named(rows, "dev-control-plane-0-scripts");
+    assert.equal(connectionOf(first).proxy, undefined);
+    assert.ok(!first.dependencies.some((urn) => urn.includes("command:remote")));
+    const rest = rows.filter((row) => row.type.startsWith("command:remote:") && row !== first);
+    assert.ok(rest.length > 10);
     for (const { name, propertyDependencies } of rest)
-      assert.ok(propertyDependencies["connection"]?.includes(login.urn), name);
-    assert.deepEqual(login.hooks, ["examine-dev-control-plane-0-login"]);
-  });
-
-  it("is nothing to wait for where a bastion or no machine at all leads to the others", async () => {
-    for (const over of [{}, { access: "direct", bastion: undefined } as const]) {
-      const { rows } = await build(over);
-      assert.deepEqual(
-        rows.filter(({ name }) => name.endsWith("-login")),
-        [],
-      );
-    }
+      assert.ok(propertyDependencies["connection"]?.includes(first.urn), name);
+    assert.deepEqual(first.hooks, ["examine-dev-control-plane-0-scripts"]);
   });
 });
 
@@ -107,7 +98,7 @@ describe("a bastion", () => {
   it("installs security updates as the other machines do: it is the one that everybody outside reaches", async () => {
     for (const securityUpdates of [true, false]) {
       const { rows } = await build({ securityUpdates });
-      const script = plain(named(rows, "dev-bastion-0-prepare").inputs["stdin"]);
+      const script = sent(named(rows, "dev-bastion-0-prepare").inputs);
       assert.match(
         script,
         new RegExp(`^SECURITY_UPDATES='?${securityUpdates ? "yes" : "no"}`, "m"),
@@ -214,9 +205,12 @@ describe("a bastion", () => {
     const prepare = named(built.rows, "dev-bastion-0-prepare");
     assert.equal(connectionOf(prepare).host, "203.0.113.7");
     assert.equal(connectionOf(prepare).proxy, undefined);
+    const copy = named(built.rows, "dev-bastion-0-scripts");
+    assert.equal(connectionOf(copy).proxy, undefined);
+    assert.ok(prepare.dependencies.includes(copy.urn));
     for (const row of scripts(built.rows).filter((one) => one !== prepare)) {
       assert.equal(connectionOf(row).proxy?.host, "203.0.113.7", row.name);
-      assert.match(plain(row.inputs["stdin"]), /^SERVER_PATH='.*,dev-bastion-0'$/m);
+      assert.match(sent(row.inputs), /^SERVER_PATH='.*,dev-bastion-0'$/m);
       assert.ok(row.dependencies.includes(prepare.urn), row.name);
     }
   });

@@ -8,6 +8,7 @@ import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type Row } from "../support/graph.js";
 import { smallest } from "../support/spec.js";
 import { isSecret, plain } from "../support/secrets.js";
+import { sent } from "../support/sent.js";
 import { annotationsOf, named } from "./addons-example.js";
 
 const build = (over: Partial<ClusterComponentArgs> = {}): Promise<readonly Row[]> =>
@@ -212,7 +213,7 @@ describe("graph: with what the cluster works in its cloud", () => {
     const prepares = async (more: object): Promise<string[]> =>
       (await build({ ...written, operator: { ...operator, ...more } }))
         .filter(({ name }) => name.endsWith("-prepare"))
-        .map(({ inputs }) => plain(inputs["stdin"]));
+        .map(({ inputs }) => sent(inputs));
     const [own, none] = [await prepares({ caCertificate: "PEM\n" }), await prepares({})];
     assert.equal(own.length, 3 + 3 + 2);
     for (const stdin of own) assert.match(stdin, /^CLOUD_AUTHORITY='PEM'$/m);
@@ -223,7 +224,7 @@ describe("graph: with what the cluster works in its cloud", () => {
   it("keeps in mind that there is one, whichever, where no script reads it", async () => {
     const kept = async (more: Partial<Operator>): Promise<readonly unknown[]> => {
       const rows = await build({ operator: { ...nobody, ...more } });
-      const stdin = plain(named(rows, "dev-control-plane-0-init").inputs["stdin"]);
+      const stdin = sent(named(rows, "dev-control-plane-0-init").inputs);
       assert.doesNotMatch(stdin, /operator\./);
       return Object.entries(named(rows, "dev-frozen").inputs["environment"] as object).filter(
         ([path]) => path.startsWith("operator."),
@@ -240,7 +241,8 @@ describe("graph: with what the cluster works in its cloud", () => {
     assert.ok(!rows.some(({ name }) => name.includes("cloud-controller")));
     const scripts = rows.filter(({ name }) => /-(init|join)$/.test(name));
     assert.equal(scripts.length, 3);
-    for (const { inputs } of scripts) assert.doesNotMatch(clear(inputs["stdin"]), /cloud-provider/);
+    for (const { inputs } of scripts)
+      assert.doesNotMatch(sent(inputs), /^KUBEADM_\w+='[^']*cloud-provider/m);
     const frozen = named(rows, "dev-frozen").inputs;
     assert.match(clear(frozen), /"cloudController\.enabled":"false"/);
     assert.doesNotMatch(clear(named(await build(), "dev-frozen").inputs), /cloudController/);

@@ -3,7 +3,8 @@ import * as pulumi from "@pulumi/pulumi";
 import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { type Row } from "../support/graph.js";
-import { clear, isSecret, plain } from "../support/secrets.js";
+import { clear, isSecret } from "../support/secrets.js";
+import { sent } from "../support/sent.js";
 import { smallest } from "../support/spec.js";
 
 const canary = "CANARY";
@@ -56,7 +57,7 @@ describe("graph: registries and a proxy", () => {
 
   it("reach machines as they are meant", () => {
     for (const { name, inputs } of prepares(rows)) {
-      const stdin = plain(inputs["stdin"]);
+      const stdin = sent(inputs);
       const of = (value: string): string =>
         new RegExp(`^${value}='([^']*)'`, "m").exec(stdin)?.[1] ?? "";
       assert.match(
@@ -75,11 +76,7 @@ describe("graph: registries and a proxy", () => {
 
   it("are not there where nobody asks for them", () => {
     for (const { name, inputs } of prepares(usual))
-      assert.match(
-        plain(inputs["stdin"]),
-        /^PROXY=''\n(.*\n)*REGISTRIES=''\nREGISTRY_AUTH=''\n/m,
-        name,
-      );
+      assert.match(sent(inputs), /^PROXY=''\n(.*\n)*REGISTRIES=''\nREGISTRY_AUTH=''\n/m, name);
   });
 
   it("show no password outside of secret inputs of scripts", () => {

@@ -6,7 +6,7 @@ import { needsOf } from "../../components/needs.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { graph, type GraphOptions, type Row } from "../support/graph.js";
 import { smallest, specOf } from "../support/spec.js";
-import { plain } from "../support/secrets.js";
+import { sent } from "../support/sent.js";
 import { value } from "../support/value.js";
 
 const ipv6 = { nodes: "fd00:10::/64" };
@@ -85,7 +85,7 @@ describe("a cluster of both families", () => {
   });
 
   it("tells kubelets both addresses and kubeadm both ranges, of IPv4 first", () => {
-    const text = (name: string): string => plain(named(rows, name)["stdin"]);
+    const text = (name: string): string => sent(named(rows, name));
     const init = text("dev-control-plane-0-init");
     assert.match(init, /podSubnet: "?10\.244\.0\.0\/16,fd00:10:244::\/56/);
     assert.match(init, /serviceSubnet: "?10\.96\.0\.0\/12,fd00:10:96::\/112/);
@@ -108,7 +108,7 @@ describe("a cluster of both families", () => {
     assert.match(String(vipAddress), /^10\.0\.0\./);
     assert.ok(!("vipAddress" in named(await build({}, ha), "dev-endpoint-load-balancer")));
     const shared = await build({ ipv6 }, { ...ha, endpoint: { kind: "virtual-ip" } });
-    const stdin = plain(named(shared, "dev-control-plane-0-init")["stdin"]);
+    const stdin = sent(named(shared, "dev-control-plane-0-init"));
     assert.match(stdin, /VIRTUAL_IP='?10\.0\.0\./);
   });
 
@@ -130,7 +130,7 @@ describe("a cluster without IPv6", () => {
     const [node] = await nodes();
     assert.match(node?.address ?? "", /^10\.0\.0\./);
     assert.ok(node && !("ipv6Address" in node));
-    const prepare = plain(named(rows, "dev-workers-general-0-prepare")["stdin"]);
+    const prepare = sent(named(rows, "dev-workers-general-0-prepare"));
     assert.ok(!prepare.includes("IPV6_"));
   });
 });

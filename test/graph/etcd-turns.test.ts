@@ -5,7 +5,7 @@ import { operatorOf } from "../../components/support/operator.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { fakeProject, startFakeCloud, type FakeCloud } from "../support/fake-openstack.js";
 import { graph, type Fields, type Row } from "../support/graph.js";
-import { plain } from "../support/secrets.js";
+import { sent } from "../support/sent.js";
 import { smallest } from "../support/spec.js";
 
 const authScope = "openstack:identity/getAuthScope:getAuthScope";
@@ -80,7 +80,7 @@ describe("machines of etcd whose generation was raised", () => {
     const keys = async (generation: number): Promise<string[]> => {
       const rows = await build({}, { generation });
       return members.flatMap((name) =>
-        plain(named(rows, `${name}-member`).inputs["stdin"]).match(/ssh-ed25519 AAAA\S+/g),
+        sent(named(rows, `${name}-member`).inputs).match(/ssh-ed25519 AAAA\S+/g),
       ) as string[];
     };
     assert.deepEqual(await keys(1), await keys(0));

@@ -3,6 +3,7 @@ import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { type Row } from "../support/graph.js";
 import { isSecret, plain } from "../support/secrets.js";
+import { sent } from "../support/sent.js";
 import { smallest } from "../support/spec.js";
 
 const args: ClusterArgs = {
@@ -17,8 +18,7 @@ const named = (rows: readonly Row[], name: string): Row => {
   assert.ok(found, name);
   return found;
 };
-const input = (rows: readonly Row[], name: string): string =>
-  plain(named(rows, name).inputs["stdin"]);
+const input = (rows: readonly Row[], name: string): string => sent(named(rows, name).inputs);
 
 describe("the graph with machines of etcd's own", () => {
   let rows: readonly Row[];
@@ -45,7 +45,9 @@ describe("the graph with machines of etcd's own", () => {
 
   it("gives members the script that answers members, and the first control plane what it asks them with", () => {
     assert.match(input(rows, "dev-etcd-0-member"), /^sign_client\(\) \{$/m);
-    const clients = ofType(rows, "command:remote").filter(({ name }) => name.endsWith("-client"));
+    const clients = ofType(rows, "command:remote:Command").filter(({ name }) =>
+      name.endsWith("-client"),
+    );
     assert.deepEqual(
       clients.map(({ name }) => name),
       ["dev-control-plane-0-client"],
@@ -57,7 +59,7 @@ describe("the graph with machines of etcd's own", () => {
   });
 
   it("keeps as secrets the standard inputs that carry keys", () => {
-    const scripts = ofType(rows, "command:remote").filter(({ name }) =>
+    const scripts = ofType(rows, "command:remote:Command").filter(({ name }) =>
       /-(member|client|init|join)$/.test(name),
     );
     assert.ok(scripts.length >= 8, String(scripts.length));

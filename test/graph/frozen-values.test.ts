@@ -15,7 +15,7 @@ import {
   type Values,
 } from "../support/frozen-update.js";
 import { graph, type Fields, type Row } from "../support/graph.js";
-import { plain } from "../support/secrets.js";
+import { sent } from "../support/sent.js";
 import { smallest, specOf } from "../support/spec.js";
 
 describe("frozen values", () => {
@@ -238,13 +238,13 @@ describe("the frozen values of a cluster", () => {
     const some = await build({ workers: { gpu: pool } });
     const volumes = Object.entries(values(some)).filter(([path]) => path.includes("Volume"));
     assert.deepEqual(volumes, [["workers.gpu.runtimeVolume.size", "a volume of its own"]]);
-    const read = plain(named(some, "dev-control-plane-0-init").inputs["stdin"]);
+    const read = sent(named(some, "dev-control-plane-0-init").inputs);
     assert.ok(!read.includes("runtimeVolume"));
     assert.ok(!Object.keys(values(rows)).some((path) => path.includes("Volume")));
   });
 
   it("are what the machine compares again", () => {
-    const read = plain(named(rows, "dev-control-plane-0-init").inputs["stdin"]);
+    const read = sent(named(rows, "dev-control-plane-0-init").inputs);
     assert.ok(read.includes(`FROZEN='${frozenLines(values(rows))}'\n`));
   });
 });

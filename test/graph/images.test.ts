@@ -3,7 +3,7 @@ import { imageTable, type OwnImages } from "../../base/images.js";
 import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { type Row } from "../support/graph.js";
-import { plain } from "../support/secrets.js";
+import { sent } from "../support/sent.js";
 import { smallest } from "../support/spec.js";
 
 const args: ClusterArgs = {
@@ -13,7 +13,7 @@ const args: ClusterArgs = {
 const build = (images?: OwnImages, over: Partial<ClusterArgs> = {}): Promise<readonly Row[]> =>
   clusterRows({ ...args, ...over, ...(images && { kubernetes: { images } }) });
 const stdin = (rows: readonly Row[], name: string): string =>
-  plain(rows.find((row) => row.name === name)?.inputs["stdin"]);
+  sent(rows.find((row) => row.name === name)?.inputs ?? {});
 /** Returns the names of the rows whose inputs differ. */
 const changed = (before: readonly Row[], after: readonly Row[]): string[] => {
   const text = (row: Row | undefined): string => JSON.stringify(row?.inputs);

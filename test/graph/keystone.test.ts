@@ -3,7 +3,8 @@ import { X509Certificate } from "node:crypto";
 import { type ClusterComponentArgs } from "../../components/cluster.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { type Row } from "../support/graph.js";
-import { isSecret, plain } from "../support/secrets.js";
+import { isSecret } from "../support/secrets.js";
+import { sent } from "../support/sent.js";
 import { smallest } from "../support/spec.js";
 import { annotationsOf, named, reaches, shape } from "./addons-example.js";
 
@@ -20,8 +21,7 @@ const contentOf = (rows: readonly Row[]): Record<string, string> => {
   return (stringData as { value: Record<string, string> }).value;
 };
 
-const scriptOf = (rows: readonly Row[], name: string): string =>
-  plain(named(rows, name).inputs["stdin"]);
+const scriptOf = (rows: readonly Row[], name: string): string => sent(named(rows, name).inputs);
 
 describe("graph: Keystone's users", () => {
   it("are known by a webhook that is added to what there is, in a preview as in an update", async () => {

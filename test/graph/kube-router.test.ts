@@ -3,15 +3,15 @@ import * as pulumi from "@pulumi/pulumi";
 import { type ClusterComponentArgs } from "../../components/cluster.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { type Row } from "../support/graph.js";
-import { isSecret, plain } from "../support/secrets.js";
+import { isSecret } from "../support/secrets.js";
+import { sent } from "../support/sent.js";
 import { smallest } from "../support/spec.js";
 import { named } from "./addons-example.js";
 
 const build = (podNetwork: ClusterComponentArgs["podNetwork"]): Promise<readonly Row[]> =>
   clusterRows({ ...smallest, podNetwork });
 const clear = (value: unknown): string => JSON.stringify(value);
-const scriptOf = (rows: readonly Row[], name: string): string =>
-  plain(named(rows, name).inputs["stdin"]);
+const scriptOf = (rows: readonly Row[], name: string): string => sent(named(rows, name).inputs);
 const peer = { address: "10.0.0.250", asn: 65001 };
 const peers = "dev-addons-network-kube-router-peers";
 

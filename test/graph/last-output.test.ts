@@ -1,7 +1,8 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
-import { RemoteScript } from "../../components/support/remote-script.js";
+import { CopiedScripts, RemoteScript } from "../../components/support/remote-script.js";
 import { unfinishedCommand } from "../../components/support/script-type.js";
+import { commandOf, stepOf } from "../../components/support/steps.js";
 import { graph, type Fields } from "../support/graph.js";
 
 const server = "11111111-0000-4000-8000-000000000001";
@@ -9,7 +10,9 @@ const connection = {
   ...{ host: "10.0.0.7", user: "debian", hostKey: "ssh-ed25519 AAAA" },
   ...{ machine: "dev-a", server },
 };
-const ran: Fields = { stdin: `SERVER_ID='${server}'\n`, stdout: '{"uid": "of the state"}' };
+const step = stepOf("init", { scripts: ["true"], tellsCreate: true });
+const commandOn = (id: string): string => commandOf(step, "create", { SERVER_ID: id });
+const ran: Fields = { create: commandOn(server), stdout: '{"uid": "of the state"}' };
 
 describe("a fact of the cluster in a preview of another run of its script", () => {
   const fact = async (outputs: Fields, type = "command:remote:Command"): Promise<unknown> => {
@@ -19,7 +22,8 @@ describe("a fact of the cluster in a preview of another run of its script", () =
     await graph(
       () => {
         const script = new RemoteScript("dev-init", {
-          ...{ connection, when: "up", scripts: ["true"], values: {} },
+          ...{ connection, step, when: "up", values: {} },
+          copied: new CopiedScripts("dev-scripts", { connection, steps: [step] }),
         });
         [uid, node] = [script.fact("uid"), script.result("node")];
       },
@@ -41,8 +45,16 @@ describe("a fact of the cluster in a preview of another run of its script", () =
   });
 
   it("is unknown if that ran on another server, or did not come to its end", async () => {
-    assert.equal(await fact({ ...ran, stdin: "SERVER_ID='another'\n" }), "unknown");
+    assert.equal(await fact({ ...ran, create: commandOn("another") }), "unknown");
     assert.equal(await fact({ ...ran, update: unfinishedCommand }), "unknown");
+  });
+
+  it("is what a script of an earlier release said", async () => {
+    const stdin = `SERVER_ID='${server}'\n`;
+    assert.match(
+      JSON.stringify(await fact({ ...ran, create: "sudo -n bash -s create", stdin })),
+      /"of the state"/,
+    );
   });
 
   it("is unknown without a script in the state", async () => {

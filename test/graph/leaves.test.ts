@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { clusterRows } from "../support/cluster-rows.js";
 import { type Row } from "../support/graph.js";
-import { plain } from "../support/secrets.js";
+import { sent } from "../support/sent.js";
 import { smallest } from "../support/spec.js";
 
 const named = (rows: readonly Row[], name: string): Row => {
@@ -21,7 +21,7 @@ describe("the script by which a control plane leaves", () => {
   const survivors = (of: readonly (readonly [Row, Row])[]): unknown[] =>
     of.map(([{ deletedWith, inputs }]) => [
       /control-plane-\d/.exec(deletedWith)?.[0],
-      /^SERVER_ID='dev-(.*)-server-id'$/m.exec(plain(inputs["stdin"]))?.[1],
+      /^SERVER_ID='dev-(.*)-server-id'$/m.exec(sent(inputs))?.[1],
     ]);
 
   it("runs on another one: the second lets the first go, and the first all others", async () => {

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { type Row } from "../support/graph.js";
-import { plain } from "../support/secrets.js";
+import { sent } from "../support/sent.js";
 import { smallest } from "../support/spec.js";
 
 const build = (over: Partial<ClusterArgs>): Promise<readonly Row[]> =>
@@ -14,8 +14,7 @@ const row = (rows: readonly Row[], name: string): Row => {
 };
 const server = (rows: readonly Row[], machine: string): Row["inputs"] =>
   row(rows, `dev-${machine}-server`).inputs;
-const stdin = (rows: readonly Row[], name: string): string =>
-  plain(row(rows, name).inputs["stdin"]);
+const stdin = (rows: readonly Row[], name: string): string => sent(row(rows, name).inputs);
 
 const gpu = {
   ...{ flavor: "large", count: 2, image: "debian-13", zones: ["zone-c"], spread: "hard" as const },

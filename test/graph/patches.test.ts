@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { type ClusterComponentArgs } from "../../components/cluster.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { type Row } from "../support/graph.js";
-import { plain } from "../support/secrets.js";
+import { sent } from "../support/sent.js";
 import { smallest } from "../support/spec.js";
 import { named, shape } from "./addons-example.js";
 
@@ -12,8 +12,7 @@ const build = (kubernetes: ClusterComponentArgs["kubernetes"] = {}) =>
     ...{ topology: "ha", controlPlane: { flavor: "medium" }, kubernetes },
   });
 
-const scriptOf = (rows: readonly Row[], name: string): string =>
-  plain(named(rows, name).inputs["stdin"]);
+const scriptOf = (rows: readonly Row[], name: string): string => sent(named(rows, name).inputs);
 const patched = {
   patches: { "kube-scheduler": [{ patch: { metadata: { annotations: { a: "b" } } } }] },
 };

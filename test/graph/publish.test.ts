@@ -61,6 +61,7 @@ describe("a cluster to build on", () => {
     const notTransformed = [
       "command:local:Command",
       "command:remote:Command",
+      "command:remote:CopyToRemote",
       "pulumi:providers:kubernetes",
     ];
     /** Arguments with resources that no example has. */

@@ -14,7 +14,7 @@ import { roleTable, type Role, type RoleRow } from "../../components/plan/roles.
 import { FailedMachines } from "../../components/support/failed-machines.js";
 import { canarySeed, cloudAnswers, sampleIdentity } from "../support/cloud-answers.js";
 import { graph, type Row } from "../support/graph.js";
-import { plain } from "../support/secrets.js";
+import { sent } from "../support/sent.js";
 import { specOf } from "../support/spec.js";
 
 const invented = "gateway" as Role;
@@ -72,8 +72,7 @@ describe("machines of a role that is added to the table", () => {
     assert.ok(found, name);
     return found;
   };
-  const sent = (rows: readonly Row[], name: string): string =>
-    plain(named(rows, name).inputs["stdin"]);
+  const input = (rows: readonly Row[], name: string): string => sent(named(rows, name).inputs);
 
   it("are made, let in and let go as its row says", async () => {
     const rows = await rowsOf({ ...roleTable.worker, kubeadmImages: ["pause"] });
@@ -82,21 +81,21 @@ describe("machines of a role that is added to the table", () => {
       ...["dev-firewall-node-id", "dev-firewall-gateway-id"],
     ]);
     assert.deepEqual(inputs["allowedAddressPairs"], [{ ipAddress: "10.244.0.0/16" }]);
-    assert.match(sent(rows, "dev-edge-0-prepare"), /^KUBEADM_IMAGES='\/\(pause\):'$/m);
-    const join = sent(rows, "dev-edge-0-join");
+    assert.match(input(rows, "dev-edge-0-prepare"), /^KUBEADM_IMAGES='\/\(pause\):'$/m);
+    const join = input(rows, "dev-edge-0-join");
     assert.match(join, /stackadm\.io\/pool=edge/);
     assert.doesNotMatch(join, /certificateKey/);
-    assert.match(sent(rows, "dev-edge-0-leave"), /^LEAVES='drain'$/m);
+    assert.match(input(rows, "dev-edge-0-leave"), /^LEAVES='drain'$/m);
   });
 
   it("become what its row gives them, without a label that it does not give", async () => {
     const { "control-plane": like } = roleTable;
     const rows = await rowsOf({ ...like, label: "example.org/gateway" });
-    const join = sent(rows, "dev-edge-0-join");
+    const join = input(rows, "dev-edge-0-join");
     assert.match(join, /certificateKey/);
     assert.doesNotMatch(join, /node-labels/);
-    assert.match(sent(rows, "dev-edge-0-prepare"), /^ETCD_DISK='\/var\/lib\/etcd'$/m);
-    assert.match(sent(rows, "dev-edge-0-leave"), /^LEAVES='drain remove-etcd-member'$/m);
+    assert.match(input(rows, "dev-edge-0-prepare"), /^ETCD_DISK='\/var\/lib\/etcd'$/m);
+    assert.match(input(rows, "dev-edge-0-leave"), /^LEAVES='drain remove-etcd-member'$/m);
   });
 
   it("go without a word where it says nothing of that, and send for no pods where they are no nodes", async () => {

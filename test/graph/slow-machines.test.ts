@@ -3,7 +3,7 @@ import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import type { Row } from "../support/graph.js";
 import { smallManifest } from "../support/manifests.js";
-import { plain } from "../support/secrets.js";
+import { sent } from "../support/sent.js";
 import { smallest, specOf } from "../support/spec.js";
 
 interface Container {
@@ -48,9 +48,9 @@ describe("timeoutFactor", () => {
   it("changes what prepare is given, flags and probes of components and the lease of kubelets: a living cluster runs nothing else for it", () => {
     const inputs = (rows: readonly Row[]): Map<string, string> =>
       new Map(
-        rows.map(({ urn, inputs: { stdin, ...rest } }) => [
+        rows.map(({ urn, type, inputs: all }) => [
           urn,
-          `${JSON.stringify(rest)}\n${plain(stdin)}`,
+          type === "command:remote:Command" ? sent(all) : JSON.stringify(all),
         ]),
       );
     const [before, after] = [inputs(usual), inputs(slow)];

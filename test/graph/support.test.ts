@@ -12,12 +12,10 @@ import {
   dialSeconds,
   RandomIdentity,
   RandomSeed,
-  RemoteScript,
 } from "../../components/support/remote-script.js";
 import { Machine } from "../../components/machine/machine.js";
 import { canarySeed, cloudAnswers, sampleIdentity } from "../support/cloud-answers.js";
 import { graph, type Row } from "../support/graph.js";
-import { plain } from "../support/secrets.js";
 import { specOf } from "../support/spec.js";
 import { secret, value } from "../support/value.js";
 
@@ -101,69 +99,6 @@ describe("errors", () => {
     assert.ok(pulumi.ResourceError.isInstance(error));
     assert.equal(error.hideStack, true);
     assert.match(error.message, /^\[INVALID_CONFIG\] .*\n.*cluster\.image: .*\n.*cluster\.name: /);
-  });
-});
-
-describe("a script for a machine", () => {
-  const connection = {
-    host: "10.0.0.7",
-    user: "debian",
-    hostKey: "ssh-ed25519 AAAA",
-    machine: "dev-general-0",
-    server: "11111111-0000-4000-8000-000000000001",
-  };
-  const script = async (
-    when: "up" | "delete",
-    look: (made: RemoteScript) => Promise<void> = () => Promise.resolve(),
-  ): Promise<Row> => {
-    let made: RemoteScript | undefined;
-    const rows = await graph(() => {
-      made = new RemoteScript("a-init", {
-        connection,
-        when,
-        scripts: ["first", "second"],
-        values: { B: "it's", A: pulumi.secret("x") },
-      });
-    }, cloudAnswers);
-    assert.ok(made);
-    await look(made);
-    const [row] = rows.filter(({ type }) => type === "command:remote:Command");
-    assert.ok(row);
-    return row;
-  };
-
-  it("travels by standard input: values and the server's ID, then scripts", async () => {
-    const { inputs } = await script("up");
-    assert.equal(
-      plain(inputs["stdin"]),
-      "A='x'\nB='it'\\''s'\nSERVER_ID='11111111-0000-4000-8000-000000000001'\nSERVER_PATH='11111111-0000-4000-8000-000000000001'\nfirst\nsecond",
-    );
-  });
-
-  it("runs when it is made and when it changes, or only when it is deleted", async () => {
-    const [up, teardown] = [await script("up"), await script("delete")];
-    const occasions = ({ inputs }: Row): unknown[] =>
-      ["create", "update", "delete"].map((occasion) => inputs[occasion]);
-    assert.deepEqual(occasions(up), [
-      "sudo -n bash -s create",
-      "sudo -n bash -s update",
-      undefined,
-    ]);
-    assert.deepEqual(occasions(teardown), [undefined, undefined, "sudo -n bash -s"]);
-  });
-
-  it("gives back the values of its last line, as secrets", async () => {
-    await script("up", async (made) => {
-      const uid = made.result("uid");
-      assert.equal(await value(uid), "11111111-2222-3333-4444-555555555555");
-      assert.equal(await secret(uid), true);
-    });
-  });
-
-  it("fails with the name of a value that is not there", async () => {
-    await script("up", async (made) => {
-      await assert.rejects(value(made.result("token")), /the script's result has no "token"/);
-    });
   });
 });
 

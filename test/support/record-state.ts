@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../components/index.js";
 import { cloudAnswers } from "./cloud-answers.js";
 import { withEngineUrns } from "./engine-urns.js";
@@ -93,6 +94,19 @@ const versionOf = (plugin: string): string => {
   return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version.replace(/^v/, "");
 };
 
+const assetMark = "c44067f5952c0a294b673a41bacd8c17";
+
+/** Returns the inputs with files in the form in which the engine records them. */
+async function withAssets(row: Row): Promise<Row> {
+  const recorded = Object.entries(row.inputs).map(async ([key, value]) => {
+    if (!pulumi.asset.Asset.isInstance(value)) return [key, value] as const;
+    const path = await (value as { readonly path: Promise<string> }).path;
+    const hash = createHash("sha256").update(readFileSync(path)).digest("hex");
+    return [key, { [signature]: assetMark, hash, path }] as const;
+  });
+  return { ...row, inputs: Object.fromEntries(await Promise.all(recorded)) };
+}
+
 type Resource = Fields & { readonly urn: string };
 
 function providers(prefix: string): Resource[] {
@@ -180,7 +194,9 @@ export async function recordedState(
   }));
   const resources = inOrder([
     ...defaults,
-    ...withEngineUrns(rows).map((row) => resource(row, { made, scripts }, defaults)),
+    ...(await Promise.all(withEngineUrns(rows).map(withAssets))).map((row) =>
+      resource(row, { made, scripts }, defaults),
+    ),
   ]);
   const manifest = {
     time: "2026-01-01T00:00:00Z",

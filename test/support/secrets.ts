@@ -1,5 +1,3 @@
-import { unpacked } from "../../components/support/packed-script.js";
-
 /** Returns whether a value is a secret among the inputs that the mocks received. */
 export const isSecret = (value: unknown): boolean =>
   typeof value === "object" &&
@@ -10,6 +8,6 @@ export const isSecret = (value: unknown): boolean =>
 export const clear = (value: unknown): string =>
   JSON.stringify(value, (_key, inner: unknown) => (isSecret(inner) ? "[secret]" : inner));
 
-/** Returns the plain text of a value that may be secret; packed scripts are unpacked. */
+/** Returns the plain text of a value that may be secret. */
 export const plain = (value: unknown): string =>
-  unpacked(String(isSecret(value) ? (value as { value: unknown }).value : value));
+  String(isSecret(value) ? (value as { value: unknown }).value : value);

@@ -6,6 +6,7 @@ import type { CloudFacts } from "../../../components/support/catalog.js";
 import { RemoteScript } from "../../../components/support/remote-script.js";
 import { graph, type Asked, type Fields, type Made } from "../../../test/support/graph.js";
 import { isSecret } from "../../../test/support/secrets.js";
+import { sent, sentBy } from "../../../test/support/sent.js";
 import { value } from "../../../test/support/value.js";
 import type { Work } from "../moments.js";
 
@@ -93,8 +94,8 @@ async function make(
   if (type === "command:remote:Command") {
     if (!("create" in inputs)) return {};
     const hop = inputs["connection"] as Hop;
-    const [command, input] = [text(inputs, "create"), text(inputs, "stdin")];
-    return { stdout: await hands.machine({ name, hop, command, input }) };
+    const command = `sudo -n bash -s ${sentBy(inputs).occasion}`;
+    return { stdout: await hands.machine({ name, hop, command, input: sent(inputs) }) };
   }
   if (type === "pulumi:providers:kubernetes") hands.cluster(text(inputs, "kubeconfig"));
   if (!type.startsWith("kubernetes:")) return {};

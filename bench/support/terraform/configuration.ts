@@ -17,6 +17,7 @@ export interface ConfigurationOptions {
 const isCloud = ({ type }: Row): boolean => type.startsWith("openstack:");
 const isObject = ({ type }: Row): boolean => type.startsWith("kubernetes:");
 const isScript = ({ type }: Row): boolean => type === "command:remote:Command";
+const isCopy = ({ type }: Row): boolean => type === "command:remote:CopyToRemote";
 const isStep = (row: Row): boolean => isScript(row) && "create" in row.inputs;
 /**
  * Reports whether the row makes the cluster release what it created in the cloud. Scripts that
@@ -53,11 +54,20 @@ class Order {
   }
 
   before(row: Row): readonly string[] {
-    const own = row.dependencies.flatMap((urn) => this.#byUrn.get(urn) ?? []);
+    const own = this.#needs(row);
     // The cluster releases its objects while all of its machines exist and reach each other.
     if (isFarewell(row))
       return names([...own, ...this.rows.filter((one) => is("join")(one) || isRule(one))]);
     return names(this.stages && isStep(row) ? [...own, ...this.#stage(row)] : own);
+  }
+
+  /**
+   * Returns the rows on which a row depends; those of a copy of scripts in place of the copy, since
+   * Terraform's steps send their own text.
+   */
+  #needs(row: Row): readonly Row[] {
+    const own = row.dependencies.flatMap((urn) => this.#byUrn.get(urn) ?? []);
+    return own.flatMap((one) => (isCopy(one) ? this.#needs(one) : one));
   }
 
   /** Returns the rows that have to be done on all machines before this one. */

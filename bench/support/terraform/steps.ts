@@ -1,12 +1,8 @@
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { deriveKey } from "../../../components/identity/host-keys.js";
 import { joinUser } from "../../../components/identity/join-certificate.js";
-import { unpacked } from "../../../components/support/packed-script.js";
-import { withoutComments } from "../../../components/support/static-scripts.js";
-import { packageRoot } from "../../../base/paths.js";
+import { assignments } from "../../../components/support/shell.js";
 import type { Fields, Row } from "../../../test/support/graph.js";
+import { sentBy } from "../../../test/support/sent.js";
 import type { Hop } from "../bare/run.js";
 import { resultOf, type Drawn } from "./program.js";
 import type { References } from "./references.js";
@@ -28,11 +24,6 @@ export interface Bench {
   readonly files: Files;
 }
 
-/** Script that every script of the program begins with; only values precede it. */
-const first = withoutComments(
-  readFileSync(join(packageRoot(), "components/support/scripts/common.sh"), "utf8"),
-);
-
 const endMark = "STACKADM_INPUT";
 const local = (file: string): string => `\${path.module}/${file}`;
 
@@ -51,18 +42,15 @@ export function connectionOf({ host, user, hostKey, proxy }: Hop): Fields {
 
 const hopOf = ({ inputs }: Row): Hop => inputs["connection"] as Hop;
 
-/** Returns the script's values, and the name of a file, shared by rows, with the rest of it. */
+/** Returns the script's values, and the name of a file, shared by rows, with its text. */
 function split(
-  stdin: string,
+  { inputs }: Row,
   { files }: Bench,
-): { readonly values: string; readonly file: string } {
-  const text = unpacked(stdin);
-  const at = text.indexOf(first);
-  if (at < 0) throw new Error("A script does not begin as scripts do.");
-  const script = text.slice(at);
-  const file = `scripts/${createHash("sha256").update(script).digest("hex").slice(0, 12)}.sh`;
-  files.set(file, script);
-  return { values: text.slice(0, at), file };
+): { readonly values: string; readonly file: string; readonly command: string } {
+  const { step, occasion, values } = sentBy(inputs);
+  const file = `scripts/${step.name}-${step.digest}.sh`;
+  files.set(file, step.text);
+  return { values: assignments(values), file, command: `sudo -n bash -s ${occasion}` };
 }
 
 /**
@@ -116,13 +104,12 @@ function fetched(row: string, { host, user, hostKey }: Hop, { files, references 
 export function stepOf(row: Row, bench: Bench): Fields {
   const { references } = bench;
   const label = labelOf(row.name);
-  const { create, stdin } = row.inputs as Readonly<Record<"create" | "stdin", string>>;
-  const [, server = ""] = /^SERVER_ID='(.*)'$/m.exec(stdin) ?? [];
-  const { values: given, file } = split(stdin, bench);
+  const { values: given, file, command } = split(row, bench);
+  const [, server = ""] = /^SERVER_ID='(.*)'$/m.exec(given) ?? [];
   const { values, provisioners } = certified(given, label, bench);
   const says = label.endsWith("-init");
   const script = fed(
-    create,
+    command,
     `${values}\${file("${local(file)}")}`,
     says ? `${label}.json` : undefined,
   );
@@ -140,8 +127,7 @@ export function stepOf(row: Row, bench: Bench): Fields {
 /** Returns the resource of a row that runs at deletion, when it can read only its own values. */
 export function farewellOf(row: Row, bench: Bench): Fields {
   const { references } = bench;
-  const { stdin, delete: command } = row.inputs as Readonly<Record<"stdin" | "delete", string>>;
-  const { values, file } = split(stdin, bench);
+  const { values, file, command } = split(row, bench);
   const { host, ...way } = connectionOf(hopOf(row));
   return {
     input: references.render({ host, values }),

@@ -263,7 +263,7 @@ describe("what the state says of a server", () => {
     ...{ name: `${name}-server`, type: "openstack:compute/instance:Instance", outputs: { id } },
   });
   const script = (name: string, id: string) => ({
-    ...{ name, type: "command:remote:Command", outputs: { stdin: `A='x'\nSERVER_ID='${id}'\n` } },
+    ...{ name, type: "command:remote:Command", outputs: { create: `sudo \\\n  SERVER_ID=${id}` } },
   });
 
   it("is nothing for one that another state holds: it is left alone", () => {

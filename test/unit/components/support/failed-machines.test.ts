@@ -1,7 +1,6 @@
 import { strict as assert } from "node:assert";
 import { FailedMachines, serverIn } from "../../../../components/support/failed-machines.js";
 import { isFirst } from "../../../../components/support/first-script.js";
-import { serverOfScript } from "../../../../components/support/existing-servers.js";
 import { operatorOf } from "../../../../components/support/operator.js";
 import * as pulumi from "@pulumi/pulumi";
 import { graph } from "../../../support/graph.js";
@@ -18,8 +17,6 @@ describe("failed machines", () => {
 
   it("is one that was made again and has not been reached since", () => {
     assert.equal(isFirst("update", { before: "a", now: "b" }), true);
-    assert.equal(serverOfScript("A='x'\nSERVER_ID='a-b'\nSERVER_PATH='a-b'\n"), "a-b");
-    assert.equal(serverOfScript("of a release that did not say"), undefined);
   });
 
   it("are found in what the provider says about a server in ERROR", () => {
@@ -141,7 +138,7 @@ describe("failed machines", () => {
           const known = { machine: "m", serverId: pulumi.output("a"), connection: address };
           const { callback } = new FailedMachines(undefined, undefined, {
             bootMinutes: 10,
-          }).examine(known, "prepare");
+          }).examine(known, "scripts");
           for (const [failedOperation, error] of [
             ...[["create", silent] as const, ["create", `proxy: ${silent}`] as const],
             ...[["update", silent] as const, ["create", "Process exited with status 1"] as const],

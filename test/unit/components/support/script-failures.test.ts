@@ -91,7 +91,7 @@ describe("a script whose machine fails", () => {
       const patience = { bootMinutes: 10, pauseSeconds: 0 };
       const { callback } = new FailedMachines(undefined, undefined, patience).examine(
         reached,
-        "prepare",
+        "scripts",
       );
       for (const [at, error] of [
         [0, "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout"],
@@ -112,7 +112,7 @@ describe("a script whose machine fails", () => {
 
   it("does not mark a machine for replacement that answered before", async () => {
     const silent = "proxy: after 30 failed attempts: ssh: rejected: connect failed (timeout)";
-    const answers = await told([ended, silent], { script: "prepare" });
+    const answers = await told([ended, silent], { script: "scripts" });
     assert.match(String(answers.at(-2)), /^The machine dev-general-0 does not answer on SSH\. /);
     assert.equal(answers.at(-1), false);
     assert.ok(!cloud.seen.some(({ path }) => path.endsWith("/metadata")));

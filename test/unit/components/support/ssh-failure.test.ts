@@ -31,6 +31,10 @@ describe("an error of a script", () => {
     ],
     ["cut off", "EOF"],
     ["cut off", 'EOF: running "sudo -n bash -s":'],
+    ["cut off", "failed to create remote file .stackadm/a/b.sh: connection lost"],
+    ["cut off", "server unexpectedly closed connection: unexpected EOF"],
+    ["other", "failed to create remote file .stackadm/a/b.sh: permission denied"],
+    ["other", "ssh: subsystem request failed"],
     ["cut off", "ssh: unexpected packet in response to channel open: <nil>"],
     ["cut off", 'Process exited with status 143 from signal TERM: running "sudo -n bash -s":'],
     [
@@ -38,6 +42,10 @@ describe("an error of a script", () => {
       "after 30 failed attempts: read tcp 10.0.0.2:5->10.0.0.9:22: read: connection timed out",
     ],
     ["other", 'Process exited with status 1: running "sudo -n bash -s":\nthe key is wrong'],
+    [
+      "other",
+      "Process exited with status 1: running \"sudo -n bash \\\n  A='host key mismatch'\":\nreason: x",
+    ],
     [
       "other",
       "after 30 failed attempts: ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey]",
