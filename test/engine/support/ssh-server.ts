@@ -54,7 +54,7 @@ export class SshServer {
   logins = 0;
   /** Number of accepted connections, dropped ones included. */
   connections = 0;
-  /** Directory that SFTP clients see as `/`. */
+  /** Home directory of the user, which SFTP clients see as `/`. */
   readonly files = mkdtempSync(join(tmpdir(), "stackadm-sftp-"));
   private readonly children = new Set<ChildProcess>();
   private readonly clients = new Set<Connection>();
@@ -178,7 +178,7 @@ export class SshServer {
   }
 
   private execute(command: string, channel: ServerChannel, env: NodeJS.ProcessEnv): void {
-    const child = spawn("/bin/sh", ["-c", command], { env });
+    const child = spawn("/bin/sh", ["-c", command], { env, cwd: this.files });
     this.children.add(child);
     child.stdin.on("error", () => undefined);
     channel.on("error", () => undefined);
