@@ -46,7 +46,7 @@ export async function sshLogins(serverId: string): Promise<number> {
 export async function scriptRuns(serverId: string): Promise<number> {
   const lines = await inServer(
     serverId,
-    "journalctl --no-pager -o cat -t sudo | grep -c 'COMMAND=.*bash -s' || :",
+    "journalctl --no-pager -o cat -t sudo | grep -c 'COMMAND=.*bash --norc -c' || :",
   );
   return Number(lines.trim());
 }

@@ -89,7 +89,7 @@ const often = 5;
 
 const types: Readonly<Record<Counted, RegExp>> = {
   all: /^(?!pulumi:)/,
-  "of the machines": /^(command:remote:Command|kubernetes:)/,
+  "of the machines": /^(command:remote:|kubernetes:)/,
   "of the cloud": /^openstack:/,
 };
 
