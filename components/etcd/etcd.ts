@@ -37,7 +37,7 @@ export class Etcd extends MachineGroup {
 
   constructor(name: string, args: EtcdArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns, machines } = args;
-    const steps = [prepareStepOf(machines), memberStep, etcdLeaveStep];
+    const steps = [prepareStepOf(machines), memberStep];
     super(Etcd.type, name, { ...args, steps, generationOf: (plan) => turns.next(plan) }, opts);
     this.#machines = machines;
     this.#turns = turns;

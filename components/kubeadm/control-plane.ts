@@ -37,7 +37,6 @@ import { patchesBlock, patchFiles } from "./patches.js";
 import { nodeMarks } from "./node-marks.js";
 import {
   controlPlaneStep,
-  leaveStep,
   renewalMinute,
   snapshotsStep,
   teardownStep,
@@ -71,10 +70,7 @@ export class ControlPlane extends NodeGroup {
 
   constructor(name: string, args: ControlPlaneArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns, machines } = args;
-    const steps = [
-      ...[prepareStepOf(machines), controlPlaneStep, clientStep],
-      ...[leaveStep, teardownStep, snapshotsStep],
-    ];
+    const steps = [prepareStepOf(machines), controlPlaneStep, clientStep];
     const generationOf: MachineGroupArgs["generationOf"] = (plan) => turns.next(plan);
     super(ControlPlane.type, name, { ...args, steps, generationOf }, opts);
     const [first] = this.members;
@@ -140,7 +136,7 @@ export class ControlPlane extends NodeGroup {
       "snapshots-teardown",
       {
         connection: access.route(this.first.machine),
-        ...{ step: snapshotsStep, copied: this.first.copied(access) },
+        step: snapshotsStep,
         values: {},
         when: "delete",
       },
@@ -155,7 +151,7 @@ export class ControlPlane extends NodeGroup {
       "teardown",
       {
         connection: access.route(this.first.machine),
-        ...{ step: teardownStep, copied: this.first.copied(access) },
+        step: teardownStep,
         values: { OTHERS: this.members.length > 1 ? "yes" : "no" },
         when: "delete",
       },

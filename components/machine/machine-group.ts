@@ -196,10 +196,7 @@ export abstract class MachineGroup extends Component {
     return this.make(
       RemoteScript,
       `${String(plan.position)}-leave`,
-      {
-        ...{ ...args, connection: access.route(survivor.machine), when: "delete" },
-        copied: survivor.copied(access),
-      },
+      { ...args, connection: access.route(survivor.machine), when: "delete" },
       {
         ...(after && { dependsOn: after }),
         // Replaced together with the server. Both are deleted before they are created again, so the

@@ -76,26 +76,36 @@ export class CopiedScripts extends command.remote.CopyToRemote {
   }
 }
 
-export interface RemoteScriptArgs {
+interface ScriptArgs {
   /**
    * Connection to the machine. The script gets the ID of its server as SERVER_ID, so it runs again
    * on a new server. A new server of the proxy does not make it run again.
    */
   readonly connection: Connection;
   readonly step: Step;
-  /** Scripts of the machine; they have the step. */
-  readonly copied: CopiedScripts;
   /**
    * Values that the scripts read. Secret and long ones are sent by standard input, so that no plan
    * and no process list shows them; the command has the others.
    */
   readonly values: Values;
-  /**
-   * `up`: runs when the resource is created and whenever an input changes. `delete`: runs once,
-   * when the resource is deleted.
-   */
-  readonly when: "up" | "delete";
 }
+
+/** Arguments of a script that runs when its resource is created and whenever an input changes. */
+interface UpArgs extends ScriptArgs {
+  readonly when: "up";
+  /** Scripts of the machine; they have the step. */
+  readonly copied: CopiedScripts;
+}
+
+/**
+ * Arguments of a script that runs once, when its resource is deleted. The script sends its text:
+ * the machine that runs it may have been replaced since the state has the script.
+ */
+interface DeleteArgs extends ScriptArgs {
+  readonly when: "delete";
+}
+
+export type RemoteScriptArgs = UpArgs | DeleteArgs;
 
 type Values = Readonly<Record<string, pulumi.Input<string>>>;
 
@@ -109,7 +119,7 @@ export class RemoteScript extends command.remote.Command {
   readonly #lastOutput: pulumi.Output<string>;
 
   constructor(name: string, args: RemoteScriptArgs, opts?: pulumi.CustomResourceOptions) {
-    const { connection, step, copied, when } = args;
+    const { connection, step, when } = args;
     const { proxy, server } = connection;
     const path = proxy ? pulumi.interpolate`${server},${proxy.machine}` : server;
     const { shown, hidden } = dividedBySecrecy({
@@ -119,7 +129,7 @@ export class RemoteScript extends command.remote.Command {
     const on = (occasion: string): pulumi.Output<string> =>
       pulumi
         // order: the scripts are on the machine.
-        .all([shown, copied.id])
+        .all([shown, args.when === "up" ? args.copied.id : ""])
         .apply(([values]) => commandOf(step, occasion, values));
     super(
       name,
@@ -129,7 +139,7 @@ export class RemoteScript extends command.remote.Command {
         // Without `update` the plugin runs `create` again.
         ...(when === "up" && { create: on(step.tellsCreate ? "create" : "up") }),
         ...(when === "up" && step.tellsCreate && { update: on("update") }),
-        stdin: hidden.apply(inputOf),
+        stdin: hidden.apply((texts) => inputOf(texts, when === "delete" ? step : undefined)),
         addPreviousOutputInEnv: false,
         // Standard error carries the scripts' progress messages, standard output the result.
         logging: command.types.enums.remote.Logging.Stderr,

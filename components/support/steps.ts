@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
+import { gzipSync, strToU8 } from "fflate";
 import { assignments, quote } from "./shell.js";
 
 /*
  * Scripts on machines. A machine has the texts of all steps of its role in one file, and each step
  * runs by one command that names its text by a digest. So a plan shows which step changed, and the
- * state has no text.
+ * state has no text. A step that runs at a deletion sends its own text: the state runs it when the
+ * machine may have the file of another release, or of no release.
  */
 
 /** Scripts that run together in one shell of a machine. */
@@ -76,10 +78,10 @@ export const serverOfPath = (path: unknown): string | undefined =>
  */
 const loader = `
   d=\${0#*@}
-  t=$(awk -v d="${mark}$d" "/^${mark}/ { if (on) exit; on = \\$0 == d; next } on" ${scriptsFolder}/*/*.sh)
-  [[ $(sha256sum <<<"$t") == "$d"* ]] || { echo "reason: $0 is not on $(hostname)" >&2; exit 1; }
   for v in "\${@:2}"; do declare -- "$v"; done
-  v=$(cat) && eval "$v" || exit
+  t= v=$(cat) && eval "$v" || exit
+  [[ $t ]] || t=$(awk -v d="${mark}$d" "/^${mark}/ { if (on) exit; on = \\$0 == d; next } on" ${scriptsFolder}/*/*.sh)
+  [[ $(sha256sum <<<"$t") == "$d"* ]] || { echo "reason: $0 is not on $(hostname)" >&2; exit 1; }
   eval "$t"`;
 
 const harmless = /^[\w@%+=:,./-]*$/;
@@ -104,9 +106,25 @@ export function commandOf({ name, digest }: Step, occasion: string, values: Text
   return lines.join(" \\\n  ");
 }
 
-/** Returns the standard input of a step, with the values that its command does not have. */
-export const inputOf = (values: Texts): string =>
-  Object.keys(values).length === 0 ? "" : `{\n${assignments(values)}}\n`;
+/**
+ * Returns the standard input of a step, with the values that its command does not have.
+ *
+ * @param step step whose text is sent as well. Default: the machine has the text
+ */
+export const inputOf = (values: Texts, step?: Step): string =>
+  Object.keys(values).length === 0 && !step
+    ? ""
+    : `{\n${assignments(values)}${step ? packed(step.text) : ""}}\n`;
+
+/**
+ * Returns a line that assigns a text to the loader's variable. The text is compressed, because the
+ * state has it twice. Not by Node's zlib, whose output differs between releases and processors: the
+ * same text must be the same input for every user.
+ */
+function packed(text: string): string {
+  const bytes = gzipSync(strToU8(text), { level: 9, mtime: 0 });
+  return `t=$(printf %s '${Buffer.from(bytes).toString("base64")}' | base64 -d | gunzip)\n`;
+}
 
 /** Number of characters from which a value travels by standard input. */
 const long = 2000;

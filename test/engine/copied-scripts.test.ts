@@ -12,7 +12,7 @@ import * as pulumi from "@pulumi/pulumi";
 ${importOf("CopiedScripts, RemoteScript", "support/remote-script.ts")}
 ${importOf("stepOf", "support/steps.ts")}
 
-const { PORT, KEY, HOST_KEY = "", SERVER = "", VALUE = "", JOIN = "" } = process.env;
+const { PORT, KEY, HOST_KEY = "", SERVER = "", VALUE = "", JOIN = "", LEAVE = "" } = process.env;
 const ofTest = { port: Number(PORT), privateKey: KEY, dialErrorLimit: 1 };
 pulumi.runtime.registerStackTransformation(({ type, props, opts }) => {
   if (!type.startsWith("command:remote:")) return undefined;
@@ -29,6 +29,12 @@ const common = { connection, copied, when: "up" } as const;
 const values = { VALUE, WORD: pulumi.secret("canary") };
 new RemoteScript("m-prepare", { ...common, step: prepare, values });
 new RemoteScript("m-join", { ...common, step: join, values: {} });
+const leave = stepOf("leave", { scripts: [LEAVE] });
+new RemoteScript(
+  "m-leave",
+  { connection, step: leave, when: "delete", values: { NODE: "n" } },
+  { replaceOnChanges: ["delete"], deleteBeforeReplace: true },
+);
 `;
 
 describe("scripts on a machine", function () {
@@ -47,6 +53,7 @@ describe("scripts on a machine", function () {
     Object.assign(project.environment, {
       ...{ PORT: String(server.port), KEY: key.private, HOST_KEY: server.hostKey },
       ...{ SERVER: "server-1", VALUE: "one", JOIN: "echo join $1 >>log; echo {}" },
+      LEAVE: "echo leave $1 $NODE >>log",
     });
   });
   after(async () => {
@@ -89,10 +96,11 @@ describe("scripts on a machine", function () {
     assert.equal(files("server-1").length, 2);
   });
 
-  it("are copied to a new server", async () => {
-    project.environment["SERVER"] = "server-2";
+  it("are copied to a new server, which can run the former text of a leave", async () => {
+    rmSync(join(server.files, ".stackadm"), { recursive: true });
+    Object.assign(project.environment, { SERVER: "server-2", LEAVE: "echo leaves anew >>log" });
     succeeded(await project.up());
-    assert.deepEqual(log(), ["join anew update", "prepare up two canary"]);
+    assert.deepEqual(log(), ["join anew update", "leave delete n", "prepare up two canary"]);
     assert.equal(files("server-2").length, 1);
   });
 

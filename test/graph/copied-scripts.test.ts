@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { clusterRows } from "../support/cluster-rows.js";
 import type { Row } from "../support/graph.js";
+import { plain } from "../support/secrets.js";
 import { smallest } from "../support/spec.js";
 
 describe("the scripts of machines", () => {
@@ -19,11 +20,24 @@ describe("the scripts of machines", () => {
       servers.map(({ name }) => name.replace(/server$/, "scripts")).sort(),
     );
     for (const { name, propertyDependencies: needs } of ofType("Command")) {
-      // Scripts that undo something run on the first control plane.
-      const own = /-(leave|teardown)$/.test(name) ? "dev-control-plane-0-" : name;
-      const copy = copies.get(own.replace(/[a-z]*$/, "scripts"));
+      if (/-(leave|teardown)$/.test(name)) continue;
+      const copy = copies.get(name.replace(/[a-z]*$/, "scripts"));
       assert.ok(copy !== undefined, name);
-      assert.ok((needs["create"] ?? needs["delete"])?.includes(copy), name);
+      assert.ok(needs["create"]?.includes(copy), name);
+    }
+  });
+
+  it("that run at a deletion send their own text, in case their machine is a new one", () => {
+    const undoing = ofType("Command").filter(({ name }) => /-(leave|teardown)$/.test(name));
+    assert.equal(undoing.length, 4);
+    for (const { name, inputs, propertyDependencies: needs } of undoing) {
+      assert.match(
+        plain(inputs["stdin"]),
+        /^t=\$\(printf %s '\S+' \| base64 -d \| gunzip\)$/m,
+        name,
+      );
+      for (const property of ["delete", "stdin"])
+        assert.doesNotMatch((needs[property] ?? []).join(), /CopyToRemote/, name);
     }
   });
 

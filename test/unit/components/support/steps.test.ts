@@ -77,6 +77,19 @@ describe("a step on a machine", () => {
     );
   });
 
+  it("that brings its text needs no file, and runs nothing that arrives in part or damaged", () => {
+    const one = step('printf "%s %s %s" "$1" "$A" "$B"');
+    const [command, input] = [commandOf(one, "delete", { A: "a" }), inputOf({ B: "b" }, one)];
+    assert.deepEqual(home.run(command, input), { code: 0, said: "delete a b", failed: "" });
+    const damaged = input.replace(/H4sI.{20}/, "");
+    const ends = Array.from(input.slice(0, -2), (_, end) => end);
+    const some = ends.filter((end) => end < 3 || end % 17 === 0 || end > input.length - 12);
+    for (const part of [damaged, ...some.map((end) => input.slice(0, end))]) {
+      const { code, said } = home.run(command, part);
+      assert.deepEqual([code === 0, said], [false, ""], part);
+    }
+  });
+
   it("is found in the files of several releases and servers", () => {
     const [one, other] = [step("echo one"), step("echo other")];
     home.put("a", bundleOf([one]).text, "1");
