@@ -3,9 +3,9 @@ import { isLong, shownOf } from "./steps.js";
 
 type Texts = Readonly<Record<string, string>>;
 
-type Optional = pulumi.Output<string | undefined>;
+const textsOf = (texts: readonly (readonly [string, string])[]): Texts => Object.fromEntries(texts);
 
-const none: Optional = pulumi.output(undefined);
+const none: pulumi.Output<Texts> = pulumi.output(textsOf([]));
 
 /** Values of a step, divided by who may read them. */
 export interface Divided {
@@ -20,23 +20,18 @@ export function dividedBySecrecy(values: Readonly<Record<string, pulumi.Input<st
   const all = Object.entries(values).map(([name, input]) => {
     const value = pulumi.output(input);
     const clear = pulumi.unsecret(value);
-    const [short, long] = [clear.apply(shownOf), clear.apply(ifLong)];
+    const shown = clear.apply((text) => textsOf([shownOf(name, text)]));
+    const long = clear.apply((text) => textsOf(isLong(text) ? [[name, text]] : []));
     const secret = pulumi.output(pulumi.isSecret(value));
     return {
-      name,
-      shown: secret.apply((is) => (is ? none : short)),
-      hidden: secret.apply((is) => (is ? value : long)),
+      shown: secret.apply((is) => (is ? none : shown)),
+      hidden: secret.apply((is) => (is ? value.apply((text) => textsOf([[name, text]])) : long)),
     };
   });
-  const textsOf = (kind: "shown" | "hidden"): pulumi.Output<Texts> =>
-    pulumi.output(Object.fromEntries(all.map((one) => [one.name, one[kind]]))).apply(present);
-  return { shown: textsOf("shown"), hidden: textsOf("hidden") };
+  const joined = (some: pulumi.Output<Texts>[]): pulumi.Output<Texts> =>
+    pulumi.all(some).apply((each) => textsOf(each.flatMap((texts) => Object.entries(texts))));
+  return {
+    shown: joined(all.map(({ shown }) => shown)),
+    hidden: joined(all.map(({ hidden }) => hidden)),
+  };
 }
-
-/** Returns the texts that there are. */
-const present = (texts: Readonly<Record<string, string | undefined>>): Texts =>
-  Object.fromEntries(
-    Object.entries(texts).filter((one): one is [string, string] => one[1] !== undefined),
-  );
-
-const ifLong = (value: string): string | undefined => (isLong(value) ? value : undefined);

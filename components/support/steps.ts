@@ -72,14 +72,16 @@ export const serverOfPath = (path: unknown): string | undefined =>
 
 /**
  * Bash program that runs a step as root: it checks the digest of the text before anything runs.
- * Files of earlier releases stay, so a step in the state finds its text. Standard input has further
- * values, in braces: bash runs none of them if they arrive only in part. `--norc`: bash reads
- * ~/.bashrc for `-c` if its standard input is a socket, as of some SSH servers.
+ * Standard input has further values and may have the text, in braces, and a mark at its end: no
+ * value is used if they arrive only in part, and nothing runs if none arrives. Bash must not print
+ * a part, which may be secret. `--norc`: bash reads ~/.bashrc for `-c` if its standard input is a
+ * socket, as of some SSH servers.
  */
 const loader = `
   d=\${0#*@}
   for v in "\${@:2}"; do declare -- "$v"; done
-  t= v=$(cat) && eval "$v" || exit
+  t= read= v=$(cat) && eval "$v" 2>/dev/null; [[ $read == yes ]] ||
+    { echo "reason: $0 did not get its standard input" >&2; exit 1; }
   [[ $t ]] || t=$(awk -v d="${mark}$d" "/^${mark}/ { if (on) exit; on = \\$0 == d; next } on" ${scriptsFolder}/*/*.sh)
   [[ $(sha256sum <<<"$t") == "$d"* ]] || { echo "reason: $0 is not on $(hostname)" >&2; exit 1; }
   eval "$t"`;
@@ -112,9 +114,7 @@ export function commandOf({ name, digest }: Step, occasion: string, values: Text
  * @param step step whose text is sent as well. Default: the machine has the text
  */
 export const inputOf = (values: Texts, step?: Step): string =>
-  Object.keys(values).length === 0 && !step
-    ? ""
-    : `{\n${assignments(values)}${step ? packed(step.text) : ""}}\n`;
+  `{\n${assignments(values)}${step ? packed(step.text) : ""}read=yes\n}\n`;
 
 /**
  * Returns a line that assigns a text to the loader's variable. The text is compressed, because the
@@ -131,9 +131,12 @@ const long = 2000;
 
 export const isLong = (value: string): boolean => value.length >= long;
 
-/** Returns what a command shows of a long value: a digest, by which a plan shows its change. */
-export const shownOf = (value: string): string =>
-  isLong(value) ? `sha256:${digestOf(value)}` : value;
+/**
+ * Returns what a command shows of a value. Of a long one this is a digest, by which a plan shows its
+ * change, under another name: the variable itself has the whole value or is not set.
+ */
+export const shownOf = (name: string, value: string): readonly [name: string, text: string] =>
+  isLong(value) ? [`${name}_SHA256`, digestOf(value)] : [name, value];
 
 /** Returns the ID of the server on which a command runs; undefined for a command without one. */
 const serverInCommand = (command: unknown): string | undefined =>

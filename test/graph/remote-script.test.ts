@@ -41,12 +41,12 @@ describe("a script for a machine", () => {
     assert.equal(called, `init@${telling.digest} create`);
     assert.deepEqual(lines, [
       "B='it'\\''s'",
-      `LONG=${shownOf("y".repeat(3000))}`,
+      shownOf("LONG", "y".repeat(3000)).join("="),
       `SERVER_ID=${connection.server}`,
       `SERVER_PATH=${connection.server}`,
     ]);
     assert.ok(isSecret(inputs["stdin"]));
-    assert.equal(plain(inputs["stdin"]), `{\nA='x'\nLONG='${"y".repeat(3000)}'\n}\n`);
+    assert.equal(plain(inputs["stdin"]), `{\nA='x'\nLONG='${"y".repeat(3000)}'\nread=yes\n}\n`);
   });
 
   it("runs after its machine has the text, in a file that is named after the server and the text", async () => {

@@ -35,7 +35,12 @@ const unquoted = (text: string): string =>
 
 function assigned(text: string): Record<string, string> {
   const found = text.matchAll(new RegExp(`^ *([A-Z][A-Z0-9_]*)=(${word})`, "gm"));
-  return Object.fromEntries([...found].map(([, name = "", value = ""]) => [name, unquoted(value)]));
+  return Object.fromEntries(
+    [...found]
+      .map(([, name = "", value = ""]) => [name, unquoted(value)] as const)
+      // Digest of a long value, which the standard input has.
+      .filter(([name]) => !name.endsWith("_SHA256")),
+  );
 }
 
 const clearOf = (value: unknown): string =>

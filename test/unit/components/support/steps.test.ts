@@ -30,7 +30,7 @@ class Home {
     writeFileSync(join(this.folder, ".stackadm", server, `${name}.sh`), text);
   }
 
-  run(command: string, input = ""): { code: number | null; said: string; failed: string } {
+  run(command: string, input = inputOf({})): { code: number | null; said: string; failed: string } {
     const path = `${join(this.folder, "bin")}:${process.env["PATH"] ?? ""}`;
     const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", command], {
       ...{ cwd: this.folder, env: { PATH: path }, input, encoding: "utf8" },
@@ -110,14 +110,22 @@ describe("a step on a machine", () => {
     }
   });
 
-  it("does not run if its standard input arrives only in part", () => {
+  it("does not run if its standard input arrives only in part, or not at all, and shows no part", () => {
     const one = step("echo ran");
     home.put("s", bundleOf([one]).text);
-    const input = inputOf({ A: "x", B: "y" });
-    for (let length = 1; length < input.length - 1; length += 1) {
-      const { code, said } = home.run(commandOf(one, "up", {}), input.slice(0, length));
-      assert.deepEqual([code === 0, said], [false, ""], input.slice(0, length));
-    }
+    const failed = `reason: prepare@${one.digest} did not get its standard input\n`;
+    for (const input of [inputOf({ A: "x", B: "(y" }), inputOf({})])
+      for (let length = 0; length < input.length - 1; length += 1) {
+        const ran = home.run(commandOf(one, "up", {}), input.slice(0, length));
+        assert.deepEqual(ran, { code: 1, said: "", failed }, input.slice(0, length));
+      }
+  });
+
+  it("does not take a digest for a long value", () => {
+    const one = step('printf %s "${LONG-unset}"');
+    home.put("s", bundleOf([one]).text);
+    const [name, digest] = shownOf("LONG", "x".repeat(2000));
+    assert.equal(home.run(commandOf(one, "up", { [name]: digest })).said, "unset");
   });
 
   it("keeps its digest while only another step changes", () => {
@@ -156,7 +164,7 @@ describe("a command of a step", () => {
   it("shows a digest of a long value", () => {
     const text = "x".repeat(2000);
     assert.ok(isLong(text) && !isLong("x".repeat(1999)));
-    assert.match(shownOf(text), /^sha256:[0-9a-f]{16}$/);
-    assert.equal(shownOf("short"), "short");
+    assert.match(shownOf("A", text).join("="), /^A_SHA256=[0-9a-f]{16}$/);
+    assert.deepEqual(shownOf("A", "short"), ["A", "short"]);
   });
 });
