@@ -213,7 +213,7 @@ export class Cluster extends Component {
     const balancer = this.balancer(ground, members, after);
     const apart = { bastion: bastion?.members ?? [], etcd: etcd?.members ?? [] };
     const versions = [...controlPlane.scripts, ...joins].map((script) =>
-      script.after(spec.kubernetes.version),
+      pulumi.unsecret(script.fact("kubernetes", "")),
     );
     return { controlPlane, members, ...apart, access, facts, joins, versions, readiness, balancer };
   }

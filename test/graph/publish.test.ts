@@ -1,12 +1,14 @@
 import { strict as assert } from "node:assert";
+import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../components/cluster.js";
 import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
 import { kinds, type ChildKind, type Transform } from "../../components/support/transform.js";
 import { clusterRows } from "../support/cluster-rows.js";
 import { cloudAnswers } from "../support/cloud-answers.js";
 import { exampleArgs, exampleNames, programNames } from "../support/examples.js";
-import { graph, type Row } from "../support/graph.js";
+import { graph, type Fields, type Row } from "../support/graph.js";
 import { programGraph } from "../support/program-graph.js";
+import { replace } from "../support/replace.js";
 import { smallest } from "../support/spec.js";
 import { value } from "../support/value.js";
 
@@ -14,6 +16,32 @@ const args = smallest;
 const instance = "openstack:compute/instance:Instance";
 
 describe("a cluster to build on", () => {
+  it("reports the earliest version that its nodes reached, not the wanted one", async () => {
+    const command = "command:remote:Command";
+    const reached = async (version: string | undefined): Promise<unknown> => {
+      const reports = (name: string): object =>
+        name.endsWith("-0-join") ? { kubernetes: version } : { kubernetes: "1.36.3" };
+      const stdoutOf = (inputs: Fields, name: string): Fields => {
+        const { stdout } = cloudAnswers.outputs?.[command]?.(inputs, name) ?? {};
+        const result = { ...(JSON.parse(String(stdout)) as object), ...reports(name) };
+        return { stdout: JSON.stringify(result) };
+      };
+      let outputs: pulumi.Inputs = {};
+      // The SDK registers once more, without outputs.
+      const register = (registered?: pulumi.Inputs): void => {
+        outputs = registered ?? outputs;
+      };
+      const restore = replace(Cluster.prototype, "registerOutputs" as never, register);
+      await graph(() => new Cluster("dev", args), {
+        ...cloudAnswers,
+        outputs: { ...cloudAnswers.outputs, [command]: stdoutOf },
+      }).finally(restore);
+      return value(pulumi.output(outputs["kubernetesVersion"]));
+    };
+    assert.equal(await reached("1.35.4"), "1.35.4");
+    assert.equal(await reached(undefined), undefined);
+  });
+
   it("publishes what others need: network, groups, nodes, endpoint, a provider", async () => {
     let cluster: Cluster | undefined;
     await graph(() => {
