@@ -172,7 +172,7 @@ export abstract class MachineGroup extends Component {
     { access, after, step, values }: ScriptArgs,
   ): RemoteScript {
     const connection = access.route(machine);
-    return this.make(
+    const script = this.make(
       RemoteScript,
       `${String(plan.position)}-${name}`,
       {
@@ -185,6 +185,8 @@ export abstract class MachineGroup extends Component {
         hooks: { onError: [this.#failed.examine(machine.reachedBy(connection), name)] },
       },
     );
+    this.#failed.ran(machine.serverId, script.id);
+    return script;
   }
 
   /** Creates the script that runs on the survivor before this server is deleted or replaced. */

@@ -55,6 +55,9 @@ export interface SilentServer {
  * replace the server.
  */
 export class FailedMachines {
+  /** IDs of the servers on which a script came to its end in this run. */
+  readonly #ranOn = new Set<string>();
+
   /**
    * Creates an object for one run.
    *
@@ -91,6 +94,15 @@ export class FailedMachines {
    */
   refusesPower(machine: string): boolean {
     return this.servers?.[machine]?.powerRefused === true;
+  }
+
+  /** Remembers the server of a script that came to its end; the state has only earlier runs. */
+  ran(server: pulumi.Output<string>, script: pulumi.Output<string>): void {
+    pulumi.all([server, script]).apply(([id]) => this.#ranOn.add(id));
+  }
+
+  hasRunOn(serverId: string): boolean {
+    return this.#ranOn.has(serverId);
   }
 
   /** Returns the hook that reports why Nova could not create a server. */

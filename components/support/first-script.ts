@@ -1,8 +1,8 @@
-/** Tells whether a script is the first one on its server, whose failure shows that the server never booted. */
+/** Tells whether a script failed on a server on which none has run, which shows that it never booted. */
 import * as pulumi from "@pulumi/pulumi";
 import { historyOf } from "./existing-servers.js";
 import { ownState } from "./own-state.js";
-import { copyName, serverOfPath } from "./steps.js";
+import { serverOfPath, serverOfScript } from "./steps.js";
 
 /** Returns whether a script runs for the first time on the present server. */
 export const isFirst = (
@@ -11,14 +11,18 @@ export const isFirst = (
 ): boolean =>
   operation === "create" || (servers.before !== undefined && servers.before !== servers.now);
 
-/** Returns whether a script failed on a server on which no script has ever run. */
+/**
+ * Returns whether a script, or the copy of scripts, failed on a server on which no script came to
+ * its end before this run.
+ */
 export async function neverReached(
   failure: pulumi.ErrorHookArgs,
   server: string,
-  script: string,
 ): Promise<boolean> {
-  if (script !== copyName) return false;
-  const before = serverOfPath(await resolved(pulumi.output(failure.oldInputs?.["remotePath"])));
+  const inputs: Readonly<Record<string, unknown>> = await resolved(
+    pulumi.output(failure.oldInputs ?? {}),
+  );
+  const before = serverOfPath(inputs["remotePath"]) ?? serverOfScript(inputs);
   if (!isFirst(failure.failedOperation, { before, now: server })) return false;
   return historyOf(server, (await ownState()) ?? []) !== "part of the cluster";
 }

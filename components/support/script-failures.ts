@@ -83,7 +83,10 @@ export class ScriptFailures {
   ): Promise<boolean> {
     const { machine } = this.reached;
     const serverId = await resolved(this.reached.serverId);
-    const first = this.cuts === 0 && (await neverReached(failure, serverId, this.script));
+    const first =
+      this.cuts === 0 &&
+      !this.machines.hasRunOn(serverId) &&
+      (await neverReached(failure, serverId));
     this.silentSince ??= performance.now();
     const waited = (performance.now() - this.silentSince) / 1000;
     // A machine whose connection ended may restart, which takes as long as its first boot.

@@ -157,6 +157,46 @@ describe("failed machines", () => {
         assert.deepEqual(tried, [true, true, false, false]);
       });
 
+      const bootMinutes = 10;
+      /** Returns whether a script that gets no answer is tried anew, as on a machine that boots. */
+      const tries = async (
+        script: string,
+        failure: Partial<pulumi.ErrorHookArgs>,
+        before: (failed: FailedMachines) => void = () => undefined,
+      ): Promise<boolean> => {
+        let answer = false;
+        await graph(async () => {
+          const known = { machine: "m", serverId: pulumi.output("a"), connection: address };
+          const failed = new FailedMachines(undefined, undefined, { bootMinutes });
+          before(failed);
+          answer = await failed.examine(known, script).callback({
+            ...{ failedOperation: "create", errors: [silent], urn: "", id: "", name: "", type: "" },
+            ...failure,
+          });
+        });
+        return answer;
+      };
+      const onServer = (id: string): readonly (readonly [string, pulumi.Inputs])[] => [
+        ["scripts", { remotePath: `.stackadm/${id}/0.sh` }],
+        ["prepare", { create: `sudo \\\n  SERVER_ID=${id}` }],
+        ["prepare", { create: "sudo -n bash -s", stdin: pulumi.secret(`SERVER_ID='${id}'\n`) }],
+      ];
+
+      it("are new until a step came to its end on them: a copy alone leaves a machine to be replaced", async () => {
+        assert.equal(await tries("prepare", {}), true);
+        const ran = (failed: FailedMachines): void => {
+          failed.ran(pulumi.output("a"), pulumi.output("id"));
+        };
+        for (const script of ["scripts", "prepare", "join"])
+          assert.equal(await tries(script, {}, ran), false, script);
+      });
+
+      it("are new where the script ran on another server before", async () => {
+        for (const [id, isNew] of [["b", true] as const, ["a", false] as const])
+          for (const [script, oldInputs] of onServer(id))
+            assert.equal(await tries(script, { failedOperation: "update", oldInputs }), isNew);
+      });
+
       it("are dialled again where they answered before, as often as timeoutFactor says", async () => {
         const tried = async (timeoutFactor: number): Promise<boolean> => {
           let answer = false;
