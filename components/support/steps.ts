@@ -70,8 +70,12 @@ export const remotePathOf = ({ digest }: Bundle, server: string): string =>
 export const serverOfPath = (path: unknown): string | undefined =>
   typeof path === "string" ? path.split("/").at(-2) : undefined;
 
+/** Awk program that prints the text after the line `d` of a file. */
+const ofDigest = `/^${mark}/ { if (on) exit; on = \\$0 == d; next } on`;
+
 /**
- * Bash program that runs a step as root: it checks the digest of the text before anything runs.
+ * Bash program that runs a step as root: it checks the digest of the text before anything runs. The
+ * text of a copy that was cut off has another digest, and is passed over.
  * Standard input has further values and may have the text, in braces, and a mark at its end: no
  * value is used if they arrive only in part, and nothing runs if none arrives. Bash must not print
  * a part, which may be secret. `--norc`: bash reads ~/.bashrc for `-c` if its standard input is a
@@ -82,8 +86,12 @@ const loader = `
   for v in "\${@:2}"; do declare -- "$v"; done
   t= read= v=$(cat) && eval "$v" 2>/dev/null; [[ $read == yes ]] ||
     { echo "reason: $0 did not get its standard input" >&2; exit 1; }
-  [[ $t ]] || t=$(awk -v d="${mark}$d" "/^${mark}/ { if (on) exit; on = \\$0 == d; next } on" ${scriptsFolder}/*/*.sh)
-  [[ $(sha256sum <<<"$t") == "$d"* ]] || { echo "reason: $0 is not on $(hostname)" >&2; exit 1; }
+  for f in - ${scriptsFolder}/*/*.sh; do
+    [[ $f == - ]] || t=$(awk -v d="${mark}$d" "${ofDigest}" "$f" 2>/dev/null)
+    [[ $(printf "%s\\n" "$t" | sha256sum) == "$d"* ]] && break
+    t=
+  done
+  [[ $t ]] || { echo "reason: $0 is not on $(hostname)" >&2; exit 1; }
   eval "$t"`;
 
 const harmless = /^[\w@%+=:,./-]*$/;

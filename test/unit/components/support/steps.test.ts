@@ -99,6 +99,17 @@ describe("a step on a machine", () => {
     assert.equal(home.run(commandOf(other, "up", {})).said, "other\n");
   });
 
+  it("is found behind a file that is damaged or was copied only in part", () => {
+    const one = step("echo ran\necho more");
+    const { text } = bundleOf([step("echo first"), one]);
+    home.put("b", text);
+    for (const damaged of ["", text.slice(0, -6), text.replace("ran", "evil"), text.slice(0, -1)]) {
+      home.put("a", damaged);
+      const ran = home.run(commandOf(one, "up", {}));
+      assert.deepEqual(ran, { code: 0, said: "ran\nmore\n", failed: "" });
+    }
+  });
+
   it("does not run if its text is missing, incomplete or another one", () => {
     const one = step("echo ran\necho more");
     const { text } = bundleOf([one]);
