@@ -237,6 +237,12 @@ export const failures = {
       },
     ],
   },
+  SFTP_MISSING: {
+    exitCode: 1,
+    sentence: "the machine's SSH server has no SFTP, by which the machine gets its scripts",
+    hint: "Use an image whose /etc/ssh/sshd_config has the line `Subsystem sftp internal-sftp`. On a machine that exists, add the line and reload sshd. Then run the same command again.",
+    said: [{ of: "command:remote:", text: /subsystem request failed/ }],
+  },
   NOT_READY: {
     exitCode: 1,
     sentence: "it did not become ready in time",

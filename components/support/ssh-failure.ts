@@ -25,8 +25,10 @@ const endings = [
   /^EOF$/,
   /^ssh: unexpected packet in response to channel open/,
   /^Process exited with status 143 from signal TERM/,
-  /(?:^|: )connection lost$/,
-  /^server unexpectedly closed connection/,
+  /(?:^|: )connection lost\b/,
+  /(?:^|: )server unexpectedly closed connection\b/,
+  /(?:^|: )error sending init packet to server: /,
+  /(?:^|: )failed to send packet\b/,
 ];
 
 /** Returns what the first line of an error says. The output of the script follows it, and proves nothing. */

@@ -120,6 +120,8 @@ describe("what others say", () => {
   it("is recognised only where the one speaks who says so", () => {
     const refused = "dial tcp 10.0.0.9:22: connect: connection refused";
     assert.equal(recognised(refused, "command:remote:Command")?.code, "SSH_UNREACHABLE");
+    const sftp = "ssh: subsystem request failed";
+    assert.equal(recognised(sftp, "command:remote:CopyToRemote")?.code, "SFTP_MISSING");
     const post = `Post "https://cloud:9696/v2.0/ports": ${refused}`;
     assert.equal(recognised(post, "openstack:networking/port:Port")?.code, "CLOUD_UNREACHABLE");
     const get = `Get "https://10.0.0.9:6443/api": ${refused}`;

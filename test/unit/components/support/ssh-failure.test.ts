@@ -32,7 +32,17 @@ describe("an error of a script", () => {
     ["cut off", "EOF"],
     ["cut off", 'EOF: running "sudo -n bash -s":'],
     ["cut off", "failed to create remote file .stackadm/a/b.sh: connection lost"],
+    ["cut off", "connection lost"],
     ["cut off", "server unexpectedly closed connection: unexpected EOF"],
+    [
+      "cut off",
+      "error receiving version packet from server: server unexpectedly closed connection: unexpected EOF",
+    ],
+    ["cut off", "error sending init packet to server: EOF"],
+    ...["stat", "create", "copy"].map(
+      (verb) =>
+        ["cut off", `failed to ${verb} .stackadm/a/b.sh: failed to send packet: EOF`] as const,
+    ),
     ["other", "failed to create remote file .stackadm/a/b.sh: permission denied"],
     ["other", "ssh: subsystem request failed"],
     ["cut off", "ssh: unexpected packet in response to channel open: <nil>"],
