@@ -237,6 +237,11 @@ export const failures = {
       },
     ],
   },
+  SCRIPT_MISSING: {
+    exitCode: 1,
+    sentence: "a machine no longer has the script that has to run, or only a damaged one",
+    hint: "Run the same command again: it copies the scripts to the machine once more. With plain `pulumi`: `pulumi up --replace` with the URN of the machine's `-scripts`.",
+  },
   SFTP_MISSING: {
     exitCode: 1,
     sentence: "the machine's SSH server has no SFTP, by which the machine gets its scripts",

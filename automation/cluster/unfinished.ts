@@ -1,5 +1,7 @@
-import { scriptType, unfinishedCommand } from "../../components/support/script-type.js";
+import { copyType, scriptType, unfinishedCommand } from "../../components/support/script-type.js";
+import { copyName } from "../../components/support/steps.js";
 import type { ClusterEvent } from "./events.js";
+import { explainMessage } from "./explain.js";
 import type { OperationName } from "./protocol.js";
 import { changeState, type StateAccess, type StateExport, type StateResource } from "./state.js";
 
@@ -9,8 +11,15 @@ import { changeState, type StateAccess, type StateExport, type StateResource } f
  * state again, and the engine would not run the script.
  */
 
-/** Inputs and outputs in the state of a script that runs again. */
-const mark = { update: unfinishedCommand };
+/**
+ * Returns the inputs and outputs in the state of a script that runs again, or of a copy of scripts
+ * that is made again. The path of the copy keeps the server's ID, by which a failed copy shows
+ * whether its server is a new one.
+ */
+const markOf = ({ type, inputs }: StateResource): Readonly<Record<string, string>> =>
+  type === copyType
+    ? { remotePath: String(inputs?.["remotePath"]).replace(/[^/]*$/, unfinishedCommand) }
+    : { update: unfinishedCommand };
 
 /**
  * Matches the URN of a teardown script, of the cluster or of its snapshots. Earlier releases called
@@ -30,19 +39,30 @@ export const undoing = (urn: string): string | undefined => {
   return controlPlane && urn.replace(teardown, "$1-0-init");
 };
 
+/**
+ * Returns the URN of the copy of a machine's scripts.
+ *
+ * @param urn URN of one of the scripts
+ */
+export const copyOf = (urn: string): string =>
+  urn.replace(
+    new RegExp(`${scriptType}::(.*-)[^-]*$`),
+    (_, machine: string) => `${copyType}::${machine}${copyName}`,
+  );
+
 /** Returns whether the resource is a script that runs on a machine. */
 export const isScript = ({ type }: StateResource): boolean => type === scriptType;
 
 /**
- * Returns the state in which these scripts run again, with any inputs; other resources are
- * unchanged.
+ * Returns the state in which these scripts run again, and these copies of scripts are made again,
+ * with any inputs; other resources are unchanged.
  */
 export function withUnfinished(state: StateExport, urns: ReadonlySet<string>): StateExport {
-  const resources = (state.deployment.resources ?? []).map((one) =>
-    isScript(one) && urns.has(one.urn)
-      ? { ...one, inputs: { ...one.inputs, ...mark }, outputs: { ...one.outputs, ...mark } }
-      : one,
-  );
+  const resources = (state.deployment.resources ?? []).map((one) => {
+    if (!urns.has(one.urn) || !(isScript(one) || one.type === copyType)) return one;
+    const mark = markOf(one);
+    return { ...one, inputs: { ...one.inputs, ...mark }, outputs: { ...one.outputs, ...mark } };
+  });
   return { ...state, deployment: { ...state.deployment, resources } };
 }
 
@@ -76,7 +96,8 @@ export function withoutLeaves(state: StateExport): { state: StateExport; left: r
 }
 
 /**
- * Collects the scripts that the next `up` has to run again, because an operation did not finish.
+ * Collects the scripts that the next `up` has to run again, because an operation did not finish, and
+ * the copies that it has to make again, because a machine no longer has its scripts.
  */
 export class Unfinished {
   readonly urns = new Set<string>();
@@ -84,6 +105,7 @@ export class Unfinished {
   constructor(private readonly operation: OperationName) {}
 
   take(event: ClusterEvent): void {
+    if (event.type === "message") this.#takeMessage(event);
     if (event.type !== "failed" && event.type !== "finished") return;
     const { urn, operation } = event.change;
     if (event.type === "failed") {
@@ -95,6 +117,11 @@ export class Unfinished {
     const undo = this.operation === "destroy" ? undoing(urn) : undefined;
     if (undo !== undefined) this.urns.add(undo);
   }
+
+  #takeMessage(event: Extract<ClusterEvent, { type: "message" }>): void {
+    if (event.severity === "error" && explainMessage(event).code === "SCRIPT_MISSING")
+      this.urns.add(copyOf(event.urn));
+  }
 }
 
 /**
@@ -105,7 +132,8 @@ export async function rememberUnfinished(
   access: StateAccess,
   urns: ReadonlySet<string>,
 ): Promise<boolean> {
-  if (![...urns].some((urn) => urn.includes(`$${scriptType}::`))) return true;
+  if (![...urns].some((urn) => urn.includes(`$${scriptType}::`) || urn.includes(`$${copyType}::`)))
+    return true;
   let said = true;
   await changeState(access, (now) => {
     said = now !== undefined && (now.deployment.pending_operations ?? []).length === 0;

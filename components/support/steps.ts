@@ -91,7 +91,7 @@ const loader = `
     [[ $(printf "%s\\n" "$t" | sha256sum) == "$d"* ]] && break
     t=
   done
-  [[ $t ]] || { echo "reason: $0 is not on $(hostname)" >&2; exit 1; }
+  [[ $t ]] || { echo "reason: [SCRIPT_MISSING] $0 is not on $(hostname)" >&2; exit 1; }
   eval "$t"`;
 
 const harmless = /^[\w@%+=:,./-]*$/;

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import type { StateExport } from "../../automation/cluster/state.js";
+import { copyOf, withUnfinished } from "../../automation/cluster/unfinished.js";
 import { importOf } from "./support/machine-program.js";
 import { Project, succeeded } from "./support/project.js";
 import { SshServer, keyPair } from "./support/ssh-server.js";
@@ -104,16 +106,29 @@ describe("scripts on a machine", function () {
     assert.equal(files("server-2").length, 1);
   });
 
-  it("do not run when somebody deleted the file, until it is copied again", async () => {
+  /** Deletes the scripts, lets a step fail, and returns the URN of the copy. */
+  const withoutFile = async (value: string): Promise<string> => {
     rmSync(join(server.files, ".stackadm"), { recursive: true });
-    project.environment["VALUE"] = "three";
+    project.environment["VALUE"] = value;
     const { code, output } = await project.up();
     assert.notEqual(code, 0);
-    assert.match(output, /reason: prepare@[0-9a-f]{16} is not on /);
+    assert.match(output, /reason: \[SCRIPT_MISSING\] prepare@[0-9a-f]{16} is not on /);
     assert.deepEqual(log(), []);
     const resources = await project.resources();
-    const { urn = "" } = resources.find(({ type }) => type.endsWith(":CopyToRemote")) ?? {};
-    succeeded(await project.up("--replace", urn));
+    return copyOf(resources.find(({ urn }) => urn.endsWith("-prepare"))?.urn ?? "");
+  };
+
+  it("do not run when somebody deleted the file, until it is copied again", async () => {
+    succeeded(await project.up("--replace", await withoutFile("three")));
     assert.deepEqual(log(), ["prepare up three canary"]);
+  });
+
+  it("are copied again by a run that finds the mark of the service in the state", async () => {
+    const urns = new Set([await withoutFile("four")]);
+    const marked = withUnfinished(JSON.parse(await project.export()) as StateExport, urns);
+    project.write("state.json", JSON.stringify(marked));
+    succeeded(await project.run("stack", "import", "--file", "state.json"));
+    succeeded(await project.up());
+    assert.deepEqual(log(), ["prepare up four canary"]);
   });
 });

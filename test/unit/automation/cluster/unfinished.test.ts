@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import {
+  copyOf,
   rememberUnfinished,
+  Unfinished,
   undoing,
   withoutLeaves,
   withUnfinished,
@@ -29,6 +31,36 @@ describe("a script that did not come to its end", () => {
       outputs: { update, stdout: "{}" },
     });
     assert.deepEqual(rest, others);
+  });
+
+  it("has its text copied again where its machine says that it has none", () => {
+    const copyType = "command:remote:CopyToRemote";
+    const inMachines = (one: string, name: string) => urnOf(`stackadm:x:Pool$${one}`, name);
+    const copy = {
+      ...{ urn: inMachines(copyType, "dev-a-0-scripts"), type: copyType, custom: true },
+      inputs: { remotePath: ".stackadm/server/1.sh", connection: {} },
+      outputs: { remotePath: ".stackadm/server/1.sh" },
+    };
+    const urn = inMachines(type, "dev-a-0-prepare");
+    assert.equal(copyOf(urn), copy.urn);
+    const unfinished = new Unfinished("up");
+    const says = (reason: string): void => {
+      const text = `Process exited with status 1: running "sudo":\nreason: ${reason}`;
+      unfinished.take({ type: "message", at: 0, urn, severity: "error", text });
+    };
+    says("the disk is full");
+    assert.deepEqual([...unfinished.urns], []);
+    says("[SCRIPT_MISSING] prepare@0123456789abcdef is not on dev-a-0");
+    const state = { version: 3, deployment: { resources: [copy, script("prepare")] } };
+    const [marked, ...rest] = withUnfinished(state, unfinished.urns).deployment.resources ?? [];
+    const remotePath = marked?.inputs?.["remotePath"];
+    assert.match(String(remotePath), /^\.stackadm\/server\/(?!1\.sh$)/);
+    assert.deepEqual(marked, {
+      ...copy,
+      inputs: { ...copy.inputs, remotePath },
+      outputs: { remotePath },
+    });
+    assert.deepEqual(rest, [script("prepare")]);
   });
 
   it("is the first control plane's, where the teardown of its cluster did", () => {
@@ -63,6 +95,8 @@ describe("a script that did not come to its end", () => {
       assert.deepEqual(engine.calls(), []);
       assert.ok(await remember(script("init").urn));
       assert.equal(imports(), 1);
+      await remember(copyOf(urnOf(`stackadm:x:Pool$${type}`, "dev-a-0-prepare")));
+      assert.ok(engine.calls().filter((call) => call.startsWith("stack export")).length > 1);
     });
 
     it("leaves a state alone in which something is half made, since an import would forget it, and says so", async () => {

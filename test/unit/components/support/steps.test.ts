@@ -117,7 +117,10 @@ describe("a step on a machine", () => {
       if (there !== undefined) home.put("s", there);
       const { code, said, failed } = home.run(commandOf(one, "up", {}));
       assert.deepEqual([code, said], [1, ""]);
-      assert.match(failed, new RegExp(`reason: prepare@${one.digest} is not on \\S+\\n$`));
+      assert.match(
+        failed,
+        new RegExp(`reason: \\[SCRIPT_MISSING\\] prepare@${one.digest} is not on \\S+\\n$`),
+      );
     }
   });
 
