@@ -29,8 +29,14 @@ export function readConfig(): ClusterSpec {
   return result.spec;
 }
 
-/** Returns the operator: the cloud and the ssh-agent that the environment variables name. */
-export const operator = (): Operator => operatorOf(process.env);
+/**
+ * Returns the operator: the cloud and the ssh-agent that the environment variables name, and whether
+ * the stack's configuration has an encrypted value.
+ */
+export const operator = (): Operator => ({
+  ...operatorOf(process.env),
+  encrypted: isEncrypted("cluster"),
+});
 
 /**
  * Returns whether a configuration value, or a part of the value, is encrypted. The SDK's types lack

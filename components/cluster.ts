@@ -184,9 +184,13 @@ export class Cluster extends Component {
     });
     const machines = this.machineSettings(ground);
     const turns = Turns.of(spec, cloud, version);
+    const encrypted = operator?.encrypted ?? false;
     const group = (planned: PlannedGroup): [string, EtcdArgs] => [
       planned.component,
-      { plan: planned, machines, turns, securityGroupIds: firewall.groupIds(planned.role) },
+      {
+        ...{ plan: planned, machines, turns, encrypted },
+        securityGroupIds: firewall.groupIds(planned.role),
+      },
     ];
     const [leading, ...others] = plan.groups;
     const [name, own] = group(leading);

@@ -17,6 +17,8 @@ import { guarded } from "./runtime-values.js";
 export interface MachineGroupArgs {
   readonly plan: PlannedGroup;
   readonly machines: MachineSettings;
+  /** Whether a value of the settings is encrypted, which may be any. @default no */
+  readonly encrypted?: boolean;
   /** Steps that run on the machines. */
   readonly steps: readonly Step[];
   /** IDs of the program's own security groups. The groups that the plan names are added. */
@@ -64,6 +66,7 @@ export abstract class MachineGroup extends Component {
   protected readonly plan: PlannedGroup;
   readonly #failed: MachineSettings["failed"];
   readonly #cloudAuthority: string;
+  readonly #encrypted: boolean;
   readonly #ipv6: MachineSettings["ipv6"];
 
   protected constructor(
@@ -77,6 +80,7 @@ export abstract class MachineGroup extends Component {
     this.plan = plan;
     this.#failed = args.machines.failed;
     this.#ipv6 = args.machines.ipv6;
+    this.#encrypted = args.encrypted ?? false;
     this.#cloudAuthority = args.machines.cloudAuthority?.trimEnd() ?? "";
     const found = pulumi.output(args.machines.cloud);
     const securityGroupIds = [
@@ -177,7 +181,7 @@ export abstract class MachineGroup extends Component {
       `${String(plan.position)}-${name}`,
       {
         ...{ step, connection, copied: copied(access), when: "up" },
-        values: { ...values, ...guarded(values) },
+        values: { ...values, ...guarded(values, this.#encrypted) },
       },
       {
         // order: the script that undoes this one is in the state before this one starts.

@@ -55,13 +55,16 @@ const fileMayHoldSecret = (files: string): boolean =>
     .split("\n")
     .some((line) => mayHoldSecret(Buffer.from(line.split(" ")[1] ?? "", "base64").toString()));
 
+type Test = (text: string, encrypted: boolean) => boolean;
+
 const isWritten = (text: string): boolean => text !== "";
 
-/**
- * Texts that users write, each with a test whether it may hold a password that is not marked
- * secret.
- */
-const mayHoldPassword: Readonly<Record<string, (text: string) => boolean>> = {
+/** Returns whether settings may contain a secret in a URL, or an encrypted value. */
+const settingsMayHoldSecret: Test = (text, encrypted) =>
+  (encrypted && isWritten(text)) || mayHoldSecret(text);
+
+/** Texts that users write, each with a test whether it may hold a password. */
+const mayHoldPassword: Readonly<Record<string, Test>> = {
   BEFORE_KUBEADM: isWritten,
   AFTER_KUBEADM: isWritten,
   PATCHES: isWritten,
@@ -70,15 +73,29 @@ const mayHoldPassword: Readonly<Record<string, (text: string) => boolean>> = {
   CONTAINERD_SOURCE: mayHoldSecret,
   CONTAINERD_KEY: mayHoldSecret,
   REGISTRIES: fileMayHoldSecret,
+  ...Object.fromEntries(
+    [
+      ...["KUBEADM_INIT", "KUBEADM_JOIN", "KUBEADM_ETCD", "CONFIGURATION"],
+      ...["KUBELET_CONFIGURATION", "KUBELET_CONFIG", "KUBE_PROXY_CONFIGURATION"],
+    ].map((name) => [name, settingsMayHoldSecret]),
+  ),
 };
 
-/** Returns the values that are stored as secrets although the user did not mark them. */
+/**
+ * Returns the values of these texts, as secrets where they may hold a password.
+ *
+ * @param encrypted whether a value of the settings is encrypted
+ */
 export const guarded = (
   values: Readonly<Record<string, pulumi.Input<string>>>,
+  encrypted: boolean,
 ): Record<string, pulumi.Output<string>> =>
   Object.fromEntries(
     Object.entries(mayHoldPassword).flatMap(([name, may]) => {
       const value = values[name];
-      return typeof value === "string" && may(value) ? [[name, pulumi.secret(value)]] : [];
+      if (value === undefined) return [];
+      const secretly = (text: string): pulumi.Output<string> =>
+        may(text, encrypted) ? pulumi.secret(text) : pulumi.output(text);
+      return [[name, pulumi.output(value).apply(secretly)]];
     }),
   );

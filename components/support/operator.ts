@@ -41,6 +41,11 @@ export interface Operator {
    * working directory, and downloads are not cached
    */
   readonly files?: PinnedFiles;
+  /**
+   * Whether a value of the settings is encrypted. Pulumi does not say which one, so no plan shows
+   * settings of Kubernetes that may have any. @default no
+   */
+  readonly encrypted?: boolean;
 }
 
 /**
