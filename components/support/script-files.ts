@@ -1,25 +1,24 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { writeWhole } from "../../base/files.js";
+import { readFileSync } from "node:fs";
+import { cacheDirectory } from "../../base/paths.js";
+import { writePrivate } from "../../base/files.js";
 import type { Bundle } from "./steps.js";
 
-let folder: string | undefined;
-
-/** Creates a folder that only this user reads, for as long as this process runs. */
-function createFolder(): string {
-  const created = mkdtempSync(join(tmpdir(), "stackadm-scripts-"));
-  process.once("exit", () => {
-    rmSync(created, { recursive: true, force: true });
-  });
-  return created;
+/**
+ * Returns the path of a file on this machine with the text; the engine and the plugin read it. It is
+ * in the user's cache, under a name by its content: it outlives this process, which may end before
+ * a copy has read it, and runs at the same time share it.
+ */
+export function fileOf({ digest, text }: Bundle): string {
+  const file = cacheDirectory("scripts", `${digest}.sh`);
+  if (textOf(file) !== text) writePrivate(file, text);
+  return file;
 }
 
-/** Returns the path of a file on this machine with the text; the engine and the plugin read it. */
-export function fileOf({ digest, text }: Bundle): string {
-  folder ??= createFolder();
-  const file = join(folder, `${digest}.sh`);
-  // Something may have cleaned up the folder of a service that runs for weeks.
-  if (!existsSync(file)) writeWhole(file, text);
-  return file;
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
 }
