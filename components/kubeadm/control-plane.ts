@@ -86,15 +86,13 @@ export class ControlPlane extends NodeGroup {
 
   /**
    * Returns the SSH route through the first machine. It is known only when that has its scripts, so
-   * that no other machine is dialled before.
+   * that no other machine is dialled before. A preview dials none, and shows no route as changed.
    */
   at(host: pulumi.Output<string>): Access {
     const { machine, copied } = this.first;
     const { id } = copied(through(machine, host));
-    return through(
-      machine,
-      pulumi.all([host, id]).apply(([reachable]) => reachable),
-    );
+    const reachable = pulumi.runtime.isDryRun() ? host : pulumi.all([host, id]).apply(([at]) => at);
+    return through(machine, reachable);
   }
 
   /**
