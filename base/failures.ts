@@ -74,10 +74,8 @@ export const failures = {
     sentence: "the machine refuses the login key",
     hint: "Load the key that the stack uses into ssh-agent; `ssh-add -l` lists the loaded keys.",
     said: [
-      {
-        of: "command:remote:",
-        text: /unable to authenticate|no supported methods remain|[Pp]ermission denied \(publickey/,
-      },
+      { of: "command:remote:", text: /unable to authenticate|no supported methods remain/ },
+      { of: "command:remote:", text: /[Pp]ermission denied \(publickey/ },
     ],
   },
   QUOTA_EXCEEDED: {
@@ -214,10 +212,8 @@ export const failures = {
     sentence: "the Kubernetes API refuses an object",
     hint: "Correct the object that the message names and run the same command again.",
     said: [
-      {
-        of: "kubernetes:",
-        text: /was not successfully \w+ by the Kubernetes API server|the apiVersion for this resource does not exist/,
-      },
+      { of: "kubernetes:", text: /was not successfully \w+ by the Kubernetes API server/ },
+      { of: "kubernetes:", text: /the apiVersion for this resource does not exist/ },
     ],
   },
   CONFIGURATION_UNDONE: {
@@ -231,10 +227,8 @@ export const failures = {
     sentence: "the machine cannot be reached by SSH",
     hint: "Check that your address is in sshCidrs (by default allowedCidrs) and, with `npx stackadm status`, that the machine runs; then run the same command again.",
     said: [
-      {
-        of: "command:remote:",
-        text: /after \d+ failed attempts|dial tcp|connection (?:refused|timed out)|i\/o timeout/,
-      },
+      { of: "command:remote:", text: /after \d+ failed attempts|dial tcp/ },
+      { of: "command:remote:", text: /connection (?:refused|timed out)|i\/o timeout/ },
     ],
   },
   SCRIPT_MISSING: {

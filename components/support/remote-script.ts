@@ -90,22 +90,13 @@ interface ScriptArgs {
   readonly values: Values;
 }
 
-/** Arguments of a script that runs when its resource is created and whenever an input changes. */
-interface UpArgs extends ScriptArgs {
-  readonly when: "up";
-  /** Scripts of the machine; they have the step. */
-  readonly copied: CopiedScripts;
-}
-
 /**
- * Arguments of a script that runs once, when its resource is deleted. The script sends its text:
- * the machine that runs it may have been replaced since the state has the script.
+ * `up`: runs when the resource is created and whenever an input changes, from the scripts of the
+ * machine. `delete`: runs once, when the resource is deleted, and sends its text: the machine that
+ * runs it may have been replaced since the state has the script.
  */
-interface DeleteArgs extends ScriptArgs {
-  readonly when: "delete";
-}
-
-export type RemoteScriptArgs = UpArgs | DeleteArgs;
+export type RemoteScriptArgs = ScriptArgs &
+  ({ readonly when: "up"; readonly copied: CopiedScripts } | { readonly when: "delete" });
 
 type Values = Readonly<Record<string, pulumi.Input<string>>>;
 

@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+// The place of the file has no influence on any resource.
+// eslint-disable-next-line no-restricted-syntax
 import { cacheDirectory } from "../../base/paths.js";
 import { writePrivate } from "../../base/files.js";
 import type { Bundle } from "./steps.js";

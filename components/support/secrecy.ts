@@ -22,10 +22,11 @@ export function dividedBySecrecy(values: Readonly<Record<string, pulumi.Input<st
     const clear = pulumi.unsecret(value);
     const shown = clear.apply((text) => textsOf([shownOf(name, text)]));
     const long = clear.apply((text) => textsOf(isLong(text) ? [[name, text]] : []));
+    const whole = value.apply((text) => textsOf([[name, text]]));
     const secret = pulumi.output(pulumi.isSecret(value));
     return {
       shown: secret.apply((is) => (is ? none : shown)),
-      hidden: secret.apply((is) => (is ? value.apply((text) => textsOf([[name, text]])) : long)),
+      hidden: secret.apply((is) => (is ? whole : long)),
     };
   });
   const joined = (some: pulumi.Output<Texts>[]): pulumi.Output<Texts> =>
