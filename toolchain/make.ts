@@ -9,10 +9,10 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Progress } from "../base/progress.js";
 import { withStep } from "../base/progress.js";
-import { run } from "../base/run.js";
+import { run, type RunResult } from "../base/run.js";
 import { UserError } from "../base/user-error.js";
 
 export interface GoBuild {
@@ -26,6 +26,13 @@ export interface GoBuild {
   readonly sources: readonly string[];
   readonly package: string;
   readonly ldflags: string;
+  /** Flags of the compiler for some packages, `pattern=flags`. Default: none. */
+  readonly gcflags?: string;
+  /**
+   * Files of a required module that are copied next to the main package, because `go:embed` reads
+   * no others. Default: none.
+   */
+  readonly embedded?: { readonly module: string; readonly files: readonly string[] };
   /** Seconds on 2 cores with an empty module cache. */
   readonly expectedSeconds: number;
 }
@@ -48,9 +55,10 @@ const filesOf = ({
 
 /** Returns a hash of the sources and the build's settings: equal hash, equal executable. */
 function keyOf(build: GoBuild): string {
-  const hash = createHash("sha256").update(
-    [build.package, build.ldflags, build.version].join("\n"),
-  );
+  const { package: main, ldflags, version, gcflags, embedded } = build;
+  const optional = [gcflags, embedded].filter((one) => one !== undefined);
+  const settings = [main, ldflags, version, ...optional.map((one) => JSON.stringify(one))];
+  const hash = createHash("sha256").update(settings.join("\n"));
   for (const { name, path } of filesOf(build)) hash.update(name).update(readFileSync(path));
   return hash.digest("hex").slice(0, 12);
 }
@@ -76,34 +84,11 @@ export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<
     build.expectedSeconds,
     async (step) => {
       await requireGo(build);
-      await run(
-        "go",
-        [
-          "build",
-          "-mod=readonly",
-          "-trimpath",
-          "-v",
-          "-ldflags",
-          build.ldflags,
-          "-o",
-          join(part, build.name),
-          build.package,
-        ],
-        {
-          cwd: join(part, "source"),
-          env: {
-            ...process.env,
-            CGO_ENABLED: "0",
-            GOFLAGS: "-modcacherw",
-            GOMODCACHE: modules,
-            GOWORK: "off",
-          },
-          onLine: (line) => {
-            step.update(line.replace(/^go: /, ""));
-          },
-          signal: options.signal,
-        },
-      );
+      const go = goIn(join(part, "source"), modules, options.signal);
+      await copyEmbedded(build, join(part, "source"), go);
+      await go(buildArguments(build, join(part, build.name)), (line) => {
+        step.update(line.replace(/^go: /, ""));
+      });
     },
   );
   rmSync(join(part, "source"), { recursive: true });
@@ -111,6 +96,42 @@ export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<
   rmSync(directory, { recursive: true, force: true });
   renameSync(part, directory);
   return executable;
+}
+
+type RunGo = (args: readonly string[], onLine?: (line: string) => void) => Promise<RunResult>;
+
+/**
+ * Returns a function that runs `go` in a directory. It is nice, so that the cloud of the lab, which
+ * may start at the same time, answers in time.
+ */
+const goIn =
+  (directory: string, modules: string, signal: AbortSignal | undefined): RunGo =>
+  (args, onLine) =>
+    run("nice", ["go", ...args], {
+      cwd: directory,
+      env: {
+        ...process.env,
+        CGO_ENABLED: "0",
+        GOFLAGS: "-mod=readonly -modcacherw",
+        GOMODCACHE: modules,
+        GOWORK: "off",
+      },
+      onLine,
+      signal,
+    });
+
+const buildArguments = ({ ldflags, gcflags, package: main }: GoBuild, output: string): string[] => [
+  ...["build", "-trimpath", "-v", "-ldflags", ldflags],
+  ...(gcflags === undefined ? [] : ["-gcflags", gcflags]),
+  ...["-o", output, main],
+];
+
+async function copyEmbedded({ embedded }: GoBuild, source: string, go: RunGo): Promise<void> {
+  if (!embedded) return;
+  const { stdout } = await go(["mod", "download", "-json", embedded.module]);
+  const { Dir: directory } = JSON.parse(stdout) as { readonly Dir: string };
+  for (const file of embedded.files)
+    copyFileSync(join(directory, file), join(source, basename(file)));
 }
 
 async function requireGo({ name, version }: GoBuild): Promise<void> {

@@ -10,7 +10,7 @@ import { Failure } from "../base/failure.js";
 import { UserError } from "../base/user-error.js";
 import { findEngine, findLanguageHost, findPlugin, searchPlaces } from "./find.js";
 import type { SearchPlaces } from "./find.js";
-import type { GoBuild } from "./make.js";
+import { engineBuild, kubernetesPluginIn, pluginBuild, type KubernetesPlugin } from "./builds.js";
 import { assembleBin, forwardScript, makeWithGo, standInScript } from "./make.js";
 import { downloadHost, engineVersion, pluginVersions } from "./versions.js";
 import type { PluginName } from "./versions.js";
@@ -59,25 +59,13 @@ const root = packageRoot();
 /** Variable whose value 1 allows stand-ins on a cloud other than the lab. */
 export const standInsVariable = "STACKADM_STAND_INS";
 
-/** Returns the build of an OpenStack plugin, for machines that cannot download the official one. */
-export const openstackBuild = (version: OpenstackPlugin = defaultOpenstackPlugin): GoBuild => ({
-  name: "pulumi-resource-openstack",
-  version,
-  sources: [
-    join(__dirname, "openstack"),
-    join(__dirname, "openstack", `v${version.split(".")[0] ?? ""}`),
-  ],
-  package: ".",
-  ldflags: "-s -w",
-  expectedSeconds: 120,
-});
-
 interface Context {
   readonly cache: string;
   readonly where: SearchPlaces;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
   readonly standIns: boolean;
+  readonly kubernetesPlugin: KubernetesPlugin;
   /** Plugin versions that the program asks the engine for. */
   readonly plugins: Readonly<Record<PluginName, string>> & { readonly openstack: OpenstackPlugin };
   /** Scripts for built programs and stand-ins, by name. */
@@ -114,6 +102,7 @@ export async function ensureToolchain(options: ToolchainOptions): Promise<Toolch
       progress: options.progress,
       signal: options.signal,
       standIns: options.standIns ?? env[standInsVariable] === "1",
+      kubernetesPlugin: kubernetesPluginIn(env),
       plugins: { ...pluginVersions, openstack },
       scripts: new Map(),
       downloads: undefined,
@@ -142,17 +131,7 @@ async function engineOf(context: Context): Promise<Piece> {
     };
   }
   if (!context.standIns) throw missing(`Pulumi ${engineVersion} or newer is needed`, found.refused);
-  const path = await makeWithGo(
-    {
-      name: "pulumi",
-      version: engineVersion,
-      sources: [join(__dirname, "pulumi")],
-      package: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
-      ldflags: `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=${engineVersion}`,
-      expectedSeconds: 240,
-    },
-    context,
-  );
+  const path = await makeWithGo(engineBuild, context);
   context.scripts.set("pulumi", forwardScript(path));
   return { name: "pulumi", version: engineVersion, path, origin: "built", why: found.refused };
 }
@@ -201,11 +180,14 @@ async function plugin(context: Context, name: PluginName, engine: Piece): Promis
     };
   }
   const why = `${downloadHost} does not answer`;
-  if (name !== "openstack" || !context.standIns)
-    return standIn(context, { name: piece, version, why }, name);
-  const path = await makeWithGo(openstackBuild(context.plugins.openstack), context);
+  const build = pluginBuild(name, {
+    openstack: context.plugins.openstack,
+    kubernetes: context.kubernetesPlugin,
+  });
+  if (!build || !context.standIns) return standIn(context, { name: piece, version, why }, name);
+  const path = await makeWithGo(build, context);
   context.scripts.set(piece, forwardScript(path));
-  return { name: piece, version, path, origin: "built", why };
+  return { name: piece, version: build.version, path, origin: "built", why };
 }
 
 /** Returns the error for a missing part of Pulumi that must not be replaced by a stand-in. */
@@ -265,6 +247,9 @@ function environmentOf(context: Context, env: NodeJS.ProcessEnv): Record<string,
   const tools = context.scripts.size > 0 ? [assembleBin(context.cache, context.scripts)] : [];
   const path = [...tools, inherited, ...(existsSync(home) ? [home] : [])];
   variables["PATH"] = path.join(delimiter);
+  // The plugin that is built is older than the provider's setting enablePatchForce.
+  if (context.kubernetesPlugin === "built" && context.scripts.has("pulumi-resource-kubernetes"))
+    variables["PULUMI_K8S_ENABLE_PATCH_FORCE"] = "true";
   // Without this, the engine would download plugins that are on PATH already.
   if (context.scripts.size > 0) variables["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] = "true";
   return variables;

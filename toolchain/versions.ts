@@ -18,6 +18,12 @@ export const pluginVersions = {
   command: "1.2.1",
 } as const;
 
+/**
+ * Version of the Kubernetes plugin that is built: the only one whose Go module was found to be
+ * available without upstream's repository.
+ */
+export const builtKubernetesPlugin = "4.25.0";
+
 export type PluginName = keyof typeof pluginVersions;
 
 /** Host of the official plugins' downloads; checked once. */

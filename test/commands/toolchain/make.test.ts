@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silent } from "../../../base/progress.js";
+import { LocalModule, withEnvironment } from "./support/local-module.js";
 import { assembleBin, forwardScript, makeWithGo, standInScript } from "../../../toolchain/make.js";
 
 describe("toolchain/make", () => {
@@ -80,6 +81,31 @@ describe("toolchain/make", () => {
     };
     assert.equal(await said(two.sources), "two 1.0.0");
     assert.equal(await said([...two.sources, more]), "more two 1.0.0");
+  });
+
+  it("copies files of a required module next to the main package, which embeds them", async function () {
+    this.timeout(120_000);
+    const module = new LocalModule(join(cache, "proxy"), { "texts/data.txt": "from the module" });
+    const directory = join(cache, "embedding");
+    mkdirSync(directory);
+    writeFileSync(
+      join(directory, "go.mod"),
+      `module hello\n\ngo 1.22\n\nrequire ${module.name} ${module.version}\n`,
+    );
+    writeFileSync(join(directory, "go.sum"), module.sums(directory));
+    const embed = 'import _ "embed"\n\n//go:embed data.txt\nvar data string';
+    const main = `package main\n\n${embed}\n\nfunc main() { print(data) }\n`;
+    writeFileSync(join(directory, "main.go"), main);
+    const embedded = { module: module.name, files: ["texts/data.txt"] };
+    const made = await withEnvironment(module.environment, () =>
+      makeWithGo({ ...build("one"), sources: [directory], embedded }, { cache, progress: silent }),
+    );
+    assert.equal(execFileSync("sh", ["-c", `'${made}' 2>&1`]).toString(), "from the module");
+    assert.deepEqual(
+      readdirSync(directory).sort(),
+      ["go.mod", "go.sum", "main.go"],
+      "the sources are left as they are",
+    );
   });
 
   it("throws what the compiler said", async function () {

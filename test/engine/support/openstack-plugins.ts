@@ -3,8 +3,8 @@ import { delimiter, join } from "node:path";
 import { openstackPlugins, type OpenstackPlugin } from "../../../base/openstack-plugins.js";
 import { cacheDirectory } from "../../../base/paths.js";
 import { silent } from "../../../base/progress.js";
+import { openstackBuild } from "../../../toolchain/builds.js";
 import { makeWithGo } from "../../../toolchain/make.js";
-import { openstackBuild } from "../../../toolchain/toolchain.js";
 import type { Project } from "./project.js";
 
 const plugin = "pulumi-resource-openstack";

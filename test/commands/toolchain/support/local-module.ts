@@ -1,0 +1,67 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Program that writes a zip file with the names and contents of its input, and no folders. */
+const writeZip = `import json, sys, zipfile
+with zipfile.ZipFile(sys.argv[1], "w") as file:
+    for name, content in json.load(sys.stdin):
+        file.writestr(name, content)`;
+
+/** Go module in a folder that Go reads as a module proxy. Needs `python3`, which writes its zip file. */
+export class LocalModule {
+  readonly name = "example.test/data";
+  readonly version = "v1.0.0";
+  /** Variables with which Go finds the module, and asks no other host about it. */
+  readonly environment: Readonly<Record<string, string>>;
+
+  constructor(
+    private readonly folder: string,
+    files: Readonly<Record<string, string>>,
+  ) {
+    const { name, version } = this;
+    const goMod = `module ${name}\n\ngo 1.22\n`;
+    const versions = join(folder, name, "@v");
+    mkdirSync(versions, { recursive: true });
+    writeFileSync(join(versions, `${version}.info`), JSON.stringify({ Version: version }));
+    writeFileSync(join(versions, `${version}.mod`), goMod);
+    const contents = Object.entries({ ...files, "go.mod": goMod }).map(([path, content]) => [
+      `${name}@${version}/${path}`,
+      content,
+    ]);
+    execFileSync("python3", ["-c", writeZip, join(versions, `${version}.zip`)], {
+      input: JSON.stringify(contents),
+    });
+    this.environment = { GOPROXY: `file://${folder}`, GONOSUMDB: name, GOTOOLCHAIN: "local" };
+  }
+
+  /** Returns go.sum for a main module in a directory with go.mod. */
+  sums(directory: string): string {
+    const { name, version } = this;
+    const modules = join(this.folder, "modules");
+    const env = { ...process.env, ...this.environment, GOFLAGS: "-mod=mod -modcacherw" };
+    const told = execFileSync("go", ["mod", "download", "-json", `${name}@${version}`], {
+      cwd: directory,
+      env: { ...env, GOMODCACHE: modules },
+    }).toString();
+    const { Sum: sum, GoModSum: goModSum } = JSON.parse(told) as Readonly<Record<string, string>>;
+    return `${name} ${version} ${sum ?? ""}\n${name} ${version}/go.mod ${goModSum ?? ""}\n`;
+  }
+}
+
+/** Runs work with variables of this process, and sets them back. */
+export async function withEnvironment<T>(
+  variables: Readonly<Record<string, string>>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const before = Object.keys(variables).map((name) => [name, process.env[name]] as const);
+  Object.assign(process.env, variables);
+  try {
+    return await work();
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) Reflect.deleteProperty(process.env, name);
+      else process.env[name] = value;
+    }
+  }
+}
