@@ -1,5 +1,6 @@
 import type { Session } from "../automation/cli/session.js";
 import { ensureCommands } from "../base/host-packages.js";
+import { together } from "../base/together.js";
 import { UserError } from "../base/user-error.js";
 import { evidenceVariable } from "./evidence/record.js";
 import type { Order } from "./test-files.js";
@@ -25,22 +26,34 @@ export interface Tier {
   readonly prepare?: (session: Session) => Promise<Environment>;
 }
 
-async function prepareToolchain({ progress, signal }: Session): Promise<Record<string, string>> {
-  await ensureCommands({ ssh: "openssh-client", "ssh-keygen": "openssh-client" }, progress);
+const sshCommands = { ssh: "openssh-client", "ssh-keygen": "openssh-client" };
+
+type Work = Pick<Session, "progress" | "signal">;
+
+async function toolchain({ progress, signal }: Work): Promise<Environment> {
   const { ensureToolchain, standInsVariable } = await import("../toolchain/toolchain.js");
   const { environment } = await ensureToolchain({ progress, signal, standIns: true });
   // Tests use clouds of any name.
   return { ...environment, [standInsVariable]: "1" };
 }
 
-async function prepareLab(session: Session): Promise<Record<string, string>> {
-  const environment = await prepareToolchain(session);
+async function prepareToolchain(session: Session): Promise<Environment> {
+  await ensureCommands(sshCommands, session.progress);
+  return toolchain(session);
+}
+
+async function prepareLab({ progress, signal }: Session): Promise<Environment> {
+  await ensureCommands(sshCommands, progress);
   const { labUp } = await import("../lab/lab.js");
-  await labUp(session);
+  const [environment] = await together(
+    (stop) => toolchain({ progress, signal: stop }),
+    (stop) => labUp({ progress, signal: stop }),
+    signal,
+  );
   return environment;
 }
 
-async function prepareEmulated(session: Session): Promise<Record<string, string>> {
+async function prepareEmulated(session: Session): Promise<Environment> {
   const environment = await prepareLab(session);
   const { labAdd } = await import("../lab/lab.js");
   await labAdd("emulated-machines", session);

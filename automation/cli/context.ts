@@ -1,3 +1,4 @@
+import type { OpenstackPlugin } from "../../base/openstack-plugins.js";
 import { providerEnvironment } from "../../cloud/provider-environment.js";
 import { createClusterService, type ClusterService } from "../cluster/cluster-service.js";
 import type { RunOptions } from "../cluster/options.js";
@@ -24,6 +25,10 @@ export interface StackContext {
   readonly service: ClusterService;
 }
 
+/** Returns the OpenStack plugin that a stack's settings or the site choose. */
+export const openstackPluginOf = (settings: string): OpenstackPlugin | undefined =>
+  openstackPluginIn({ settings, siteFile: process.env["STACKADM_SITE"] });
+
 /** Prepares the context of a command about a stack, runs the command and cleans up. */
 export async function withStack<T>(
   session: Session,
@@ -37,7 +42,7 @@ export async function withStack<T>(
     signal: session.signal,
     passphrase: usesPassphrase(settings),
     backend: project.backend,
-    openstackPlugin: openstackPluginIn({ settings, siteFile: process.env["STACKADM_SITE"] }),
+    openstackPlugin: openstackPluginOf(settings),
   });
   // Includes the passwords of secure.yaml.
   addEnvironment(session.redactor, providerEnvironment(environment.env));

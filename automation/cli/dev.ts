@@ -1,13 +1,30 @@
-import { cloudIsNamed } from "../setup/environment.js";
+import { together } from "../../base/together.js";
+import { cloudIsNamed, standInsByDefault } from "../setup/environment.js";
+import { readStackFile } from "../cluster/workspace.js";
 import { bringUp } from "./bring-up.js";
-import { withStack } from "./context.js";
-import { requireOurProgram } from "./project.js";
+import { openstackPluginOf, withStack } from "./context.js";
+import { findProject, requireOurProgram } from "./project.js";
 import type { Session, StackOptions } from "./session.js";
 
-async function startLab({ progress, signal }: Session): Promise<void> {
+/**
+ * Starts the lab and prepares the toolchain, side by side: where nothing is built yet, each waits
+ * for downloads and linkers while the other one compiles.
+ */
+async function startLab(session: Session, { stack, cwd }: StackOptions): Promise<void> {
+  const { progress } = session;
+  const settings = readStackFile(findProject(cwd).directory, stack);
   // Loaded only here, because a configured cloud needs no lab.
   const { labUp } = await import("../../lab/lab.js");
-  await labUp({ progress, signal });
+  const { ensureToolchain } = await import("../../toolchain/toolchain.js");
+  const tools = {
+    ...{ progress, standIns: standInsByDefault(process.env) },
+    openstackPlugin: openstackPluginOf(settings),
+  };
+  await together(
+    (signal) => labUp({ progress, signal }),
+    (signal) => ensureToolchain({ ...tools, signal }),
+    session.signal,
+  );
 }
 
 /**
@@ -16,9 +33,9 @@ async function startLab({ progress, signal }: Session): Promise<void> {
  */
 export async function dev(session: Session, options: StackOptions): Promise<number> {
   requireOurProgram("dev", options);
-  const { startedAt } = session;
-  if (!cloudIsNamed(process.env)) await startLab(session);
-  const lab = { title: "Lab", milliseconds: Date.now() - startedAt };
+  const onLab = !cloudIsNamed(process.env);
+  if (onLab) await startLab(session, options);
+  const lab = { title: "Lab and toolchain", milliseconds: Date.now() - session.startedAt };
   const toolsSince = Date.now();
   await withStack(session, options, (context) => {
     const tools = { title: "Toolchain", milliseconds: Date.now() - toolsSince };
@@ -26,7 +43,7 @@ export async function dev(session: Session, options: StackOptions): Promise<numb
       session.progress.note(
         "This lab keeps its stacks inside itself: `lab down` deletes them, and a new lab begins with no stack.",
       );
-    return bringUp(context, { before: context.environment.onLab ? [lab, tools] : [tools] });
+    return bringUp(context, { before: [onLab ? lab : tools] });
   });
   return 0;
 }
