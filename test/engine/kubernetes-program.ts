@@ -5,6 +5,7 @@ import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import type { PulumiFn, Stack } from "@pulumi/pulumi/automation/index.js";
+import { kubernetesPluginIn } from "../../toolchain/builds.js";
 
 const root = resolve(__dirname, "../..");
 
@@ -23,7 +24,6 @@ export interface ProgramOptions {
   readonly timeout?: string;
   /** If true, the kubeconfig is unknown until another resource exists. */
   readonly unknown?: boolean;
-  readonly upsert?: boolean;
 }
 
 /** Returns the kubeconfig as an output that depends on an object of the cluster. */
@@ -42,7 +42,8 @@ export const programOf =
     const provider = new kubernetes.Provider("k8s", {
       kubeconfig,
       clusterIdentifier: "fake",
-      upsertExistingObjects: options.upsert,
+      // As in components/addons/addons.ts. Without it, versions before 4.29 behave differently.
+      upsertExistingObjects: true,
     });
     const namespace = new kubernetes.core.v1.Namespace(
       "ns",
@@ -84,8 +85,12 @@ export const programOf =
     return Promise.resolve({ uid: web.metadata.uid });
   };
 
-/** Writes the executable by which the engine finds the stand-in plugin. */
+/**
+ * Writes the executable by which the engine finds the stand-in, from its sources. Does nothing if
+ * the built plugin is chosen, which is on PATH then.
+ */
 export function writePlugin(directory: string): void {
+  if (kubernetesPluginIn(process.env) === "built") return;
   const plugin = join(directory, "pulumi-resource-kubernetes");
   const loader = pathToFileURL(require.resolve("tsx")).href;
   const main = join(root, "toolchain/stand-ins/kubernetes/main.ts");

@@ -14,13 +14,13 @@ import type { ProgramOptions } from "./kubernetes-program.js";
 import { descendants, isAlive, pulumiDirectory } from "./kubernetes-support.js";
 
 /*
- * Tests the stand-in as a plugin of the real engine, with inline programs and a fake API server.
- * The fake implements the protocol, but not all rules of Kubernetes; similar programs were tested
- * by hand with a real kube-apiserver.
+ * Tests the stand-in or the built plugin (STACKADM_KUBERNETES_PLUGIN) under the real engine, with
+ * inline programs and a fake API server. The fake implements the protocol, but not all rules of
+ * Kubernetes; similar programs were tested by hand with a real kube-apiserver.
  */
 const password = "canary-7f3a";
 
-describe("the kubernetes stand-in under the real engine", function () {
+describe("the Kubernetes plugin under the real engine", function () {
   // Each operation starts the CLI and the plugin: seconds on an idle machine, a minute on a busy
   // one.
   this.timeout(300_000);
@@ -90,7 +90,7 @@ describe("the kubernetes stand-in under the real engine", function () {
     const start = api.writes().length;
     await changesOf(stackOf({ data: "2", replicas: 2, name: "renamed" }));
     assert.deepEqual(api.writes().slice(start), [
-      "POST /api/v1/namespaces/demo/configmaps",
+      "PATCH /api/v1/namespaces/demo/configmaps/renamed",
       "DELETE /api/v1/namespaces/demo/configmaps/settings",
     ]);
   });
@@ -130,7 +130,7 @@ describe("the kubernetes stand-in under the real engine", function () {
 
   it("goes on after the engine was killed in the middle of a wait; the plugin ends with it", async () => {
     api.idle.add("Deployment");
-    const options = optionsOf({ timeout: "5m", upsert: true });
+    const options = optionsOf({ timeout: "5m" });
     const script = require.resolve("./kubernetes-program.ts");
     const args = ["--import", "tsx", script, directory, JSON.stringify(options)];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"] });
@@ -156,7 +156,7 @@ describe("the kubernetes stand-in under the real engine", function () {
     // reads a state.
     const backend = pathToFileURL(directory).href;
     dropEmptyAttributes({ backend, project: "stand-in", stack: "test" });
-    const stack = await stackOf({ timeout: "1m", upsert: true });
+    const stack = await stackOf({ timeout: "1m" });
     await stack.cancel();
     const again = await stack.up();
     assert.equal(again.summary.result, "succeeded");

@@ -22,6 +22,7 @@ export const builtIns: readonly Served[] = [
   ...served("/api/v1", true, {
     ConfigMap: "configmaps",
     Endpoints: "endpoints",
+    Event: "events",
     PersistentVolumeClaim: "persistentvolumeclaims",
     Pod: "pods",
     Secret: "secrets",

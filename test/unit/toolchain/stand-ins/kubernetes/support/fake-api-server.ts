@@ -9,12 +9,15 @@ import {
   setAt,
   textAt,
 } from "../../../../../../toolchain/stand-ins/kubernetes/json.js";
+import { discover } from "./discovery.js";
 import { merge } from "./field-sets.js";
 import { statusOf } from "./statuses.js";
 import type { Answer } from "./statuses.js";
-import { encodeSecret, jsonPatched, managed, mergeApply, validate } from "./writes.js";
+import { bodyOf, encodeSecret, jsonPatched, managed, mergeApply, validate } from "./writes.js";
 import { builtIns, react } from "./controllers.js";
 import type { Served } from "./controllers.js";
+import { targetOf, type Target } from "./target.js";
+import { Watches } from "./watches.js";
 import { kubeconfigFor, selfSigned, type FakeApiOptions } from "./certificate.js";
 import type { Json, JsonObject } from "../../../../../../toolchain/stand-ins/plugin/values.js";
 
@@ -26,18 +29,11 @@ export interface Seen {
   readonly type: string;
 }
 
-interface Target {
-  readonly prefix: string;
-  readonly served: Served;
-  readonly namespace: string;
-  /** Name of the object; empty for a collection. */
-  readonly name: string;
-}
-
 /**
- * HTTPS server with a token that implements the part of the Kubernetes API that the stand-in uses:
- * discovery, create, read, list, replace, server-side apply with managers and conflicts, JSON
- * patch, finalizers, dry run, controllers. The rest was tried by hand on a real kube-apiserver.
+ * HTTPS server with a token that implements the part of the Kubernetes API that the stand-in and
+ * the built plugin use: discovery, an OpenAPI document without schemas, create, read, list, watch,
+ * replace, server-side apply with managers and conflicts, JSON patch, finalizers, dry run,
+ * controllers. The rest was tried by hand on a real kube-apiserver.
  */
 export class FakeApiServer {
   readonly token = randomUUID();
@@ -46,6 +42,7 @@ export class FakeApiServer {
   readonly idle = new Set<string>();
   private readonly objects = new Map<string, JsonObject>();
   private readonly served: Served[] = [...builtIns];
+  private readonly watches = new Watches();
   private version = 1;
 
   private constructor(
@@ -108,7 +105,7 @@ export class FakeApiServer {
         resourceVersion: String(++this.version),
       },
     };
-    this.objects.set(keyOf(stored), stored);
+    this.store(stored);
     if (!this.idle.has(textAt(stored, "kind"))) react(this, stored);
     return stored;
   }
@@ -124,7 +121,7 @@ export class FakeApiServer {
     if (!stored) return;
     const changed = merge(stored, change);
     setAt(changed, ["metadata", "resourceVersion"], String(++this.version));
-    this.objects.set(keyOf(object), changed);
+    this.store(changed);
     this.finish(changed);
   }
 
@@ -133,7 +130,13 @@ export class FakeApiServer {
   }
 
   drop(object: JsonObject): void {
-    this.objects.delete(keyOf(object));
+    if (this.objects.delete(keyOf(object))) this.watches.tell("DELETED", object, ++this.version);
+  }
+
+  private store(object: JsonObject): void {
+    const type = this.objects.has(keyOf(object)) ? "MODIFIED" : "ADDED";
+    this.objects.set(keyOf(object), object);
+    this.watches.tell(type, object, this.version);
   }
 
   /** Removes a deleted object when it has no finalizers left. */
@@ -146,13 +149,19 @@ export class FakeApiServer {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
-      const { code, body } = this.handle(request, Buffer.concat(chunks).toString("utf8"));
-      response.writeHead(code, { "content-type": "application/json" });
-      response.end(JSON.stringify(body));
+      const answer = this.handle(request, Buffer.concat(chunks).toString("utf8"), response);
+      if (!answer) return;
+      response.writeHead(answer.code, { "content-type": "application/json" });
+      response.end(JSON.stringify(answer.body));
     });
   }
 
-  private handle(request: IncomingMessage, text: string): Answer {
+  /** Answers a request; returns undefined if it has written to the response itself. */
+  private handle(
+    request: IncomingMessage,
+    text: string,
+    response: ServerResponse,
+  ): Answer | undefined {
     const url = new URL(request.url ?? "/", "https://fake");
     const method = request.method ?? "GET";
     const type = request.headers["content-type"] ?? "";
@@ -161,10 +170,17 @@ export class FakeApiServer {
       return statusOf(401, "Unauthorized", "Unauthorized");
     }
     if (url.pathname === "/version") return { code: 200, body: { major: "1", minor: "36" } };
-    const target = this.parse(url.pathname);
-    if (target === undefined) return this.discover(url.pathname);
-    const body = text === "" ? {} : (JSON.parse(text) as Json);
-    return this.serveObject(target, body, { method, query: url.searchParams, type });
+    // Protocol buffers: an empty message is a document without schemas.
+    if (url.pathname === "/openapi/v2") return void response.end();
+    const target = targetOf(url.pathname, this.served);
+    if (target === undefined) return discover(url.pathname, this.served);
+    if (url.searchParams.get("watch") === "true") {
+      const collection = { kind: target.served.kind, namespace: target.namespace };
+      const after = Number(url.searchParams.get("resourceVersion") ?? 0);
+      this.watches.watch(collection, after, response);
+      return undefined;
+    }
+    return this.serveObject(target, bodyOf(text), { method, query: url.searchParams, type });
   }
 
   private serveObject(
@@ -184,25 +200,6 @@ export class FakeApiServer {
       default:
         return target.name ? this.read(target) : this.list(target, how.query);
     }
-  }
-
-  private discover(path: string): Answer {
-    const resources = this.served
-      .filter((kind) => kind.prefix === path)
-      .map(({ kind, plural, namespaced }) => ({ kind, name: plural, namespaced }));
-    return resources.length > 0
-      ? { code: 200, body: { kind: "APIResourceList", resources } }
-      : statusOf(404, "NotFound", "the server could not find the requested resource");
-  }
-
-  private parse(path: string): Target | undefined {
-    const parts = path.split("/").slice(1);
-    const prefix = `/${parts.splice(0, parts[0] === "api" ? 2 : 3).join("/")}`;
-    const isScoped = parts[0] === "namespaces" && parts.length > 2;
-    const namespace = isScoped ? (parts[1] ?? "") : "";
-    const [plural, name = ""] = isScoped ? parts.slice(2) : parts;
-    const served = this.served.find((kind) => kind.prefix === prefix && kind.plural === plural);
-    return served && { prefix, served, namespace, name };
   }
 
   private stored(target: Target): JsonObject | undefined {
@@ -230,7 +227,9 @@ export class FakeApiServer {
           return textAt(object, "metadata", "labels", key) === value;
         }),
     );
-    return { code: 200, body: { kind: `${target.served.kind}List`, items } };
+    const metadata = { resourceVersion: String(this.version) };
+    const [apiVersion = "v1"] = items.map((item) => textAt(item, "apiVersion"));
+    return { code: 200, body: { kind: `${target.served.kind}List`, apiVersion, metadata, items } };
   }
 
   private create(

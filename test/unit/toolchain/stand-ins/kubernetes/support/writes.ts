@@ -1,3 +1,4 @@
+import { parse } from "yaml";
 import {
   at,
   equal,
@@ -12,6 +13,12 @@ import { statusOf } from "./statuses.js";
 import type { Answer } from "./statuses.js";
 import { isObject } from "../../../../../../toolchain/stand-ins/plugin/values.js";
 import type { Json, JsonObject } from "../../../../../../toolchain/stand-ins/plugin/values.js";
+
+/** Returns the value of a request's body: JSON, or YAML, which Go's client sends for an apply. */
+export function bodyOf(text: string): Json {
+  if (text === "") return {};
+  return (/^[[{]/.test(text) ? JSON.parse(text) : parse(text)) as Json;
+}
 
 const owns = (entry: JsonObject, path: readonly string[]): boolean =>
   at(entry, "fieldsV1", ...path.map((key) => `f:${key}`)) !== undefined;
