@@ -45,6 +45,8 @@ export const kubernetesBuild: GoBuild = {
   sources: [join(__dirname, "kubernetes")],
   package: ".",
   ldflags: `-s -w -X ${kubernetesModule}/pkg/version.Version=${pluginVersions.kubernetes}+built.${builtKubernetesPlugin}`,
+  // The typed SDK is more than half of the work, and serves only ConfigFile, ConfigGroup and Chart.
+  gcflags: "github.com/pulumi/pulumi-kubernetes/sdk/v4/...=-dwarf=false -l",
   embedded: {
     module: kubernetesModule,
     files: [`${kubernetesFiles}/schema.json`, `${kubernetesFiles}/terraform-mapping.json`],

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
+import { quickCompiler, withoutDebugInfo } from "../base/go-build.js";
 import type { Progress } from "../base/progress.js";
 import { withStep } from "../base/progress.js";
 import { run, type RunResult } from "../base/run.js";
@@ -26,7 +27,10 @@ export interface GoBuild {
   readonly sources: readonly string[];
   readonly package: string;
   readonly ldflags: string;
-  /** Flags of the compiler for some packages, `pattern=flags`. Default: none. */
+  /**
+   * Flags of the compiler for some packages, `pattern=flags`, in place of the usual ones. Default:
+   * none.
+   */
   readonly gcflags?: string;
   /**
    * Files of a required module that are copied next to the main package, because `go:embed` reads
@@ -111,6 +115,7 @@ const goIn =
       cwd: directory,
       env: {
         ...process.env,
+        ...quickCompiler,
         CGO_ENABLED: "0",
         GOFLAGS: "-mod=readonly -modcacherw",
         GOMODCACHE: modules,
@@ -121,7 +126,7 @@ const goIn =
     });
 
 const buildArguments = ({ ldflags, gcflags, package: main }: GoBuild, output: string): string[] => [
-  ...["build", "-trimpath", "-v", "-ldflags", ldflags],
+  ...["build", "-trimpath", "-v", "-ldflags", ldflags, ...withoutDebugInfo],
   ...(gcflags === undefined ? [] : ["-gcflags", gcflags]),
   ...["-o", output, main],
 ];

@@ -273,7 +273,7 @@ export class FakeApiServer {
         : this.missing(target);
     }
     if (!apply) {
-      return { code: 200, body: this.keep(jsonPatched(old, body as Json[]), how.query) };
+      return { code: 200, body: this.keep(jsonPatched(old, body as Json[] | null), how.query) };
     }
     const invalid = validate(body as JsonObject);
     if (invalid) return invalid;

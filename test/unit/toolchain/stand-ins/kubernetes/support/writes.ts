@@ -57,10 +57,13 @@ export function validate(object: JsonObject): Answer | undefined {
   return statusOf(422, "Invalid", message);
 }
 
-/** Applies a JSON patch of the kind that the stand-in sends: each step sets a value. */
-export function jsonPatched(old: JsonObject, steps: readonly Json[]): JsonObject {
+/**
+ * Applies a JSON patch of the kind that the plugins send: each step sets a value. The official
+ * plugin sends null if there is nothing to change.
+ */
+export function jsonPatched(old: JsonObject, steps: readonly Json[] | null): JsonObject {
   const object = structuredClone(old);
-  for (const step of steps.filter(isObject)) {
+  for (const step of (steps ?? []).filter(isObject)) {
     setAt(object, textAt(step, "path").split("/").slice(1), step["value"] ?? null);
   }
   return object;
