@@ -193,7 +193,7 @@ describe("go build", () => {
     const text = goBuildArguments(component, "/out").join(" ");
     assert.equal(
       text,
-      "build -p 2 -v -trimpath -ldflags -s -w -tags selinux,notest,grpcnotrace -o /out/tool example.org/tool/cmd/tool",
+      "build -p 2 -v -trimpath -ldflags -s -w -gcflags all=-dwarf=false -tags selinux,notest,grpcnotrace -o /out/tool example.org/tool/cmd/tool",
     );
   });
 
