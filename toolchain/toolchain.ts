@@ -87,7 +87,7 @@ export async function ensureToolchain(options: ToolchainOptions): Promise<Toolch
   mkdirSync(cache, { recursive: true });
   const lock = {
     purpose: "preparing the toolchain",
-    waitMs: 20 * 60_000,
+    waitMs: 45 * 60_000,
     signal: options.signal,
     onWait: (holder: { pid: number }) => {
       options.progress.note(
