@@ -1,6 +1,6 @@
 import type { CloudClient } from "./client.js";
 import { credentialFindings, withoutCredentials } from "./cluster-credential.js";
-import { connectionFindings } from "./connection.js";
+import { connectionFindings } from "./connection-findings.js";
 import { problem, warning, type Finding } from "./finding.js";
 import { listObjects, takeShown, type CloudObject, type Kind, type Shown } from "./inventory.js";
 import { countedResources, type ClusterNeeds } from "./needs.js";

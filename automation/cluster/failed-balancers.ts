@@ -3,7 +3,7 @@ import type { CloudClient } from "../../cloud/client.js";
 import { readBalancer, type CloudObject } from "../../cloud/inventory.js";
 import { deleteObject } from "../../cloud/orphans.js";
 import { ownershipOf } from "../../cloud/ownership.js";
-import { needsApi } from "./abandon.js";
+import { needsApi } from "./needs-api.js";
 import { ClusterError } from "./cluster-error.js";
 import { hasPending } from "./earlier-runs.js";
 import { withoutThose } from "./forgetting.js";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CloudObject } from "../../cloud/inventory.js";
 import { controlPlaneComponent } from "../../components/plan/cluster-plan.js";
 import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-api.js";
-import { needsApi } from "./abandon.js";
+import { needsApi } from "./needs-api.js";
 import type { ClaimedVolume, ServiceFloatingIp, VolumeSnapshot } from "./options.js";
 import type { Run } from "./run.js";
 import { providersOf, readClusters } from "./held-clusters.js";

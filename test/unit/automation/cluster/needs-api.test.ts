@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { needsApi } from "../../../../automation/cluster/abandon.js";
+import { needsApi } from "../../../../automation/cluster/needs-api.js";
 import { withoutThose } from "../../../../automation/cluster/forgetting.js";
 import type { StateResource } from "../../../../automation/cluster/state.js";
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { connectionFindings, type Connection } from "../../../cloud/connection.js";
+import type { Connection } from "../../../cloud/connection.js";
+import { connectionFindings } from "../../../cloud/connection-findings.js";
 
 const plain: Connection = { verify: true, certified: false, certificateEnd: undefined };
 const now = Date.parse("2027-01-01T00:00:00Z");
