@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
 import * as pulumi from "@pulumi/pulumi";
 import * as pulumiConfig from "@pulumi/pulumi/runtime/config.js";
-import { checkClusterSpec } from "./components/checked-spec.js";
-import type { ClusterSpec } from "./components/spec/cluster-spec.js";
-import { isFields, merge, preferredKey } from "./components/spec/defaults.js";
-import { openSecrets } from "./components/spec/secrets.js";
-import { filesOf, operatorOf, type Operator } from "./components/support/operator.js";
-import { ConfigError } from "./components/support/errors.js";
-import { withSiteDefaults } from "./components/site.js";
+import { checkClusterSpec } from "./components/config/check-cluster-spec.js";
+import type { ClusterSpec } from "./components/config/cluster-spec.js";
+import { isFields, merge, preferredKey } from "./components/schema/merge-defaults.js";
+import { openSecrets } from "./components/config/open-secrets.js";
+import { filesOf, operatorOf, type Operator } from "./components/lookup/local-context.js";
+import { ConfigError } from "./components/pulumi/errors.js";
+import { withSiteDefaults } from "./components/config/site-defaults.js";
 
 /** Returns the name of the file with the stack's configuration. */
 export const settingsFile = (): string => `Pulumi.${pulumi.getStack()}.yaml`;

@@ -1,5 +1,5 @@
 import { Cluster, lookUpCloud, requireServiceUser, wantedOf } from "./components/index.js";
-import { requireSameCluster } from "./components/same-cluster.js";
+import { requireSameCluster } from "./components/refuse-cluster-rename.js";
 import { operator, readConfig, settingsFile } from "./config.js";
 
 // Pulumi program for `pulumi up` and the Automation API. Importing this file has no effect.

@@ -1,10 +1,10 @@
 /** Public interface `stackadm/automation`, for programs that call the cluster operations. */
 export type { Progress, Step } from "../base/progress.js";
-export type { Finding } from "../cloud/finding.js";
-export type { CloudObject, Kind } from "../cloud/inventory.js";
-export type { Orphan } from "../cloud/orphans.js";
-export type { QuotaUse } from "../cloud/quotas.js";
-export type { ClusterSpec } from "../components/spec/cluster-spec.js";
+export type { Finding } from "../openstack/checks/finding.js";
+export type { CloudObject, Kind } from "../openstack/inventory/inventory.js";
+export type { Orphan } from "../openstack/inventory/marked-objects.js";
+export type { QuotaUse } from "../openstack/checks/quotas.js";
+export type { ClusterSpec } from "../components/config/cluster-spec.js";
 export type { Piece, Toolchain } from "../toolchain/toolchain.js";
 export type { Backup, BackupDescription, KeptFile } from "./backup/backup-files.js";
 export {
@@ -15,7 +15,7 @@ export {
   type RestorePlanOptions,
 } from "./backup/backup-service.js";
 export type { RestorePlan } from "./backup/restore-plan.js";
-export { createClusterService, type ClusterService } from "./cluster/cluster-service.js";
+export { createClusterService, type ClusterService } from "./cluster-service.js";
 export type {
   ClaimedVolume,
   CloudPlace,
@@ -42,13 +42,13 @@ export type {
   UpResult,
   VolumeSnapshot,
   WhichCluster,
-} from "./cluster/options.js";
+} from "./engine/operation-options.js";
 export {
   ClusterError,
   errorCodes,
   type ErrorCode,
   type ErrorSubject,
-} from "./cluster/cluster-error.js";
+} from "./pulumi/cluster-error.js";
 export {
   createOrphanService,
   type DeleteOrphansOptions,
@@ -57,18 +57,18 @@ export {
   type OrphanServiceOptions,
   type OrphansOf,
   type OrphansToo,
-} from "./cluster/orphan-service.js";
-export type { ClusterEvent } from "./cluster/events.js";
-export type { Span, TimelineRow } from "./cluster/critical-path.js";
-export type { PlanRow } from "./cluster/plan-rows.js";
-export type { Secrets, StackOutput, StackOutputs, StateExport } from "./cluster/state.js";
-export { VerificationFailed } from "./cluster/proof.js";
+} from "./orphans/orphan-service.js";
+export type { ClusterEvent } from "./pulumi/events.js";
+export type { Span, TimelineRow } from "./timeline/critical-path.js";
+export type { PlanRow } from "./pulumi/preview-rows.js";
+export type { Secrets, StackOutput, StackOutputs, StateExport } from "./pulumi/stack-state.js";
+export { VerificationFailed } from "./health/cluster-health.js";
 export {
   prepareEnvironment,
   type EnvironmentOptions,
   type OperationEnvironment,
-} from "./setup/environment.js";
-export { parseOutputs, valuesOf, type ClusterOutputs } from "./verify/outputs.js";
+} from "./setup/operation-environment.js";
+export { parseOutputs, valuesOf, type ClusterOutputs } from "./verify/cluster-outputs.js";
 export type { Check } from "./verify/check.js";
 export type { NodeReport } from "./verify/nodes.js";
-export type { Verification } from "./verify/verify.js";
+export type { Verification } from "./verify/verify-cluster.js";

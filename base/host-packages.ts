@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import { Failure } from "./failure.js";
+import { Failure } from "./failures/failure.js";
 import type { Progress } from "./progress.js";
 import { withStep } from "./progress.js";
-import { run } from "./run.js";
+import { run } from "./run-command.js";
 
 /**
  * Debian package of each command. A key is the name of a command or the absolute path of a file.

@@ -10,8 +10,8 @@
  * appends them to bench/records.jsonl.
  */
 import { parseArgs } from "node:util";
-import { parseOutputs } from "../automation/verify/outputs.js";
-import { takeInventory } from "../cloud/inventory.js";
+import { parseOutputs } from "../automation/verify/cluster-outputs.js";
+import { takeInventory } from "../openstack/inventory/inventory.js";
 import { behindProxy } from "../test/lab/support/behind-proxy.js";
 import type { FaultyProxy } from "../test/lab/support/faulty-proxy.js";
 import { labCluster, type LabCluster } from "../test/lab/support/lab-cluster.js";

@@ -10,8 +10,8 @@
  */
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
-import { clusterRows } from "../test/support/cluster-rows.js";
-import { smallest } from "../test/support/spec.js";
+import { clusterRows } from "../test/support/graph/cluster-rows.js";
+import { smallest } from "../test/support/config/spec.js";
 import { report } from "./support/records.js";
 import type { Figures } from "./support/statistics.js";
 

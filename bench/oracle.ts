@@ -12,10 +12,10 @@
  */
 import { parseArgs } from "node:util";
 import { wantedOf } from "../components/index.js";
-import type { ClusterSpec } from "../components/spec/cluster-spec.js";
-import { takeInventory, type CloudObject } from "../cloud/inventory.js";
+import type { ClusterSpec } from "../components/config/cluster-spec.js";
+import { takeInventory, type CloudObject } from "../openstack/inventory/inventory.js";
 import { labCluster, type LabCluster } from "../test/lab/support/lab-cluster.js";
-import { specOf } from "../test/support/spec.js";
+import { specOf } from "../test/support/config/spec.js";
 import { factsFor } from "./support/bare/cloud.js";
 import { bareDestroy } from "./support/bare/destroy.js";
 import { DryCloud, dryHands } from "./support/bare/dry.js";

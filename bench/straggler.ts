@@ -9,7 +9,7 @@
  * appends it to bench/records.jsonl.
  */
 import { parseArgs } from "node:util";
-import { takeInventory } from "../cloud/inventory.js";
+import { takeInventory } from "../openstack/inventory/inventory.js";
 import { labCluster, type LabCluster } from "../test/lab/support/lab-cluster.js";
 import { bareDestroy } from "./support/bare/destroy.js";
 import { benchCluster, clusterName } from "./support/lab.js";

@@ -16,14 +16,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { connectCloud } from "../cloud/client.js";
-import { compareInventories, takeInventory, type CloudObject } from "../cloud/inventory.js";
-import type { ClusterSpec } from "../components/spec/cluster-spec.js";
+import { connectCloud } from "../openstack/client/cloud-client.js";
+import {
+  compareInventories,
+  takeInventory,
+  type CloudObject,
+} from "../openstack/inventory/inventory.js";
+import type { ClusterSpec } from "../components/config/cluster-spec.js";
 import { wantedOf } from "../components/index.js";
 import { behindProxy } from "../test/lab/support/behind-proxy.js";
 import { labCluster, type LabCluster } from "../test/lab/support/lab-cluster.js";
-import { startFakeCloud } from "../test/support/fake-openstack.js";
-import { specOf } from "../test/support/spec.js";
+import { startFakeCloud } from "../test/support/cloud/fake-openstack.js";
+import { specOf } from "../test/support/config/spec.js";
 import { factsFor } from "./support/bare/cloud.js";
 import { bareDestroy } from "./support/bare/destroy.js";
 import { DryCloud } from "./support/bare/dry.js";

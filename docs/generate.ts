@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { format, resolveConfig } from "prettier";
 import { z } from "zod";
-import { failureCodes, rowOf } from "../base/failures.js";
-import { clusterShape } from "../components/spec/cluster-spec.js";
-import { changes } from "../components/arguments/values.js";
+import { failureCodes, rowOf } from "../base/failures/failure-codes.js";
+import { clusterShape } from "../components/config/cluster-spec.js";
+import { changes } from "../components/schema/fields.js";
 import { evidencePage } from "../tools/evidence/page.js";
 import { readEvidence } from "../tools/evidence/record.js";
 import { sections } from "../tools/evidence/rows/rows.js";
@@ -117,7 +117,7 @@ export function page(all: readonly Leaf[]): string {
   return [
     "# Configuration",
     "",
-    "Written by `npm run docs` from `components/spec/cluster-spec.ts`; do not edit.",
+    "Written by `npm run docs` from `components/config/cluster-spec.ts`; do not edit.",
     "",
     "All of it is one object, `stackadm:cluster` in `Pulumi.<stack>.yaml` or the argument of `new Cluster`. It is checked as a whole before anything is made: every problem is listed, with its path and with what to write. `Pulumi.dev.yaml` is a commented example. Values that hold for a whole site (package repository, registry) can be kept in a file of their own, named by the variable `STACKADM_SITE`; a stack's values win over it ([what it looks like](operations.md#the-defaults-of-a-site)). Passwords and other secrets are refused in clear: [how they are written](operations.md#encrypted-settings).",
     "",
@@ -139,7 +139,7 @@ export const failuresPage = (): string =>
   [
     "# Failures",
     "",
-    "Written by `npm run docs` from `base/failures.ts`; do not edit.",
+    "Written by `npm run docs` from `base/failures/failure-codes.ts`; do not edit.",
     "",
     'Every failure is a sentence, a hint and one of these codes; codes and exit codes stay what they are from release to release. With `--json` ([json.md](json.md)) the last line is `{"type":"error","code":...,"message":...,"hint":...}`, with `urn` and `resource` where one resource is at fault. The Automation API throws a `ClusterError` with `code`, `sentence`, `hint`, `exitCode` and `subject`; an event of type `message` has a `code` where the program itself knew what failed. Plain `pulumi up` shows the code in brackets before the sentence.',
     "",

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { run } from "../base/run.js";
+import { run } from "../base/run-command.js";
 
 /** Certificate with its key; both PEM. */
 export interface Certified {

@@ -1,4 +1,4 @@
-import { writePrivate } from "../base/files.js";
+import { writePrivate } from "../base/atomic-files.js";
 import { toYaml } from "../base/yaml.js";
 import { identityUrl, regionOf, type Transport } from "./cloud/configuration/common.js";
 import { externalNetworkName, servicesNetworkName, tenant } from "./cloud/offering.js";

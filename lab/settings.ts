@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Address4 } from "ip-address";
-import { UserError } from "../base/user-error.js";
+import { UserError } from "../base/failures/user-error.js";
 import { cacheDirectory, labFolder, labName, stateDirectory, usualLab } from "../base/paths.js";
 
 /** Network between the host and the cloud. */

@@ -1,7 +1,7 @@
 import type { Progress } from "../base/progress.js";
 import { renderSite } from "./facts.js";
-import { writePrivate } from "../base/files.js";
-import { defaultKubernetesVersion } from "../base/versions.js";
+import { writePrivate } from "../base/atomic-files.js";
+import { defaultKubernetesVersion } from "../base/versions/pinned-versions.js";
 import { ensureKubernetes, type KubernetesSite } from "./kubernetes/build.js";
 import type { LabPaths } from "./settings.js";
 

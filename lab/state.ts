@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { writePrivate } from "../base/files.js";
+import { writePrivate } from "../base/atomic-files.js";
 import { labSettings, type LabPaths, type LabSettings } from "./settings.js";
 
 const network = z.object({ cidr: z.string(), host: z.string(), prefixLength: z.number() });

@@ -1,6 +1,9 @@
 import { join } from "node:path";
-import { defaultOpenstackPlugin, type OpenstackPlugin } from "../base/openstack-plugins.js";
-import { UserError } from "../base/user-error.js";
+import {
+  defaultOpenstackPlugin,
+  type OpenstackPlugin,
+} from "../base/versions/openstack-plugin-versions.js";
+import { UserError } from "../base/failures/user-error.js";
 import type { GoBuild } from "./make.js";
 import {
   builtKubernetesPlugin,
@@ -58,7 +61,9 @@ export const kubernetesBuild: GoBuild = {
 const kubernetesPlugins = ["stand-in", "built"] as const;
 export type KubernetesPlugin = (typeof kubernetesPlugins)[number];
 
-/** Returns the Kubernetes plugin that STACKADM_KUBERNETES_PLUGIN chooses: by default the stand-in. */
+/**
+ * Returns the Kubernetes plugin that STACKADM_KUBERNETES_PLUGIN chooses: by default the stand-in.
+ */
 export function kubernetesPluginIn(env: NodeJS.ProcessEnv): KubernetesPlugin {
   const named = env["STACKADM_KUBERNETES_PLUGIN"] ?? "stand-in";
   const chosen = kubernetesPlugins.find((plugin) => plugin === named);

@@ -2,8 +2,8 @@ import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync
 import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { z } from "zod";
-import { writeWhole } from "../base/files.js";
-import { run } from "../base/run.js";
+import { writeWhole } from "../base/atomic-files.js";
+import { run } from "../base/run-command.js";
 import { acceptable } from "./versions.js";
 
 export interface Found {

@@ -13,8 +13,8 @@ import { basename, join } from "node:path";
 import { quickCompiler, withoutDebugInfo } from "../base/go-build.js";
 import type { Progress } from "../base/progress.js";
 import { withStep } from "../base/progress.js";
-import { run, type RunResult } from "../base/run.js";
-import { UserError } from "../base/user-error.js";
+import { run, type RunResult } from "../base/run-command.js";
+import { UserError } from "../base/failures/user-error.js";
 
 export interface GoBuild {
   /** Name of the executable. */

@@ -1,13 +1,16 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { request } from "node:https";
 import { delimiter, join } from "node:path";
-import { defaultOpenstackPlugin, type OpenstackPlugin } from "../base/openstack-plugins.js";
-import { withLock } from "../base/lock.js";
+import {
+  defaultOpenstackPlugin,
+  type OpenstackPlugin,
+} from "../base/versions/openstack-plugin-versions.js";
+import { withLock } from "../base/file-lock.js";
 import { cacheDirectory, packageRoot } from "../base/paths.js";
 import type { Progress } from "../base/progress.js";
-import { run } from "../base/run.js";
-import { Failure } from "../base/failure.js";
-import { UserError } from "../base/user-error.js";
+import { run } from "../base/run-command.js";
+import { Failure } from "../base/failures/failure.js";
+import { UserError } from "../base/failures/user-error.js";
 import { findEngine, findLanguageHost, findPlugin, searchPlaces } from "./find.js";
 import type { SearchPlaces } from "./find.js";
 import { engineBuild, kubernetesPluginIn, pluginBuild, type KubernetesPlugin } from "./builds.js";

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { run } from "../base/run.js";
+import { run } from "../base/run-command.js";
 import { ensureCommands } from "../base/host-packages.js";
-import { UserError } from "../base/user-error.js";
+import { UserError } from "../base/failures/user-error.js";
 import { runCommand, type Session } from "../automation/cli/session.js";
 
 interface Check {

@@ -21,7 +21,7 @@ import { fileURLToPath } from "node:url";
 import { Refusal, say } from "../automation/cli/start.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
-const sourceFolders = ["automation", "base", "cloud", "components", "lab", "toolchain"];
+const sourceFolders = ["automation", "base", "components", "openstack", "lab", "toolchain"];
 const sourceFiles = ["index.ts", "config.ts", "tsconfig.json", "tsconfig.build.json"];
 
 /** Runs a command with its output on standard error; standard output is for results. */

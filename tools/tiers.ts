@@ -1,7 +1,7 @@
 import type { Session } from "../automation/cli/session.js";
 import { ensureCommands } from "../base/host-packages.js";
-import { together } from "../base/together.js";
-import { UserError } from "../base/user-error.js";
+import { together } from "../base/run-together.js";
+import { UserError } from "../base/failures/user-error.js";
 import { evidenceVariable } from "./evidence/record.js";
 import type { Order } from "./test-files.js";
 

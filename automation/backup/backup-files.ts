@@ -17,7 +17,7 @@ import { dirname, join, resolve } from "node:path";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
-import { Failure } from "../../base/failure.js";
+import { Failure } from "../../base/failures/failure.js";
 
 /*
  * Files of a backup, which is a directory. The description is the last file, and then the directory

@@ -1,8 +1,8 @@
-import { Failure } from "../../base/failure.js";
+import { Failure } from "../../base/failures/failure.js";
 import { z } from "zod";
-import type { ClusterOutputs, MachineOutput } from "../verify/outputs.js";
+import type { ClusterOutputs, MachineOutput } from "../verify/cluster-outputs.js";
 import type { Backup, BackupDescription } from "./backup-files.js";
-import { controlPlanesOf, etcdOf, hasOwnEtcd, peerUrlOf } from "./groups.js";
+import { controlPlanesOf, etcdOf, hasOwnEtcd, peerUrlOf } from "./machines-by-role.js";
 
 /** State of a machine, as `look` in scripts/restore.sh prints it. */
 export const lookedSchema = z.object({

@@ -1,14 +1,14 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
-import { Failure } from "../../base/failure.js";
-import { clusterType } from "../../components/support/cluster-type.js";
-import type { StateExport } from "../cluster/state.js";
-import { identitiesOf } from "../cluster/state.js";
-import type { ClusterOutputs, MachineOutput } from "../verify/outputs.js";
+import { Failure } from "../../base/failures/failure.js";
+import { clusterType } from "../../components/pulumi/cluster-type.js";
+import type { StateExport } from "../pulumi/stack-state.js";
+import { identitiesOf } from "../pulumi/stack-state.js";
+import type { ClusterOutputs, MachineOutput } from "../verify/cluster-outputs.js";
 import { isWholeSnapshot, NewBackup, type Backup, type BackupDescription } from "./backup-files.js";
-import { controlPlanesOf, etcdOf, hasOwnEtcd } from "./groups.js";
-import { keeping, sentenceOf, type ClusterMachines, type StaticPod } from "./machines.js";
+import { controlPlanesOf, etcdOf, hasOwnEtcd } from "./machines-by-role.js";
+import { keeping, sentenceOf, type ClusterMachines, type StaticPod } from "./backup-machines.js";
 
 /** Cluster to back up, and the callbacks. */
 export interface BackupSource {

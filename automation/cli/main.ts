@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import { runCommandLine } from "./command-line.js";
-import { declareCommands } from "./commands.js";
+import { declareCommands } from "./declare-commands.js";
 import { packageRoot } from "../../base/paths.js";
 
 const exitCodes = `

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseDocument } from "yaml";
 import { packageRoot } from "../../base/paths.js";
-import { UserError } from "../../base/user-error.js";
-import { programModule } from "../cluster/workspace.js";
+import { UserError } from "../../base/failures/user-error.js";
+import { programModule } from "../pulumi/workspace.js";
 
 /** Pulumi project of a command. */
 export interface Project {

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { Failure } from "../../base/failure.js";
-import { redactorFor, type Redactor } from "../cluster/redact.js";
-import { unlessStopped } from "../cluster/stop.js";
+import { Failure } from "../../base/failures/failure.js";
+import { redactorFor, type Redactor } from "../pulumi/redact-secrets.js";
+import { unlessStopped } from "../engine/cancellation.js";
 import type { Progress } from "../../base/progress.js";
-import { jsonProgress } from "../render/json-lines.js";
-import { terminalScreen, type Screen } from "../render/screen.js";
+import { jsonProgress } from "../render/json-progress.js";
+import { terminalScreen, type Screen } from "../render/progress-screen.js";
 
 /** Context of every command: output and stop signals. */
 export interface Session {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { run } from "../../base/run.js";
+import { run } from "../../base/run-command.js";
 import { missingCommands } from "../../base/host-packages.js";
 
 /** Facts about this machine's kubectl, in relation to a cluster. */

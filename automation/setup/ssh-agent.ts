@@ -4,10 +4,10 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } fro
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { linkNew } from "../../base/files.js";
-import { run } from "../../base/run.js";
-import { Failure } from "../../base/failure.js";
-import { UserError } from "../../base/user-error.js";
+import { linkNew } from "../../base/atomic-files.js";
+import { run } from "../../base/run-command.js";
+import { Failure } from "../../base/failures/failure.js";
+import { UserError } from "../../base/failures/user-error.js";
 
 /** SSH agent that has the login key. */
 export interface Agent {

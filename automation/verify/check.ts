@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { SshTarget } from "../../cloud/ssh.js";
-import type { KubernetesApi } from "./kubernetes-api.js";
-import type { ClusterOutputs } from "./outputs.js";
-import type { Fetched, Sessions } from "./ssh.js";
+import type { SshTarget } from "../../base/ssh-client.js";
+import type { KubernetesApi } from "./kubernetes-client.js";
+import type { ClusterOutputs } from "./cluster-outputs.js";
+import type { Fetched, Sessions } from "./ssh-sessions.js";
 
 /** Check of the finished cluster, with its result. */
 export interface Check {

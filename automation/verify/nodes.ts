@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { nodeRoles, poolLabel, roleTable, type Role } from "../../components/plan/roles.js";
-import type { KubernetesApi } from "./kubernetes-api.js";
+import type { KubernetesApi } from "./kubernetes-client.js";
 
 /**
- * Certificate of kubeadm that a control plane must renew next, as renew.sh
+ * Certificate of kubeadm that a control plane must renew next, as renew-certificates.sh
  * (components/kubeadm/scripts) reports it.
  */
 export interface NextCertificate {

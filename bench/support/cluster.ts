@@ -3,13 +3,17 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
-import type { CloudFacts } from "../../components/support/catalog.js";
-import { cloudAnswers } from "../../test/support/cloud-answers.js";
-import { fakeProject, startFakeCloud, type FakeCloud } from "../../test/support/fake-openstack.js";
-import type { Fields, GraphOptions } from "../../test/support/graph.js";
-import { isSecret } from "../../test/support/secrets.js";
-import { equip } from "../../test/support/ready-cluster.js";
+import type { ClusterArgs } from "../../components/config/cluster-spec.js";
+import type { CloudFacts } from "../../components/lookup/cloud-lookup.js";
+import { cloudAnswers } from "../../test/support/cloud/cloud-answers.js";
+import {
+  fakeProject,
+  startFakeCloud,
+  type FakeCloud,
+} from "../../test/support/cloud/fake-openstack.js";
+import type { Fields, GraphOptions } from "../../test/support/graph/graph.js";
+import { isSecret } from "../../test/support/graph/secrets.js";
+import { equip } from "../../test/support/cloud/ready-cluster.js";
 
 /** Fake cluster that exists already: its cloud, its API and its stack's settings. */
 export interface Living {

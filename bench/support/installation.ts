@@ -13,10 +13,10 @@ import {
 } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { run } from "../../base/run.js";
+import { run } from "../../base/run-command.js";
 import { toYaml } from "../../base/yaml.js";
-import { recordedState } from "../../test/support/record-state.js";
-import type { FakeCloud } from "../../test/support/fake-openstack.js";
+import { recordedState } from "../../test/support/engine/record-state.js";
+import type { FakeCloud } from "../../test/support/cloud/fake-openstack.js";
 import type { Living } from "./cluster.js";
 import { watchProcesses, type Seen } from "./process-watch.js";
 

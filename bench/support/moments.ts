@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { KubernetesApi, readKubeAccess } from "../../automation/verify/kubernetes-api.js";
+import { KubernetesApi, readKubeAccess } from "../../automation/verify/kubernetes-client.js";
 
 /** Work on one resource. Times are milliseconds since 1970. */
 export interface Work {

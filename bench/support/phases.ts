@@ -22,7 +22,7 @@ export function figuresOf({ wall, processes }: Ran, cloudCalls: number): Figures
     processes.find(({ what }) => pattern.test(what));
   const cpuOf = (mine: (one: Seen) => boolean): number =>
     sum(processes.filter(mine).map(({ cpu }) => cpu));
-  const worker = find(/cluster\/worker/);
+  const worker = find(/engine\/worker/);
   const engine = processes.find(isEngine);
   if (!worker || !engine) throw new Error("There was no engine.");
   const others = processes.filter((one) => isCommandLine(one) && one !== engine);

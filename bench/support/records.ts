@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
 import { table } from "../../automation/render/table.js";
-import { run } from "../../base/run.js";
+import { run } from "../../base/run-command.js";
 import { least, rowsOf, type Figures } from "./statistics.js";
 
 /** Figures of each run of one thing that was measured. */

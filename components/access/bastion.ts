@@ -1,17 +1,17 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { ClusterSpec } from "../spec/cluster-spec.js";
-import type { Access } from "../machine/access.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
+import type { Access } from "../machine/ssh-access.js";
 import { hostScripts, hostValues } from "../machine/preparation.js";
 import { MachineGroup, type MachineGroupArgs, type Member } from "../machine/machine-group.js";
-import { ownState } from "../support/own-state.js";
-import { scriptsBeside } from "../support/static-scripts.js";
-import { stepOf } from "../support/steps.js";
-import { EntryAddress, through, type EntryAddressArgs } from "./access.js";
+import { ownState } from "../pulumi/stack-state.js";
+import { scriptsBeside } from "../remote-scripts/script-texts.js";
+import { stepOf } from "../remote-scripts/script-steps.js";
+import { EntryAddress, through, type EntryAddressArgs } from "./ssh-route.js";
 
 const read = scriptsBeside(__dirname);
 /** Step that prepares a bastion. */
 export const bastionStep = stepOf("bastion", {
-  scripts: [read("../support/scripts/common.sh"), ...hostScripts, read("scripts/bastion.sh")],
+  scripts: [read("../remote-scripts/scripts/common.sh"), ...hostScripts, read("bastion.sh")],
 });
 
 export type BastionArgs = Omit<MachineGroupArgs, "steps">;

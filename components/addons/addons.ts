@@ -1,24 +1,24 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Component } from "../support/component.js";
+import { Component } from "../pulumi/component.js";
 import { BlockStorage, type BlockStorageArgs } from "./block-storage.js";
-import { CloudConfig } from "./cloud-config.js";
+import { CloudConfig } from "./cloud-config-secret.js";
 import { CloudController } from "./cloud-controller.js";
-import type { ClusterRanges } from "../../base/addresses.js";
-import { imageTable } from "../../base/images.js";
+import type { ClusterRanges } from "../../base/ip-addresses.js";
+import { imageTable } from "../../base/versions/container-images.js";
 import { IngressController, type IngressControllerArgs } from "./ingress-controller.js";
 import { KeystoneAuth, type KeystoneAuthSpec } from "./keystone-auth.js";
 import { MetricsServer, type MetricsServerArgs } from "./metrics-server.js";
-import { routedByCloud, type PodNetworkSpec } from "../pod-network/kinds.js";
+import { routedByCloud, type PodNetworkSpec } from "../pod-network/pod-network-kinds.js";
 import { isDeployed, PodNetwork } from "../pod-network/pod-network.js";
 import { Samples } from "./samples.js";
-import { machinesClass } from "../spec/cloud-conf.js";
-import type { SampleServices } from "../spec/sample-services.js";
-import type { CloudAccess } from "./cloud-config.js";
-import type { ImageRegistry, ImageTable, OwnImages } from "../../base/images.js";
+import { machinesClass } from "../config/cloud/cloud-conf-keys.js";
+import type { SampleServices } from "../config/load-balancing/sample-services.js";
+import type { CloudAccess } from "./cloud-config-secret.js";
+import type { ImageRegistry, ImageTable, OwnImages } from "../../base/versions/container-images.js";
 import type { StorageClassSettings } from "./manifests/storage-class.js";
-import { podNetwork } from "../spec/pod-network.js";
-import type { PinnedFiles } from "../support/pinned-file.js";
+import { podNetwork } from "../config/network/pod-network.js";
+import type { PinnedFiles } from "../lookup/pinned-files.js";
 
 /** Resources of the add-ons on which the cluster's teardown depends. */
 export interface AddonsResources {

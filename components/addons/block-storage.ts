@@ -1,7 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { checksum } from "../support/checksum.js";
-import { Addon } from "../support/addon.js";
+import { checksum } from "../pulumi/checksum.js";
+import { Addon } from "../kubernetes-objects/addon.js";
 import { renderNodeConf, type CloudSettings } from "./cloud-conf.js";
 import { blockStorageAccess, blockStorageController } from "./manifests/block-storage.js";
 import {
@@ -11,9 +11,9 @@ import {
 } from "./manifests/block-storage-node.js";
 import { Snapshots } from "./snapshots.js";
 import { cinderCsiDriver, storageClass } from "./manifests/storage-class.js";
-import type { AddonArgs } from "../support/addon.js";
-import type { CloudConfig } from "./cloud-config.js";
-import type { ImageTable } from "../../base/images.js";
+import type { AddonArgs } from "../kubernetes-objects/addon.js";
+import type { CloudConfig } from "./cloud-config-secret.js";
+import type { ImageTable } from "../../base/versions/container-images.js";
 import type { StorageClassSettings } from "./manifests/storage-class.js";
 
 /** Arguments of {@link BlockStorage}. */

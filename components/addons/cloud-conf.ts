@@ -2,14 +2,14 @@
 
 import type { z } from "zod";
 import type { CloudLogin } from "../identity/cloud-login.js";
-import type { ClusterSpec } from "../spec/cluster-spec.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
 import {
   confKey,
   machinesClass,
   type loadBalancerClasses,
   type loadBalancerKeys,
   type otherSections,
-} from "../spec/cloud-conf.js";
+} from "../config/cloud/cloud-conf-keys.js";
 
 type Written<Shape extends z.core.$ZodLooseShape> = {
   readonly [Key in keyof Shape]?: z.output<Shape[Key]>;

@@ -1,9 +1,9 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon } from "../support/addon.js";
+import { Addon } from "../kubernetes-objects/addon.js";
 import { cloudControllerAccess, cloudControllerDaemonSet } from "./manifests/cloud-controller.js";
-import type { AddonArgs } from "../support/addon.js";
-import type { CloudConfig } from "./cloud-config.js";
+import type { AddonArgs } from "../kubernetes-objects/addon.js";
+import type { CloudConfig } from "./cloud-config-secret.js";
 
 /** Arguments of {@link CloudController}. */
 export interface CloudControllerArgs extends AddonArgs {

@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon, balancerTimeouts } from "../support/addon.js";
+import { Addon, balancerTimeouts } from "../kubernetes-objects/addon.js";
 import {
   ingressClass,
   ofAddress,
@@ -12,8 +12,8 @@ import {
   traefikService,
   type TraefikSettings,
 } from "./manifests/traefik.js";
-import type { AddonArgs } from "../support/addon.js";
-import type { Balancing } from "./manifests/balanced.js";
+import type { AddonArgs } from "../kubernetes-objects/addon.js";
+import type { Balancing } from "./manifests/load-balanced-service.js";
 
 /** Arguments of {@link IngressController}. Every argument can change in place. */
 export interface IngressControllerArgs extends AddonArgs, Omit<TraefikSettings, "shown"> {

@@ -1,10 +1,10 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import type { ClusterSpec } from "../spec/cluster-spec.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { ServerCertificate } from "../identity/webhook-certificate.js";
-import { checksum } from "../support/checksum.js";
-import { Addon, type AddonArgs } from "../support/addon.js";
-import type { CloudAccess } from "./cloud-config.js";
+import { checksum } from "../pulumi/checksum.js";
+import { Addon, type AddonArgs } from "../kubernetes-objects/addon.js";
+import type { CloudAccess } from "./cloud-config-secret.js";
 import { keystoneDaemonSet, keystonePolicy, keystoneSecret } from "./manifests/keystone-auth.js";
 
 type Specified = NonNullable<ClusterSpec["kubernetes"]["keystone"]>;

@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
-import { Addon } from "../support/addon.js";
+import { Addon } from "../kubernetes-objects/addon.js";
 import {
   metricsApi,
   metricsReader,
@@ -9,7 +9,7 @@ import {
   metricsService,
   type MetricsServerSettings,
 } from "./manifests/metrics-server.js";
-import type { AddonArgs } from "../support/addon.js";
+import type { AddonArgs } from "../kubernetes-objects/addon.js";
 
 /** Arguments of {@link MetricsServer}. Every argument can change in place. */
 export interface MetricsServerArgs extends AddonArgs, MetricsServerSettings {}

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon, balancerTimeouts } from "../support/addon.js";
+import { Addon, balancerTimeouts } from "../kubernetes-objects/addon.js";
 import {
   dataClaim,
   sampleClaim,
@@ -16,9 +16,9 @@ import {
   writerScript,
   writerStatefulSet,
 } from "./manifests/samples.js";
-import type { SampleServices } from "../spec/sample-services.js";
-import type { AddonArgs } from "../support/addon.js";
-import type { Balancing } from "./manifests/balanced.js";
+import type { SampleServices } from "../config/load-balancing/sample-services.js";
+import type { AddonArgs } from "../kubernetes-objects/addon.js";
+import type { Balancing } from "./manifests/load-balanced-service.js";
 
 /** Arguments of {@link Samples}. */
 export interface SamplesArgs extends AddonArgs {
@@ -121,7 +121,7 @@ export class Samples extends Addon {
   }
 
   #createWriter(args: SamplesArgs, namespace: pulumi.Resource) {
-    const script = readFileSync(join(__dirname, "scripts", "write-and-read-back.sh"), "utf8");
+    const script = readFileSync(join(__dirname, "write-and-read-back.sh"), "utf8");
     const scripts = this.object(kubernetes.core.v1.ConfigMap, "scripts", writerScript(script), {
       // order: objects need their namespace.
       dependsOn: [namespace],

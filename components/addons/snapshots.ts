@@ -1,13 +1,13 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
-import { Addon } from "../support/addon.js";
+import { Addon } from "../kubernetes-objects/addon.js";
 import {
   snapshotClass,
   snapshotController,
   snapshotControllerAccess,
   snapshotKinds,
 } from "./manifests/snapshots.js";
-import type { AddonArgs } from "../support/addon.js";
+import type { AddonArgs } from "../kubernetes-objects/addon.js";
 
 /** Arguments of {@link Snapshots}. */
 export interface SnapshotsArgs extends AddonArgs {

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import { Addressed, type Outside } from "../network/floating-address.js";
-import { existingFloatingIp, type EndpointSpec } from "../spec/endpoint.js";
-import type { Operator } from "../support/operator.js";
+import { Addressed, type Outside } from "../network/public-address.js";
+import { existingFloatingIp, type EndpointSpec } from "../config/load-balancing/endpoint.js";
+import type { Operator } from "../lookup/local-context.js";
 import {
   keepalivedConfig,
   noVirtualIp,
@@ -9,7 +9,7 @@ import {
   type virtualIpValues,
 } from "./keepalived-documents.js";
 
-/** Variables that scripts/virtual-ip.sh reads. */
+/** Variables that virtual-ip.sh reads. */
 export type VirtualIpValues = Readonly<
   Record<(typeof virtualIpValues)[number], pulumi.Input<string>>
 >;
@@ -120,7 +120,7 @@ export abstract class Endpoint extends Addressed {
   abstract admit(controlPlane: Admitted, leave?: pulumi.Resource): void;
 
   /**
-   * Returns the variables of scripts/virtual-ip.sh for the control plane at `position`.
+   * Returns the variables of virtual-ip.sh for the control plane at `position`.
    * `controlPlanes` are the addresses of all control planes, by position.
    */
   scriptValues(position: number, controlPlanes: readonly pulumi.Input<string>[]): VirtualIpValues {

@@ -1,10 +1,10 @@
 import { apiPort } from "../../base/ports.js";
 
-/** Variables that scripts/virtual-ip.sh reads. */
+/** Variables that virtual-ip.sh reads. */
 export const virtualIpValues = ["VIRTUAL_IP", "VIRTUAL_IP_CONFIG", "VIRTUAL_IP_READY"] as const;
 
 /**
- * Variables of scripts/virtual-ip.sh for endpoints without a virtual IP. The script then disables
+ * Variables of virtual-ip.sh for endpoints without a virtual IP. The script then disables
  * keepalived, which a former kind of endpoint may have enabled.
  */
 export const noVirtualIp = { VIRTUAL_IP: "", VIRTUAL_IP_CONFIG: "", VIRTUAL_IP_READY: "" } as const;
@@ -18,7 +18,7 @@ export interface VirtualIp {
 }
 
 /**
- * Placeholder for the network interface of the machine's address, which scripts/virtual-ip.sh fills
+ * Placeholder for the network interface of the machine's address, which virtual-ip.sh fills
  * in.
  */
 export const interfacePlaceholder = "@INTERFACE@";

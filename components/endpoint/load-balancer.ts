@@ -1,11 +1,11 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { apiPort } from "../../base/ports.js";
-import { descriptionOf, tagsOf } from "../identity/cluster-mark.js";
-import { addressOf } from "../../base/addresses.js";
+import { descriptionOf, tagsOf } from "../identity/resource-tags.js";
+import { addressOf } from "../../base/ip-addresses.js";
 import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
-import { isOvn, listenerRanges } from "../spec/traits/endpoint.js";
-import { balancerOptions, customTimeouts, monitoring, placed } from "./octavia.js";
+import { isOvn, listenerRanges } from "../config/load-balancing/endpoint-traits.js";
+import { balancerOptions, customTimeouts, monitoring, placed } from "./load-balancer-options.js";
 
 type Args = EndpointArgs<"load-balancer">;
 

@@ -1,7 +1,7 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import { descriptionOf, tagsOf } from "../identity/cluster-mark.js";
-import { addressOf } from "../../base/addresses.js";
+import { descriptionOf, tagsOf } from "../identity/resource-tags.js";
+import { addressOf } from "../../base/ip-addresses.js";
 import { Endpoint, type EndpointArgs } from "./endpoint.js";
 
 /**

@@ -1,7 +1,7 @@
-import { splitReference } from "../../base/images.js";
+import { splitReference } from "../../base/versions/container-images.js";
 import { etcdPorts } from "../../base/ports.js";
 import { toYaml } from "../../base/yaml.js";
-import { kubeadmVersion } from "../../base/versions.js";
+import { kubeadmVersion } from "../../base/versions/pinned-versions.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -22,7 +22,7 @@ export interface EtcdSettings {
 
 /**
  * Placeholders for values that only the machine knows when it starts a new etcd or joins an
- * existing one (scripts/member.sh).
+ * existing one (scripts/etcd-member.sh).
  */
 const placeholders = { state: "@STATE@", cluster: "@INITIAL_CLUSTER@" } as const;
 
@@ -80,7 +80,7 @@ export const kubeletDocument = (own: Fields): string =>
 
 /**
  * Directory on control planes for the client certificate with which the API server connects to etcd
- * (scripts/client.sh).
+ * (scripts/client-certificate.sh).
  */
 const home = "/etc/kubernetes/etcd";
 

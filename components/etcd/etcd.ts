@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { Access } from "../machine/access.js";
-import type { ClusterSpec } from "../spec/cluster-spec.js";
+import type { Access } from "../machine/ssh-access.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
 import { joinSigner } from "../identity/join-certificate.js";
 import {
   MachineGroup,
@@ -8,13 +8,13 @@ import {
   type MachineGroupArgs,
   type Member,
 } from "../machine/machine-group.js";
-import { joinerValues } from "../machine/peers.js";
+import { joinerValues } from "../machine/join-credentials.js";
 import { preparation, prepareStepOf } from "../machine/preparation.js";
-import { runtimeValues } from "../machine/runtime-values.js";
-import type { Turns } from "../machine/turns.js";
-import { versionValuesOf } from "../machine/version.js";
+import { runtimeValues } from "../machine/secret-values.js";
+import type { Turns } from "../lifecycle/rollout.js";
+import { versionValuesOf } from "../machine/version-scripts.js";
 import { roleTable } from "../plan/roles.js";
-import type { RemoteScript } from "../support/remote-script.js";
+import type { RemoteScript } from "../remote-scripts/remote-script.js";
 import { kubeletDocument, memberDocuments } from "./etcd-documents.js";
 import { etcdLeaveStep, memberStep } from "./member-scripts.js";
 

@@ -1,28 +1,31 @@
-import { versionScripts, versionValues } from "../machine/version.js";
-import { programOf, scriptsBeside } from "../support/static-scripts.js";
-import { stepOf } from "../support/steps.js";
+import { versionScripts, versionValues } from "../machine/version-scripts.js";
+import { programOf, scriptsBeside } from "../remote-scripts/script-texts.js";
+import { stepOf } from "../remote-scripts/script-steps.js";
 
 const read = scriptsBeside(__dirname);
-const asking = [read("../support/scripts/common.sh"), read("../machine/scripts/peers.sh")] as const;
+const asking = [
+  read("../remote-scripts/scripts/common.sh"),
+  read("../machine/scripts/request-join-credentials.sh"),
+] as const;
 
 /** Program on etcd's machines that admits members and signs certificates for control planes. */
-export const etcdMintScript = programOf(__dirname)("scripts/mint.sh");
+export const etcdMintScript = programOf(__dirname)("scripts/issue-etcd-certificates.sh");
 
 /** Programs installed on etcd's machines, by the variable in which the scripts read each. */
 export const memberPrograms = { MINT_SCRIPT: etcdMintScript } as const;
 
 export const memberScripts = [
   ...asking,
-  read("../machine/scripts/offer.sh"),
-  read("../machine/scripts/converge.sh"),
-  read("../machine/scripts/kubelet.sh"),
-  read("../machine/scripts/modes.sh"),
+  read("../machine/scripts/allow-join-requests.sh"),
+  read("../machine/scripts/restart-with-rollback.sh"),
+  read("../machine/scripts/configure-kubelet.sh"),
+  read("../machine/scripts/file-modes.sh"),
   ...versionScripts,
-  read("scripts/upgrade.sh"),
-  read("scripts/member.sh"),
+  read("scripts/upgrade-etcd.sh"),
+  read("scripts/etcd-member.sh"),
 ] as const;
-export const clientScripts = [...asking, read("scripts/client.sh")] as const;
-export const leaveScripts = [asking[0], read("scripts/leave.sh")] as const;
+export const clientScripts = [...asking, read("scripts/client-certificate.sh")] as const;
+export const leaveScripts = [asking[0], read("scripts/leave-etcd.sh")] as const;
 
 export const memberStep = stepOf("member", {
   scripts: memberScripts,
@@ -33,7 +36,7 @@ export const clientStep = stepOf("client", { scripts: clientScripts });
 export const etcdLeaveStep = stepOf("etcd-leave", { scripts: leaveScripts });
 
 const askerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "NODE_NAME"] as const;
-/** Variables that scripts/member.sh and the scripts before it read. */
+/** Variables that scripts/etcd-member.sh and the scripts before it read. */
 export const memberValues = [
   ...askerValues,
   ...versionValues,
@@ -46,7 +49,7 @@ export const memberValues = [
   "KUBELET",
   "AFTER_KUBEADM",
 ] as const;
-/** Variables that scripts/leave.sh reads. */
+/** Variables that scripts/leave-etcd.sh reads. */
 export const leaveValues = ["NODE_NAME", "LEAVING_ADDRESS"] as const;
-/** Variables that scripts/client.sh and the scripts before it read. */
+/** Variables that scripts/client-certificate.sh and the scripts before it read. */
 export const clientValues = [...askerValues, "ETCD"] as const;

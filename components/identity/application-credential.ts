@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import { accessRulesOf, type AccessRule } from "../../cloud/access-rules.js";
-import { rolesOf } from "../../cloud/cluster-credential.js";
-import { credentialDescription, nameInCloud } from "../../cloud/ownership.js";
-import { Component } from "../support/component.js";
-import type { CloudScope } from "../../cloud/scope.js";
-import { routedByCloud } from "../pod-network/kinds.js";
-import type { ClusterSpec } from "../spec/cluster-spec.js";
-import { certificateIn } from "../spec/certificates.js";
+import { accessRulesOf, type AccessRule } from "../../openstack/auth/access-rules.js";
+import { rolesOf } from "../../openstack/checks/cluster-credential.js";
+import { credentialDescription, nameInCloud } from "../../openstack/inventory/ownership.js";
+import { Component } from "../pulumi/component.js";
+import type { CloudScope } from "../../openstack/auth/cloud-scope.js";
+import { routedByCloud } from "../pod-network/pod-network-kinds.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
+import { certificateIn } from "../config/load-balancing/barbican-certificates.js";
 import { loginWith, type CloudLogin } from "./cloud-login.js";
-import type { ClusterMarkInput } from "./cluster-mark.js";
+import type { ClusterMarkInput } from "./resource-tags.js";
 
 export interface ApplicationCredentialArgs {
   readonly mark: ClusterMarkInput;

@@ -1,8 +1,8 @@
 import { scryptSync } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
-import { usualDomain } from "../../cloud/service-user.js";
-import type { CloudScope } from "../../cloud/scope.js";
-import type { ClusterSpec } from "../spec/cluster-spec.js";
+import { usualDomain } from "../../openstack/checks/service-user.js";
+import type { CloudScope } from "../../openstack/auth/cloud-scope.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
 
 /**
  * Login of the cluster's controllers in OpenStack. The fields are named like keys of cloud.conf,

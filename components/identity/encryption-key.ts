@@ -1,4 +1,4 @@
-import { derive } from "./wire.js";
+import { derive } from "./openssh-encoding.js";
 
 /**
  * Returns the key with which API servers encrypt Secrets, in base64. The same seed always gives the

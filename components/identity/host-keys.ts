@@ -1,4 +1,4 @@
-import { algorithm, derive, field, publicBlob, publicBytes } from "./wire.js";
+import { algorithm, derive, field, publicBlob, publicBytes } from "./openssh-encoding.js";
 
 /** SSH key of type ed25519. */
 export interface SshKey {

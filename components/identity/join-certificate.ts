@@ -9,7 +9,7 @@ import {
   publicBytes,
   uint32,
   uint64,
-} from "./wire.js";
+} from "./openssh-encoding.js";
 
 /** User on control planes and etcd's machines who can log in with a certificate only. */
 export const joinUser = "stackadm-join";

@@ -1,5 +1,5 @@
 import { sign } from "node:crypto";
-import { derive, privateKeyOf, publicBytes } from "./wire.js";
+import { derive, privateKeyOf, publicBytes } from "./openssh-encoding.js";
 
 /** Private key of a server and its self-signed certificate, both PEM. */
 export interface ServerCertificate {

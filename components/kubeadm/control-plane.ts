@@ -1,11 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { apiPort } from "../../base/ports.js";
-import { nameInCloud } from "../../cloud/ownership.js";
-import { through } from "../access/access.js";
-import type { Access } from "../machine/access.js";
-import type { ClusterSpec } from "../spec/cluster-spec.js";
+import { nameInCloud } from "../../openstack/inventory/ownership.js";
+import { through } from "../access/ssh-route.js";
+import type { Access } from "../machine/ssh-access.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
-import { endpointTraits } from "../spec/traits/endpoint.js";
+import { endpointTraits } from "../config/load-balancing/endpoint-traits.js";
 import type { Etcd } from "../etcd/etcd.js";
 import { externalEtcd, localEtcd } from "../etcd/etcd-documents.js";
 import { clientStep } from "../etcd/member-scripts.js";
@@ -13,28 +13,28 @@ import { encryptionKey } from "../identity/encryption-key.js";
 import { joinSigner } from "../identity/join-certificate.js";
 import type { MachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
-import { joinerValues } from "../machine/peers.js";
+import { joinerValues } from "../machine/join-credentials.js";
 import { preparation, prepareStepOf } from "../machine/preparation.js";
-import { runtimeValues } from "../machine/runtime-values.js";
-import type { Turns } from "../machine/turns.js";
-import { rangesOf } from "../../base/addresses.js";
-import { podNetworkTraits } from "../pod-network/kinds.js";
+import { runtimeValues } from "../machine/secret-values.js";
+import type { Turns } from "../lifecycle/rollout.js";
+import { rangesOf } from "../../base/ip-addresses.js";
+import { podNetworkTraits } from "../pod-network/pod-network-kinds.js";
 import { planCluster } from "../plan/cluster-plan.js";
-import { RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
+import { RemoteScript, type RemoteScriptArgs } from "../remote-scripts/remote-script.js";
 import {
   configurationFiles,
   configurationText,
   configuredBlocks,
   kubeletText,
   proxyText,
-} from "./configuration.js";
-import { initDocuments } from "./documents.js";
-import { encryptionFile } from "./encryption.js";
+} from "./component-configuration.js";
+import { initDocuments } from "./kubeadm-documents.js";
+import { encryptionFile } from "./secrets-encryption.js";
 import { kubeletFieldsOf } from "./hardening.js";
-import { factsOf, joinDocumentOf, webhookOf, type ClusterFacts } from "./joining.js";
-import { NodeGroup } from "./node-group.js";
-import { patchesBlock, patchFiles } from "./patches.js";
-import { nodeMarks } from "./node-marks.js";
+import { factsOf, joinDocumentOf, webhookOf, type ClusterFacts } from "./cluster-facts.js";
+import { NodeGroup } from "./abstract-node-group.js";
+import { patchesBlock, patchFiles } from "./static-pod-patches.js";
+import { nodeMarks } from "./labels-and-taints.js";
 import {
   controlPlaneStep,
   renewalMinute,
@@ -50,7 +50,10 @@ export interface ControlPlaneArgs extends Omit<MachineGroupArgs, "generationOf" 
 
 export interface FormArgs {
   readonly spec: ClusterSpec;
-  /** Values that a cluster keeps for life; its machines check them again (scripts/frozen.sh). */
+  /**
+   * Values that a cluster keeps for life; its machines check them again
+   * (scripts/immutable-values.sh).
+   */
   readonly frozen: { readonly lines: pulumi.Output<string> };
   readonly machines: MachineSettings;
   readonly endpoint: Endpoint;

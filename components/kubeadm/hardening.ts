@@ -1,5 +1,5 @@
-import type { ClusterSpec } from "../spec/cluster-spec.js";
-import { podNetworkNamespaces } from "../pod-network/kinds.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
+import { podNetworkNamespaces } from "../pod-network/pod-network-kinds.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Kubernetes = Pick<
@@ -59,7 +59,8 @@ function plugins({ apiServer: { extraArgs } }: Kubernetes): Flags {
 const ownsAdmission = (extraArgs: Flags): boolean => !(admissionFlag in extraArgs);
 
 /**
- * Returns whether the cluster's CA signs the serving certificates of kubelets (scripts/serving.sh).
+ * Returns whether the cluster's CA signs the serving certificates of kubelets
+ * (scripts/programs/approve-kubelet-certificates.sh).
  */
 export const signsKubelets = (kubernetes: KubeletArgs): boolean =>
   kubeletFields(kubernetes)[ownCertificate] === true;

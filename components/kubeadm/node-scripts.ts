@@ -1,40 +1,50 @@
-import type { ClusterSpec } from "../spec/cluster-spec.js";
-import { versionScripts, versionValues, versionValuesOf } from "../machine/version.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
+import { versionScripts, versionValues, versionValuesOf } from "../machine/version-scripts.js";
 import { virtualIpValues } from "../endpoint/keepalived-documents.js";
-import { programOf, scriptsBeside } from "../support/static-scripts.js";
-import { stepOf } from "../support/steps.js";
+import { programOf, scriptsBeside } from "../remote-scripts/script-texts.js";
+import { stepOf } from "../remote-scripts/script-steps.js";
 
 const read = scriptsBeside(__dirname);
 const program = programOf(__dirname);
-const common = read("../support/scripts/common.sh");
-const joining = [common, read("../machine/scripts/peers.sh"), read("scripts/api-name.sh")];
+const common = read("../remote-scripts/scripts/common.sh");
+const joining = [
+  common,
+  read("../machine/scripts/request-join-credentials.sh"),
+  read("scripts/api-name.sh"),
+];
 
-const converge = read("../machine/scripts/converge.sh");
-const staticPods = read("scripts/static-pods.sh");
+const converge = read("../machine/scripts/restart-with-rollback.sh");
+const staticPods = read("scripts/static-pod-health.sh");
 const kubelet = [
   converge,
-  read("../machine/scripts/kubelet.sh"),
-  read("../machine/scripts/modes.sh"),
+  read("../machine/scripts/configure-kubelet.sh"),
+  read("../machine/scripts/file-modes.sh"),
 ];
-const takeBack = read("scripts/take-back.sh");
-const draining = read("scripts/drain.sh");
-const upgrading = [...versionScripts, read("scripts/upgrade.sh")];
+const takeBack = read("scripts/undo-release.sh");
+const draining = read("scripts/drain-nodes.sh");
+const upgrading = [...versionScripts, read("scripts/upgrade-node.sh")];
 
 /** Program on control planes that admits joining machines and reports when they are Ready. */
-export const mintScript = program("scripts/mint.sh");
+export const mintScript = program("scripts/programs/issue-join-credentials.sh");
 /** Program on control planes that drains nodes while their kubelet is upgraded. */
-export const retireScript = program("scripts/drain.sh", "scripts/retire.sh");
-/** Program on control planes that sets labels and taints of nodes (keep-marks.sh installs it). */
-export const marksScript = program("scripts/marks.sh");
+export const retireScript = program(
+  "scripts/drain-nodes.sh",
+  "scripts/programs/drain-for-upgrade.sh",
+);
+/**
+ * Program on control planes that sets labels and taints of nodes (install-labels-and-taints.sh
+ * installs it).
+ */
+export const marksScript = program("scripts/programs/set-labels-and-taints.sh");
 /** Program on control planes that starts to encrypt Secrets when all of them can decrypt. */
-export const encryptionScript = program("scripts/encrypt.sh");
+export const encryptionScript = program("scripts/programs/start-encryption.sh");
 /** Program on control planes that approves kubelets' serving certificates. */
-export const servingScript = program("scripts/serving.sh");
+export const servingScript = program("scripts/programs/approve-kubelet-certificates.sh");
 /** Program on control planes that renews kubeadm's certificates before they expire. */
 export const renewScript = program(
-  "../machine/scripts/converge.sh",
-  "scripts/static-pods.sh",
-  "scripts/renew.sh",
+  "../machine/scripts/restart-with-rollback.sh",
+  "scripts/static-pod-health.sh",
+  "scripts/programs/renew-certificates.sh",
 );
 
 /** Programs installed on control planes, by the variable in which control-plane.sh reads each. */
@@ -51,29 +61,37 @@ export const controlPlaneScripts = [
   ...joining,
   ...kubelet,
   ...upgrading,
-  read("scripts/frozen.sh"),
-  read("scripts/certificate.sh"),
-  read("scripts/renewal.sh"),
-  read("scripts/encryption.sh"),
+  read("scripts/immutable-values.sh"),
+  read("scripts/api-server-certificate.sh"),
+  read("scripts/install-certificate-renewal.sh"),
+  read("scripts/install-encryption.sh"),
   staticPods,
-  read("scripts/configuration.sh"),
-  read("scripts/dns.sh"),
-  read("scripts/cluster-kubelet.sh"),
-  read("scripts/signed-kubelets.sh"),
-  read("scripts/kube-proxy.sh"),
+  read("scripts/component-configuration.sh"),
+  read("scripts/coredns-image.sh"),
+  read("scripts/kubelet-configuration.sh"),
+  read("scripts/install-kubelet-certificate-approver.sh"),
+  read("scripts/kube-proxy-configuration.sh"),
   read("scripts/upgrade-control-plane.sh"),
-  read("../machine/scripts/offer.sh"),
-  read("scripts/keep-marks.sh"),
+  read("../machine/scripts/allow-join-requests.sh"),
+  read("scripts/install-labels-and-taints.sh"),
   takeBack,
-  read("../endpoint/scripts/virtual-ip.sh"),
-  read("scripts/control-plane.sh"),
+  read("../endpoint/virtual-ip.sh"),
+  read("scripts/steps/control-plane.sh"),
 ] as const;
-export const joinScripts = [...joining, ...kubelet, ...upgrading, read("scripts/join.sh")] as const;
+export const joinScripts = [
+  ...joining,
+  ...kubelet,
+  ...upgrading,
+  read("scripts/steps/join-node.sh"),
+] as const;
 
-export const leaveScripts = [common, draining, read("scripts/leave.sh")] as const;
-const releasing = [common, takeBack, read("scripts/release.sh")];
-export const teardownScripts = [...releasing, read("scripts/teardown.sh")] as const;
-export const snapshotsScripts = [...releasing, read("scripts/snapshots.sh")] as const;
+export const leaveScripts = [common, draining, read("scripts/steps/remove-node.sh")] as const;
+const releasing = [common, takeBack, read("scripts/release-functions.sh")];
+export const teardownScripts = [
+  ...releasing,
+  read("scripts/steps/release-cluster-objects.sh"),
+] as const;
+export const snapshotsScripts = [...releasing, read("scripts/steps/release-snapshots.sh")] as const;
 
 export const controlPlaneStep = stepOf("control-plane", {
   scripts: controlPlaneScripts,
@@ -91,10 +109,13 @@ export const snapshotsStep = stepOf("snapshots", { scripts: snapshotsScripts });
  */
 export const renewalMinute = (position: number): string => String(12 * position).padStart(2, "0");
 
-/** Variables of every joining machine (machine/scripts/peers.sh, scripts/api-name.sh). */
+/**
+ * Variables of every joining machine (machine/scripts/request-join-credentials.sh,
+ * scripts/api-name.sh).
+ */
 const joinerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "API_NAME"] as const;
 
-/** Variables that scripts/upgrade.sh and the scripts before it read. */
+/** Variables that scripts/upgrade-node.sh and the scripts before it read. */
 const upgradeValues = [...versionValues, "IGNORED_ERRORS"] as const;
 
 /** Returns the values of {@link upgradeValues}. */
@@ -105,7 +126,7 @@ export const upgradeValuesOf = (
   IGNORED_ERRORS: spec.kubernetes.ignorePreflightErrors.join(","),
 });
 
-/** Variables that scripts/control-plane.sh and the scripts before it read. */
+/** Variables that scripts/steps/control-plane.sh and the scripts before it read. */
 export const controlPlaneValues = [
   ...joinerValues,
   ...upgradeValues,
@@ -131,7 +152,7 @@ export const controlPlaneValues = [
   "AFTER_KUBEADM",
   ...virtualIpValues,
 ] as const;
-/** Variables that scripts/join.sh and the scripts before it read. */
+/** Variables that scripts/steps/join-node.sh and the scripts before it read. */
 export const joinValues = [
   ...joinerValues,
   ...upgradeValues,
@@ -143,7 +164,10 @@ export const joinValues = [
   "KUBELET_CONFIGURATION",
   "AFTER_KUBEADM",
 ] as const;
-/** Variables that scripts/leave.sh reads. */
+/** Variables that scripts/steps/remove-node.sh reads. */
 export const leaveValues = ["NODE_NAME", "LEAVING_SERVER", "LEAVING_ADDRESS", "LEAVES"] as const;
-/** Variables that scripts/teardown.sh reads; the cluster answers everything else. */
+/**
+ * Variables that scripts/steps/release-cluster-objects.sh reads; the cluster answers everything
+ * else.
+ */
 export const teardownValues = ["OTHERS"] as const;

@@ -1,19 +1,19 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { Access } from "../machine/access.js";
-import type { ClusterSpec } from "../spec/cluster-spec.js";
+import type { Access } from "../machine/ssh-access.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { MachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
 import { preparation, prepareStepOf } from "../machine/preparation.js";
-import { runtimeValues, type InTurn } from "../machine/runtime-values.js";
-import type { Turns } from "../machine/turns.js";
-import type { RemoteScript } from "../support/remote-script.js";
-import { kubeletText } from "./configuration.js";
+import { runtimeValues, type InTurn } from "../machine/secret-values.js";
+import type { Turns } from "../lifecycle/rollout.js";
+import type { RemoteScript } from "../remote-scripts/remote-script.js";
+import { kubeletText } from "./component-configuration.js";
 import type { ControlPlane } from "./control-plane.js";
 import { kubeletFieldsOf } from "./hardening.js";
-import { joinerValues } from "../machine/peers.js";
-import { joinDocumentOf, type ClusterFacts } from "./joining.js";
-import { NodeGroup } from "./node-group.js";
+import { joinerValues } from "../machine/join-credentials.js";
+import { joinDocumentOf, type ClusterFacts } from "./cluster-facts.js";
+import { NodeGroup } from "./abstract-node-group.js";
 import { joinStep, upgradeValuesOf } from "./node-scripts.js";
 
 export interface WorkerPoolArgs extends Omit<MachineGroupArgs, "generationOf" | "steps"> {

@@ -1,8 +1,12 @@
 /** Images that a machine pulls before its pods need them (pure). */
-import { imageTable, kubeadmImages, type KubeadmImage } from "../../base/images.js";
+import {
+  imageTable,
+  kubeadmImages,
+  type KubeadmImage,
+} from "../../base/versions/container-images.js";
 import { rolesOf, type Role } from "../plan/roles.js";
-import { podNetworkTraits } from "../pod-network/kinds.js";
-import type { ClusterSpec } from "../spec/cluster-spec.js";
+import { podNetworkTraits } from "../pod-network/pod-network-kinds.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
 
 /**
  * Returns the images that a machine of this role pulls early, in addition to the images in

@@ -1,18 +1,22 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import type { Access } from "./access.js";
+import type { Access } from "./ssh-access.js";
 import type { PlannedGroup, PlannedMachine } from "../plan/cluster-plan.js";
 import { livesByMajority, roleTable, type Leave } from "../plan/roles.js";
-import { serverGroupNameOf } from "../identity/cluster-mark.js";
-import { securityGroupIn } from "../support/catalog.js";
-import { Component } from "../support/component.js";
-import { policyOf } from "../support/openstack-plugin.js";
-import { CopiedScripts, RemoteScript, type RemoteScriptArgs } from "../support/remote-script.js";
-import { copyName, type Step } from "../support/steps.js";
+import { serverGroupNameOf } from "../identity/resource-tags.js";
+import { securityGroupIn } from "../lookup/cloud-lookup.js";
+import { Component } from "../pulumi/component.js";
+import { policyOf } from "../pulumi/openstack-plugin.js";
+import {
+  CopiedScripts,
+  RemoteScript,
+  type RemoteScriptArgs,
+} from "../remote-scripts/remote-script.js";
+import { copyName, type Step } from "../remote-scripts/script-steps.js";
 import { Machine, type MachineSettings } from "./machine.js";
-import { ipv6Values } from "./ipv6.js";
+import { ipv6Values } from "./ipv6-script.js";
 import { prepareStepOf } from "./preparation.js";
-import { guarded } from "./runtime-values.js";
+import { guarded } from "./secret-values.js";
 
 export interface MachineGroupArgs {
   readonly plan: PlannedGroup;

@@ -5,24 +5,24 @@ import {
   metadataOf,
   tagsOf,
   type ClusterMarkInput,
-} from "../identity/cluster-mark.js";
+} from "../identity/resource-tags.js";
 import { deriveKey, hostKeyPurpose } from "../identity/host-keys.js";
-import { addressOf } from "../../base/addresses.js";
-import type { AdminNetwork } from "../network/admin-network.js";
+import { addressOf } from "../../base/ip-addresses.js";
+import type { AdminNetwork } from "../network/second-interface-network.js";
 import type { PlannedMachine } from "../plan/cluster-plan.js";
-import { adminPortName } from "../plan/names.js";
+import { adminPortName } from "../plan/object-names.js";
 import { roleTable } from "../plan/roles.js";
 import { volumeLines, type PlannedVolume } from "../plan/volumes.js";
-import type { CloudFacts } from "../support/catalog.js";
-import { Component } from "../support/component.js";
-import { generationMark } from "../support/server-marks.js";
-import type { FailedMachines, ReachedServer } from "../support/failed-machines.js";
-import { knownAfter } from "../support/settled.js";
-import type { Connection, SshHop } from "../support/remote-script.js";
+import type { CloudFacts } from "../lookup/cloud-lookup.js";
+import { Component } from "../pulumi/component.js";
+import { generationMark } from "../lookup/server-metadata.js";
+import type { FailedMachines, ReachedServer } from "../lifecycle/boot-failures.js";
+import { knownAfter } from "../pulumi/await-output.js";
+import type { Connection, SshHop } from "../remote-scripts/remote-script.js";
 import type { MachinesIpv6 } from "../network/network.js";
 import type { SecondInterface } from "./second-interface.js";
 import { userData } from "./user-data.js";
-import { blockDevices, type MachineVolume } from "./volumes.js";
+import { blockDevices, type MachineVolume } from "./block-devices.js";
 
 /** Settings that all machines of a cluster have in common. */
 export interface MachineSettings {
@@ -82,7 +82,7 @@ export class Machine extends Component {
   /** Public host key: `ssh-ed25519 AAAA...`. */
   readonly hostKey: pulumi.Output<string>;
   readonly server: openstack.compute.Instance;
-  /** Lines about the volumes for scripts/volumes.sh. */
+  /** Lines about the volumes for scripts/prepare/mount-volumes.sh. */
   readonly volumes: pulumi.Output<string>;
   readonly #user: string;
 

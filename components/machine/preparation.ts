@@ -1,20 +1,20 @@
-import type { ClusterSpec } from "../spec/cluster-spec.js";
-import { keyIn } from "../spec/machines.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
+import { keyIn } from "../config/machines/machines.js";
 import { taintText, type OwnSteps, type Taint } from "../plan/cluster-plan.js";
 import { roleTable, rolesOf, type Role } from "../plan/roles.js";
-import { podNetworkTraits } from "../pod-network/kinds.js";
-import { packageSeries } from "../../base/versions.js";
+import { podNetworkTraits } from "../pod-network/pod-network-kinds.js";
+import { packageSeries } from "../../base/versions/pinned-versions.js";
 import { containerdConfig } from "./containerd-documents.js";
 import { earlyImages, pulledEarly } from "./early-images.js";
 import { registryFiles } from "./registry-documents.js";
-import { scriptsBeside } from "../support/static-scripts.js";
-import { stepOf, type Step } from "../support/steps.js";
-import { ipv6Script } from "./ipv6.js";
-import { newestPackages, packageScripts, packageValuesOf } from "./version.js";
+import { scriptsBeside } from "../remote-scripts/script-texts.js";
+import { stepOf, type Step } from "../remote-scripts/script-steps.js";
+import { ipv6Script } from "./ipv6-script.js";
+import { newestPackages, packageScripts, packageValuesOf } from "./version-scripts.js";
 
 const read = scriptsBeside(__dirname);
 
-/** Variables that scripts/prepare.sh reads. */
+/** Variables that scripts/prepare/prepare.sh reads. */
 export const prepareValues = [
   "KUBEADM_IMAGES",
   "KUBERNETES_VERSION",
@@ -52,7 +52,7 @@ export const prepareValues = [
 
 /** Scripts that every machine runs, with or without Kubernetes: SSH logins, security updates. */
 export const hostScripts = [
-  read("scripts/logins.sh"),
+  read("scripts/authorized-keys.sh"),
   read("scripts/security-updates.sh"),
 ] as const;
 
@@ -71,18 +71,18 @@ export const hostValues = ({
 
 /** Scripts that prepare a machine for kubeadm, as one text in this order. */
 export const prepareScripts = [
-  read("../support/scripts/common.sh"),
+  read("../remote-scripts/scripts/common.sh"),
   ...packageScripts,
   ...hostScripts,
-  read("scripts/host.sh"),
-  read("scripts/volumes.sh"),
-  read("scripts/disk.sh"),
-  read("scripts/authority.sh"),
-  read("scripts/proxy.sh"),
-  read("scripts/package-key.sh"),
-  read("scripts/registries.sh"),
-  read("scripts/containerd-package.sh"),
-  read("scripts/prepare.sh"),
+  read("scripts/prepare/check-host.sh"),
+  read("scripts/prepare/mount-volumes.sh"),
+  read("scripts/prepare/measure-disk.sh"),
+  read("scripts/prepare/trust-cloud-ca.sh"),
+  read("scripts/prepare/proxy.sh"),
+  read("scripts/prepare/repository-keys.sh"),
+  read("scripts/prepare/containerd-registries.sh"),
+  read("scripts/prepare/containerd-package.sh"),
+  read("scripts/prepare/prepare.sh"),
 ] as const;
 
 /** Step that prepares a machine for kubeadm, without and with IPv6. */
@@ -106,7 +106,7 @@ export interface Additions {
   readonly steps?: Pick<OwnSteps, "beforeKubeadm">;
 }
 
-/** Variables set elsewhere: per machine in machine-group.ts, in turn in runtime-values.ts. */
+/** Variables set elsewhere: per machine in machine-group.ts, in turn in secret-values.ts. */
 type Late = "VOLUMES" | "ADMIN_ADDRESS" | "CLOUD_AUTHORITY" | "REGISTRY_AUTH" | "PROXY";
 
 /** Returns the variables of {@link prepareScripts}, except those of `Late`. */

@@ -1,5 +1,5 @@
 import { Address4 } from "ip-address";
-import type { ClusterSpec } from "../spec/cluster-spec.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
 
 export type ProxySpec = Pick<ClusterSpec, "network" | "endpoint" | "apiName" | "kubernetes">;
 
@@ -104,7 +104,7 @@ function curlConfiguration(proxy: string | undefined, direct: readonly string[])
   return proxy === undefined ? "" : `proxy = "${proxy}"\nnoproxy = "${direct.join(",")}"\n`;
 }
 
-/** Returns the files that scripts/proxy.sh writes, one line `NAME BASE64` each. */
+/** Returns the files that scripts/prepare/proxy.sh writes, one line `NAME BASE64` each. */
 export function proxyFiles(spec: ProxySpec, proxies: Proxies): string {
   const direct = exceptions(spec);
   const { source, key } = spec.kubernetes.packages.containerd;

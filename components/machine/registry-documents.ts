@@ -1,4 +1,4 @@
-import type { ClusterSpec } from "../spec/cluster-spec.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
 
 type Kubernetes = Pick<ClusterSpec["kubernetes"], "registry" | "registries">;
 type Registry = Pick<
@@ -6,7 +6,10 @@ type Registry = Pick<
   "mirrors" | "ca" | "plainHttp"
 >;
 
-/** Directory in which containerd has a directory for each registry host (scripts/registries.sh). */
+/**
+ * Directory in which containerd has a directory for each registry host
+ * (scripts/prepare/containerd-registries.sh).
+ */
 const certificates = "/etc/containerd/certs.d";
 
 /** Returns host and port of an image prefix. */

@@ -1,5 +1,5 @@
 import type { SshKey } from "../identity/host-keys.js";
-import { beginningOf, partBoundary, partTypes } from "../spec/own-parts.js";
+import { beginningOf, partBoundary, partTypes } from "../config/machines/custom-steps.js";
 import { secondInterfaceCommand, type SecondInterface } from "./second-interface.js";
 import { toYaml } from "../../base/yaml.js";
 

@@ -1,8 +1,8 @@
-import { rangesOf } from "../../base/addresses.js";
+import { rangesOf } from "../../base/ip-addresses.js";
 import { entryRole, planCluster, rolesIn } from "../plan/cluster-plan.js";
 import { rolesOf, type Role } from "../plan/roles.js";
-import type { ClusterSpec } from "../spec/cluster-spec.js";
-import { endpointTraits } from "../spec/traits/endpoint.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
+import { endpointTraits } from "../config/load-balancing/endpoint-traits.js";
 import { firewallRules, type FirewallPlan, type FirewallRule } from "./firewall-rules.js";
 
 /** Returns the roles whose machines accept SSH from outside in the cluster's network. */

@@ -1,10 +1,10 @@
 import { Address4 } from "ip-address";
 import { apiPort, etcdPorts } from "../../base/ports.js";
-import { isOvn } from "../spec/traits/endpoint.js";
+import { isOvn } from "../config/load-balancing/endpoint-traits.js";
 import type { SecurityGroup } from "../plan/cluster-plan.js";
 import { nodeRoles, roleTable, type Role } from "../plan/roles.js";
-import { podNetworkTraits, type PodNetworkSpec } from "../pod-network/kinds.js";
-import type { Passage } from "../pod-network/traits.js";
+import { podNetworkTraits, type PodNetworkSpec } from "../pod-network/pod-network-kinds.js";
+import type { Passage } from "../pod-network/pod-network-traits.js";
 
 /**
  * Source of connections: all machines in a security group, including later ones, or an address

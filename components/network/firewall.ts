@@ -1,7 +1,7 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
-import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
-import { Component } from "../support/component.js";
+import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/resource-tags.js";
+import { Component } from "../pulumi/component.js";
 import {
   securityGroupsOf,
   type PlannedSecurityGroup,

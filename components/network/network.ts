@@ -1,13 +1,13 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import { Address4 } from "ip-address";
-import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/cluster-mark.js";
-import { Component } from "../support/component.js";
-import { ipv6SubnetName } from "../plan/names.js";
-import type { Ipv6Spec } from "../spec/ipv6.js";
-import type { FoundNetwork, RouterAddress } from "../support/existing-network.js";
-import { stretchesWithout } from "../../base/addresses.js";
-import type { Outside } from "./floating-address.js";
+import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/resource-tags.js";
+import { Component } from "../pulumi/component.js";
+import { ipv6SubnetName } from "../plan/object-names.js";
+import type { Ipv6Spec } from "../config/network/ipv6.js";
+import type { FoundNetwork, RouterAddress } from "../lookup/existing-network.js";
+import { stretchesWithout } from "../../base/ip-addresses.js";
+import type { Outside } from "./public-address.js";
 
 export interface NetworkArgs {
   readonly mark: ClusterMarkInput;

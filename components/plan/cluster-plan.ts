@@ -1,6 +1,6 @@
-import type { ClusterSpec } from "../spec/cluster-spec.js";
-import type { Spread } from "../spec/group-options.js";
-import type { WrittenVolumes } from "../spec/volumes.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
+import type { Spread } from "../config/machines/group-options.js";
+import type { WrittenVolumes } from "../config/machines/volumes.js";
 import { volumesOf, type PlannedVolume } from "./volumes.js";
 import { roleTable, rolesWith, type Role } from "./roles.js";
 

@@ -1,5 +1,5 @@
-import type { Frozen } from "../spec/frozen.js";
-import type { ClusterSpec } from "../spec/cluster-spec.js";
+import type { Frozen } from "../config/immutable-fields.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
 import {
   controlPlanesOf,
   machinesOf,

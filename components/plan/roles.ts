@@ -1,4 +1,4 @@
-import type { ImageName } from "../../base/images.js";
+import type { ImageName } from "../../base/versions/container-images.js";
 
 /** Role of a machine in the cluster. */
 export type Role = "control-plane" | "worker" | "bastion" | "etcd";
@@ -10,8 +10,8 @@ export const poolLabel = "stackadm.io/pool";
 export type Leave = "drain" | "remove-etcd-member" | "keep-majority";
 
 /**
- * Check that a verification of the cluster makes on a machine (automation/verify/machines.ts), in
- * addition to the check that nodes are Ready.
+ * Check that a verification of the cluster makes on a machine
+ * (automation/verify/etcd-and-bastion.ts), in addition to the check that nodes are Ready.
  */
 export type Proof = "etcd-pod" | "etcd-health" | "login";
 
@@ -45,8 +45,8 @@ export interface RoleRow {
    */
   readonly label?: string;
   /**
-   * Credentials that a joining machine gets (kubeadm/scripts/mint.sh, etcd/scripts/mint.sh).
-   * Machines with `certificates` run an API server.
+   * Credentials that a joining machine gets (kubeadm/scripts/programs/issue-join-credentials.sh,
+   * etcd/scripts/issue-etcd-certificates.sh). Machines with `certificates` run an API server.
    */
   readonly grant: "token" | "certificates" | "membership" | "nothing";
   /** Steps before a server is deleted. Empty: the server is deleted without any step. */

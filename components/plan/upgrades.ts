@@ -1,5 +1,5 @@
-import { compareVersions, minorAfter, minorOf } from "../../base/versions.js";
-import type { ClusterSpec } from "../spec/cluster-spec.js";
+import { compareVersions, minorAfter, minorOf } from "../../base/versions/pinned-versions.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
 import { controlPlanesOf, planCluster, type ClusterPlan } from "./cluster-plan.js";
 import { leavingOf, replacedOf, type Existing } from "./replacements.js";
 

@@ -1,4 +1,8 @@
-import { machinesZone, type WrittenVolume, type WrittenVolumes } from "../spec/volumes.js";
+import {
+  machinesZone,
+  type WrittenVolume,
+  type WrittenVolumes,
+} from "../config/machines/volumes.js";
 
 /** Mount of a volume: path, mode, and the service that must not start without the mount. */
 interface Mount {
@@ -34,8 +38,8 @@ const placed = ({ zone, ...volume }: WrittenVolume, machines = ""): WrittenVolum
 
 /**
  * Returns the volumes of a machine, the root volume first. A volume of the machine (`own`) replaces
- * the volume of the group with the same purpose. `zone` is the machine's zone; spec/volumes.ts
- * requires a zone if a volume refers to it.
+ * the volume of the group with the same purpose. `zone` is the machine's zone;
+ * config/machines/volumes.ts requires a zone if a volume refers to it.
  */
 export const volumesOf = (
   { name: machine, zone }: { readonly name: string; readonly zone: string | undefined },
@@ -71,7 +75,8 @@ export function attachableVolumes(
 }
 
 /**
- * Returns the line of a volume for scripts/volumes.sh: `PURPOSE ID PATH MODE UNIT`, or `root ID`.
+ * Returns the line of a volume for machine/scripts/prepare/mount-volumes.sh: `PURPOSE ID PATH MODE
+ * UNIT`, or `root ID`.
  */
 export function volumeLine(purpose: VolumePurpose, id: string): string {
   const mount = volumePurposes[purpose];

@@ -1,9 +1,9 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
-import type { PinnedManifest } from "../../base/manifests.js";
-import { Addon } from "../support/addon.js";
-import { ProgramError } from "../support/errors.js";
-import type { PinnedFiles } from "../support/pinned-file.js";
+import type { PinnedManifest } from "../../base/versions/pod-network-manifests.js";
+import { Addon } from "../kubernetes-objects/addon.js";
+import { ProgramError } from "../pulumi/errors.js";
+import type { PinnedFiles } from "../lookup/pinned-files.js";
 import { manifestOf } from "./manifest-check.js";
 import {
   isWorkload,

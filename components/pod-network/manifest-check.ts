@@ -1,9 +1,9 @@
-import type { PinnedManifest } from "../../base/manifests.js";
-import type { Problem } from "../support/errors.js";
-import { readPinned, type PinnedFiles } from "../support/pinned-file.js";
+import type { PinnedManifest } from "../../base/versions/pod-network-manifests.js";
+import type { Problem } from "../pulumi/errors.js";
+import { readPinned, type PinnedFiles } from "../lookup/pinned-files.js";
 import { calicoAnchorsOf } from "./calico/manifests.js";
 import { canalAnchors } from "./canal/manifests.js";
-import type { PodNetworkSpec } from "./kinds.js";
+import type { PodNetworkSpec } from "./pod-network-kinds.js";
 import { readManifest, type Anchors, type Manifest } from "./manifest-objects.js";
 
 type ByManifest = Extract<PodNetworkSpec, { readonly manifest: PinnedManifest }>["kind"];

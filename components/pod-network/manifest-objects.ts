@@ -1,8 +1,12 @@
 /** Reads a published manifest and changes its objects (pure). */
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
-import { manifestImage, type ImageRegistry, type OwnImages } from "../../base/images.js";
-import type { Late } from "../support/kubernetes-types.js";
+import {
+  manifestImage,
+  type ImageRegistry,
+  type OwnImages,
+} from "../../base/versions/container-images.js";
+import type { Late } from "../kubernetes-objects/kubernetes-types.js";
 
 const objectSchema = z.looseObject({
   apiVersion: z.string(),

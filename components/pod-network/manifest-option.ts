@@ -1,5 +1,5 @@
-import { publishedManifests } from "../../base/manifests.js";
-import { doc, present, record, text } from "../arguments/values.js";
+import { publishedManifests } from "../../base/versions/pod-network-manifests.js";
+import { doc, present, record, text } from "../schema/fields.js";
 
 /** Returns the schema of the option that replaces a pod network's published manifest. */
 export const manifestOption = (kind: keyof typeof publishedManifests) =>

@@ -1,15 +1,20 @@
 import * as pulumi from "@pulumi/pulumi";
-import { Addon } from "../support/addon.js";
-import type { ClusterRanges } from "../../base/addresses.js";
+import { Addon } from "../kubernetes-objects/addon.js";
+import type { ClusterRanges } from "../../base/ip-addresses.js";
 import { Calico } from "./calico/calico.js";
 import { Canal } from "./canal/canal.js";
 import { Flannel } from "./flannel/flannel.js";
-import { overheadOf, type OptionsOf, type PodNetworkKind, type PodNetworkSpec } from "./kinds.js";
+import {
+  overheadOf,
+  type OptionsOf,
+  type PodNetworkKind,
+  type PodNetworkSpec,
+} from "./pod-network-kinds.js";
 import { KubeRouter } from "./kube-router/kube-router.js";
 import type * as kubernetes from "@pulumi/kubernetes";
-import type { ImageRegistry, ImageTable, OwnImages } from "../../base/images.js";
-import type { PinnedFiles } from "../support/pinned-file.js";
-import type { AddonArgs } from "../support/addon.js";
+import type { ImageRegistry, ImageTable, OwnImages } from "../../base/versions/container-images.js";
+import type { PinnedFiles } from "../lookup/pinned-files.js";
+import type { AddonArgs } from "../kubernetes-objects/addon.js";
 
 /** Kinds of pod networks that the program deploys. */
 export type DeployedKind = Exclude<PodNetworkKind, "none">;

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { writePrivate } from "../../base/files.js";
-import { run } from "../../base/run.js";
+import { writePrivate } from "../../base/atomic-files.js";
+import { run } from "../../base/run-command.js";
 import { withStep, type Progress, type Step } from "../../base/progress.js";
 import { ensureFrontCertificate } from "../front/authority.js";
 import { inContainer, removeContainer, startContainer } from "../host/container.js";

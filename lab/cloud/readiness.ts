@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Step } from "../../base/progress.js";
-import { UserError } from "../../base/user-error.js";
+import { UserError } from "../../base/failures/user-error.js";
 import type { LabSettings } from "../settings.js";
 import { identityUrl, ports, tlsPort } from "./configuration/common.js";
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { writePrivate } from "../../base/files.js";
+import { writePrivate } from "../../base/atomic-files.js";
 import { newAuthority, newCertificate, type Certified } from "../certificates.js";
 import type { LabPaths } from "../settings.js";
 import { hostNames } from "./hosts.js";

@@ -1,7 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Address4 } from "ip-address";
-import { writeWhole } from "../../base/files.js";
+import { writeWhole } from "../../base/atomic-files.js";
 import { hostAptSources, type AptSource } from "../host/packages.js";
 import { suite } from "../packages.js";
 import type { LabPaths, LabSettings } from "../settings.js";

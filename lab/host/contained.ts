@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { UserError } from "../../base/user-error.js";
+import { UserError } from "../../base/failures/user-error.js";
 
 export interface ContainedOptions {
   readonly onLine?: (line: string) => void;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { run, type RunOptions, type RunResult } from "../../base/run.js";
+import { run, type RunOptions, type RunResult } from "../../base/run-command.js";
 import type { LabSettings } from "../settings.js";
 import { cgroupParent, raiseCpuWeight, removeCgroups } from "./cpu-weight.js";
 import { isInstalled } from "./packages.js";

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { run } from "../../base/run.js";
+import { run } from "../../base/run-command.js";
 import type { Step } from "../../base/progress.js";
 
 export interface DebianPackages {

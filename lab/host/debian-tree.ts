@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { run } from "../../base/run.js";
+import { run } from "../../base/run-command.js";
 import type { Step } from "../../base/progress.js";
 import { suite as cloudSuite } from "../packages.js";
 import { heartbeat } from "../kubernetes/heartbeat.js";

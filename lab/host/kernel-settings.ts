@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { writeWhole } from "../../base/files.js";
+import { writeWhole } from "../../base/atomic-files.js";
 
 /**
  * Kernel settings of the whole host that the lab needs: path below /proc/sys -> least value. All

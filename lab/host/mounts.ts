@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { run } from "../../base/run.js";
+import { run } from "../../base/run-command.js";
 import { mountsBelow } from "./kernel-lists.js";
 import { takeDown } from "./take-down.js";
 

@@ -2,8 +2,8 @@ import { lookup } from "node:dns/promises";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { run } from "../../base/run.js";
-import { UserError } from "../../base/user-error.js";
+import { run } from "../../base/run-command.js";
+import { UserError } from "../../base/failures/user-error.js";
 import type { LabPaths, LabSettings } from "../settings.js";
 import {
   raiseKernelSettings,

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { delimiter } from "node:path";
 import { missingCommands } from "../../base/host-packages.js";
-import { run } from "../../base/run.js";
+import { run } from "../../base/run-command.js";
 
 /** Commands that the lab uses on the host, and the Debian packages that contain them. */
 export const hostCommands = {

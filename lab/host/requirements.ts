@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, statfs } from "node:fs/promises";
-import { run } from "../../base/run.js";
-import { UserError } from "../../base/user-error.js";
+import { run } from "../../base/run-command.js";
+import { UserError } from "../../base/failures/user-error.js";
 import type { LabPaths } from "../settings.js";
 import { removeNamespace } from "./network.js";
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { UserError } from "../../base/user-error.js";
+import { UserError } from "../../base/failures/user-error.js";
 
 /** Part of the lab on this host that is to be removed. */
 export interface Remnant {

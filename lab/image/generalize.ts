@@ -1,7 +1,7 @@
 import { chmod, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { writeWhole } from "../../base/files.js";
-import { run } from "../../base/run.js";
+import { writeWhole } from "../../base/atomic-files.js";
+import { run } from "../../base/run-command.js";
 import { runContained } from "../host/contained.js";
 import { stockUnits, type ImageFile } from "./stock.js";
 

@@ -15,8 +15,8 @@ import { join } from "node:path";
 import { quickCompiler } from "../../base/go-build.js";
 import type { Progress, Step } from "../../base/progress.js";
 import { withStep } from "../../base/progress.js";
-import { run } from "../../base/run.js";
-import { UserError } from "../../base/user-error.js";
+import { run } from "../../base/run-command.js";
+import { UserError } from "../../base/failures/user-error.js";
 import type { Component, CSource, ModuleSource, ProgramSource } from "./component.js";
 import {
   goBuildArguments,

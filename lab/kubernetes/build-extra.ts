@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ensureCommands } from "../../base/host-packages.js";
-import type { PinnedManifest } from "../../base/manifests.js";
+import type { PinnedManifest } from "../../base/versions/pod-network-manifests.js";
 import { withStep, type Step } from "../../base/progress.js";
 import { programFile } from "./deb-files.js";
 import { buildCache, building, type KubernetesOptions } from "./build.js";

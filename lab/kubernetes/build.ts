@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { ensureCommands } from "../../base/host-packages.js";
-import { withLock, type LockHolder } from "../../base/lock.js";
+import { withLock, type LockHolder } from "../../base/file-lock.js";
 import { cacheDirectory } from "../../base/paths.js";
 import { withStep, type Progress, type Step } from "../../base/progress.js";
 import { writeDockerRepository, writeKubernetesRepository } from "./apt-repository.js";

@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { run } from "../../base/run.js";
+import { run } from "../../base/run-command.js";
 import type { IndexedFile } from "./apt-index.js";
 import type { BuiltComponent } from "./build-component.js";
 import type { Release } from "./component.js";

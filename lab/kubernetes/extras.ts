@@ -1,5 +1,5 @@
-import { imageTags } from "../../base/images.js";
-import { defaultKubernetesVersion } from "../../base/versions.js";
+import { imageTags } from "../../base/versions/container-images.js";
+import { defaultKubernetesVersion } from "../../base/versions/pinned-versions.js";
 import type { Component, Image } from "./component.js";
 import { image, sidecar } from "./images.js";
 import { moduleSource, podNetworkComponents, sidecarModules } from "./versions.js";

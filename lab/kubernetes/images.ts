@@ -1,5 +1,5 @@
-import type { ImageName } from "../../base/images.js";
-import type { KubernetesMinor } from "../../base/versions.js";
+import type { ImageName } from "../../base/versions/container-images.js";
+import type { KubernetesMinor } from "../../base/versions/pinned-versions.js";
 import type { Image } from "./component.js";
 
 /**

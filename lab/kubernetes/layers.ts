@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Step } from "../../base/progress.js";
-import { run } from "../../base/run.js";
+import { run } from "../../base/run-command.js";
 import { debianTree } from "../host/debian-tree.js";
 import { suite } from "../packages.js";
 import { programFile } from "./deb-files.js";

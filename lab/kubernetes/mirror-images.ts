@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { writeWhole } from "../../base/files.js";
+import { writeWhole } from "../../base/atomic-files.js";
 import { ensureCommands } from "../../base/host-packages.js";
 import { withStep, type Progress } from "../../base/progress.js";
-import { run } from "../../base/run.js";
+import { run } from "../../base/run-command.js";
 import type { Image } from "./component.js";
 import { digestOf } from "./digest.js";
 import { mirrorTools } from "./host-tools.js";

@@ -1,5 +1,5 @@
-import { UserError } from "../../base/user-error.js";
-import { upstreamPackages } from "../../base/versions.js";
+import { UserError } from "../../base/failures/user-error.js";
+import { upstreamPackages } from "../../base/versions/pinned-versions.js";
 
 /**
  * Source of upstream's own packages. Upstream's images are fetched from the registries in their

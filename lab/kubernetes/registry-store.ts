@@ -8,7 +8,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { writeWhole } from "../../base/files.js";
+import { writeWhole } from "../../base/atomic-files.js";
 import { digestOfFile } from "./digest.js";
 import type { Blob, RenderedImage } from "./oci.js";
 

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { writePrivate } from "../../base/files.js";
-import { run } from "../../base/run.js";
+import { writePrivate } from "../../base/atomic-files.js";
+import { run } from "../../base/run-command.js";
 
 /**
  * Key of one of the lab's apt repositories. It signs only the lab's packages and does not leave

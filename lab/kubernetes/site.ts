@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeWhole } from "../../base/files.js";
+import { writeWhole } from "../../base/atomic-files.js";
 import type { BuiltComponent } from "./build-component.js";
 import { componentKey } from "./build-component.js";
 import { differs, madeFrom, type Release } from "./component.js";

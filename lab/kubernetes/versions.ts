@@ -1,11 +1,11 @@
-import { UserError } from "../../base/user-error.js";
-import { imageTags, type ImageName } from "../../base/images.js";
+import { UserError } from "../../base/failures/user-error.js";
+import { imageTags, type ImageName } from "../../base/versions/container-images.js";
 import {
   defaultKubernetesVersion,
   kubernetesMinors,
   minorOf,
   type KubernetesMinor,
-} from "../../base/versions.js";
+} from "../../base/versions/pinned-versions.js";
 import type { Component, ModuleSource, ProgramSource, Release } from "./component.js";
 import { kubernetesModule } from "./go-module.js";
 import { agnhostBuilt, images } from "./images.js";

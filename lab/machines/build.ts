@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { withStep, type Progress, type Step } from "../../base/progress.js";
-import { run } from "../../base/run.js";
+import { run } from "../../base/run-command.js";
 import { runContained } from "../host/contained.js";
 import { debianTree } from "../host/debian-tree.js";
 import { generalize, type Trusted } from "../image/generalize.js";

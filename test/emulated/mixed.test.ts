@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { takeInventory } from "../../cloud/inventory.js";
+import { takeInventory } from "../../openstack/inventory/inventory.js";
 import { givenObjects, type GivenObjects } from "../lab/support/given.js";
 import { claimToKeep, kubectlOn } from "../lab/support/kubectl.js";
 import { EmulatedStack, onePlusOne, upMs } from "./support/emulated-stack.js";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { listObjects } from "../../cloud/inventory.js";
+import { listObjects } from "../../openstack/inventory/inventory.js";
 import type { Point } from "./example.js";
 import { until } from "../lab/support/foreign.js";
 import { kubectlOn } from "../lab/support/kubectl.js";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { Cluster } from "../../components/cluster.js";
-import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
-import { cloudAnswers } from "../support/cloud-answers.js";
-import { exampleArgs } from "../support/examples.js";
-import { graph } from "../support/graph.js";
+import type { ClusterArgs } from "../../components/config/cluster-spec.js";
+import { cloudAnswers } from "../support/cloud/cloud-answers.js";
+import { exampleArgs } from "../support/config/examples.js";
+import { graph } from "../support/graph/graph.js";
 import { inServer } from "../lab/support/machines.js";
 import type { Stack } from "../lab/support/stack.js";
 

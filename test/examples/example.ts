@@ -1,7 +1,7 @@
 import { packageRoot } from "../../base/paths.js";
 import { silent } from "../../base/progress.js";
 import { labAdd } from "../../lab/lab.js";
-import { podNetworkOf } from "../support/pod-networks.js";
+import { podNetworkOf } from "../support/config/pod-networks.js";
 import { changedFiles } from "../../tools/changed-files.js";
 import { say } from "../../tools/line-reporter.js";
 import type { Stack } from "../lab/support/stack.js";

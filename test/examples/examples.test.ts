@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { exampleCluster } from "../support/examples.js";
+import { exampleCluster } from "../support/config/examples.js";
 import { externalAndInternalLb } from "./external-and-internal-lb.js";
 import { haKubeRouter } from "./ha-kube-router.js";
 import { oneControlPlane } from "./one-control-plane.js";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { listObjects } from "../../cloud/inventory.js";
+import { listObjects } from "../../openstack/inventory/inventory.js";
 import { serviceDryRun } from "./dry-run.js";
 import type { Example } from "./example.js";
 import { inServer } from "../lab/support/machines.js";

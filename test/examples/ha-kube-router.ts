@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { KubernetesApi, readKubeAccess } from "../../automation/verify/kubernetes-api.js";
-import { listObjects } from "../../cloud/inventory.js";
-import { listAll } from "../../cloud/listing.js";
+import { KubernetesApi, readKubeAccess } from "../../automation/verify/kubernetes-client.js";
+import { listObjects } from "../../openstack/inventory/inventory.js";
+import { listAll } from "../../openstack/client/paginate.js";
 import { etcdMembers } from "../lab/support/etcd.js";
 import { podNetworkDryRun } from "./dry-run.js";
 import type { Example } from "./example.js";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { KubernetesApi, readKubeAccess } from "../../automation/verify/kubernetes-api.js";
+import { KubernetesApi, readKubeAccess } from "../../automation/verify/kubernetes-client.js";
 import { silent } from "../../base/progress.js";
 import { labAdd } from "../../lab/lab.js";
 import { podNetworkDryRun } from "./dry-run.js";
@@ -8,8 +8,8 @@ import { inServer } from "../lab/support/machines.js";
 import { revealed } from "../lab/support/secrets.js";
 import { openings } from "../lab/support/security-groups.js";
 import type { Stack } from "../lab/support/stack.js";
-import type { Fields } from "../support/graph.js";
-import { sent } from "../support/sent.js";
+import type { Fields } from "../support/graph/graph.js";
+import { sent } from "../support/graph/sent.js";
 import {
   allReady,
   ask,

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { targetOf } from "../../automation/verify/outputs.js";
-import { exchange } from "../../cloud/http.js";
-import { takeInventory } from "../../cloud/inventory.js";
-import { listAll } from "../../cloud/listing.js";
-import { whoAnswers } from "../../cloud/ssh.js";
+import { targetOf } from "../../automation/verify/cluster-outputs.js";
+import { exchange } from "../../openstack/http/http-exchange.js";
+import { takeInventory } from "../../openstack/inventory/inventory.js";
+import { listAll } from "../../openstack/client/paginate.js";
+import { whoAnswers } from "../../base/ssh-client.js";
 import type { Example } from "./example.js";
 import { until } from "../lab/support/foreign.js";
 import { inServer } from "../lab/support/machines.js";
@@ -42,7 +42,6 @@ export const productionHa: Example = {
   sources: [
     "components/access",
     "components/endpoint",
-    "components/ingress",
     "components/machine",
     "components/network",
     "examples/production-ha",

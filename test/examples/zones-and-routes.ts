@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { listAll } from "../../cloud/listing.js";
-import { listObjects } from "../../cloud/inventory.js";
+import { listAll } from "../../openstack/client/paginate.js";
+import { listObjects } from "../../openstack/inventory/inventory.js";
 import type { Example } from "./example.js";
-import { declaredKeys, knownKeys, keysOf } from "../support/cloud-conf-keys.js";
+import { declaredKeys, knownKeys, keysOf } from "../support/config/cloud-conf-keys.js";
 import { until } from "../lab/support/foreign.js";
 import { inServer } from "../lab/support/machines.js";
 import type { Stack } from "../lab/support/stack.js";

@@ -3,8 +3,8 @@ import { factsFor } from "../../bench/support/bare/cloud.js";
 import { DryCloud, dryHands } from "../../bench/support/bare/dry.js";
 import { runBare, type BareRun, type Hands } from "../../bench/support/bare/run.js";
 import { wantedOf } from "../../components/index.js";
-import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
-import { specOf } from "./../support/spec.js";
+import type { ClusterArgs } from "../../components/config/cluster-spec.js";
+import { specOf } from "../support/config/spec.js";
 
 const ofLab: Partial<ClusterArgs> = {
   controlPlane: { flavor: "k8s-control-plane" },

@@ -1,13 +1,13 @@
 import { strict as assert } from "node:assert";
 import { Cluster } from "../../components/cluster.js";
-import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
-import { clusterRows } from "../support/cluster-rows.js";
-import { canaryCredential, canarySeed, cloudAnswers } from "../support/cloud-answers.js";
+import type { ClusterArgs } from "../../components/config/cluster-spec.js";
+import { clusterRows } from "../support/graph/cluster-rows.js";
+import { canaryCredential, canarySeed, cloudAnswers } from "../support/cloud/cloud-answers.js";
 import { golden } from "../support/golden.js";
-import { graph, type Row } from "../support/graph.js";
-import { clear, isSecret, plain } from "../support/secrets.js";
-import { sent } from "../support/sent.js";
-import { smallest } from "../support/spec.js";
+import { graph, type Row } from "../support/graph/graph.js";
+import { clear, isSecret, plain } from "../support/graph/secrets.js";
+import { sent } from "../support/graph/sent.js";
+import { smallest } from "../support/config/spec.js";
 
 const args: ClusterArgs = { ...smallest, zones: ["zone-a", "zone-b"], samples: true };
 const build = (over: Partial<ClusterArgs> = {}): Promise<readonly Row[]> =>
@@ -50,7 +50,7 @@ describe("the graph", () => {
   });
 
   it("is the one that a person reviewed", () => {
-    golden("graph/dev.txt", `${rows.map(line).join("\n\n")}\n`);
+    golden("golden/graph/dev.txt", `${rows.map(line).join("\n\n")}\n`);
   });
 
   it("is the same in a preview of an empty stack, where nothing is known", async () => {

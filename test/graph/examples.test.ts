@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { Cluster } from "../../components/cluster.js";
-import { cloudAnswers } from "../support/cloud-answers.js";
-import { exampleArgs, exampleNames, programFile, programNames } from "../support/examples.js";
+import { cloudAnswers } from "../support/cloud/cloud-answers.js";
+import {
+  exampleArgs,
+  exampleNames,
+  programFile,
+  programNames,
+} from "../support/config/examples.js";
 import { golden } from "../support/golden.js";
-import { graph, type Row } from "../support/graph.js";
-import { programGraph } from "../support/program-graph.js";
+import { graph, type Row } from "../support/graph/graph.js";
+import { programGraph } from "../support/graph/program-graph.js";
 
 describe("the graph of an example", () => {
   const review = (name: string, rows: readonly Row[]): void => {

@@ -1,11 +1,11 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { phaseOf, phases, type Phase } from "../../automation/cluster/phases.js";
+import { phaseOf, phases, type Phase } from "../../automation/pulumi/phases.js";
 import { Cluster } from "../../components/cluster.js";
-import type { ClusterArgs } from "../../components/spec/cluster-spec.js";
-import { cloudAnswers } from "../support/cloud-answers.js";
-import { graph, type Row } from "../support/graph.js";
-import { smallest } from "../support/spec.js";
+import type { ClusterArgs } from "../../components/config/cluster-spec.js";
+import { cloudAnswers } from "../support/cloud/cloud-answers.js";
+import { graph, type Row } from "../support/graph/graph.js";
+import { smallest } from "../support/config/spec.js";
 
 const args: ClusterArgs = { ...smallest, zones: ["zone-a", "zone-b"], samples: true };
 const build = (name: string, over: Partial<ClusterArgs> = {}): Promise<readonly Row[]> =>

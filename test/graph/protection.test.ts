@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
 import { Cluster } from "../../components/cluster.js";
-import { clusterRows } from "../support/cluster-rows.js";
-import { cloudAnswers } from "../support/cloud-answers.js";
-import { graph, type Row } from "../support/graph.js";
-import { smallest } from "../support/spec.js";
+import { clusterRows } from "../support/graph/cluster-rows.js";
+import { cloudAnswers } from "../support/cloud/cloud-answers.js";
+import { graph, type Row } from "../support/graph/graph.js";
+import { smallest } from "../support/config/spec.js";
 
 describe("a protected cluster", () => {
   const build = (protect: boolean): Promise<readonly Row[]> =>

@@ -15,8 +15,8 @@ import { References } from "../../bench/support/terraform/references.js";
 import type { Files } from "../../bench/support/terraform/steps.js";
 import { joinKey } from "../../components/identity/join-certificate.js";
 import { wantedOf } from "../../components/index.js";
-import type { Fields } from "../support/graph.js";
-import { specOf } from "../support/spec.js";
+import type { Fields } from "../support/graph/graph.js";
+import { specOf } from "../support/config/spec.js";
 
 type Resource = Readonly<Record<string, unknown>> & { readonly depends_on: readonly string[] };
 type Provisioner = Readonly<

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
-import { ClusterError } from "../../automation/cluster/cluster-error.js";
-import { identitiesOf } from "../../automation/cluster/state.js";
+import { ClusterError } from "../../automation/pulumi/cluster-error.js";
+import { identitiesOf } from "../../automation/pulumi/stack-state.js";
 import {
   entryTarget,
   parseOutputs,
   valuesOf,
   type ClusterOutputs,
-} from "../../automation/verify/outputs.js";
-import { verifyCluster } from "../../automation/verify/verify.js";
+} from "../../automation/verify/cluster-outputs.js";
+import { verifyCluster } from "../../automation/verify/verify-cluster.js";
 import {
   compareInventories,
   listObjects,
   takeInventory,
   type CloudObject,
-} from "../../cloud/inventory.js";
-import { deleteOrphans, findOrphans } from "../../cloud/orphans.js";
+} from "../../openstack/inventory/inventory.js";
+import { deleteOrphans, findOrphans } from "../../openstack/inventory/marked-objects.js";
 import { enginesOf } from "./support/engine.js";
 import { until } from "./support/foreign.js";
 import { changes, labCluster, type LabCluster } from "./support/lab-cluster.js";

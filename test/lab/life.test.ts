@@ -1,10 +1,18 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { run } from "../../base/run.js";
-import { ownKeyFile } from "../../automation/setup/environment.js";
-import { entryTarget, parseOutputs, type ClusterOutputs } from "../../automation/verify/outputs.js";
-import { verifyCluster, type Verification } from "../../automation/verify/verify.js";
-import { compareInventories, takeInventory, type CloudObject } from "../../cloud/inventory.js";
+import { run } from "../../base/run-command.js";
+import { ownKeyFile } from "../../automation/setup/operation-environment.js";
+import {
+  entryTarget,
+  parseOutputs,
+  type ClusterOutputs,
+} from "../../automation/verify/cluster-outputs.js";
+import { verifyCluster, type Verification } from "../../automation/verify/verify-cluster.js";
+import {
+  compareInventories,
+  takeInventory,
+  type CloudObject,
+} from "../../openstack/inventory/inventory.js";
 import { byDefault, failuresOf } from "./support/cis.js";
 import { changes, labCluster, linesOf, rows, type LabCluster } from "./support/lab-cluster.js";
 import {
@@ -129,7 +137,7 @@ describe("a cluster's life on the lab", function () {
     });
     assert.deepEqual(changes(cluster.seen.events.slice(seenBefore)), {});
     assert.deepEqual(await logins(), loginsBefore);
-    // test/engine/no-op.test.ts checks which requests these are.
+    // test/engine/automation/no-op.test.ts checks which requests these are.
     const asked = (await callsFromHere()).slice(callsBefore.length);
     assert.ok(asked.length > 0 && asked.length <= 12, asked.join("\n"));
     const mine = (await cloudWrites()).slice(writesBefore.length);

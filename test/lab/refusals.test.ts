@@ -3,7 +3,11 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { compareInventories, takeInventory, type CloudObject } from "../../cloud/inventory.js";
+import {
+  compareInventories,
+  takeInventory,
+  type CloudObject,
+} from "../../openstack/inventory/inventory.js";
 import { stackadm } from "./support/command-line.js";
 import { labCluster, type LabCluster } from "./support/lab-cluster.js";
 import { packageRoot } from "../../base/paths.js";

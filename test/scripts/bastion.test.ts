@@ -1,14 +1,14 @@
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Sandbox, type Outcome } from "../support/sandbox.js";
+import { Sandbox, type Outcome } from "../support/machine/sandbox.js";
 
 const components = join(__dirname, "..", "..", "components");
 const scripts = [
-  "support/scripts/common.sh",
-  "machine/scripts/logins.sh",
+  "remote-scripts/scripts/common.sh",
+  "machine/scripts/authorized-keys.sh",
   "machine/scripts/security-updates.sh",
-  "access/scripts/bastion.sh",
+  "access/bastion.sh",
 ].map((path) => readFileSync(join(components, path), "utf8"));
 
 /** Runs the bastion's scripts, with `setting` among the settings that `sshd -T` prints. */

@@ -15,8 +15,8 @@ import {
   memberPrograms,
   memberValues,
 } from "../../components/etcd/member-scripts.js";
-import { isFailureCode } from "../../base/failures.js";
-import { ipv6Values } from "../../components/machine/ipv6.js";
+import { isFailureCode } from "../../base/failures/failure-codes.js";
+import { ipv6Values } from "../../components/machine/ipv6-script.js";
 import { prepareValues } from "../../components/machine/preparation.js";
 
 const root = join(__dirname, "..", "..");
@@ -50,7 +50,8 @@ const fixedBounds = [
   'timeout 60 python3 -c "$loop_time"',
   'timeout 20 python3 -c "$sync_latency"',
   'timeout 660 kubectl drain "$1"',
-  // The control plane is asked again (peers.sh), or the timer runs again (serving.sh).
+  // The control plane is asked again (request-join-credentials.sh), or the timer runs again
+  // (approve-kubelet-certificates.sh).
   "SECONDS + 180))",
   "SECONDS + 3600))",
 ];
@@ -86,32 +87,35 @@ describe("scripts for machines", () => {
     });
   }
 
-  const joining = ["machine/scripts/peers.sh", "kubeadm/scripts/api-name.sh"];
-  const kubelet = ["machine/scripts/converge.sh", "machine/scripts/kubelet.sh"];
-  const packages = "machine/scripts/packages.sh";
-  const version = [packages, "machine/scripts/version.sh"];
-  const upgrade = [...version, "kubeadm/scripts/upgrade.sh"];
-  const asking = "machine/scripts/peers.sh";
-  const takeBack = "kubeadm/scripts/take-back.sh";
-  const releasing = [takeBack, "kubeadm/scripts/release.sh"];
-  const offer = "machine/scripts/offer.sh";
+  const joining = ["machine/scripts/request-join-credentials.sh", "kubeadm/scripts/api-name.sh"];
+  const kubelet = [
+    "machine/scripts/restart-with-rollback.sh",
+    "machine/scripts/configure-kubelet.sh",
+  ];
+  const packages = "machine/scripts/prepare/kubernetes-packages.sh";
+  const version = [packages, "machine/scripts/change-version.sh"];
+  const upgrade = [...version, "kubeadm/scripts/upgrade-node.sh"];
+  const asking = "machine/scripts/request-join-credentials.sh";
+  const takeBack = "kubeadm/scripts/undo-release.sh";
+  const releasing = [takeBack, "kubeadm/scripts/release-functions.sh"];
+  const offer = "machine/scripts/allow-join-requests.sh";
   const controlPlane = [
-    "kubeadm/scripts/frozen.sh",
-    "kubeadm/scripts/certificate.sh",
-    "kubeadm/scripts/renewal.sh",
-    "kubeadm/scripts/encryption.sh",
-    "kubeadm/scripts/static-pods.sh",
-    "kubeadm/scripts/configuration.sh",
-    "kubeadm/scripts/dns.sh",
-    "kubeadm/scripts/cluster-kubelet.sh",
-    "kubeadm/scripts/signed-kubelets.sh",
-    "kubeadm/scripts/kube-proxy.sh",
+    "kubeadm/scripts/immutable-values.sh",
+    "kubeadm/scripts/api-server-certificate.sh",
+    "kubeadm/scripts/install-certificate-renewal.sh",
+    "kubeadm/scripts/install-encryption.sh",
+    "kubeadm/scripts/static-pod-health.sh",
+    "kubeadm/scripts/component-configuration.sh",
+    "kubeadm/scripts/coredns-image.sh",
+    "kubeadm/scripts/kubelet-configuration.sh",
+    "kubeadm/scripts/install-kubelet-certificate-approver.sh",
+    "kubeadm/scripts/kube-proxy-configuration.sh",
     "kubeadm/scripts/upgrade-control-plane.sh",
     offer,
-    "kubeadm/scripts/keep-marks.sh",
+    "kubeadm/scripts/install-labels-and-taints.sh",
     takeBack,
-    "endpoint/scripts/virtual-ip.sh",
-    "kubeadm/scripts/control-plane.sh",
+    "endpoint/virtual-ip.sh",
+    "kubeadm/scripts/steps/control-plane.sh",
   ];
   const contracts = [
     [
@@ -131,21 +135,29 @@ describe("scripts for machines", () => {
     [
       "member",
       [...memberValues, ...Object.keys(memberPrograms)],
-      [asking, offer, ...version, "etcd/scripts/upgrade.sh", "etcd/scripts/member.sh"],
+      [asking, offer, ...version, "etcd/scripts/upgrade-etcd.sh", "etcd/scripts/etcd-member.sh"],
     ],
-    ["client", clientValues, [asking, "etcd/scripts/client.sh"]],
-    ["leave of etcd", etcdLeaveValues, ["etcd/scripts/leave.sh"]],
-    ["join", joinValues, [...joining, ...kubelet, ...upgrade, "kubeadm/scripts/join.sh"]],
-    ["leave", leaveValues, ["kubeadm/scripts/leave.sh"]],
-    ["teardown", teardownValues, [...releasing, "kubeadm/scripts/teardown.sh"]],
-    ["snapshots", [], [...releasing, "kubeadm/scripts/snapshots.sh"]],
+    ["client", clientValues, [asking, "etcd/scripts/client-certificate.sh"]],
+    ["leave of etcd", etcdLeaveValues, ["etcd/scripts/leave-etcd.sh"]],
+    [
+      "join",
+      joinValues,
+      [...joining, ...kubelet, ...upgrade, "kubeadm/scripts/steps/join-node.sh"],
+    ],
+    ["leave", leaveValues, ["kubeadm/scripts/steps/remove-node.sh"]],
+    [
+      "teardown",
+      teardownValues,
+      [...releasing, "kubeadm/scripts/steps/release-cluster-objects.sh"],
+    ],
+    ["snapshots", [], [...releasing, "kubeadm/scripts/steps/release-snapshots.sh"]],
     [
       "bastion",
       ["LOGIN_USER", "LOGIN_KEYS", "REVOKED_KEYS", "SECURITY_UPDATES"],
       [
-        "machine/scripts/logins.sh",
+        "machine/scripts/authorized-keys.sh",
         "machine/scripts/security-updates.sh",
-        "access/scripts/bastion.sh",
+        "access/bastion.sh",
       ],
     ],
   ] as const;

@@ -6,7 +6,7 @@ import {
   noVirtualIp,
   readyAt,
 } from "../../components/endpoint/keepalived-documents.js";
-import { Sandbox } from "../support/sandbox.js";
+import { Sandbox } from "../support/machine/sandbox.js";
 
 const script = (path: string): string =>
   readFileSync(join(__dirname, "../../components", path), "utf8");
@@ -41,7 +41,7 @@ describe("virtual-ip.sh", () => {
   const run = (of: Record<string, string>, body = "virtual_ip") =>
     machine.run(
       [
-        ...[script("support/scripts/common.sh"), script("endpoint/scripts/virtual-ip.sh")],
+        ...[script("remote-scripts/scripts/common.sh"), script("endpoint/virtual-ip.sh")],
         `body() {\n${body}\n}\n`,
         "run_step test body",
       ],

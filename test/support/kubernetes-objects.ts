@@ -1,13 +1,13 @@
 /** Functions that read the objects of our builders, and tests that hold for all of them. */
-import { namesApi } from "../../components/support/manifests/pod.js";
+import { namesApi } from "../../components/kubernetes-objects/pod-settings.js";
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { types } from "@pulumi/kubernetes";
 import type { Unwrap } from "@pulumi/pulumi";
 import { parseAllDocuments, stringify } from "yaml";
-import type { Access } from "../../components/support/manifests/access.js";
-import { unwrapped } from "./unwrapped.js";
+import type { Access } from "../../components/kubernetes-objects/rbac.js";
+import { unwrapped } from "./graph/unwrapped.js";
 
 /** Fields that every object has. */
 export interface AnyObject {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PinnedManifest } from "../../base/manifests.js";
+import type { PinnedManifest } from "../../base/versions/pod-network-manifests.js";
 
 /** Returns the SHA-256 of a text in hexadecimal. */
 export const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");

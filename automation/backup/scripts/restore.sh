@@ -19,7 +19,7 @@
 set -euo pipefail
 umask 077
 readonly kubernetes=/etc/kubernetes data=/var/lib/etcd state=/var/lib/stackadm volatile=/run/stackadm
-# The machine's timeout factor (components/support/scripts/common.sh).
+# The machine's timeout factor (components/remote-scripts/scripts/common.sh).
 factor=1
 [[ ! -r $state/timeout-factor ]] || read -r factor <"$state/timeout-factor" || :
 [[ $factor =~ ^[1-9][0-9]?$ ]] || factor=1
@@ -28,7 +28,7 @@ readonly next=$data/stackadm-next former=$data/stackadm-former made=member/stack
 readonly unpacked=$state/restore-unpacked flags=/var/lib/kubelet/kubeadm-flags.env
 # Digest of the archive with the machine's keys, until the restore is complete. Not in archives.
 readonly origin=$state/restore-digest
-# File that machine/scripts/prepare.sh creates after the volumes and programs for a restore.
+# File that machine/scripts/prepare/prepare.sh creates after the volumes and programs for a restore.
 readonly guard=/etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf
 
 die() {

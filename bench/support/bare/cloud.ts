@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { CloudClient, Service } from "../../../cloud/client.js";
-import { CloudError } from "../../../cloud/cloud-error.js";
-import { listOffer } from "../../../cloud/offering.js";
-import { meantBy } from "../../../cloud/reference.js";
-import type { Wanted } from "../../../cloud/wanted.js";
-import type { CloudFacts } from "../../../components/support/catalog.js";
-import type { Fields, Made } from "../../../test/support/graph.js";
+import type { CloudClient, Service } from "../../../openstack/client/cloud-client.js";
+import { CloudError } from "../../../openstack/http/cloud-error.js";
+import { listOffer } from "../../../openstack/checks/cloud-offer.js";
+import { meantBy } from "../../../openstack/client/name-or-id.js";
+import type { Wanted } from "../../../openstack/checks/cloud-lookups.js";
+import type { CloudFacts } from "../../../components/lookup/cloud-lookup.js";
+import type { Fields, Made } from "../../../test/support/graph/graph.js";
 
 /**
  * API call that creates an object, and the function that takes outputs for the program from its

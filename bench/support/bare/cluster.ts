@@ -3,9 +3,9 @@ import {
   KubernetesApi,
   readKubeAccess,
   type KubeAccess,
-} from "../../../automation/verify/kubernetes-api.js";
-import { exchange, type HttpAnswer } from "../../../cloud/http.js";
-import type { Fields } from "../../../test/support/graph.js";
+} from "../../../automation/verify/kubernetes-client.js";
+import { exchange, type HttpAnswer } from "../../../openstack/http/http-exchange.js";
+import type { Fields } from "../../../test/support/graph/graph.js";
 
 /** Milliseconds: for how long a failing request is repeated, and between two attempts. */
 const times = { patience: 60_000, pause: 100 };

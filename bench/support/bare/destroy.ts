@@ -1,14 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { CloudError } from "../../../cloud/cloud-error.js";
-import type { CloudClient } from "../../../cloud/client.js";
+import { CloudError } from "../../../openstack/http/cloud-error.js";
+import type { CloudClient } from "../../../openstack/client/cloud-client.js";
 import {
   compareInventories,
   listObjects,
   takeInventory,
   type CloudObject,
   type Kind,
-} from "../../../cloud/inventory.js";
-import { beginDeletion } from "../../../cloud/orphans.js";
+} from "../../../openstack/inventory/inventory.js";
+import { beginDeletion } from "../../../openstack/inventory/marked-objects.js";
 
 /** Milliseconds: between two reads, and for how long an object may be in use or being deleted. */
 const times = { interval: 300, patience: 120_000 };

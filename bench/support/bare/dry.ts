@@ -1,6 +1,6 @@
-import type { CloudClient, Service } from "../../../cloud/client.js";
-import { cloudAnswers } from "../../../test/support/cloud-answers.js";
-import type { Fields } from "../../../test/support/graph.js";
+import type { CloudClient, Service } from "../../../openstack/client/cloud-client.js";
+import { cloudAnswers } from "../../../test/support/cloud/cloud-answers.js";
+import type { Fields } from "../../../test/support/graph/graph.js";
 import { BareCloud } from "./cloud.js";
 import { pathOf } from "./cluster.js";
 import type { Hands, Hop } from "./run.js";

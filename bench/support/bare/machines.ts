@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Duplex } from "node:stream";
 import type { Client } from "ssh2";
-import { forward, logIn } from "../../../cloud/ssh.js";
+import { forward, logIn } from "../../../base/ssh-client.js";
 import type { Hop, Script } from "./run.js";
 
 /**

@@ -1,13 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../../components/cluster.js";
-import type { ClusterSpec } from "../../../components/spec/cluster-spec.js";
-import type { NodeOutput, SamplesOutput } from "../../../components/outputs.js";
-import type { CloudFacts } from "../../../components/support/catalog.js";
-import { RemoteScript } from "../../../components/support/remote-script.js";
-import { graph, type Asked, type Fields, type Made } from "../../../test/support/graph.js";
-import { isSecret } from "../../../test/support/secrets.js";
-import { sent, sentBy } from "../../../test/support/sent.js";
-import { value } from "../../../test/support/value.js";
+import type { ClusterSpec } from "../../../components/config/cluster-spec.js";
+import type { NodeOutput, SamplesOutput } from "../../../components/cluster-outputs.js";
+import type { CloudFacts } from "../../../components/lookup/cloud-lookup.js";
+import { RemoteScript } from "../../../components/remote-scripts/remote-script.js";
+import { graph, type Asked, type Fields, type Made } from "../../../test/support/graph/graph.js";
+import { isSecret } from "../../../test/support/graph/secrets.js";
+import { sent, sentBy } from "../../../test/support/graph/sent.js";
+import { value } from "../../../test/support/graph/output-value.js";
 import type { Work } from "../moments.js";
 
 /*

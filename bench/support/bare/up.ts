@@ -1,7 +1,7 @@
 import { wantedOf } from "../../../components/index.js";
-import type { ClusterSpec } from "../../../components/spec/cluster-spec.js";
-import { run } from "../../../base/run.js";
-import { connectCloud } from "../../../cloud/client.js";
+import type { ClusterSpec } from "../../../components/config/cluster-spec.js";
+import { run } from "../../../base/run-command.js";
+import { connectCloud } from "../../../openstack/client/cloud-client.js";
 import type { Work } from "../moments.js";
 import { BareCloud, factsFor } from "./cloud.js";
 import { BareCluster } from "./cluster.js";

@@ -1,5 +1,5 @@
-import { entryTarget, parseOutputs } from "../../../automation/verify/outputs.js";
-import { shortcomings, verifyCluster } from "../../../automation/verify/verify.js";
+import { entryTarget, parseOutputs } from "../../../automation/verify/cluster-outputs.js";
+import { shortcomings, verifyCluster } from "../../../automation/verify/verify-cluster.js";
 import { BareCluster } from "./cluster.js";
 import type { BareOutputs } from "./run.js";
 

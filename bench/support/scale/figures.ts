@@ -4,7 +4,7 @@ import type { Figures } from "../statistics.js";
 /** Patterns that find a part's processes by their command line. */
 const parts = {
   engine: /pulumi (up|preview) /,
-  program: /cluster\/worker/,
+  program: /engine\/worker/,
   "command line": /cli\/(stackadm|start)/,
   "OpenStack plugin": /pulumi-resource-openstack/,
   "command plugin": /command\/main\.js|pulumi-resource-command/,
@@ -46,7 +46,7 @@ export function scaleFigures({ wall, processes }: Ran, machines: number): Figure
 
 /** Patterns of the processes that decide and keep the state (`core`), and of their plugins. */
 const roles = {
-  core: /pulumi (up|preview) |cluster\/worker|cli\/(stackadm|start)|terraform[-\w.]* apply/,
+  core: /pulumi (up|preview) |engine\/worker|cli\/(stackadm|start)|terraform[-\w.]* apply/,
   plugins: /pulumi-resource-|(command|kubernetes)\/main\.js|terraform-provider/,
 } as const;
 

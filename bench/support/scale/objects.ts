@@ -5,8 +5,8 @@ import {
   fakeProject,
   type FakeAnswer,
   type SeenRequest,
-} from "../../../test/support/fake-openstack.js";
-import type { Fields } from "../../../test/support/graph.js";
+} from "../../../test/support/cloud/fake-openstack.js";
+import type { Fields } from "../../../test/support/graph/graph.js";
 
 /** Machine of the network. */
 export interface Host {

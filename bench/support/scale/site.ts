@@ -11,8 +11,8 @@ import {
   startFakeCloud,
   type FakeCloud,
   type SeenRequest,
-} from "../../../test/support/fake-openstack.js";
-import { equip } from "../../../test/support/ready-cluster.js";
+} from "../../../test/support/cloud/fake-openstack.js";
+import { equip } from "../../../test/support/cloud/ready-cluster.js";
 import { FakeKubernetes } from "./kubernetes.js";
 import { FakeMachines } from "./machines.js";
 import { FakeProject, type Host } from "./objects.js";

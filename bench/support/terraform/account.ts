@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { run } from "../../../base/run.js";
+import { run } from "../../../base/run-command.js";
 import { kubeconfigFor } from "../../../components/identity/kubeconfig.js";
 import type { BareOutputs } from "../bare/run.js";
 import type { Files } from "./steps.js";

@@ -1,4 +1,4 @@
-import type { Fields, Row } from "../../../test/support/graph.js";
+import type { Fields, Row } from "../../../test/support/graph/graph.js";
 import type { Hop } from "../bare/run.js";
 import type { Drawn, Registered } from "./program.js";
 import { addressOf, labelOf, resourceOf } from "./resources.js";

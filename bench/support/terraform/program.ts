@@ -1,9 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { Cluster } from "../../../components/cluster.js";
-import type { ClusterSpec } from "../../../components/spec/cluster-spec.js";
-import type { CloudFacts } from "../../../components/support/catalog.js";
-import { cloudAnswers } from "../../../test/support/cloud-answers.js";
-import { graph, type Fields, type GraphOptions, type Row } from "../../../test/support/graph.js";
+import type { ClusterSpec } from "../../../components/config/cluster-spec.js";
+import type { CloudFacts } from "../../../components/lookup/cloud-lookup.js";
+import { cloudAnswers } from "../../../test/support/cloud/cloud-answers.js";
+import {
+  graph,
+  type Fields,
+  type GraphOptions,
+  type Row,
+} from "../../../test/support/graph/graph.js";
 import { open, outputsOf, type BareOutputs } from "../bare/run.js";
 import { References } from "./references.js";
 import { addressOf, labelOf } from "./resources.js";

@@ -1,4 +1,4 @@
-import type { Fields, Row } from "../../../test/support/graph.js";
+import type { Fields, Row } from "../../../test/support/graph/graph.js";
 
 /**
  * Terraform's name of each type. A type that is missing here is an error, so that no resource is

@@ -1,8 +1,8 @@
 import { deriveKey } from "../../../components/identity/host-keys.js";
 import { joinUser } from "../../../components/identity/join-certificate.js";
-import { assignments } from "../../../components/support/shell.js";
-import type { Fields, Row } from "../../../test/support/graph.js";
-import { sentBy } from "../../../test/support/sent.js";
+import { assignments } from "../../../components/remote-scripts/shell-quoting.js";
+import type { Fields, Row } from "../../../test/support/graph/graph.js";
+import { sentBy } from "../../../test/support/graph/sent.js";
 import type { Hop } from "../bare/run.js";
 import { resultOf, type Drawn } from "./program.js";
 import type { References } from "./references.js";

@@ -1,5 +1,5 @@
 /** Cinder CSI on every node: service account, configuration, DaemonSet (pure). */
-import { systemNamespace } from "../../support/manifests/access.js";
+import { systemNamespace } from "../../kubernetes-objects/rbac.js";
 import { cloudConfigVolume } from "./cloud-controller.js";
 import {
   healthPorts,
@@ -9,8 +9,13 @@ import {
   socketDirectory,
   socketMount,
   type BlockStorageImages,
-} from "./csi.js";
-import { appLabel, container, everywhere, fromField } from "../../support/manifests/pod.js";
+} from "./csi-containers.js";
+import {
+  appLabel,
+  container,
+  everywhere,
+  fromField,
+} from "../../kubernetes-objects/pod-settings.js";
 import { cinderDriver } from "./storage-class.js";
 import type {
   ConfigMap,
@@ -18,7 +23,7 @@ import type {
   DaemonSet,
   ServiceAccount,
   Volume,
-} from "../../support/kubernetes-types.js";
+} from "../../kubernetes-objects/kubernetes-types.js";
 
 const nodeName = "csi-cinder-nodeplugin";
 const kubeletDirectory = "/var/lib/kubelet";

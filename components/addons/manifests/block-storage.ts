@@ -7,7 +7,7 @@ import {
   rule,
   systemNamespace,
   writingEvents,
-} from "../../support/manifests/access.js";
+} from "../../kubernetes-objects/rbac.js";
 import { cloudConfigVolume } from "./cloud-controller.js";
 import {
   healthPorts,
@@ -17,7 +17,7 @@ import {
   socketDirectory,
   socketMount,
   type BlockStorageImages,
-} from "./csi.js";
+} from "./csi-containers.js";
 import {
   appLabel,
   beforeItIsInitialized,
@@ -26,10 +26,10 @@ import {
   leavesSoon,
   onControlPlane,
   readyWithPods,
-} from "../../support/manifests/pod.js";
+} from "../../kubernetes-objects/pod-settings.js";
 import { snapshotterRules } from "./snapshots.js";
-import type { Access } from "../../support/manifests/access.js";
-import type { Container, Deployment, Late } from "../../support/kubernetes-types.js";
+import type { Access } from "../../kubernetes-objects/rbac.js";
+import type { Container, Deployment, Late } from "../../kubernetes-objects/kubernetes-types.js";
 
 const controllerName = "csi-cinder-controllerplugin";
 

@@ -8,7 +8,7 @@ import {
   rule,
   systemNamespace,
   writingEvents,
-} from "../../support/manifests/access.js";
+} from "../../kubernetes-objects/rbac.js";
 import {
   appLabel,
   beforeItIsInitialized,
@@ -18,9 +18,14 @@ import {
   liveness,
   onControlPlane,
   readiness,
-} from "../../support/manifests/pod.js";
-import type { Access } from "../../support/manifests/access.js";
-import type { DaemonSet, Late, Secret, Toleration } from "../../support/kubernetes-types.js";
+} from "../../kubernetes-objects/pod-settings.js";
+import type { Access } from "../../kubernetes-objects/rbac.js";
+import type {
+  DaemonSet,
+  Late,
+  Secret,
+  Toleration,
+} from "../../kubernetes-objects/kubernetes-types.js";
 
 const name = "openstack-cloud-controller-manager";
 const configDirectory = "/etc/config";

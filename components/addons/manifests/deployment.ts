@@ -4,15 +4,15 @@ import type {
   DeploymentStrategy,
   PodSpec,
   SecurityContext,
-} from "../../support/kubernetes-types.js";
-import { systemNamespace } from "../../support/manifests/access.js";
+} from "../../kubernetes-objects/kubernetes-types.js";
+import { systemNamespace } from "../../kubernetes-objects/rbac.js";
 import {
   appLabel,
   controlPlaneSelector,
   leavesSoon,
   onControlPlane,
   readyWithPods,
-} from "../../support/manifests/pod.js";
+} from "../../kubernetes-objects/pod-settings.js";
 
 /** Security context of a program without special rights. */
 export const confined: SecurityContext = {

@@ -1,11 +1,20 @@
 /** k8s-keystone-auth, which authenticates Keystone's tokens for the API server (pure). */
-import type { ClusterSpec } from "../../spec/cluster-spec.js";
+import type { ClusterSpec } from "../../config/cluster-spec.js";
 import { keystoneWebhook } from "../../kubeadm/keystone-webhook.js";
-import { systemNamespace } from "../../support/manifests/access.js";
+import { systemNamespace } from "../../kubernetes-objects/rbac.js";
 import { beforeNodesAreReady } from "./cloud-controller.js";
 import { confined } from "./deployment.js";
-import { appLabel, container, controlPlaneSelector } from "../../support/manifests/pod.js";
-import type { Container, DaemonSet, Late, Secret } from "../../support/kubernetes-types.js";
+import {
+  appLabel,
+  container,
+  controlPlaneSelector,
+} from "../../kubernetes-objects/pod-settings.js";
+import type {
+  Container,
+  DaemonSet,
+  Late,
+  Secret,
+} from "../../kubernetes-objects/kubernetes-types.js";
 
 const name = "k8s-keystone-auth";
 const directory = "/etc/keystone-auth";

@@ -1,5 +1,5 @@
 /** metrics-server: CPU and memory of nodes and pods, for `kubectl top` and autoscalers (pure). */
-import type { ClusterSpec } from "../../spec/cluster-spec.js";
+import type { ClusterSpec } from "../../config/cluster-spec.js";
 import { signsKubelets } from "../../kubeadm/hardening.js";
 import {
   access,
@@ -7,7 +7,7 @@ import {
   rule,
   systemNamespace,
   type Access,
-} from "../../support/manifests/access.js";
+} from "../../kubernetes-objects/rbac.js";
 import { confined, deployment, systemPod } from "./deployment.js";
 import {
   appLabel,
@@ -15,14 +15,14 @@ import {
   liveness,
   readiness,
   readyWithPods,
-} from "../../support/manifests/pod.js";
+} from "../../kubernetes-objects/pod-settings.js";
 import type {
   ApiService,
   ClusterRole,
   Container,
   Deployment,
   Service,
-} from "../../support/kubernetes-types.js";
+} from "../../kubernetes-objects/kubernetes-types.js";
 
 const name = "metrics-server";
 const group = "metrics.k8s.io";
@@ -134,7 +134,7 @@ export function metricsServer({
     pod: {
       ...systemPod,
       // metrics-server must connect to kubelet's port. The firewall of the machines
-      // (machine/scripts/prepare.sh) blocks this port for pods, except for pods on the host
+      // (machine/scripts/prepare/prepare.sh) blocks this port for pods, except for pods on the host
       // network.
       hostNetwork: true,
       securityContext: {

@@ -1,14 +1,14 @@
 /** Sample workloads that show that load balancers and volumes work (pure). */
-import { balanced, type Balancing } from "./balanced.js";
+import { balanced, type Balancing } from "./load-balanced-service.js";
 import {
   readyWithAddress,
   appLabel,
   container,
   fromField,
   spreadOverNodes,
-} from "../../support/manifests/pod.js";
+} from "../../kubernetes-objects/pod-settings.js";
 import { ingressClassName } from "./traefik.js";
-import type { SampleServices } from "../../spec/sample-services.js";
+import type { SampleServices } from "../../config/load-balancing/sample-services.js";
 import type {
   ConfigMap,
   Deployment,
@@ -19,7 +19,7 @@ import type {
   SecurityContext,
   Service,
   StatefulSet,
-} from "../../support/kubernetes-types.js";
+} from "../../kubernetes-objects/kubernetes-types.js";
 
 export const samplesNamespace = "stackadm-samples";
 export const sampleClaim = "data";

@@ -7,16 +7,16 @@ import {
   rule,
   writingEvents,
   type Access,
-} from "../../support/manifests/access.js";
+} from "../../kubernetes-objects/rbac.js";
 import { confined, deployment, systemPod } from "./deployment.js";
-import { container } from "../../support/manifests/pod.js";
+import { container } from "../../kubernetes-objects/pod-settings.js";
 import { cinderDriver } from "./storage-class.js";
 import type {
   CustomResourceDefinition,
   Deployment,
   JsonSchema,
   PolicyRule,
-} from "../../support/kubernetes-types.js";
+} from "../../kubernetes-objects/kubernetes-types.js";
 
 const name = "snapshot-controller";
 const group = "snapshot.storage.k8s.io";

@@ -1,5 +1,5 @@
 /** Cinder CSI driver object, and storage classes (pure). */
-import type { CsiDriver, StorageClass } from "../../support/kubernetes-types.js";
+import type { CsiDriver, StorageClass } from "../../kubernetes-objects/kubernetes-types.js";
 
 /**
  * Name of the Cinder CSI driver. Persistent volumes contain this name, by which a destroy finds

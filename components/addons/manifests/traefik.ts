@@ -1,7 +1,7 @@
 /** Kubernetes objects of Traefik, which serves only as ingress controller (pure). */
-import { entrances } from "../../spec/traits/ingress.js";
+import { entrances } from "../../config/load-balancing/ingress-traits.js";
 import { poolLabel } from "../../plan/roles.js";
-import type { IngressSpec } from "../../spec/ingress.js";
+import type { IngressSpec } from "../../config/load-balancing/ingress.js";
 import type {
   Container,
   Deployment,
@@ -12,9 +12,9 @@ import type {
   PodSpec,
   Service,
   Toleration,
-} from "../../support/kubernetes-types.js";
-import { access, rule, type Access } from "../../support/manifests/access.js";
-import { balanced, type Balancing } from "./balanced.js";
+} from "../../kubernetes-objects/kubernetes-types.js";
+import { access, rule, type Access } from "../../kubernetes-objects/rbac.js";
+import { balanced, type Balancing } from "./load-balanced-service.js";
 import { confined, deployment } from "./deployment.js";
 import {
   appLabel,
@@ -23,7 +23,7 @@ import {
   readiness,
   readyWithPods,
   spreadOverNodes,
-} from "../../support/manifests/pod.js";
+} from "../../kubernetes-objects/pod-settings.js";
 
 const name = "traefik";
 /** Namespace of all objects of Traefik. */

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 # Writes the API's name into /etc/hosts, so that no kubelet depends on an address of the API.
-# Library of join.sh and control-plane.sh. Values: API_NAME.
+# Library of join-node.sh and control-plane.sh. Values: API_NAME.
 
 # resolve_api [ADDRESS...]: writes a line with the API's name for each address. Without addresses,
 # removes the lines, because DNS resolves the name. The patterns match `# stackadm` without a space
@@ -20,7 +20,8 @@ hosts_with() {
 }
 
 # Restarts the containers on the host network that reach the API by its name (apiByName in
-# support/manifests/pod.ts). kubelet copies /etc/hosts into a pod only when a container starts.
+# kubernetes-objects/pod-settings.ts). kubelet copies /etc/hosts into a pod only when a container
+# starts.
 renew_clients() {
   named_clients | xargs -r timeout "$((60 * factor))" crictl stop || say "$(hostname): what asks the API by its name was not restarted"
 }

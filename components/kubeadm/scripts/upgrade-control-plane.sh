@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154,SC2034
-# Defines the functions of upgrade.sh for a control plane. Library of control-plane.sh, after
-# upgrade.sh.
+# Defines the functions of upgrade-node.sh for a control plane. Library of control-plane.sh, after
+# upgrade-node.sh.
 # Values: KUBEADM_INIT, empty except on the first control plane, which is upgraded first; PATCHES;
-# RETIRE_SCRIPT, the program that drains nodes, also workers (retire.sh).
+# RETIRE_SCRIPT, the program that drains nodes, also workers (drain-for-upgrade.sh).
 
 readonly retire_program=/usr/local/sbin/stackadm-retire
 # Label that kubeadm sets on control planes.
@@ -50,7 +50,7 @@ lags() {
 
 kubeadm_upgrades() {
   local words=(node) upgrade_patches=''
-  # shellcheck disable=SC2034 # upgrade.sh reads it
+  # shellcheck disable=SC2034 # upgrade-node.sh reads it
   [[ -z $PATCHES ]] || upgrade_patches=$own_patches
   if [[ -n $KUBEADM_INIT ]]; then
     words=(apply "v$KUBERNETES_VERSION" --yes)

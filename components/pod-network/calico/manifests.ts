@@ -1,6 +1,6 @@
 /** Adapts Calico's published manifest (pod network and network policies) to a cluster (pure). */
-import type { ImageRegistry, OwnImages } from "../../../base/images.js";
-import type { Late } from "../../support/kubernetes-types.js";
+import type { ImageRegistry, OwnImages } from "../../../base/versions/container-images.js";
+import type { Late } from "../../kubernetes-objects/kubernetes-types.js";
 import type { CalicoOptions } from "./options.js";
 import {
   changed,

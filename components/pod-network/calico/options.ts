@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { doc, oneOf, record } from "../../arguments/values.js";
+import { doc, oneOf, record } from "../../schema/fields.js";
 import { manifestOption } from "../manifest-option.js";
 
 export const calicoOptions = record({

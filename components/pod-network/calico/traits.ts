@@ -1,4 +1,4 @@
-import type { Passage, PodNetworkRow, PodNetworkTraits } from "../traits.js";
+import type { Passage, PodNetworkRow, PodNetworkTraits } from "../pod-network-traits.js";
 import { calicoOptions, type CalicoOptions } from "./options.js";
 
 /** Port of Calico for VXLAN, as assigned by IANA. */

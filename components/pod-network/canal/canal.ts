@@ -1,6 +1,6 @@
 import type * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { checksum } from "../../support/checksum.js";
+import { checksum } from "../../pulumi/checksum.js";
 import { networkConfiguration } from "../flannel/manifests.js";
 import { ManifestAddon } from "../manifest-addon.js";
 import type { PodNetworkSettings } from "../pod-network.js";

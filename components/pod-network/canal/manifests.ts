@@ -1,8 +1,8 @@
 /**
  * Adapts Canal's published manifest (flannel with Calico's network policies) to a cluster (pure).
  */
-import type { ImageRegistry, OwnImages } from "../../../base/images.js";
-import type { Late } from "../../support/kubernetes-types.js";
+import type { ImageRegistry, OwnImages } from "../../../base/versions/container-images.js";
+import type { Late } from "../../kubernetes-objects/kubernetes-types.js";
 import {
   changed,
   runHere,
@@ -24,7 +24,7 @@ export const canalAnchors: Anchors = {
 export interface CanalSettings {
   /** MTU of the pods' interfaces in bytes. */
   readonly podMtu: Late;
-  /** flannel's configuration (flannel/manifests.ts). */
+  /** flannel's configuration (pod-network/flannel/manifests.ts). */
   readonly networkConfig: Late;
   readonly registry: ImageRegistry | undefined;
   /** Images of the user that replace images of the manifest. */

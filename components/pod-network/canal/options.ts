@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { record } from "../../arguments/values.js";
+import { record } from "../../schema/fields.js";
 import { manifestOption } from "../manifest-option.js";
 
 export const canalOptions = record({

@@ -1,5 +1,5 @@
 import { vxlanOverhead, vxlanPassage } from "../flannel/traits.js";
-import type { PodNetworkRow } from "../traits.js";
+import type { PodNetworkRow } from "../pod-network-traits.js";
 import { canalOptions } from "./options.js";
 
 /** Facts about Canal: flannel's tunnels with network policies by Calico's Felix. */

@@ -1,4 +1,4 @@
 import { z } from "zod";
-import { record } from "../../arguments/values.js";
+import { record } from "../../schema/fields.js";
 
 export const cloudRoutesOptions = record({ kind: z.literal("cloud-routes") });

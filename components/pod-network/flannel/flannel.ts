@@ -1,7 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon } from "../../support/addon.js";
-import { checksum } from "../../support/checksum.js";
+import { Addon } from "../../kubernetes-objects/addon.js";
+import { checksum } from "../../pulumi/checksum.js";
 import {
   cniConfiguration,
   flannelAccess,

@@ -1,5 +1,5 @@
 /** flannel as pod network: namespace, RBAC, configuration, DaemonSet (pure). */
-import { access, reading, rule } from "../../support/manifests/access.js";
+import { access, reading, rule } from "../../kubernetes-objects/rbac.js";
 import {
   apiByName,
   appLabel,
@@ -8,18 +8,18 @@ import {
   fromField,
   liveness,
   namesApi,
-} from "../../support/manifests/pod.js";
-import { cniDirectory, publishes } from "../cni.js";
+} from "../../kubernetes-objects/pod-settings.js";
+import { cniDirectory, publishes } from "../cni-configuration.js";
 import { vxlanOverhead, vxlanPort } from "./traits.js";
 import type { FlannelOptions } from "./options.js";
-import type { Access } from "../../support/manifests/access.js";
+import type { Access } from "../../kubernetes-objects/rbac.js";
 import type {
   ConfigMap,
   DaemonSet,
   Late,
   Namespace,
   SecurityContext,
-} from "../../support/kubernetes-types.js";
+} from "../../kubernetes-objects/kubernetes-types.js";
 
 const name = "kube-flannel";
 const namespace = name;

@@ -1,4 +1,4 @@
-import type { Passage, PodNetworkRow, PodNetworkTraits } from "../traits.js";
+import type { Passage, PodNetworkRow, PodNetworkTraits } from "../pod-network-traits.js";
 import { flannelOptions, type FlannelOptions } from "./options.js";
 
 /** Port of the Linux kernel for VXLAN, which is also flannel's default. */

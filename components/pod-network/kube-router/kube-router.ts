@@ -1,7 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { Addon } from "../../support/addon.js";
-import { checksum } from "../../support/checksum.js";
+import { Addon } from "../../kubernetes-objects/addon.js";
+import { checksum } from "../../pulumi/checksum.js";
 import {
   cniConfiguration,
   kubeRouterAccess,
@@ -11,7 +11,7 @@ import {
   peersSecret,
   type RouterOptions,
 } from "./manifests.js";
-import { routedByCloud } from "../kinds.js";
+import { routedByCloud } from "../pod-network-kinds.js";
 import type { PodNetworkSettings } from "../pod-network.js";
 
 /**

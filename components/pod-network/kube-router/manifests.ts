@@ -1,5 +1,5 @@
 /** kube-router as pod network and network policy: RBAC, CNI configuration, DaemonSet (pure). */
-import { access, reading, rule, systemNamespace } from "../../support/manifests/access.js";
+import { access, reading, rule, systemNamespace } from "../../kubernetes-objects/rbac.js";
 import {
   apiByName,
   appLabel,
@@ -9,10 +9,15 @@ import {
   liveness,
   namesApi,
   readiness,
-} from "../../support/manifests/pod.js";
-import type { Access } from "../../support/manifests/access.js";
-import type { ConfigMap, DaemonSet, Late, Secret } from "../../support/kubernetes-types.js";
-import { cniDirectory, publishes } from "../cni.js";
+} from "../../kubernetes-objects/pod-settings.js";
+import type { Access } from "../../kubernetes-objects/rbac.js";
+import type {
+  ConfigMap,
+  DaemonSet,
+  Late,
+  Secret,
+} from "../../kubernetes-objects/kubernetes-types.js";
+import { cniDirectory, publishes } from "../cni-configuration.js";
 import type { KubeRouterOptions } from "./options.js";
 
 const name = "kube-router";

@@ -10,7 +10,7 @@ import {
   shown,
   truth,
   whole,
-} from "../../arguments/values.js";
+} from "../../schema/fields.js";
 
 const within = (value: number, ranges: readonly (readonly [number, number])[]): boolean =>
   ranges.some(([least, most]) => least <= value && value <= most);

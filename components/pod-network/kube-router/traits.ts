@@ -1,4 +1,4 @@
-import type { Passage, PodNetworkRow, PodNetworkTraits } from "../traits.js";
+import type { Passage, PodNetworkRow, PodNetworkTraits } from "../pod-network-traits.js";
 import { kubeRouterOptions, type KubeRouterOptions } from "./options.js";
 
 /**

@@ -1,4 +1,4 @@
-import type { PodNetworkRow } from "../traits.js";
+import type { PodNetworkRow } from "../pod-network-traits.js";
 import { noneOptions } from "./options.js";
 
 /**

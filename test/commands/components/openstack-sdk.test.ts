@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packageRoot } from "../../../base/paths.js";
-import { run } from "../../../base/run.js";
-import { declarationsOf } from "../../support/openstack-declarations.js";
-import { schemaOf } from "../../support/openstack-schemas.js";
+import { run } from "../../../base/run-command.js";
+import { declarationsOf } from "../../support/cloud/openstack-declarations.js";
+import { schemaOf } from "../../support/cloud/openstack-schemas.js";
 
 /** Inputs that SDK 3.15.2 takes and 5.5.1 does not: the compiler has to refuse both. */
 const former = `import * as openstack from "@pulumi/openstack";

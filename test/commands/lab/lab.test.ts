@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { silent, type Progress } from "../../../base/progress.js";
-import { UserError } from "../../../base/user-error.js";
+import { UserError } from "../../../base/failures/user-error.js";
 import { labDown, labStatus, labUp } from "../../../lab/lab.js";
 import { noSecrets } from "../../../lab/cloud/secrets.js";
 import { services, unitName } from "../../../lab/cloud/units.js";
@@ -10,7 +10,7 @@ import { writeFacts } from "../../../lab/facts.js";
 import { hostCommands } from "../../../lab/host/packages.js";
 import { writeState } from "../../../lab/state.js";
 import { startFakeLabCloud } from "./support/fake-lab-cloud.js";
-import { hostStubs, StubHost } from "../../support/stub-host.js";
+import { hostStubs, StubHost } from "../../support/machine/stub-host.js";
 
 let host: StubHost;
 const useHost = (): void => {

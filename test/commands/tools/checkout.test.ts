@@ -25,7 +25,10 @@ describe("a checkout", function () {
     const { code, out } = await up();
     assert.deepEqual({ code, out }, { code: 0, out: "ran up --json\n" });
     assert.deepEqual(checkout.calls(), [install, compile]);
-    assert.equal(checkout.text("dist/components/machine/scripts/prepare.sh"), "echo prepare");
+    assert.equal(
+      checkout.text("dist/components/machine/scripts/prepare/prepare.sh"),
+      "echo prepare",
+    );
   });
 
   it("needs neither the second time", async () => {
@@ -38,10 +41,13 @@ describe("a checkout", function () {
 
   it("is compiled again when a source or a script changed, without installing", async () => {
     await up();
-    checkout.put("components/machine/scripts/prepare.sh", "echo changed");
+    checkout.put("components/machine/scripts/prepare/prepare.sh", "echo changed");
     await up();
     assert.deepEqual(checkout.calls().slice(2), [compile]);
-    assert.equal(checkout.text("dist/components/machine/scripts/prepare.sh"), "echo changed");
+    assert.equal(
+      checkout.text("dist/components/machine/scripts/prepare/prepare.sh"),
+      "echo changed",
+    );
   });
 
   it("is installed again when the lock file changed", async () => {
@@ -135,7 +141,10 @@ describe("a checkout", function () {
     rmSync(join(checkout.root, "components/machine/scripts/more.sh"));
     assert.equal((await up()).code, 0);
     assert.ok(!existsSync(join(checkout.root, "dist/components/machine/scripts/more.sh")));
-    assert.equal(checkout.text("dist/components/machine/scripts/prepare.sh"), "echo prepare");
+    assert.equal(
+      checkout.text("dist/components/machine/scripts/prepare/prepare.sh"),
+      "echo prepare",
+    );
   });
 
   it("is prepared for its chores, too: compiled for tests, for checks only installed", async () => {
@@ -150,7 +159,10 @@ describe("a checkout", function () {
     const { code, out } = await chore("build");
     assert.deepEqual({ code, out }, { code: 0, out: "" });
     assert.deepEqual(checkout.calls(), [install, compile]);
-    assert.equal(checkout.text("dist/components/machine/scripts/prepare.sh"), "echo prepare");
+    assert.equal(
+      checkout.text("dist/components/machine/scripts/prepare/prepare.sh"),
+      "echo prepare",
+    );
   });
 
   it("says in one sentence that its chores cannot be prepared", async () => {

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { run } from "../../../base/run.js";
-import type { ClusterOutputs } from "../../../automation/verify/outputs.js";
+import { run } from "../../../base/run-command.js";
+import type { ClusterOutputs } from "../../../automation/verify/cluster-outputs.js";
 import type { Shell } from "../../lab/support/machines.js";
 
 type Machine = ClusterOutputs["nodes"][number];

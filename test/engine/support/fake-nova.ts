@@ -1,4 +1,4 @@
-import { fakeProject, type FakeCloud } from "../../support/fake-openstack.js";
+import { fakeProject, type FakeCloud } from "../../support/cloud/fake-openstack.js";
 
 interface Server {
   readonly id: string;

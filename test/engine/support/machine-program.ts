@@ -28,7 +28,7 @@ export const machineProgram = ({
 }: Around): string => `
 import { ComponentResource } from "@pulumi/pulumi";
 ${importOf("Machine", "machine/machine.ts")}
-${importOf("FailedMachines", "support/failed-machines.ts")}
+${importOf("FailedMachines", "lifecycle/boot-failures.ts")}
 ${imports}
 
 export = async () => {

@@ -1,6 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { openstackPlugins, type OpenstackPlugin } from "../../../base/openstack-plugins.js";
+import {
+  openstackPlugins,
+  type OpenstackPlugin,
+} from "../../../base/versions/openstack-plugin-versions.js";
 import { cacheDirectory } from "../../../base/paths.js";
 import { silent } from "../../../base/progress.js";
 import { openstackBuild } from "../../../toolchain/builds.js";

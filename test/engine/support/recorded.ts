@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { FakeCloud } from "../../support/fake-openstack.js";
-import type { RecordedCluster } from "../../support/recorded-cluster.js";
+import type { FakeCloud } from "../../support/cloud/fake-openstack.js";
+import type { RecordedCluster } from "../../support/engine/recorded-cluster.js";
 import { Project, succeeded } from "./project.js";
 
 const ownComponents = resolve(__dirname, "../../../components");
 
 const programOf = (components: string): string => `
 import { Cluster } from ${JSON.stringify(join(components, "index.ts"))};
-import { requireSameCluster } from ${JSON.stringify(join(components, "same-cluster.ts"))};
+import { requireSameCluster } from ${JSON.stringify(join(components, "refuse-cluster-rename.ts"))};
 export = async () => {
   const name = process.env.NAME ?? "dev";
   await requireSameCluster(name, "Pulumi.dev.yaml");

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { Project, type Run } from "./project.js";
 import { SshServer, keyPair } from "./ssh-server.js";
 
-const turns = resolve(__dirname, "../../../components/machine/turns.ts");
+const turns = resolve(__dirname, "../../../components/lifecycle/rollout.ts");
 
 /**
  * Start of a program that replaces machines. A server is a local command with a new ID per create.

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { ClusterServiceOptions } from "../../../automation/cluster/options.js";
+import type { ClusterServiceOptions } from "../../../automation/engine/operation-options.js";
 import { toolDirectory } from "./tools.js";
 
 /** Project with a stack `dev`, a separate backend and a real engine, for a cluster service. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { exchange } from "../../../cloud/http.js";
+import { exchange } from "../../../openstack/http/http-exchange.js";
 import { newServerTls } from "../../../lab/certificates.js";
 import { Barbican } from "../support/barbican.js";
 import { until } from "../support/foreign.js";

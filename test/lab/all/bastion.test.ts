@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { whoAnswers } from "../../../cloud/ssh.js";
-import { targetOf } from "../../../automation/verify/outputs.js";
-import { takeInventory } from "../../../cloud/inventory.js";
+import { whoAnswers } from "../../../base/ssh-client.js";
+import { targetOf } from "../../../automation/verify/cluster-outputs.js";
+import { takeInventory } from "../../../openstack/inventory/inventory.js";
 import { networkBeside, type NetworkBeside } from "../support/beside.js";
 import { givenObjects, type GivenObjects } from "../support/given.js";
 import { changes } from "../support/lab-cluster.js";

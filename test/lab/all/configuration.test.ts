@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ClusterError } from "../../../automation/cluster/cluster-error.js";
+import { ClusterError } from "../../../automation/pulumi/cluster-error.js";
 import { inServer } from "../support/machines.js";
 import { changes } from "../support/lab-cluster.js";
 import { kubectlOn } from "../support/kubectl.js";

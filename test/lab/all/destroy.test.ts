@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { compareInventories, takeInventory } from "../../../cloud/inventory.js";
+import { compareInventories, takeInventory } from "../../../openstack/inventory/inventory.js";
 import { stackadm } from "../support/command-line.js";
 import { until } from "../support/foreign.js";
 import { applied, kubectlOn } from "../support/kubectl.js";

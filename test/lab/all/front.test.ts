@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { imageTable } from "../../../base/images.js";
-import { defaultKubernetesVersion, minorOf, upstreamPackages } from "../../../base/versions.js";
+import { imageTable } from "../../../base/versions/container-images.js";
+import {
+  defaultKubernetesVersion,
+  minorOf,
+  upstreamPackages,
+} from "../../../base/versions/pinned-versions.js";
 import { expiredKeyFile, faultFile } from "../../../lab/front/faults.js";
 import { labSettings } from "../../../lab/settings.js";
 import { askedOfFront, withFault } from "../support/front.js";

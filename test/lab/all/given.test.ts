@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { takeInventory } from "../../../cloud/inventory.js";
-import { listAll } from "../../../cloud/listing.js";
+import { takeInventory } from "../../../openstack/inventory/inventory.js";
+import { listAll } from "../../../openstack/client/paginate.js";
 import { givenObjects, type GivenObjects } from "../support/given.js";
 import { kubectlOn } from "../support/kubectl.js";
 import { inServer } from "../support/machines.js";

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
-import { compareInventories, listObjects, takeInventory } from "../../../cloud/inventory.js";
-import { deleteObject } from "../../../cloud/orphans.js";
+import {
+  compareInventories,
+  listObjects,
+  takeInventory,
+} from "../../../openstack/inventory/inventory.js";
+import { deleteObject } from "../../../openstack/inventory/marked-objects.js";
 import { stackadm } from "../support/command-line.js";
 import { until } from "../support/foreign.js";
 import { inServer } from "../support/machines.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Client } from "ssh2";
-import { takeInventory, type CloudObject } from "../../../cloud/inventory.js";
+import { takeInventory, type CloudObject } from "../../../openstack/inventory/inventory.js";
 import { keyPair } from "../../engine/support/ssh-server.js";
 import { until } from "../support/foreign.js";
 import { kubectlOn } from "../support/kubectl.js";

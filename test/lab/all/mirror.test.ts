@@ -7,7 +7,7 @@ import { ensureKubernetes } from "../../../lab/kubernetes/build.js";
 import { digestOf } from "../../../lab/kubernetes/digest.js";
 import { RegistryStore, storePaths } from "../../../lab/kubernetes/registry-store.js";
 import { release } from "../../../lab/kubernetes/versions.js";
-import { SmallMirror } from "../../support/small-mirror.js";
+import { SmallMirror } from "../../support/machine/small-mirror.js";
 
 const version = "1.36.3";
 const of = release(version);

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { CloudClient } from "../../../cloud/client.js";
-import { exchange } from "../../../cloud/http.js";
-import { compareInventories, listObjects, takeInventory } from "../../../cloud/inventory.js";
-import { imageTable } from "../../../base/images.js";
-import { defaultKubernetesVersion } from "../../../base/versions.js";
+import type { CloudClient } from "../../../openstack/client/cloud-client.js";
+import { exchange } from "../../../openstack/http/http-exchange.js";
+import {
+  compareInventories,
+  listObjects,
+  takeInventory,
+} from "../../../openstack/inventory/inventory.js";
+import { imageTable } from "../../../base/versions/container-images.js";
+import { defaultKubernetesVersion } from "../../../base/versions/pinned-versions.js";
 import {
   cniConfiguration,
   kubeRouterAccess,

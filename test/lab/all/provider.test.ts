@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { compareInventories, takeInventory } from "../../../cloud/inventory.js";
-import { exchange } from "../../../cloud/http.js";
-import { listAll } from "../../../cloud/listing.js";
+import { compareInventories, takeInventory } from "../../../openstack/inventory/inventory.js";
+import { exchange } from "../../../openstack/http/http-exchange.js";
+import { listAll } from "../../../openstack/client/paginate.js";
 import { labSettings } from "../../../lab/settings.js";
 import { administrator } from "../support/administrator.js";
 import { startBalancer, type OwnBalancer } from "../support/balancer.js";

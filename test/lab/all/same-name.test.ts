@@ -1,13 +1,17 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { ClusterError } from "../../../automation/cluster/cluster-error.js";
-import type { UpOptions } from "../../../automation/cluster/options.js";
-import { identitiesOf } from "../../../automation/cluster/state.js";
-import { parseOutputs } from "../../../automation/verify/outputs.js";
-import { compareInventories, takeInventory, type CloudObject } from "../../../cloud/inventory.js";
-import { markNeverAnswered } from "../../../components/support/existing-servers.js";
-import { neverAnsweredMark } from "../../../components/support/server-marks.js";
+import { ClusterError } from "../../../automation/pulumi/cluster-error.js";
+import type { UpOptions } from "../../../automation/engine/operation-options.js";
+import { identitiesOf } from "../../../automation/pulumi/stack-state.js";
+import { parseOutputs } from "../../../automation/verify/cluster-outputs.js";
+import {
+  compareInventories,
+  takeInventory,
+  type CloudObject,
+} from "../../../openstack/inventory/inventory.js";
+import { markNeverAnswered } from "../../../components/lookup/marked-servers.js";
+import { neverAnsweredMark } from "../../../components/lookup/server-metadata.js";
 import { changes } from "../support/lab-cluster.js";
 import { Stack, type Changes } from "../support/stack.js";
 

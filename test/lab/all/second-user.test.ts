@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
+import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
+import { connectCloud, type CloudClient } from "../../../openstack/client/cloud-client.js";
 import {
-  createClusterService,
-  type ClusterService,
-} from "../../../automation/cluster/cluster-service.js";
-import { connectCloud, type CloudClient } from "../../../cloud/client.js";
-import { compareInventories, listObjects, takeInventory } from "../../../cloud/inventory.js";
+  compareInventories,
+  listObjects,
+  takeInventory,
+} from "../../../openstack/inventory/inventory.js";
 import { changes } from "../support/lab-cluster.js";
 import { Stack } from "../support/stack.js";
 import { newUser } from "../support/user.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { silent } from "../../../base/progress.js";
-import { connectCloud, type CloudClient } from "../../../cloud/client.js";
+import { connectCloud, type CloudClient } from "../../../openstack/client/cloud-client.js";
 import { labAdd } from "../../../lab/lab.js";
 import { until } from "../support/foreign.js";
 import { applied, kubectlOn } from "../support/kubectl.js";

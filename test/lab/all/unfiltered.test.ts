@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
-import { listObjects, takeInventory } from "../../../cloud/inventory.js";
-import { listAll } from "../../../cloud/listing.js";
+import { listObjects, takeInventory } from "../../../openstack/inventory/inventory.js";
+import { listAll } from "../../../openstack/client/paginate.js";
 import { networkBeside, routeTo, type NetworkBeside } from "../support/beside.js";
 import { applied, kubectlOn } from "../support/kubectl.js";
 import { inCloud, inServer } from "../support/machines.js";

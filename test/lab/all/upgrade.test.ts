@@ -5,7 +5,7 @@ import {
   kubernetesMinors,
   minorOf,
   supportedMinors,
-} from "../../../base/versions.js";
+} from "../../../base/versions/pinned-versions.js";
 import { labUp } from "../../../lab/lab.js";
 import { useApi } from "../support/api-client.js";
 import { watchService } from "../support/availability.js";

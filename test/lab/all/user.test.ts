@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { compareInventories, listObjects, takeInventory } from "../../../cloud/inventory.js";
+import {
+  compareInventories,
+  listObjects,
+  takeInventory,
+} from "../../../openstack/inventory/inventory.js";
 import { encrypted, stateAsItIs } from "../support/downloads.js";
 import { until } from "../support/foreign.js";
 import { applied, claimAtOnce, kubectlOn } from "../support/kubectl.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { silent } from "../../../base/progress.js";
-import { defaultKubernetesVersion, minorOf } from "../../../base/versions.js";
+import { defaultKubernetesVersion, minorOf } from "../../../base/versions/pinned-versions.js";
 import { labUp } from "../../../lab/lab.js";
 import { supportedKubernetesVersions } from "../../../lab/kubernetes/versions.js";
 import { kubectlOn } from "../support/kubectl.js";

@@ -3,16 +3,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ClusterError } from "../../../automation/cluster/cluster-error.js";
-import { identitiesOf } from "../../../automation/cluster/state.js";
-import { parseOutputs, type ClusterOutputs } from "../../../automation/verify/outputs.js";
+import { ClusterError } from "../../../automation/pulumi/cluster-error.js";
+import { identitiesOf } from "../../../automation/pulumi/stack-state.js";
+import { parseOutputs, type ClusterOutputs } from "../../../automation/verify/cluster-outputs.js";
 import {
   compareInventories,
   listObjects,
   takeInventory,
   type CloudObject,
-} from "../../../cloud/inventory.js";
-import { deleteObject } from "../../../cloud/orphans.js";
+} from "../../../openstack/inventory/inventory.js";
+import { deleteObject } from "../../../openstack/inventory/marked-objects.js";
 import { stackadm } from "../support/command-line.js";
 import { watchService } from "../support/availability.js";
 import { until } from "../support/foreign.js";

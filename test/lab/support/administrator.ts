@@ -1,5 +1,5 @@
 import { silent } from "../../../base/progress.js";
-import { connectCloud, type CloudClient } from "../../../cloud/client.js";
+import { connectCloud, type CloudClient } from "../../../openstack/client/cloud-client.js";
 import { adminCloudName } from "../../../lab/facts.js";
 import { labUp } from "../../../lab/lab.js";
 import { labSettings } from "../../../lab/settings.js";

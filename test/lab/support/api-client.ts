@@ -1,5 +1,5 @@
-import { readKubeAccess } from "../../../automation/verify/kubernetes-api.js";
-import { exchange, type HttpAnswer } from "../../../cloud/http.js";
+import { readKubeAccess } from "../../../automation/verify/kubernetes-client.js";
+import { exchange, type HttpAnswer } from "../../../openstack/http/http-exchange.js";
 
 export interface ApiUse {
   /** Longest time in milliseconds between two successful turns. */

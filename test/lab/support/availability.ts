@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { exchange } from "../../../cloud/http.js";
+import { exchange } from "../../../openstack/http/http-exchange.js";
 
 export interface Availability {
   /** Longest time in milliseconds between two answers. */

@@ -1,5 +1,5 @@
-import { run } from "../../../base/run.js";
-import type { CloudClient } from "../../../cloud/client.js";
+import { run } from "../../../base/run-command.js";
+import type { CloudClient } from "../../../openstack/client/cloud-client.js";
 import type { ServerTls } from "../../../lab/certificates.js";
 
 type Refs = Readonly<Record<string, string>>;

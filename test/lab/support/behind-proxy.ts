@@ -1,9 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import {
-  createClusterService,
-  type ClusterService,
-} from "../../../automation/cluster/cluster-service.js";
+import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
 import { apis, apiUrl } from "../../../lab/cloud/configuration/common.js";
 import { labSettings } from "../../../lab/settings.js";
 import { FaultyProxy, type ProxyOptions } from "./faulty-proxy.js";

@@ -1,5 +1,5 @@
-import { run } from "../../../base/run.js";
-import type { CloudClient } from "../../../cloud/client.js";
+import { run } from "../../../base/run-command.js";
+import type { CloudClient } from "../../../openstack/client/cloud-client.js";
 import { NeutronObjects } from "./neutron.js";
 
 /** Network with a router, next to a cluster. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import type { EndpointSpec } from "../../../components/spec/endpoint.js";
+import type { EndpointSpec } from "../../../components/config/load-balancing/endpoint.js";
 import { useApi } from "./api-client.js";
 import { until } from "./foreign.js";
 import { kubectlOn } from "./kubectl.js";

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { parse } from "yaml";
-import { prepareWorkspace } from "../../../automation/cluster/workspace.js";
-import { run } from "../../../base/run.js";
+import { prepareWorkspace } from "../../../automation/pulumi/workspace.js";
+import { run } from "../../../base/run-command.js";
 import type { LabCluster } from "./lab-cluster.js";
 
 /** Server of a test on an address that the lab's machines reach. */

@@ -16,7 +16,7 @@ export function workersOf(parent = process.pid): number[] {
     .map(Number);
 }
 
-const isWorker = (word: string): boolean => /\/automation\/cluster\/worker\.(ts|js)$/.test(word);
+const isWorker = (word: string): boolean => /\/automation\/engine\/worker\.(ts|js)$/.test(word);
 
 function parentOf(pid: string): number | undefined {
   try {

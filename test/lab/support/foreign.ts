@@ -1,4 +1,4 @@
-import type { CloudClient } from "../../../cloud/client.js";
+import type { CloudClient } from "../../../openstack/client/cloud-client.js";
 
 interface Named {
   readonly id: string;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
-import { run } from "../../../base/run.js";
+import { run } from "../../../base/run-command.js";
 import { until } from "../../engine/support/until.js";
 
 const lines = (text: string): string[] => text.split("\n").filter((line) => line.trim() !== "");

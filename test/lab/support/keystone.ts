@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { readKubeAccess } from "../../../automation/verify/kubernetes-api.js";
-import { authenticationRequest } from "../../../cloud/client.js";
-import { findCloud } from "../../../cloud/clouds-file.js";
-import { exchange } from "../../../cloud/http.js";
+import { readKubeAccess } from "../../../automation/verify/kubernetes-client.js";
+import { authenticationRequest } from "../../../openstack/client/cloud-client.js";
+import { findCloud } from "../../../openstack/auth/clouds-file.js";
+import { exchange } from "../../../openstack/http/http-exchange.js";
 
 const headers = { "content-type": "application/json" };
 

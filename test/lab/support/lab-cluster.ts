@@ -3,22 +3,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { stringify } from "yaml";
-import {
-  createClusterService,
-  type ClusterService,
-} from "../../../automation/cluster/cluster-service.js";
-import type { ClusterEvent } from "../../../automation/cluster/events.js";
+import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
+import type { ClusterEvent } from "../../../automation/pulumi/events.js";
 import {
   prepareEnvironment,
   type OperationEnvironment,
-} from "../../../automation/setup/environment.js";
-import { openstackPlugins, type OpenstackPlugin } from "../../../base/openstack-plugins.js";
+} from "../../../automation/setup/operation-environment.js";
+import {
+  openstackPlugins,
+  type OpenstackPlugin,
+} from "../../../base/versions/openstack-plugin-versions.js";
 import { silent } from "../../../base/progress.js";
-import { connectCloud, type CloudClient } from "../../../cloud/client.js";
+import { connectCloud, type CloudClient } from "../../../openstack/client/cloud-client.js";
 import { labUp, type LabFacts } from "../../../lab/lab.js";
 import { labSettings, type LabSettings } from "../../../lab/settings.js";
 import { packageRoot } from "../../../base/paths.js";
-import type { Fields } from "../../../components/spec/defaults.js";
+import type { Fields } from "../../../components/schema/merge-defaults.js";
 import { noteSetup } from "../../support/evidence.js";
 import { setupOf } from "./setup.js";
 

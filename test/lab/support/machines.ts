@@ -1,5 +1,5 @@
 import { labName } from "../../../base/paths.js";
-import { run } from "../../../base/run.js";
+import { run } from "../../../base/run-command.js";
 import { labSettings } from "../../../lab/settings.js";
 
 /** These functions enter servers without SSH, so that a test does not change what it counts. */

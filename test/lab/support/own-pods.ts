@@ -2,8 +2,8 @@ import {
   samplesNamespaceObject,
   webDeployment,
 } from "../../../components/addons/manifests/samples.js";
-import { imageTable } from "../../../base/images.js";
-import { defaultKubernetesVersion } from "../../../base/versions.js";
+import { imageTable } from "../../../base/versions/container-images.js";
+import { defaultKubernetesVersion } from "../../../base/versions/pinned-versions.js";
 import { applied, kubectlOn } from "./kubectl.js";
 
 /** Returns objects as a manifest for kubectl. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defaultKubernetesVersion, minorOf } from "../../../base/versions.js";
+import { defaultKubernetesVersion, minorOf } from "../../../base/versions/pinned-versions.js";
 import { renderRelease } from "../../../lab/kubernetes/apt-index.js";
 import { digestOf } from "../../../lab/kubernetes/digest.js";
 import { signingKey, type SigningKey } from "../../../lab/kubernetes/signing-key.js";

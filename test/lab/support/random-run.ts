@@ -1,16 +1,20 @@
 import assert from "node:assert/strict";
-import { ClusterError } from "../../../automation/cluster/cluster-error.js";
-import type { ClusterService } from "../../../automation/cluster/cluster-service.js";
-import type { ClusterEvent } from "../../../automation/cluster/events.js";
-import type { UpOptions } from "../../../automation/cluster/options.js";
-import { identitiesOf, ownedIds, type StateExport } from "../../../automation/cluster/state.js";
+import { ClusterError } from "../../../automation/pulumi/cluster-error.js";
+import type { ClusterService } from "../../../automation/cluster-service.js";
+import type { ClusterEvent } from "../../../automation/pulumi/events.js";
+import type { UpOptions } from "../../../automation/engine/operation-options.js";
+import {
+  identitiesOf,
+  ownedIds,
+  type StateExport,
+} from "../../../automation/pulumi/stack-state.js";
 import {
   compareInventories,
   listObjects,
   takeInventory,
   type CloudObject,
-} from "../../../cloud/inventory.js";
-import { deleteOrphans } from "../../../cloud/orphans.js";
+} from "../../../openstack/inventory/inventory.js";
+import { deleteOrphans } from "../../../openstack/inventory/marked-objects.js";
 import { enginesOf } from "./engine.js";
 import { behindProxy } from "./behind-proxy.js";
 import type { FaultyProxy } from "./faulty-proxy.js";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { run } from "../../../base/run.js";
-import { prepareWorkspace } from "../../../automation/cluster/workspace.js";
+import { run } from "../../../base/run-command.js";
+import { prepareWorkspace } from "../../../automation/pulumi/workspace.js";
 import { stateDirectory } from "../../../base/paths.js";
 import type { LabCluster } from "./lab-cluster.js";
 

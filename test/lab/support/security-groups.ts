@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { CloudClient } from "../../../cloud/client.js";
-import { listAll } from "../../../cloud/listing.js";
+import type { CloudClient } from "../../../openstack/client/cloud-client.js";
+import { listAll } from "../../../openstack/client/paginate.js";
 
 const groupSchema = z.object({ id: z.string(), name: z.string() });
 const ruleSchema = z.object({

@@ -1,7 +1,7 @@
 import { createHash, randomInt } from "node:crypto";
-import type { ClusterEvent } from "../../../automation/cluster/events.js";
-import { parseUrn } from "../../../automation/cluster/urn.js";
-import { UserError } from "../../../base/user-error.js";
+import type { ClusterEvent } from "../../../automation/pulumi/events.js";
+import { parseUrn } from "../../../automation/pulumi/urn.js";
+import { UserError } from "../../../base/failures/user-error.js";
 
 /*
  * Draws the course of a random fault run from its seed. Moments are positions in a count (resources

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { OperationEnvironment } from "../../../automation/setup/environment.js";
-import type { CloudClient } from "../../../cloud/client.js";
-import { withSiteDefaults } from "../../../components/site.js";
-import { isFields, type Fields } from "../../../components/spec/defaults.js";
+import type { OperationEnvironment } from "../../../automation/setup/operation-environment.js";
+import type { CloudClient } from "../../../openstack/client/cloud-client.js";
+import { withSiteDefaults } from "../../../components/config/site-defaults.js";
+import { isFields, type Fields } from "../../../components/schema/merge-defaults.js";
 import type { PluginOrigin, PluginPiece } from "../../../tools/evidence/row.js";
 import type { Setup } from "../../../tools/evidence/record.js";
 import type { Piece } from "../../../toolchain/toolchain.js";

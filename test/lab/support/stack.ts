@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
-import { parseOutputs, type ClusterOutputs } from "../../../automation/verify/outputs.js";
-import { compareInventories, takeInventory, type CloudObject } from "../../../cloud/inventory.js";
+import { parseOutputs, type ClusterOutputs } from "../../../automation/verify/cluster-outputs.js";
+import {
+  compareInventories,
+  takeInventory,
+  type CloudObject,
+} from "../../../openstack/inventory/inventory.js";
 import { etcdMembers } from "./etcd.js";
 import { until } from "./foreign.js";
 import { kubectlOn } from "./kubectl.js";

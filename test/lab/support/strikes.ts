@@ -1,4 +1,4 @@
-import { listObjects, type CloudObject } from "../../../cloud/inventory.js";
+import { listObjects, type CloudObject } from "../../../openstack/inventory/inventory.js";
 import { enginesOf, workersOf } from "./engine.js";
 import { until } from "./foreign.js";
 import { kubectlOn } from "./kubectl.js";

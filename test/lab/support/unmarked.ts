@@ -1,6 +1,10 @@
-import type { CloudClient } from "../../../cloud/client.js";
-import { compareInventories, takeInventory, type CloudObject } from "../../../cloud/inventory.js";
-import { findOrphans } from "../../../cloud/orphans.js";
+import type { CloudClient } from "../../../openstack/client/cloud-client.js";
+import {
+  compareInventories,
+  takeInventory,
+  type CloudObject,
+} from "../../../openstack/inventory/inventory.js";
+import { findOrphans } from "../../../openstack/inventory/marked-objects.js";
 
 /** Returns whether an object is a port that Neutron or Octavia manages for another object. */
 export const isServicePort = ({ kind, owner }: CloudObject): boolean =>

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { CloudClient } from "../../../cloud/client.js";
+import type { CloudClient } from "../../../openstack/client/cloud-client.js";
 import { administrator } from "./administrator.js";
 
 const made = z.object({ user: z.object({ id: z.string() }) });

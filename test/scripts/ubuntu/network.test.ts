@@ -4,10 +4,10 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { prepareScripts } from "../../../components/machine/preparation.js";
 import { secondInterfaceCommand } from "../../../components/machine/second-interface.js";
-import { freshDebian, workerValues } from "../../support/fresh-debian.js";
-import { Sandbox } from "../../support/sandbox.js";
-import { netplanOf, networkctlStatus, ubuntuReleases } from "../../support/ubuntu.js";
-import { unpacked } from "../../support/unpacked.js";
+import { freshDebian, workerValues } from "../../support/machine/fresh-debian.js";
+import { Sandbox } from "../../support/machine/sandbox.js";
+import { netplanOf, networkctlStatus, ubuntuReleases } from "../../support/machine/ubuntu.js";
+import { unpacked } from "../../support/machine/unpacked-packages.js";
 
 const macs = ["fa:16:3e:00:00:01", "fa:16:3e:00:00:02"] as const;
 const folders = ["etc/systemd/network", "run/systemd/network", "usr/lib/systemd/network"];

@@ -3,17 +3,17 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { prepareScripts } from "../../../components/machine/preparation.js";
-import { answering, freshDebian, workerValues } from "../../support/fresh-debian.js";
-import { Sandbox, type Outcome } from "../../support/sandbox.js";
-import { osRelease, ubuntuReleases, type UbuntuRelease } from "../../support/ubuntu.js";
+import { answering, freshDebian, workerValues } from "../../support/machine/fresh-debian.js";
+import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
+import { osRelease, ubuntuReleases, type UbuntuRelease } from "../../support/machine/ubuntu.js";
 import {
   aptSettings,
   needrestartExclusions,
   packageSources,
   upgradedOrigins,
-} from "../../support/ubuntu-files.js";
-import { unpacked } from "../../support/unpacked.js";
-import { firstBootFiles } from "../../support/first-boot-files.js";
+} from "../../support/machine/ubuntu-files.js";
+import { unpacked } from "../../support/machine/unpacked-packages.js";
+import { firstBootFiles } from "../../support/machine/first-boot-files.js";
 
 const docker = "9DC858229FC7DD38854AE2D88D81803C0EBFCD88";
 const upstream = "DE15B14486CD377B9E876E1A234654DA9A296436";

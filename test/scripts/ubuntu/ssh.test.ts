@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, copyFileSync, cpSync } from "node:fs";
 import { join } from "node:path";
-import { firstBootFiles } from "../../support/first-boot-files.js";
-import { Sandbox } from "../../support/sandbox.js";
-import { ubuntuReleases } from "../../support/ubuntu.js";
-import { sshdParts, sshdSettings } from "../../support/ubuntu-files.js";
-import { unpacked } from "../../support/unpacked.js";
+import { firstBootFiles } from "../../support/machine/first-boot-files.js";
+import { Sandbox } from "../../support/machine/sandbox.js";
+import { ubuntuReleases } from "../../support/machine/ubuntu.js";
+import { sshdParts, sshdSettings } from "../../support/machine/ubuntu-files.js";
+import { unpacked } from "../../support/machine/unpacked-packages.js";
 
 /**
  * User for sshd if root runs the tests: as root, sshd requires a user that only its package

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silent, type Progress } from "../../../base/progress.js";
 import { ensureCommands, missingCommands } from "../../../base/host-packages.js";
-import { Failure } from "../../../base/failure.js";
+import { Failure } from "../../../base/failures/failure.js";
 
 /**
  * Returns a stub of apt-get: records its calls, and fails as many times as the file `failures`

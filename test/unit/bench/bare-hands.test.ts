@@ -12,9 +12,13 @@ import { BareCloud } from "../../../bench/support/bare/cloud.js";
 import { BareCluster, pathOf } from "../../../bench/support/bare/cluster.js";
 import { bareDestroy } from "../../../bench/support/bare/destroy.js";
 import { BareMachines } from "../../../bench/support/bare/machines.js";
-import { connectCloud } from "../../../cloud/client.js";
+import { connectCloud } from "../../../openstack/client/cloud-client.js";
 import { keyPair, SshServer } from "../../engine/support/ssh-server.js";
-import { emptyProject, startFakeCloud, type FakeCloud } from "../../support/fake-openstack.js";
+import {
+  emptyProject,
+  startFakeCloud,
+  type FakeCloud,
+} from "../../support/cloud/fake-openstack.js";
 import { agentKeys } from "../../../automation/setup/ssh-agent.js";
 
 describe("machines by bare connections", () => {

@@ -3,7 +3,7 @@ import { peerFigures, scaleFigures } from "../../../bench/support/scale/figures.
 import { FakeProject } from "../../../bench/support/scale/objects.js";
 import type { Figures } from "../../../bench/support/statistics.js";
 import { keyPair } from "../../engine/support/ssh-server.js";
-import type { Fields } from "../../support/graph.js";
+import type { Fields } from "../../support/graph/graph.js";
 
 const outside = { machines: "203.0.113.1", balancer: "203.0.113.2" };
 
@@ -89,7 +89,7 @@ describe("figures of a run with many machines", () => {
         ...{ wall: 10_000, output: "" },
         processes: [
           seen("bin/node cli/stackadm.mjs up", 1_000, 1_024),
-          seen("bin/node cluster/worker.js", 2_000, 2_048),
+          seen("bin/node engine/worker.js", 2_000, 2_048),
           seen("x/pulumi up --yes --parallel 64", 3_000, 4_096),
           seen("x/pulumi stack export", 500, 8_192),
         ],
@@ -118,7 +118,7 @@ describe("figures of Terraform and of the command line", () => {
     );
     const ours = ran(
       seen("bin/node cli/stackadm.mjs up", 1_000, 1_024),
-      seen("bin/node cluster/worker.js", 2_000, 2_048),
+      seen("bin/node engine/worker.js", 2_000, 2_048),
       seen("x/pulumi up --yes --parallel 64", 3_000, 4_096),
       seen("x/pulumi-resource-openstack", 500, 8_192),
     );

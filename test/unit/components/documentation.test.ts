@@ -2,8 +2,8 @@ import { strict as assert } from "node:assert";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { changes } from "../../../components/arguments/values.js";
-import { parseClusterSpec } from "../../../components/spec/cluster-spec.js";
+import { changes } from "../../../components/schema/fields.js";
+import { parseClusterSpec } from "../../../components/config/cluster-spec.js";
 import { jsonSchema, leaves, page } from "../../../docs/generate.js";
 
 const root = join(__dirname, "..", "..", "..");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { exchange } from "../../../cloud/http.js";
+import { exchange } from "../../../openstack/http/http-exchange.js";
 import { newServerTls, type ServerTls } from "../../../lab/certificates.js";
 
 describe("lab/certificates", () => {

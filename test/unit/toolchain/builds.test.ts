@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../../../base/user-error.js";
+import { UserError } from "../../../base/failures/user-error.js";
 import { kubernetesPluginIn, pluginBuild } from "../../../toolchain/builds.js";
 
 describe("toolchain/builds", () => {

@@ -146,7 +146,7 @@ describe("toolchain/find", () => {
 
 describe("toolchain/versions", () => {
   for (const [name, version] of Object.entries(pluginVersions)) {
-    // The program asks for a version of its own (test/graph/openstack-plugin.test.ts).
+    // The program asks for a version of its own (test/graph/pulumi/openstack-plugin.test.ts).
     if (name === "openstack") continue;
     it(`names the plugin that @pulumi/${name} asks the engine for`, () => {
       const file = require.resolve(`@pulumi/${name}/package.json`);

@@ -11,9 +11,9 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { silent, type Progress } from "../../../base/progress.js";
-import { openstackPlugins } from "../../../base/openstack-plugins.js";
-import { Failure } from "../../../base/failure.js";
-import { UserError } from "../../../base/user-error.js";
+import { openstackPlugins } from "../../../base/versions/openstack-plugin-versions.js";
+import { Failure } from "../../../base/failures/failure.js";
+import { UserError } from "../../../base/failures/user-error.js";
 import { ensureToolchain, type ToolchainOptions } from "../../../toolchain/toolchain.js";
 import { engineVersion, pluginVersions } from "../../../toolchain/versions.js";
 

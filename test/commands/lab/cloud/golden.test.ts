@@ -19,8 +19,8 @@ import { newSecrets, noSecrets } from "../../../../lab/cloud/secrets.js";
 import { frontCertificate } from "../../../../lab/front/authority.js";
 import { openStore } from "../../../../lab/host/store.js";
 import { imageFile } from "../../../../lab/image/image.js";
-import { goldenStubs } from "../../../support/golden-stubs.js";
-import { StubHost } from "../../../support/stub-host.js";
+import { goldenStubs } from "../../../support/machine/golden-stubs.js";
+import { StubHost } from "../../../support/machine/stub-host.js";
 
 let host: StubHost;
 const useHost = (): void => {

@@ -10,7 +10,7 @@ import { cloudFiles } from "../../../../lab/cloud/files.js";
 import { environment, offering } from "../../../../lab/cloud/offering.js";
 import { noSecrets } from "../../../../lab/cloud/secrets.js";
 import { labSettings } from "../../../../lab/settings.js";
-import { Sandbox, type Outcome } from "../../../support/sandbox.js";
+import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 
 const settings = labSettings({});
 

@@ -8,7 +8,7 @@ import { createSubvolume, openStore } from "../../../../lab/host/store.js";
 import { readState } from "../../../../lab/state.js";
 import { labStatus } from "../../../../lab/status.js";
 import { startFakeLabCloud, type FakeLabCloud } from "../support/fake-lab-cloud.js";
-import { hostStubs, StubHost } from "../../../support/stub-host.js";
+import { hostStubs, StubHost } from "../../../support/machine/stub-host.js";
 import { noSecrets } from "../../../../lab/cloud/secrets.js";
 import { goldenKey } from "../../../../lab/cloud/golden.js";
 import { ports } from "../../../../lab/cloud/configuration/common.js";

@@ -3,7 +3,7 @@ import { silent } from "../../../../base/progress.js";
 import { ports } from "../../../../lab/cloud/configuration/common.js";
 import { expectedWorkers, silentApis, untilReady } from "../../../../lab/cloud/readiness.js";
 import { startFakeLabCloud, type FakeLabCloud } from "../support/fake-lab-cloud.js";
-import { StubHost } from "../../../support/stub-host.js";
+import { StubHost } from "../../../support/machine/stub-host.js";
 
 describe("lab/cloud/readiness of a cloud that starts", () => {
   let host: StubHost;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { UserError } from "../../../../base/user-error.js";
+import { UserError } from "../../../../base/failures/user-error.js";
 import {
   containerPid,
   containerState,
@@ -7,7 +7,7 @@ import {
   removeContainer,
   startContainer,
 } from "../../../../lab/host/container.js";
-import { busyAtFirst, hostStubs, podman, StubHost } from "../../../support/stub-host.js";
+import { busyAtFirst, hostStubs, podman, StubHost } from "../../../support/machine/stub-host.js";
 
 describe("lab/host/container at work", () => {
   let host: StubHost;

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { silent } from "../../../../base/progress.js";
 import { debianTree } from "../../../../lab/host/debian-tree.js";
-import { StubHost } from "../../../support/stub-host.js";
+import { StubHost } from "../../../support/machine/stub-host.js";
 
 /** Stub of setpriv: runs the inner command without namespaces. */
 const setpriv = 'while [ "$1" != --mount-proc ]; do shift; done; shift; exec "$@"';

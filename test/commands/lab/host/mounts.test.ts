@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { isMounted, unmount } from "../../../../lab/host/mounts.js";
-import { busyAtFirst, StubHost } from "../../../support/stub-host.js";
+import { busyAtFirst, StubHost } from "../../../support/machine/stub-host.js";
 
 describe("lab/host/mounts", () => {
   let host: StubHost;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { UserError } from "../../../../base/user-error.js";
+import { UserError } from "../../../../base/failures/user-error.js";
 import {
   checkCollisions,
   networkRemains,
@@ -8,7 +8,7 @@ import {
 } from "../../../../lab/host/network.js";
 import { filterCommands, linkCommands } from "../../../../lab/host/network-plan.js";
 import { neededSettings } from "../../../../lab/host/kernel-settings.js";
-import { busyAtFirst, hostStubs, ip, StubHost } from "../../../support/stub-host.js";
+import { busyAtFirst, hostStubs, ip, StubHost } from "../../../support/machine/stub-host.js";
 
 let host: StubHost;
 const useHost = (): void => {

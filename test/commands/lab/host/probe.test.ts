@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { UserError } from "../../../../base/user-error.js";
+import { UserError } from "../../../../base/failures/user-error.js";
 import { checkHost, readHost } from "../../../../lab/host/requirements.js";
-import { ip, StubHost } from "../../../support/stub-host.js";
+import { ip, StubHost } from "../../../support/machine/stub-host.js";
 
 describe("lab/host/requirements: links", () => {
   let host: StubHost;

@@ -11,7 +11,7 @@ import {
   snapshotSubvolume,
 } from "../../../../lab/host/store.js";
 import { deviceNumber } from "../../../../lab/host/kernel-lists.js";
-import { btrfs, busyAtFirst, hostStubs, StubHost } from "../../../support/stub-host.js";
+import { btrfs, busyAtFirst, hostStubs, StubHost } from "../../../support/machine/stub-host.js";
 
 let host: StubHost;
 const useHost = (): void => {

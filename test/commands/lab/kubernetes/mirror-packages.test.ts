@@ -6,7 +6,7 @@ import { silent, type Progress } from "../../../../base/progress.js";
 import { mirrorPackages } from "../../../../lab/kubernetes/mirror-packages.js";
 import type { MirrorSettings } from "../../../../lab/kubernetes/mirror.js";
 import { release } from "../../../../lab/kubernetes/versions.js";
-import { SmallMirror } from "../../../support/small-mirror.js";
+import { SmallMirror } from "../../../support/machine/small-mirror.js";
 
 const of = release("1.36.3");
 

@@ -18,7 +18,7 @@ import { mirrorImages } from "../../../../lab/kubernetes/mirror-images.js";
 import { RegistryStore } from "../../../../lab/kubernetes/registry-store.js";
 import { readAddedImages, readSiteManifest } from "../../../../lab/kubernetes/site.js";
 import { release } from "../../../../lab/kubernetes/versions.js";
-import { SmallMirror } from "../../../support/small-mirror.js";
+import { SmallMirror } from "../../../support/machine/small-mirror.js";
 
 /** Real apt for packages and stubs for images; tools that would build something fail. */
 const tools: Readonly<Record<string, string>> = {

@@ -7,7 +7,7 @@ import { addMachines } from "../../../../lab/machines/add.js";
 import { imageCommands, machineImage } from "../../../../lab/machines/build.js";
 import { releases } from "../../../../lab/machines/releases.js";
 import type { LabState } from "../../../../lab/state.js";
-import { StubHost } from "../../../support/stub-host.js";
+import { StubHost } from "../../../support/machine/stub-host.js";
 
 describe("lab/machines/add", () => {
   let host: StubHost;

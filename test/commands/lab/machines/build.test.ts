@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { silent } from "../../../../base/progress.js";
 import { ensureMachineImages, machineImage } from "../../../../lab/machines/build.js";
 import { partitionId, releases } from "../../../../lab/machines/releases.js";
-import { StubHost } from "../../../support/stub-host.js";
+import { StubHost } from "../../../support/machine/stub-host.js";
 
 /** Stub of setpriv: runs the inner command without namespaces. */
 const setpriv = 'while [ "$1" != --mount-proc ]; do shift; done; shift; exec "$@"';

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { StubHost } from "../../../support/stub-host.js";
+import { StubHost } from "../../../support/machine/stub-host.js";
 
 describe("the host of the lab's tests", () => {
   let host: StubHost;

@@ -8,7 +8,10 @@ with zipfile.ZipFile(sys.argv[1], "w") as file:
     for name, content in json.load(sys.stdin):
         file.writestr(name, content)`;
 
-/** Go module in a folder that Go reads as a module proxy. Needs `python3`, which writes its zip file. */
+/**
+ * Go module in a folder that Go reads as a module proxy. Needs `python3`, which writes its zip
+ * file.
+ */
 export class LocalModule {
   readonly name = "example.test/data";
   readonly version = "v1.0.0";

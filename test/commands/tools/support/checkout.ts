@@ -34,7 +34,7 @@ export class Checkout extends Repository {
     this.put("tsconfig.build.json", "{}");
     this.put("index.ts", "export {};");
     this.put("automation/cli/main.ts", "export {};");
-    this.put("components/machine/scripts/prepare.sh", "echo prepare");
+    this.put("components/machine/scripts/prepare/prepare.sh", "echo prepare");
     for (const name of ["start", "stackadm"]) this.take(`automation/cli/${name}.mjs`);
     for (const name of ["checkout", "run"]) this.take(`tools/${name}.mjs`);
   }

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { delimiter, dirname, join } from "node:path";
 import type { Session } from "../../../../automation/cli/session.js";
-import { redactorFor } from "../../../../automation/cluster/redact.js";
+import { redactorFor } from "../../../../automation/pulumi/redact-secrets.js";
 import { packageRoot } from "../../../../base/paths.js";
 
 export interface Ended {

@@ -7,7 +7,7 @@ import {
   type Held,
   type Seen,
 } from "../../../../automation/backup/restore-plan.js";
-import { Failure } from "../../../../base/failure.js";
+import { Failure } from "../../../../base/failures/failure.js";
 import { outputsOf } from "./support.js";
 
 const file = { bytes: 1, sha256: "" };

@@ -2,10 +2,13 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Task } from "../../../../automation/backup/machines.js";
-import type { ClusterOutputs, MachineOutput } from "../../../../automation/verify/outputs.js";
-import type { Streams } from "../../../../cloud/ssh.js";
-import { Failure } from "../../../../base/failure.js";
+import type { Task } from "../../../../automation/backup/backup-machines.js";
+import type {
+  ClusterOutputs,
+  MachineOutput,
+} from "../../../../automation/verify/cluster-outputs.js";
+import type { Streams } from "../../../../base/ssh-client.js";
+import { Failure } from "../../../../base/failures/failure.js";
 
 /** Returns a file in the format of an etcd snapshot: pages, followed by their digest. */
 export function snapshot(pages = 4): Buffer {

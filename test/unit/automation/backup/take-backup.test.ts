@@ -17,9 +17,9 @@ import {
   readBackup,
 } from "../../../../automation/backup/backup-files.js";
 import { takeBackup, type BackupSource } from "../../../../automation/backup/take-backup.js";
-import type { ClusterOutputs } from "../../../../automation/verify/outputs.js";
-import { Failure } from "../../../../base/failure.js";
-import { clusterType } from "../../../../components/support/cluster-type.js";
+import type { ClusterOutputs } from "../../../../automation/verify/cluster-outputs.js";
+import { Failure } from "../../../../base/failures/failure.js";
+import { clusterType } from "../../../../components/pulumi/cluster-type.js";
 import { FakeMachines, outputsOf, Scratch, snapshot, unreachable } from "./support.js";
 
 describe("a backup", () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { run } from "../../../../base/run.js";
-import { jsonLines, lastLine, Operator } from "../../../support/operator.js";
+import { run } from "../../../../base/run-command.js";
+import { jsonLines, lastLine, Operator } from "../../../support/commands/test-user.js";
 
 describe("the command line", function () {
   this.timeout(120_000);

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { findProject, requireOurProgram } from "../../../../automation/cli/project.js";
-import { programModule } from "../../../../automation/cluster/workspace.js";
+import { programModule } from "../../../../automation/pulumi/workspace.js";
 import { packageRoot } from "../../../../base/paths.js";
-import { UserError } from "../../../../base/user-error.js";
+import { UserError } from "../../../../base/failures/user-error.js";
 
 describe("the project of a command", () => {
   let directory: string;

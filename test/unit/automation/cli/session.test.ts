@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { run } from "../../../../base/run.js";
-import { agentLines, exportLines, shellWord } from "../../../../automation/cli/env.js";
+import { run } from "../../../../base/run-command.js";
+import { agentLines, exportLines, shellWord } from "../../../../automation/cli/commands/env.js";
 import { asClusterError, failureText } from "../../../../automation/cli/session.js";
-import { Failure } from "../../../../base/failure.js";
-import { UserError } from "../../../../base/user-error.js";
-import { CloudError } from "../../../../cloud/cloud-error.js";
+import { Failure } from "../../../../base/failures/failure.js";
+import { UserError } from "../../../../base/failures/user-error.js";
+import { CloudError } from "../../../../openstack/http/cloud-error.js";
 
 describe("an error that ends a command", () => {
   const table: [string, unknown, string, number][] = [

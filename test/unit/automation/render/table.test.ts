@@ -6,7 +6,7 @@ import {
   nodesTable,
   timedPhases,
   timesTable,
-} from "../../../../automation/render/report.js";
+} from "../../../../automation/render/cluster-report.js";
 import { table } from "../../../../automation/render/table.js";
 
 describe("a table", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
-import { KubernetesApi } from "../../../../automation/verify/kubernetes-api.js";
+import { KubernetesApi } from "../../../../automation/verify/kubernetes-client.js";
 import { readNodes } from "../../../../automation/verify/nodes.js";
 
 const role = "node-role.kubernetes.io/control-plane";

@@ -3,7 +3,7 @@ import {
   cinderDriver,
   storageClass,
 } from "../../../../components/addons/manifests/storage-class.js";
-import { unwrapped } from "../../../support/unwrapped.js";
+import { unwrapped } from "../../../support/graph/unwrapped.js";
 import { argsOf, containerOf, podOf } from "./objects.js";
 
 const storageController = "Deployment csi-cinder-controllerplugin";

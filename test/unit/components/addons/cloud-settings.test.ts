@@ -5,9 +5,9 @@ import {
   renderNodeConf,
   type CloudConf,
 } from "../../../../components/addons/cloud-conf.js";
-import { parseClusterSpec } from "../../../../components/spec/cluster-spec.js";
-import { declaredKeys, knownKeys } from "../../../support/cloud-conf-keys.js";
-import { smallest } from "../../../support/spec.js";
+import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
+import { declaredKeys, knownKeys } from "../../../support/config/cloud-conf-keys.js";
+import { smallest } from "../../../support/config/spec.js";
 import { parseGcfg } from "./gcfg.js";
 import { exampleCloud } from "./objects.js";
 

@@ -3,9 +3,9 @@ import {
   metricsServer,
   metricsServerOf,
 } from "../../../../components/addons/manifests/metrics-server.js";
-import { parseClusterSpec } from "../../../../components/spec/cluster-spec.js";
-import { smallest } from "../../../support/spec.js";
-import { unwrapped } from "../../../support/unwrapped.js";
+import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
+import { smallest } from "../../../support/config/spec.js";
+import { unwrapped } from "../../../support/graph/unwrapped.js";
 import { containerOf, find, podOf } from "./objects.js";
 
 const workload = "Deployment metrics-server";

@@ -1,6 +1,6 @@
 /** Objects of all add-ons for an example cluster, by add-on. */
 import { renderCloudConf } from "../../../../components/addons/cloud-conf.js";
-import { imageTable } from "../../../../base/images.js";
+import { imageTable } from "../../../../base/versions/container-images.js";
 import {
   blockStorageAccess,
   blockStorageController,
@@ -56,7 +56,7 @@ import {
   storageClass,
 } from "../../../../components/addons/manifests/storage-class.js";
 import type { CloudConf } from "../../../../components/addons/cloud-conf.js";
-import type { IngressSpec } from "../../../../components/spec/ingress.js";
+import type { IngressSpec } from "../../../../components/config/load-balancing/ingress.js";
 import { accessObjects, lookups, type AnyObject } from "../../../support/kubernetes-objects.js";
 
 export const exampleCloud: CloudConf = {

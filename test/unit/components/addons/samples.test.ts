@@ -8,10 +8,10 @@ import {
   sampleWriterPod,
   webService,
 } from "../../../../components/addons/manifests/samples.js";
-import { unwrapped } from "../../../support/unwrapped.js";
+import { unwrapped } from "../../../support/graph/unwrapped.js";
 import { containerOf, find, objects, podSpecs } from "./objects.js";
 
-const script = join(__dirname, "../../../../components/addons/scripts/write-and-read-back.sh");
+const script = join(__dirname, "../../../../components/addons/write-and-read-back.sh");
 
 describe("addons/manifests/samples", () => {
   it("keeps to its own namespace, where pods are restricted", () => {
@@ -95,7 +95,7 @@ describe("addons/manifests/samples", () => {
   });
 });
 
-describe("addons/scripts/write-and-read-back.sh", () => {
+describe("addons/write-and-read-back.sh", () => {
   let directory: string;
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "stackadm-writer-"));

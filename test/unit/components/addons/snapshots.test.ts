@@ -5,8 +5,8 @@ import {
 } from "../../../../components/addons/manifests/block-storage.js";
 import { snapshotKinds } from "../../../../components/addons/manifests/snapshots.js";
 import { cinderDriver } from "../../../../components/addons/manifests/storage-class.js";
-import { imageTable } from "../../../../base/images.js";
-import { unwrapped } from "../../../support/unwrapped.js";
+import { imageTable } from "../../../../base/versions/container-images.js";
+import { unwrapped } from "../../../support/graph/unwrapped.js";
 import { argsOf, find, podOf } from "./objects.js";
 
 const controller = "Deployment snapshot-controller";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { cloudControllerDaemonSet } from "../../../../components/addons/manifests/cloud-controller.js";
-import { unwrapped } from "../../../support/unwrapped.js";
+import { unwrapped } from "../../../support/graph/unwrapped.js";
 import { argsOf, containerOf, find, podOf, podSpecs } from "./objects.js";
 
 const controller = "DaemonSet openstack-cloud-controller-manager";

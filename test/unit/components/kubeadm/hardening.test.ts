@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { parseClusterSpec, type ClusterArgs } from "../../../../components/spec/cluster-spec.js";
+import { parseClusterSpec, type ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import {
   admission,
   apiServerFlags,
@@ -8,7 +8,7 @@ import {
   schedulerFlags,
   signsKubelets,
 } from "../../../../components/kubeadm/hardening.js";
-import { smallest } from "../../../support/spec.js";
+import { smallest } from "../../../support/config/spec.js";
 
 const kubernetes = (written: NonNullable<ClusterArgs["kubernetes"]> = {}) => {
   const result = parseClusterSpec({ ...smallest, kubernetes: written });

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
-import { imageTable } from "../../../../base/images.js";
+import { imageTable } from "../../../../base/versions/container-images.js";
 import { blockStorageController } from "../../../../components/addons/manifests/block-storage.js";
-import { parseClusterSpec } from "../../../../components/spec/cluster-spec.js";
+import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
 import {
   containerdConfig,
   pausePlaceholder,
@@ -11,9 +11,9 @@ import {
   preparation,
   prepareValues,
 } from "../../../../components/machine/preparation.js";
-import { podNetworkOf } from "../../../support/pod-networks.js";
-import { smallest } from "../../../support/spec.js";
-import { unwrapped } from "../../../support/unwrapped.js";
+import { podNetworkOf } from "../../../support/config/pod-networks.js";
+import { smallest } from "../../../support/config/spec.js";
+import { unwrapped } from "../../../support/graph/unwrapped.js";
 
 const spec = (kubernetes: object = {}) => {
   const result = parseClusterSpec({ ...smallest, kubernetes });

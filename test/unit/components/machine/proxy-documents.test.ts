@@ -2,9 +2,9 @@ import { strict as assert } from "node:assert";
 import { execFileSync } from "node:child_process";
 import { Address4 } from "ip-address";
 import fc from "fast-check";
-import { parseClusterSpec, type ClusterSpec } from "../../../../components/spec/cluster-spec.js";
+import { parseClusterSpec, type ClusterSpec } from "../../../../components/config/cluster-spec.js";
 import { exceptions, excepts, proxyFiles } from "../../../../components/machine/proxy-documents.js";
-import { smallest } from "../../../support/spec.js";
+import { smallest } from "../../../support/config/spec.js";
 
 const url = "http://me:p%40ss@proxy.example:3128";
 const specOf = (noProxy: readonly string[] = [], over: object = {}): ClusterSpec => {

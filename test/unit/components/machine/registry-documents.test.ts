@@ -1,12 +1,12 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { parseClusterSpec } from "../../../../components/spec/cluster-spec.js";
+import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
 import {
   registryFiles,
   registryHost,
   signIns,
 } from "../../../../components/machine/registry-documents.js";
-import { smallest } from "../../../support/spec.js";
+import { smallest } from "../../../support/config/spec.js";
 
 const ca = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
 const files = (registries: object, registry: object = {}): Record<string, string> => {

@@ -8,10 +8,10 @@ import {
 } from "../../../../components/network/firewall-rules.js";
 import { securityGroupsOf } from "../../../../components/plan/cluster-plan.js";
 import type { Role } from "../../../../components/plan/roles.js";
-import { endpointTraits } from "../../../../components/spec/traits/endpoint.js";
-import type { ClusterArgs } from "../../../../components/spec/cluster-spec.js";
-import { specOf } from "../../../support/spec.js";
-import { podNetworkOf } from "../../../support/pod-networks.js";
+import { endpointTraits } from "../../../../components/config/load-balancing/endpoint-traits.js";
+import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
+import { specOf } from "../../../support/config/spec.js";
+import { podNetworkOf } from "../../../support/config/pod-networks.js";
 import { golden } from "../../../support/golden.js";
 
 const plan: FirewallPlan = {

@@ -7,7 +7,7 @@ import {
   planCluster,
   securityGroupsOf,
 } from "../../../../components/plan/cluster-plan.js";
-import { plainGroup, plainMachine } from "../../../support/spec.js";
+import { plainGroup, plainMachine } from "../../../support/config/spec.js";
 
 const spec = {
   name: "dev",

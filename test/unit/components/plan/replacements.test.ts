@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
-import { parseClusterSpec, type ClusterArgs } from "../../../../components/spec/cluster-spec.js";
+import { parseClusterSpec, type ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import { replacementProblems } from "../../../../components/plan/replacements.js";
-import { smallest } from "../../../support/spec.js";
+import { smallest } from "../../../support/config/spec.js";
 
 type Group = Partial<ClusterArgs["controlPlane"]>;
 

@@ -1,19 +1,19 @@
 import { strict as assert } from "node:assert";
-import type { KubernetesApi } from "../../../../automation/verify/kubernetes-api.js";
-import { checkMachines } from "../../../../automation/verify/machines.js";
-import { parseOutputs } from "../../../../automation/verify/outputs.js";
-import type { Sessions } from "../../../../automation/verify/ssh.js";
+import type { KubernetesApi } from "../../../../automation/verify/kubernetes-client.js";
+import { checkMachines } from "../../../../automation/verify/etcd-and-bastion.js";
+import { parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
+import type { Sessions } from "../../../../automation/verify/ssh-sessions.js";
 import { readNodes } from "../../../../automation/verify/nodes.js";
 import { earlyImages } from "../../../../components/machine/early-images.js";
 import { preparation } from "../../../../components/machine/preparation.js";
 import { rulesOf } from "../../../../components/network/firewall-plan.js";
 import { planCluster, securityGroupsOf } from "../../../../components/plan/cluster-plan.js";
 import { roleTable, type Role, type RoleRow } from "../../../../components/plan/roles.js";
-import { imageTable } from "../../../../base/images.js";
-import type { ClusterArgs } from "../../../../components/spec/cluster-spec.js";
+import { imageTable } from "../../../../base/versions/container-images.js";
+import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import { conditionsIn, shellConditionsIn } from "../../../support/role-conditions.js";
 import { sourcesIn } from "../../../support/sources.js";
-import { specOf } from "../../../support/spec.js";
+import { specOf } from "../../../support/config/spec.js";
 
 const invented = "gateway" as Role;
 const label = "example.org/gateway";
@@ -140,7 +140,7 @@ describe("the table of roles", () => {
   ];
   /**
    * Lines about the name of a phase of kubeadm, and about the addresses in an API server's
-   * certificate (serving.sh).
+   * certificate (approve-kubelet-certificates.sh).
    */
   const ofKubernetes =
     /kubeadm init phase control-plane|^timeout \S+ \S+ \S+ kubectl get nodes -o go-template|^if grep -qxF "\$1 control-plane"/;

@@ -1,9 +1,13 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { compareVersions, kubernetesMinors, minorOf } from "../../../../base/versions.js";
+import {
+  compareVersions,
+  kubernetesMinors,
+  minorOf,
+} from "../../../../base/versions/pinned-versions.js";
 import { upgradeProblems, type Before } from "../../../../components/plan/upgrades.js";
-import type { ClusterArgs } from "../../../../components/spec/cluster-spec.js";
-import { smallest, specOf } from "../../../support/spec.js";
+import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
+import { smallest, specOf } from "../../../support/config/spec.js";
 
 const said = (
   version: string,

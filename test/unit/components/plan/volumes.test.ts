@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { addonsOf } from "../../../../components/addons/from-spec.js";
+import { addonsOf } from "../../../../components/addons/addon-arguments.js";
 import { attachableVolumes, volumesOf } from "../../../../components/plan/volumes.js";
-import { specOf } from "../../../support/spec.js";
+import { specOf } from "../../../support/config/spec.js";
 
 const disk = fc.option(fc.constant({ size: 5 }), { nil: undefined });
 const written = fc.record({ rootVolume: disk, runtimeVolume: disk, etcdVolume: disk });

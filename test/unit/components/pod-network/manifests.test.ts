@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { stringify } from "yaml";
-import { publishedManifests } from "../../../../base/manifests.js";
+import { publishedManifests } from "../../../../base/versions/pod-network-manifests.js";
 import {
   calicoAnchors,
   calicoAnchorsOf,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describeGoldens, describeWorkloads } from "../../../support/kubernetes-objects.js";
 import { joinScripts } from "../../../../components/kubeadm/node-scripts.js";
-import { namesApi } from "../../../../components/support/manifests/pod.js";
+import { namesApi } from "../../../../components/kubernetes-objects/pod-settings.js";
 import { apiName, objects, podSpecs } from "./objects.js";
 
 describe("pod networks", () => {

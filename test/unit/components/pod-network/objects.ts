@@ -1,5 +1,5 @@
 /** Objects of each pod network for an example cluster, by kind. */
-import { imageTable } from "../../../../base/images.js";
+import { imageTable } from "../../../../base/versions/container-images.js";
 import {
   flannelAccess,
   flannelConfigMap,

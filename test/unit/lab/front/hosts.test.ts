@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { imageTable } from "../../../../base/images.js";
-import { containerdPackages, upstreamPackages } from "../../../../base/versions.js";
+import { imageTable } from "../../../../base/versions/container-images.js";
+import { containerdPackages, upstreamPackages } from "../../../../base/versions/pinned-versions.js";
 import { frontHosts, hostNames } from "../../../../lab/front/hosts.js";
 
 /** Returns the host of a URL that may contain placeholders. */

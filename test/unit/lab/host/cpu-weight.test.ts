@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { UserError } from "../../../../base/user-error.js";
+import { UserError } from "../../../../base/failures/user-error.js";
 import {
   cgroupFolders,
   cgroupParent,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { UserError } from "../../../../base/user-error.js";
+import { UserError } from "../../../../base/failures/user-error.js";
 import { takeDown } from "../../../../lab/host/take-down.js";
 
 describe("lab/host/take-down", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { UserError } from "../../../../base/user-error.js";
-import { upstreamPackages } from "../../../../base/versions.js";
+import { UserError } from "../../../../base/failures/user-error.js";
+import { upstreamPackages } from "../../../../base/versions/pinned-versions.js";
 import { mirrorSettings, reason, whyNot } from "../../../../lab/kubernetes/mirror.js";
 
 describe("where what the lab installs comes from", () => {

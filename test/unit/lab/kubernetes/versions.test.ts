@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../../../../base/user-error.js";
+import { UserError } from "../../../../base/failures/user-error.js";
 import {
   compareVersions,
   defaultKubernetesVersion,
   minorOf,
   packageSeries,
-} from "../../../../base/versions.js";
+} from "../../../../base/versions/pinned-versions.js";
 import type { Component, Release } from "../../../../lab/kubernetes/component.js";
 import { madeFrom } from "../../../../lab/kubernetes/component.js";
 import { executableName } from "../../../../lab/kubernetes/go-module.js";

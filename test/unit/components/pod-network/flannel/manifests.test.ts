@@ -1,20 +1,23 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { publishes } from "../../../../../components/pod-network/cni.js";
+import { publishes } from "../../../../../components/pod-network/cni-configuration.js";
 import {
   cniConfiguration,
   flannelAccess,
   flannelDaemonSet,
   networkConfiguration,
 } from "../../../../../components/pod-network/flannel/manifests.js";
-import { overheadOf, podNetworkTraits } from "../../../../../components/pod-network/kinds.js";
+import {
+  overheadOf,
+  podNetworkTraits,
+} from "../../../../../components/pod-network/pod-network-kinds.js";
 import {
   containersOf,
   describeAccess,
   lookups,
   type AnyObject,
 } from "../../../../support/kubernetes-objects.js";
-import { podNetworkOf } from "../../../../support/pod-networks.js";
+import { podNetworkOf } from "../../../../support/config/pod-networks.js";
 import { argsOf, containerOf, find, objects, podOf } from "../objects.js";
 
 const daemonSet = "DaemonSet kube-flannel";

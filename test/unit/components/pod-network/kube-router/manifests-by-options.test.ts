@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
-import { imageTable } from "../../../../../base/images.js";
+import { imageTable } from "../../../../../base/versions/container-images.js";
 import { firewallRules } from "../../../../../components/network/firewall-rules.js";
-import { podNetworkTraits, routedRangesOf } from "../../../../../components/pod-network/kinds.js";
+import {
+  podNetworkTraits,
+  routedRangesOf,
+} from "../../../../../components/pod-network/pod-network-kinds.js";
 import {
   kubeRouterDaemonSet,
   peerPasswords,
 } from "../../../../../components/pod-network/kube-router/manifests.js";
 import { lookups, type AnyObject } from "../../../../support/kubernetes-objects.js";
-import { podNetworkOf } from "../../../../support/pod-networks.js";
+import { podNetworkOf } from "../../../../support/config/pod-networks.js";
 
 const router = (written: object, passwordsVersion?: string) => {
   const spec = podNetworkOf({ kind: "kube-router", ...written });

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { cniDirectory, publishes } from "../../../../../components/pod-network/cni.js";
+import {
+  cniDirectory,
+  publishes,
+} from "../../../../../components/pod-network/cni-configuration.js";
 import {
   cniConfiguration,
   kubeRouterAccess,

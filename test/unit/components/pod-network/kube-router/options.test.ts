@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { parseClusterSpec } from "../../../../../components/spec/cluster-spec.js";
-import { compareFrozen, frozenValues } from "../../../../../components/spec/frozen.js";
-import { openSecrets } from "../../../../../components/spec/secrets.js";
-import { smallest } from "../../../../support/spec.js";
+import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
+import { compareFrozen, frozenValues } from "../../../../../components/config/immutable-fields.js";
+import { openSecrets } from "../../../../../components/config/open-secrets.js";
+import { smallest } from "../../../../support/config/spec.js";
 
 const parsed = (podNetwork: object | string, over: object = {}) =>
   parseClusterSpec({ ...smallest, ...over, podNetwork });

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { connectCloud } from "../../../../../cloud/client.js";
-import { exchange, type HttpAnswer } from "../../../../../cloud/http.js";
+import { connectCloud } from "../../../../../openstack/client/cloud-client.js";
+import { exchange, type HttpAnswer } from "../../../../../openstack/http/http-exchange.js";
 import { FaultyProxy } from "../../../../lab/support/faulty-proxy.js";
 
 /** Request that reached the API behind the proxy. */

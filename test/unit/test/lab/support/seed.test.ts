@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { ClusterEvent } from "../../../../../automation/cluster/events.js";
+import type { ClusterEvent } from "../../../../../automation/pulumi/events.js";
 import {
   begins,
   drawOf,

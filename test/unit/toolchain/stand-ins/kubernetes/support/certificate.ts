@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { run } from "../../../../../../base/run.js";
+import { run } from "../../../../../../base/run-command.js";
 
 /** Options of a fake API server. */
 export interface FakeApiOptions {

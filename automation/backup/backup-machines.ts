@@ -1,0 +1,123 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { patientKeepalive, type Streams } from "../../base/ssh-client.js";
+import { quote } from "../../components/remote-scripts/shell-quoting.js";
+import { Failure } from "../../base/failures/failure.js";
+import type { Run } from "../engine/operation-context.js";
+import { targetOf, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
+import { Sessions } from "../verify/ssh-sessions.js";
+
+const read = (name: string): string => readFileSync(join(__dirname, "scripts", name), "utf8");
+
+/** Bash programs that run on the machines. The first argument selects the task. */
+export const keepScript = read("collect-backup.sh");
+export const restoreScript =
+  read("../../../components/remote-scripts/scripts/download-errors.sh") +
+  read("reregister-nodes.sh") +
+  read("restore.sh");
+
+/** Bash program and its arguments. */
+export interface Task {
+  readonly script: string;
+  readonly words: readonly string[];
+}
+
+/** Returns the message of an error, for a list of the failures of several machines. */
+export const sentenceOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+/** Static pods whose manifests and keys a backup contains. */
+export type StaticPod = "etcd" | "kube-apiserver";
+
+/** Returns the task of collect-backup.sh that prints a part of a backup. */
+export const keeping = (
+  ...words: readonly ["standing" | "snapshot"] | readonly ["archive", ...StaticPod[]]
+): Task => ({
+  ...{ script: keepScript, words },
+});
+export const restoring = (...words: readonly string[]): Task => ({ script: restoreScript, words });
+
+/**
+ * Returns the command that runs a task as root. The script is an argument of bash, because standard
+ * input is for data.
+ */
+const commandOf = ({ script, words }: Task): string =>
+  ["sudo -n bash -c", quote(script), "stackadm", ...words.map(quote)].join(" ");
+
+/**
+ * Returns the line `reason: ...` that a failed script printed, and the last other line before it,
+ * which may be a tool's message. Without such a line, returns the last line.
+ */
+function reasonIn(said: string): string {
+  const lines = said
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+  const at = lines.findLastIndex((line) => line.startsWith("reason: "));
+  const tool = lines.slice(0, Math.max(at, 0)).findLast((line) => !line.startsWith("reason: "));
+  const reason = lines[at]?.slice("reason: ".length) ?? lines.at(-1) ?? "it printed nothing";
+  return `${reason.replace(/\.?$/, ".")}${tool === undefined ? "" : ` The last output before: ${tool.slice(0, 300)}`}`;
+}
+
+/**
+ * Machines of one cluster. The cluster's outputs contain the routes to the machines. Logs in to
+ * each machine only once.
+ */
+export class ClusterMachines {
+  constructor(
+    private readonly outputs: ClusterOutputs,
+    private readonly login: { readonly user: string; readonly agentSocket: string },
+    private readonly sessions: Pick<Sessions, "execute" | "close"> = new Sessions(patientKeepalive),
+  ) {}
+
+  static async of(run: Run, outputs: ClusterOutputs): Promise<ClusterMachines> {
+    // A custom program's settings may not describe the cluster, and a backup must be possible even
+    // with invalid settings.
+    const { ssh } = (await run.spec().catch(() => undefined)) ?? {};
+    const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
+    return new ClusterMachines(outputs, { user: ssh?.user ?? "debian", agentSocket });
+  }
+
+  /**
+   * Runs the task on the machine. Throws SSH_UNREACHABLE, HOST_KEY_MISMATCH, or COMMAND_FAILED with
+   * the script's reason.
+   */
+  async do(machine: MachineOutput, task: Task, streams: Streams): Promise<void> {
+    const target = targetOf(machine, this.outputs, this.login);
+    if (!target)
+      throw new Failure(
+        "SSH_UNREACHABLE",
+        `${machine.name} cannot be reached by SSH: no route to it or no host key is known.`,
+      );
+    const { code, said } = await this.sessions.execute(target, commandOf(task), streams);
+    if (code === 0) return;
+    if (code === undefined)
+      throw new Failure(
+        "SSH_UNREACHABLE",
+        `The connection to ${machine.name} ended before the script did.`,
+      );
+    throw new Failure(
+      "COMMAND_FAILED",
+      `${machine.name}: ${reasonIn(said)}`,
+      "Correct the cause and run the same command again.",
+    );
+  }
+
+  /** Runs the task on the machine and returns its output. */
+  async ask(machine: MachineOutput, task: Task, input?: Pick<Streams, "input">): Promise<string> {
+    const parts: Buffer[] = [];
+    const output = new Writable({
+      write: (part: Buffer, _, done) => {
+        parts.push(part);
+        done();
+      },
+    });
+    await this.do(machine, task, { ...input, output });
+    return Buffer.concat(parts).toString("utf8");
+  }
+
+  close(): void {
+    this.sessions.close();
+  }
+}

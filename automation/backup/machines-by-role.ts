@@ -1,0 +1,49 @@
+import { rolesOf, type RoleRow } from "../../components/plan/roles.js";
+import { etcdPorts } from "../../base/ports.js";
+import type { CloudObject } from "../../openstack/inventory/inventory.js";
+import { isIdentity, ownershipOf } from "../../openstack/inventory/ownership.js";
+import type { Held } from "../../openstack/checks/preflight-checks.js";
+import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
+
+/** Returns whether etcd runs on separate machines. */
+export const hasOwnEtcd = ({ etcd }: ClusterOutputs): boolean => (etcd ?? []).length > 0;
+
+/**
+ * Returns the machines whose row in the table of roles fulfils `what`, in the order of the outputs.
+ * Leaves out machines whose role this release does not know.
+ */
+function machinesWith(outputs: ClusterOutputs, what: (row: RoleRow) => boolean): MachineOutput[] {
+  const rows: Readonly<Partial<Record<string, RoleRow>>> = rolesOf({
+    etcd: hasOwnEtcd(outputs) ? {} : undefined,
+  });
+  return machinesOf(outputs).filter(({ role }) => {
+    const row = rows[role];
+    return row !== undefined && what(row);
+  });
+}
+
+/** Returns the control planes: the machines that have the CA keys. */
+export const controlPlanesOf = (outputs: ClusterOutputs): MachineOutput[] =>
+  machinesWith(outputs, ({ grant }) => grant === "certificates");
+
+/** Returns the machines with members of etcd. */
+export const etcdOf = (outputs: ClusterOutputs): MachineOutput[] =>
+  machinesWith(outputs, ({ runsEtcd }) => runsEtcd);
+
+/** Returns the peer URL of an etcd member. */
+export const peerUrlOf = ({ address }: MachineOutput): string =>
+  `https://${address}:${etcdPorts.peers}`;
+
+/**
+ * Returns the servers without servers of other clusters, which may have the same names. Keeps a
+ * server without an identity: it may belong to this cluster, and if the restore took it for
+ * deleted, etcd would continue to run on it.
+ */
+export const withoutOthers = (
+  servers: readonly CloudObject[],
+  { owned, identities }: Pick<Held, "owned" | "identities">,
+): readonly CloudObject[] =>
+  servers.filter((one) => {
+    const identity = ownershipOf(one)?.mark.identity ?? "";
+    return owned.has(one.id) || !isIdentity(identity) || identities.has(identity);
+  });

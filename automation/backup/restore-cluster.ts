@@ -1,0 +1,293 @@
+import { randomUUID } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { setTimeout as after } from "node:timers/promises";
+import type { CloudObject } from "../../openstack/inventory/inventory.js";
+import { Failure } from "../../base/failures/failure.js";
+import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
+import { controlPlanesOf, etcdOf, peerUrlOf } from "./machines-by-role.js";
+import { restoring, sentenceOf, type ClusterMachines } from "./backup-machines.js";
+import { lookedSchema, type RestorePlan, type Seen } from "./restore-plan.js";
+
+type Machines = Pick<ClusterMachines, "ask">;
+type Servers = readonly Pick<CloudObject, "id" | "name" | "status">[];
+
+/**
+ * Returns the server of a machine, by ID or by name. The ID in the outputs is the former server's
+ * if a failed run created the machine again; the name is still correct.
+ */
+const serverOf = (
+  servers: Servers,
+  machine: Pick<MachineOutput, "name" | "serverId">,
+): Servers[number] | undefined =>
+  servers.find(({ id }) => id === machine.serverId) ??
+  servers.find(({ name }) => name === machine.name);
+
+/**
+ * Asks every machine with etcd or an API server for its state. For a machine that could not be
+ * asked, returns a reason with the status of the machine's server.
+ */
+export async function lookAtMachines(
+  outputs: ClusterOutputs,
+  machines: Machines,
+  servers: Servers,
+): Promise<Map<string, Seen>> {
+  const look = async (machine: MachineOutput): Promise<Seen> => {
+    const server = serverOf(servers, machine);
+    if (!server) return "gone";
+    try {
+      return lookedSchema.parse(JSON.parse(await machines.ask(machine, restoring("look"))));
+    } catch (error) {
+      const why = error instanceof Failure ? error.sentence : String(error);
+      const way = machinesOf(outputs).find(({ name }) => name === machine.sshThrough);
+      const behind = way && !serverOf(servers, way) ? way.name : undefined;
+      return { silent: `its server is ${server.status}, and ${why}`, behind };
+    }
+  };
+  const all = [...new Set([...etcdOf(outputs), ...controlPlanesOf(outputs)])];
+  return new Map(await Promise.all(all.map(async (one) => [one.name, await look(one)] as const)));
+}
+
+/** Calls `work` for all machines at the same time. Throws one error with all failures. */
+async function onAll<T>(
+  machines: readonly MachineOutput[],
+  work: (machine: MachineOutput) => Promise<T>,
+): Promise<T[]> {
+  const ended = await Promise.allSettled(machines.map(work));
+  const failed = ended.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
+  const [first, ...others] = failed;
+  if (others.length === 0 && first instanceof Error) throw first;
+  if (first !== undefined)
+    throw new Failure(
+      "COMMAND_FAILED",
+      failed.map(sentenceOf).join("\n"),
+      "Correct the cause and run the same command again.",
+    );
+  return ended.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+}
+
+/** Callbacks and signals of a restore. */
+export interface RestoreListener {
+  readonly onDetail?: ((text: string) => void) | undefined;
+  /** Called with a sentence about a part that failed without ending the restore. */
+  readonly onNote?: ((text: string) => void) | undefined;
+  /**
+   * Throws if the user requested a stop. The restore calls this function until it stops the
+   * cluster, and then runs to the end.
+   */
+  readonly requireGoingOn: () => void;
+  /** Signal that ends the restore at once. */
+  readonly killSignal?: AbortSignal | undefined;
+  /** Waits for the given milliseconds. Tests replace this function. */
+  readonly pause?: (milliseconds: number) => Promise<unknown>;
+}
+
+/** Number of tries of a step after the cluster was stopped, and milliseconds between them. */
+const persistence = { tries: 3, pause: 5_000 };
+
+/**
+ * Returns whether the error is about the connection. All other errors are failures that the script
+ * reported.
+ */
+const isLost = (error: unknown): boolean =>
+  !(error instanceof Failure) || ["SSH_UNREACHABLE", "FAILED"].includes(error.code);
+
+/**
+ * Runs `work`, and runs it again if the connection failed. On the machine, the script waits until
+ * the previous run of the step has ended.
+ */
+async function withRetries(
+  work: () => Promise<string>,
+  { killSignal, pause = after }: RestoreListener,
+): Promise<string> {
+  for (let times = 1; ; times += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (times >= persistence.tries || !isLost(error) || killSignal?.aborted === true) throw error;
+    }
+    await pause(persistence.pause);
+  }
+}
+
+/** Plan of a restore, and the cluster to restore. */
+export interface RestoreTarget {
+  readonly plan: RestorePlan;
+  readonly outputs: ClusterOutputs;
+  readonly machines: Machines;
+  readonly servers: Servers;
+}
+
+/**
+ * Returns the failure of a restore after the cluster was stopped. The code is never CANCELLED,
+ * which would mean that the cluster still runs.
+ */
+const stoppedCluster = (error: unknown): Failure =>
+  new Failure(
+    "COMMAND_FAILED",
+    sentenceOf(error),
+    "etcd and the API are stopped, in part or all, until the restore succeeds: correct the cause and run the same command again.",
+  );
+
+const unsettled =
+  "Another restore would treat this one as unfinished: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine.";
+
+/**
+ * Returns the failure of a restore that has unpacked files but not stopped the cluster. Other
+ * messages would say that nothing was changed.
+ */
+function afterUnpacking(error: unknown, { unpack }: RestorePlan): Failure {
+  const { code, hint } = error instanceof Failure ? error : new Failure("COMMAND_FAILED", "");
+  const why = code === "CANCELLED" ? "Stopped on request." : sentenceOf(error);
+  const names = unpack.map(({ machine }) => machine.name).join(", ");
+  return new Failure(
+    code,
+    `${why}\n${names}: files of the former server are restored in part or whole, but etcd's data are not. Nothing else was changed.`,
+    hint,
+  );
+}
+
+const noted = (text: string): string[] =>
+  text.split("\n").flatMap((line) => (line.startsWith("note: ") ? [line.slice(6)] : []));
+
+/** Opens a file of the backup. A read error occurs only when the stream is read. */
+const read = (plan: RestorePlan, file: string): { readonly input: Readable } => ({
+  input: Readable.from(parts(join(plan.backup.directory, file))),
+});
+
+async function* parts(path: string): AsyncGenerator {
+  yield* createReadStream(path);
+}
+
+/**
+ * Returns the revision at which etcd continues: microseconds since 1970. No client has seen a
+ * higher revision, even after earlier restores, because etcd writes less than once per microsecond.
+ * The number fits into int64 and is exact in JSON.
+ */
+const revisionAt = (now: number): number => now * 1000;
+
+/** Unpacks archives and loads the snapshot's data onto disks, while etcd still runs. */
+async function prepareData(
+  { plan, machines }: RestoreTarget,
+  { onDetail, requireGoingOn }: RestoreListener,
+  token: string,
+): Promise<void> {
+  requireGoingOn();
+  for (const { machine, file, sha256 } of plan.unpack) {
+    onDetail?.(`${machine.name}: restoring the files of its former server`);
+    await machines.ask(machine, restoring("unpack", sha256), read(plan, file));
+  }
+  if (plan.members.length === 0) {
+    requireGoingOn();
+    return;
+  }
+  onDetail?.("loading the snapshot's data");
+  const members = plan.members.map((one) => `${one.name}=${peerUrlOf(one)}`).join(",");
+  const { file, bytes } = plan.backup.snapshot;
+  const revision = revisionAt(Date.now());
+  try {
+    await onAll(plan.members, (one) =>
+      machines.ask(
+        one,
+        restoring("load", token, members, String(bytes), String(revision)),
+        read(plan, file),
+      ),
+    );
+    requireGoingOn();
+  } catch (error) {
+    // The loaded data need as much disk space as etcd's data.
+    await onAll(plan.members, (one) => machines.ask(one, restoring("tidy"))).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Registers each worker whose node is missing in the restored data, or belongs to the worker's
+ * former server.
+ */
+async function renewWorkers(
+  { plan, outputs, machines, servers }: RestoreTarget,
+  { onDetail, onNote }: RestoreListener,
+): Promise<void> {
+  const [api] = plan.apiServers;
+  if (!api) return;
+  onDetail?.("registering workers that joined after the backup");
+  const lines = (await machines.ask(api, restoring("nodes"))).split("\n");
+  const known = new Map(lines.map((line) => [line.split(" ")[0] ?? "", line.split(" ")[1]]));
+  const controlPlanes = controlPlanesOf(outputs);
+  const others = outputs.nodes
+    .filter((one) => !controlPlanes.includes(one))
+    .flatMap((node) => {
+      const server = serverOf(servers, node);
+      const wanted = server && `openstack:///${server.id}`;
+      return wanted === undefined || known.get(node.name) === wanted ? [] : [node];
+    });
+  await Promise.all(
+    others.map(async (node) => {
+      try {
+        if (known.has(node.name)) await machines.ask(api, restoring("forget-node", node.name));
+        await machines.ask(node, restoring("register"));
+      } catch (error) {
+        onNote?.(
+          `! ${node.name} is not a node of the cluster yet (${sentenceOf(error)}): restart kubelet on it.`,
+        );
+      }
+    }),
+  );
+}
+
+/**
+ * Restores a cluster. Prepares the data while etcd still runs. Then stops etcd and the API servers,
+ * replaces etcd's data, and starts them again.
+ */
+export async function restore(target: RestoreTarget, listener: RestoreListener): Promise<void> {
+  const { plan, machines } = target;
+  const { members, apiServers } = plan;
+  const { onDetail, onNote } = listener;
+  // Members with another cluster token refuse the restored members, if an old one comes back.
+  const token = randomUUID();
+  await prepareData(target, listener, token).catch((error: unknown) => {
+    throw plan.unpack.length > 0 ? afterUnpacking(error, plan) : error;
+  });
+  const ask = (one: MachineOutput, ...words: readonly string[]): Promise<string> =>
+    withRetries(() => machines.ask(one, restoring(...words)), listener);
+  const step = (
+    text: string,
+    which: readonly MachineOutput[],
+    ...words: readonly string[]
+  ): Promise<readonly string[]> => {
+    onDetail?.(text);
+    return onAll(which, (one) => ask(one, ...words));
+  };
+  const everywhere = [...new Set([...members, ...apiServers])];
+  let said: readonly string[];
+  /** Machines whose API server runs again: clients may already change data through it. */
+  const answering = new Set<MachineOutput>();
+  try {
+    await step("stopping etcd and the API servers", everywhere, "stop");
+    if (members.length > 0) {
+      await step("replacing etcd's data", members, "swap", token);
+      await step("starting etcd", members, "start-etcd");
+    }
+    onDetail?.("starting the API servers");
+    said = await onAll(apiServers, async (one) => {
+      const text = await ask(one, "start-api");
+      answering.add(one);
+      return text;
+    });
+  } catch (error) {
+    // `start-api` also settles the machine, so only machines without an API server remain.
+    const others = answering.size > 0 ? members.filter((one) => !apiServers.includes(one)) : [];
+    await step("finishing", others, "settle").catch(() => undefined);
+    throw stoppedCluster(error);
+  }
+  for (const text of said.flatMap(noted)) onNote?.(`! ${text}`);
+  // The cluster runs again, so a later failure is only reported.
+  await step("finishing", everywhere, "settle").catch((error: unknown) => {
+    onNote?.(`! ${unsettled} (${sentenceOf(error)})`);
+  });
+  await renewWorkers(target, listener).catch((error: unknown) => {
+    onNote?.(`! Cannot check whether all workers are nodes: ${sentenceOf(error)}`);
+  });
+}

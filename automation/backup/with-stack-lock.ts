@@ -1,0 +1,64 @@
+import type { Run } from "../engine/operation-context.js";
+import type { StateExport } from "../pulumi/stack-state.js";
+import { rememberUnfinished } from "../engine/interrupted-scripts.js";
+import { sentenceOf } from "./backup-machines.js";
+
+/** Run that can hold the stack's lock and report to the user. */
+interface Holder {
+  readonly run: Pick<Run, "hold" | "note">;
+}
+
+/**
+ * Runs `work` while the engine holds the stack's lock. Returns or throws the result of `work`, even
+ * if the engine fails afterwards.
+ */
+export async function heldToItsEnd(
+  { run }: Holder,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  let ended: { readonly error?: unknown } | undefined;
+  try {
+    await run.hold(async (signal) => {
+      try {
+        await work(signal);
+        ended = {};
+      } catch (error) {
+        ended = { error };
+        throw error;
+      }
+    });
+  } catch (error) {
+    if (ended === undefined) throw error;
+    if ("error" in ended) throw ended.error;
+    run.note(
+      `! The stack's lock was lost before the end, so another \`up\` may have changed the machines meanwhile: ${sentenceOf(error)}`,
+    );
+  }
+}
+
+/**
+ * Marks the control planes' scripts in the state, so that the next `up` runs the scripts again: the
+ * scripts' inputs in the state are newer than the restored cluster. Only reports a failure: the
+ * cluster is restored, and an error would make the user restore it again.
+ */
+export async function rememberControlPlanes({
+  run,
+  state,
+}: {
+  readonly run: Pick<Run, "access" | "note">;
+  readonly state: StateExport;
+}): Promise<void> {
+  const scripts = (state.deployment.resources ?? []).filter(
+    ({ urn, inputs }) =>
+      urn.includes("stackadm:kubeadm:ControlPlane$") && typeof inputs?.["create"] === "string",
+  );
+  const urns = new Set(scripts.map(({ urn }) => urn));
+  const why = await rememberUnfinished(run.access, urns).then(
+    (said) => (said ? undefined : "an operation of an earlier run is pending"),
+    sentenceOf,
+  );
+  if (why !== undefined)
+    run.note(
+      `! The cluster is restored, but the control planes' scripts could not be marked in the state to run again (${why.replace(/\.$/, "")}): versions, flags and fields that are newer than the backup are applied again only if you change their settings. Do not restore again for this.`,
+    );
+}

@@ -1,0 +1,84 @@
+import type { UpResult } from "../../engine/operation-options.js";
+import { VerificationFailed } from "../../health/cluster-health.js";
+import { addKubeconfig } from "../../pulumi/redact-secrets.js";
+import {
+  nextCommands,
+  tablesOf,
+  timesTable,
+  type TimedPhase,
+} from "../../render/cluster-report.js";
+import { lookAtKubectl } from "../../setup/kubectl.js";
+import { parseOutputs, valuesOf } from "../../verify/cluster-outputs.js";
+import { introduced, stops, viewOf, type StackContext } from "../stack-context.js";
+
+export interface BringUpOptions {
+  readonly refresh?: boolean;
+  /**
+   * Whether to skip the checks in the cloud, except the check for names that other objects already
+   * have. Default: false.
+   */
+  readonly force?: boolean;
+  /** Whether to fail if anything would change. Default: false. */
+  readonly expectNoChanges?: boolean;
+  /** Times of work before `up`, for the table of times. Default: none. */
+  readonly before?: readonly TimedPhase[];
+}
+
+interface Times {
+  readonly phases: readonly TimedPhase[];
+  /** Total time in milliseconds. */
+  readonly total: number;
+}
+
+/** Prints the result of `up`: checks, nodes, times and next commands. */
+async function report(context: StackContext, result: UpResult, times: Times): Promise<void> {
+  const { session, stack, environment, service } = context;
+  const { kubeconfigPath = "", timelinePath, verification } = result;
+  const outputs = parseOutputs(valuesOf(result.outputs));
+  addKubeconfig(session.redactor, outputs.kubeconfig);
+  const { kubernetes } = await service.spec(stack);
+  const { advice } = await lookAtKubectl(kubernetes.version);
+  const parts = [
+    ...(verification ? tablesOf(verification) : []),
+    timesTable(times.phases, times.total) +
+      (timelinePath === undefined ? "" : `\nCritical path: ${timelinePath}`),
+    nextCommands(stack, kubeconfigPath, { onLab: environment.onLab, advice }),
+  ];
+  session.print(`\n${parts.join("\n\n")}`);
+  session.emit({
+    type: "result",
+    stack,
+    kubeconfig: kubeconfigPath,
+    apiEndpoint: outputs.apiEndpoint,
+    ...verification,
+    timeline: timelinePath,
+    times: times.phases,
+    milliseconds: times.total,
+  });
+}
+
+/** Runs `up` on a stack. Prints the result, even if a check of the finished cluster fails. */
+export async function bringUp(context: StackContext, options: BringUpOptions): Promise<void> {
+  const { refresh, force = false, expectNoChanges, before = [] } = options;
+  const view = viewOf(context, "up");
+  const say = (result: UpResult): Promise<void> =>
+    report(context, result, {
+      phases: [...before, ...view.times()],
+      total: Date.now() - context.session.startedAt,
+    });
+  try {
+    const result = await view.show((listening) =>
+      context.service.up(context.stack, {
+        ...{ refresh, expectNoChanges },
+        preflight: force ? "names" : true,
+        ...stops(context),
+        ...introduced(context),
+        ...listening,
+      }),
+    );
+    await say(result);
+  } catch (error) {
+    if (error instanceof VerificationFailed) await say(error.result);
+    throw error;
+  }
+}

@@ -1,0 +1,65 @@
+import { withStep } from "../../../base/progress.js";
+import { kinds } from "../../../openstack/inventory/inventory.js";
+import type { DestroyResult } from "../../engine/operation-options.js";
+import { hiddenLines, keptLines } from "../../render/marked-objects.js";
+import { timesTable } from "../../render/cluster-report.js";
+import { withoutPassword } from "../../../base/url-passwords.js";
+import { agree, requireAnswer } from "../confirm.js";
+import { stops, viewOf, withStack, type StackContext } from "../stack-context.js";
+import type { Session, StackOptions } from "../session.js";
+
+interface Options extends StackOptions {
+  readonly abandon: boolean;
+  readonly yes: boolean;
+}
+
+/** Returns the result of a destroy as text for the user. */
+function outcome(
+  { stack, environment: { backend } }: StackContext,
+  { clusters, held, deleted, kept, others = [], hidden = [] }: DestroyResult,
+): string {
+  const named = clusters.map((name) => `'${name}'`).join(", ");
+  const whose = clusters.length > 1 ? `clusters ${named}` : `cluster ${named}`;
+  const where = hidden.length > 0 ? "among what the cloud shows" : "in the project";
+  const other = kept.length + others.length > 0 ? " else" : "";
+  if (!held)
+    return `There is nothing to destroy: the state at ${withoutPassword(backend)} has no resources of stack '${stack}', and no${other} object ${where} carries the name of ${whose}.`;
+  const swept = deleted.length > 0 ? `; ${deleted.length} left-over objects were deleted.` : ".";
+  const asked = kinds.filter((kind) => !hidden.includes(kind));
+  return `Nothing${other} of ${whose} is left ${where} (checked every ${asked.join(", ")})${swept}`;
+}
+
+async function destroyStack(context: StackContext, { abandon, yes }: Options): Promise<number> {
+  const { session, stack, service } = context;
+  const plan = await withStep(session.progress, "Plan the destruction", 3, () =>
+    service.destroyPlan(stack, { abandon, signal: session.signal }),
+  );
+  await agree(context, plan, yes);
+  const startedAt = Date.now();
+  const view = viewOf(context, "destroy");
+  const result = await view.show((listening) =>
+    service.destroy(stack, {
+      ...{ abandon, identities: plan.identities },
+      ...stops(context),
+      ...listening,
+    }),
+  );
+  const { clusters, deleted, kept, held, others, hidden } = result;
+  const milliseconds = held ? Date.now() - startedAt : 0;
+  const times = view.times();
+  if (times.length > 0) session.print(`\n${timesTable(times, milliseconds)}\n`);
+  session.print(outcome(context, result));
+  for (const line of hiddenLines(hidden)) session.print(line);
+  if (kept.length > 0) session.print(keptLines(kept));
+  const swept = deleted.length;
+  session.emit({
+    ...{ type: "result", ok: true, stack, clusters, swept, kept, others, hidden },
+    ...{ times, milliseconds },
+  });
+  return 0;
+}
+
+export function destroy(session: Session, options: Options): Promise<number> {
+  requireAnswer(session, "destroy", options.yes);
+  return withStack(session, options, (context) => destroyStack(context, options));
+}

@@ -1,0 +1,123 @@
+import { warning, type Finding } from "../../../openstack/checks/finding.js";
+import type { QuotaUse } from "../../../openstack/checks/quotas.js";
+import type { ClusterSpec } from "../../../components/config/cluster-spec.js";
+import { Failure } from "../../../base/failures/failure.js";
+import { withStep } from "../../../base/progress.js";
+import { withoutPassword } from "../../../base/url-passwords.js";
+import { table } from "../../render/table.js";
+import { lookAtKubectl, type Kubectl } from "../../setup/kubectl.js";
+import { withStack, type StackContext } from "../stack-context.js";
+import { errorLine, type Session, type StackOptions } from "../session.js";
+
+/** Facts about this machine and the stack. */
+interface Facts {
+  /** Directory of the project. */
+  readonly project: string;
+  /** Name of the cloud in clouds.yaml. Without clouds.yaml: URL of the identity service. */
+  readonly cloud: string;
+  readonly backend: string;
+  readonly loginKey: "agent" | "own";
+  readonly kubectl: Kubectl;
+  /**
+   * Holders of the stack's lock. Empty if the backend cannot tell the holders without taking the
+   * lock.
+   */
+  readonly locks: readonly string[];
+}
+
+async function factsOf(
+  { environment, service, stack, project }: StackContext,
+  spec: Pick<ClusterSpec, "kubernetes"> | undefined,
+): Promise<Facts> {
+  const { env, backend, agent } = environment;
+  return {
+    project: project.directory,
+    cloud: env["OS_CLOUD"] ?? env["OS_AUTH_URL"] ?? "",
+    backend: withoutPassword(backend),
+    loginKey: agent?.foreign === true ? "agent" : "own",
+    kubectl: spec ? await lookAtKubectl(spec.kubernetes.version) : {},
+    // With other backends, the engine would have to take the lock, and another user's `up` would
+    // fail meanwhile.
+    locks: backend.startsWith("file:") ? await service.locks(stack) : [],
+  };
+}
+
+const keys = { agent: "of the running ssh-agent", own: "our own" } as const;
+
+const factsTable = (
+  { project, cloud, backend, loginKey, kubectl, locks }: Facts,
+  { environment }: StackContext,
+): string =>
+  table(
+    ["WHAT", ""],
+    [
+      ["project", project],
+      ["cloud", cloud],
+      ["backend", backend],
+      ["login key", keys[loginKey]],
+      ...environment.toolchain.pieces.map(({ name, version, origin }) => [
+        name,
+        `${version} (${origin})`,
+      ]),
+      ...[kubectl.advice ?? kubectl.version ?? []].flat().map((said) => ["kubectl", said]),
+      ...locks.map((lock) => ["lock", lock]),
+    ],
+  );
+
+const quotasTable = (quotas: readonly QuotaUse[]): string =>
+  table(
+    ["QUOTA", "LIMIT", "USED", "STILL NEEDED"],
+    quotas.map(({ name, limit, used, needed }) => [
+      name,
+      limit < 0 ? "none" : String(limit),
+      String(used),
+      String(needed),
+    ]),
+  );
+
+const findingsTable = (findings: readonly Finding[]): string =>
+  findings.length === 0
+    ? "The cluster fits into this cloud."
+    : table(
+        ["", "FOUND"],
+        findings.map(({ severity, text }) => [severity, text]),
+      );
+
+/**
+ * Returns the warning that the cloud is not checked. The needs of a cluster that a custom program
+ * defines are unknown before the program runs.
+ */
+const uncheckedWarning = ({ project, stack }: StackContext): Finding =>
+  warning(
+    `cluster: not checked in the cloud, because the program of ${project.directory} defines it, not Pulumi.${stack}.yaml`,
+  );
+
+export function doctor(session: Session, options: StackOptions): Promise<number> {
+  return withStack(session, options, async (context) => {
+    const { environment, service, stack } = context;
+    const spec = context.described ? await service.spec(stack) : undefined;
+    let quotas: readonly QuotaUse[] = [];
+    const onQuotas = (read: readonly QuotaUse[]): void => {
+      quotas = read;
+    };
+    const ask = () => service.preflight(stack, { onQuotas, signal: session.signal });
+    const findings = spec
+      ? await withStep(session.progress, "Check the cloud", 3, ask)
+      : [uncheckedWarning(context)];
+    const facts = await factsOf(context, spec);
+    session.print(factsTable(facts, context));
+    if (quotas.length > 0) session.print(`\n${quotasTable(quotas)}`);
+    session.print(`\n${findingsTable(findings)}`);
+    const problems = findings.filter(({ severity }) => severity === "problem");
+    const ok = problems.length === 0;
+    const { pieces: tools } = environment.toolchain;
+    session.emit({ type: "result", ok, stack, ...facts, tools, quotas, findings });
+    if (ok) return 0;
+    // The table already shows the problems, so only the JSON output gets the error.
+    const lines = problems.map(({ text }) => `  ${text}`).join("\n");
+    const unfit = `The cluster does not fit into this cloud:\n${lines}`;
+    const failure = new Failure("PREFLIGHT_FAILED", unfit);
+    session.emit(errorLine(failure));
+    return failure.exitCode;
+  });
+}

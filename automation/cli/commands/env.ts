@@ -1,0 +1,63 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { ensureCommands } from "../../../base/host-packages.js";
+import { openstackPluginIn } from "../../engine/stack-settings.js";
+import { readStackFile, usesPassphrase } from "../../pulumi/workspace.js";
+import { agentKeys, ensureKey, madeKey } from "../../setup/ssh-agent.js";
+import { ownKeyFile, prepareEnvironment, sshCommands } from "../../setup/operation-environment.js";
+import { findProject } from "../project.js";
+import type { Session, StackOptions } from "../session.js";
+
+/** Returns `value` quoted as one word of a POSIX shell. */
+export const shellWord = (value: string): string =>
+  /^[A-Za-z0-9_./:=@%+,-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
+
+/** Returns `export` lines for a shell. */
+export const exportLines = (variables: Readonly<Record<string, string>>): string =>
+  Object.entries(variables)
+    .map(([name, value]) => `export ${name}=${shellWord(value)}`)
+    .join("\n");
+
+/**
+ * Returns shell lines that start an ssh-agent with stackadm's key. The agent runs until `ssh-agent
+ * -k`.
+ */
+export const agentLines = (keyFile: string): string =>
+  `eval "$(ssh-agent -s)" >/dev/null\nssh-add -q ${shellWord(keyFile)}`;
+
+/** Returns whether the ssh-agent in SSH_AUTH_SOCK has a key. */
+async function agentIsReady(env: NodeJS.ProcessEnv): Promise<boolean> {
+  const socket = env["SSH_AUTH_SOCK"];
+  return socket !== undefined && (await agentKeys(socket)).length > 0;
+}
+
+/** Returns the text of the stack's settings file; "" if there is no file. */
+function settingsOf({ stack, cwd }: StackOptions): string {
+  const { directory } = findProject(cwd);
+  return existsSync(join(directory, `Pulumi.${stack}.yaml`)) ? readStackFile(directory, stack) : "";
+}
+
+export async function env(session: Session, options: StackOptions): Promise<number> {
+  const { progress, signal } = session;
+  const settings = settingsOf(options);
+  const environment = await prepareEnvironment({
+    ...{ progress, signal, agent: false, backend: findProject(options.cwd).backend },
+    // An error about a missing passphrase would leave the shell without any variables, even for
+    // stacks that need no passphrase.
+    passphrase: usesPassphrase(settings) && "optional",
+    openstackPlugin: openstackPluginIn({ settings, siteFile: process.env["STACKADM_SITE"] }),
+  });
+  const variables = environment.changes;
+  const ready = await agentIsReady(process.env);
+  if (!ready) {
+    await ensureCommands(sshCommands, progress);
+    const note = (text: string): void => {
+      progress.note(text);
+    };
+    await ensureKey(ownKeyFile(), madeKey(note));
+  }
+  session.print(exportLines(variables));
+  if (!ready) session.print(agentLines(ownKeyFile()));
+  session.emit({ type: "result", ok: true, variables });
+  return 0;
+}

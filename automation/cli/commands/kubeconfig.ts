@@ -1,0 +1,21 @@
+import { withStack } from "../stack-context.js";
+import type { Session, StackOptions } from "../session.js";
+
+interface Options extends StackOptions {
+  readonly print: boolean;
+}
+
+export function kubeconfig(session: Session, { print, ...options }: Options): Promise<number> {
+  return withStack(session, options, async ({ service, stack }) => {
+    if (print) {
+      const kubeconfig = await service.kubeconfig(stack);
+      session.print(kubeconfig.trimEnd());
+      session.emit({ type: "result", ok: true, kubeconfig });
+    } else {
+      const path = await service.kubeconfigFile(stack);
+      session.print(path);
+      session.emit({ type: "result", ok: true, path });
+    }
+    return 0;
+  });
+}

@@ -1,0 +1,144 @@
+import { label } from "../../../components/schema/fields.js";
+import type { Kind } from "../../../openstack/inventory/inventory.js";
+import { isIdentity } from "../../../openstack/inventory/ownership.js";
+import type { Orphan } from "../../../openstack/inventory/marked-objects.js";
+import {
+  createOrphanService,
+  keptOf,
+  requireWay,
+  type FoundOrphans,
+  type OrphanService,
+} from "../../orphans/orphan-service.js";
+import {
+  clusterLines,
+  mayLive,
+  orphansCommand,
+  whichCluster,
+} from "../../orphans/orphan-summary.js";
+import { withStep } from "../../../base/progress.js";
+import { hiddenLines, keptLines, markedTable } from "../../render/marked-objects.js";
+import { cloudEnvironment } from "../../setup/operation-environment.js";
+import { UserError } from "../../../base/failures/user-error.js";
+import { requireAnswer, typed } from "../confirm.js";
+import type { Session, StackOptions } from "../session.js";
+
+interface Options extends StackOptions {
+  readonly cluster?: string;
+  readonly identity?: string;
+  readonly delete: boolean;
+  readonly volumes: boolean;
+  readonly floatingIps: boolean;
+  readonly yes: boolean;
+}
+
+/**
+ * Throws if the identity is invalid. An empty variable in a script must not select all objects
+ * without an identity.
+ */
+function checkIdentity(identity: string | undefined): void {
+  if (identity === undefined || isIdentity(identity)) return;
+  throw new UserError(
+    `--identity: '${identity}' is not an identity; write 12 hexadecimal digits.`,
+    "`npx stackadm orphans --cluster <name>` lists the identities of the clusters with this name.",
+    2,
+  );
+}
+
+function checkOptions({ cluster, volumes, floatingIps, delete: deleting }: Options): void {
+  const named = label("the name of a cluster").safeParse(cluster ?? "cluster");
+  if (!named.success)
+    throw new UserError(
+      `--cluster: ${named.error.issues.map(({ message }) => message).join("; ")}.`,
+      "The name is `cluster.name` in the cluster's settings.",
+      2,
+    );
+  if ((volumes || floatingIps) && !deleting)
+    throw new UserError(
+      `${volumes ? "--volumes" : "--floating-ips"} needs --delete, which is missing.`,
+      "Add --delete, or leave this option out to see the list.",
+      2,
+    );
+}
+
+/**
+ * Asks the user to type the cluster's name if the cluster may be running. A command that the user
+ * pasted with an identity is not enough.
+ */
+async function agreeTo(session: Session, found: readonly Orphan[], yes: boolean): Promise<void> {
+  if (!mayLive(found)) return;
+  session.progress.note(`This cluster may be running:\n${clusterLines(found)}`);
+  requireAnswer(session, "orphans --delete", yes);
+  if (yes) return;
+  const words = [...new Set(found.map(({ mark }) => mark.name))];
+  await typed(session, {
+    question:
+      "Its servers are deleted with all data on them. Type the cluster's name to delete it: ",
+    ...{ words, what: "the cluster's name", purpose: "you want to delete it" },
+  });
+}
+
+const foundLines = (who: string, found: readonly Orphan[], hidden: readonly Kind[]): string =>
+  [
+    found.length === 0 ? `Nothing in the project carries the marks of ${who}.` : markedTable(found),
+    ...hiddenLines(hidden),
+  ].join("\n");
+
+/** Deletes the objects after confirmation. Returns the objects that are kept. */
+async function deleteAll(
+  session: Session,
+  service: OrphanService,
+  there: FoundOrphans,
+  options: Options,
+): Promise<readonly Orphan[]> {
+  const { found } = there;
+  if (options.identity === undefined && found.length > 0) throw whichCluster(found);
+  requireWay(there);
+  await agreeTo(session, found, options.yes);
+  const { volumes, floatingIps } = options;
+  const kept = keptOf(found, { volumes, floatingIps });
+  const count = found.length - kept.length;
+  if (count > 0)
+    await withStep(session.progress, `Delete ${count} objects`, 60, (step) =>
+      service.delete(there, {
+        ...{ volumes, floatingIps, signal: session.signal },
+        onDelete: ({ kind, name }) => {
+          step.update(`${kind} '${name}'`);
+        },
+      }),
+    );
+  return kept;
+}
+
+export async function orphans(session: Session, options: Options): Promise<number> {
+  const { identity, cluster = options.stack } = options;
+  checkIdentity(identity);
+  checkOptions(options);
+  const service = createOrphanService({
+    env: { ...process.env, ...cloudEnvironment(process.env) },
+    onNote: (text) => {
+      session.progress.note(text);
+    },
+  });
+  const [of, who] =
+    identity === undefined
+      ? [{ cluster }, `cluster '${cluster}'`]
+      : [{ identity }, `identity ${identity}`];
+  const there = await service.find(of);
+  const { found, hidden } = there;
+  session.print(foundLines(who, found, hidden));
+  const kept = options.delete ? await deleteAll(session, service, there, options) : [];
+  if (!options.delete && identity !== undefined && found.length > 0)
+    session.print(
+      `\nIf no state has this cluster any more, delete it with \`${orphansCommand(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
+    );
+  if (kept.length > 0) session.print(`\n${keptLines(kept)}`);
+  session.emit({
+    type: "result",
+    ok: true,
+    found,
+    deleted: options.delete,
+    kept,
+    ...(hidden.length > 0 && { hidden }),
+  });
+  return 0;
+}

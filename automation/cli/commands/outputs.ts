@@ -1,0 +1,17 @@
+import { withStack } from "../stack-context.js";
+import type { Session, StackOptions } from "../session.js";
+
+interface Options extends StackOptions {
+  readonly showSecrets: boolean;
+}
+
+export function outputs(session: Session, { showSecrets, ...options }: Options): Promise<number> {
+  return withStack(session, options, async ({ service, stack }) => {
+    const outputs = await service.outputs(stack, {
+      secrets: showSecrets ? "in clear" : "hidden",
+    });
+    session.print(JSON.stringify(outputs, undefined, 2));
+    session.emit({ type: "result", ok: true, outputs });
+    return 0;
+  });
+}

@@ -1,0 +1,59 @@
+import { withStep } from "../../../base/progress.js";
+import { restoreText } from "../../render/restore-text.js";
+import { requireAnswer, typed } from "../confirm.js";
+import { backupRun, backupServiceOf } from "./backup.js";
+import { withStack } from "../stack-context.js";
+import type { Session, StackOptions } from "../session.js";
+
+interface Options extends StackOptions {
+  readonly from: string;
+  readonly yes: boolean;
+}
+
+export function restore(session: Session, { from, yes, ...options }: Options): Promise<number> {
+  requireAnswer(session, "restore", yes);
+  return withStack(session, options, async (context) => {
+    const { stack } = context;
+    const service = backupServiceOf(context);
+    const { onCluster, ...run } = backupRun(context);
+    const plan = await service.restorePlan(stack, {
+      ...run,
+      ...(onCluster && { onCluster }),
+      from,
+    });
+    session.progress.note(`\n${session.redactor.clean(restoreText(plan, Date.now()))}\n`);
+    const { backup, members, unpack, without } = plan;
+    if (!yes)
+      await typed(session, {
+        question: "Type the cluster's name to restore it: ",
+        words: [backup.cluster],
+        ...{ what: "the cluster's name", purpose: "you want to restore it" },
+      });
+    const notes: string[] = [];
+    await withStep(session.progress, `Restore the cluster of '${stack}'`, 90, (step) =>
+      service.restore(stack, plan, {
+        ...run,
+        onNote: (text) => {
+          notes.push(text);
+          run.onNote?.(text);
+        },
+        onDetail: (text) => {
+          step.update(text);
+        },
+      }),
+    );
+    const data =
+      members.length > 0 ? `what was there at ${backup.takenAt}` : "the data that etcd has now";
+    session.print(
+      `The Kubernetes API answers with ${data}. Run \`npx stackadm up --refresh --stack ${stack}\`: it creates again what the settings describe.`,
+    );
+    session.emit({
+      ...{ type: "result", ok: true, stack, cluster: backup.cluster, takenAt: backup.takenAt },
+      members: members.map(({ name }) => name),
+      unpacked: unpack.map(({ machine }) => machine.name),
+      without: without.map(({ name }) => name),
+      notes,
+    });
+    return 0;
+  });
+}

@@ -1,0 +1,33 @@
+import { Failure } from "../../../base/failures/failure.js";
+import { tablesOf } from "../../render/cluster-report.js";
+import { table } from "../../render/table.js";
+import { clusterLine } from "../../render/cluster-line.js";
+import { withStack } from "../stack-context.js";
+import { errorLine, type Session, type StackOptions } from "../session.js";
+
+const broken = (): Failure =>
+  new Failure(
+    "VERIFY_FAILED",
+    "The cluster was created, but not everything in it works.",
+    "The entries of `nodes` that are not `ready`, and those of `machines`, `services` and `claims` that are not `ok`, say what fails.",
+  );
+
+export function status(session: Session, options: StackOptions): Promise<number> {
+  return withStack(session, options, async ({ service, stack }) => {
+    const status = await service.status(stack, { signal: session.signal });
+    const { cluster, warnings, machines: servers, problem, verification } = status;
+    const rows = servers.map(({ name, role, zone, server }) => [name, role, zone, server]);
+    const head = [clusterLine(cluster), ...warnings.map((text) => `! ${text}`), ""];
+    session.print(session.redactor.clean(head.join("\n")));
+    session.print(table(["MACHINE", "ROLE", "ZONE", "SERVER"], rows));
+    const ok = verification?.ok === true;
+    const seen = { type: "result", ok, stack, ...cluster, warnings, servers };
+    session.emit({ ...seen, ...verification });
+    if (problem) throw problem;
+    session.print(`\n${tablesOf(verification).join("\n\n")}`);
+    if (ok) return 0;
+    // The tables already show the problems, so only the JSON output gets the error.
+    session.emit(errorLine(broken()));
+    return broken().exitCode;
+  });
+}

@@ -1,0 +1,18 @@
+import { ensureToolchain } from "../../../toolchain/toolchain.js";
+import { table } from "../../render/table.js";
+import { standInsByDefault } from "../../setup/operation-environment.js";
+import type { Session } from "../session.js";
+
+export async function toolchain(session: Session): Promise<number> {
+  const { progress, signal } = session;
+  const standIns = standInsByDefault(process.env);
+  const { pieces, environment } = await ensureToolchain({ progress, signal, standIns });
+  session.print(
+    table(
+      ["PIECE", "VERSION", "ORIGIN", "WHY", "PATH"],
+      pieces.map(({ name, version, origin, why, path }) => [name, version, origin, why, path]),
+    ),
+  );
+  session.emit({ type: "result", ok: true, pieces, environment });
+  return 0;
+}

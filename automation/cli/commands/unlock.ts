@@ -1,0 +1,35 @@
+import { requireAnswer, typed } from "../confirm.js";
+import { withStack, type StackContext } from "../stack-context.js";
+import type { Session, StackOptions } from "../session.js";
+
+interface Options extends StackOptions {
+  readonly yes: boolean;
+}
+
+async function unlockStack(
+  { session, service, stack }: StackContext,
+  yes: boolean,
+): Promise<number> {
+  const holders = await service.locks(stack);
+  session.emit({ type: "locks", holders });
+  for (const holder of holders)
+    session.progress.note(`Stack '${stack}' is locked by ${session.redactor.clean(holder)}.`);
+  if (holders.length > 0 && !yes)
+    await typed(session, {
+      question: "If it still runs, it loses the lock. Type the stack's name to remove the lock: ",
+      ...{ words: [stack], what: "the stack's name", purpose: "you want to remove its lock" },
+    });
+  const removed = holders.length === 0 ? [] : await service.unlock(stack, { holders });
+  session.print(
+    removed.length === 0
+      ? `Stack '${stack}' is not locked.`
+      : `Removed the lock of ${removed.join(" and of ")}.`,
+  );
+  session.emit({ type: "result", ok: true, removed });
+  return 0;
+}
+
+export function unlock(session: Session, { yes, ...options }: Options): Promise<number> {
+  requireAnswer(session, "unlock", yes);
+  return withStack(session, options, (context) => unlockStack(context, yes));
+}

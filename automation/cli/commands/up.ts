@@ -1,0 +1,15 @@
+import { bringUp, type BringUpOptions } from "./bring-up.js";
+import { withStack } from "../stack-context.js";
+import { requireOurProgram } from "../project.js";
+import type { Session, StackOptions } from "../session.js";
+
+type Options = StackOptions & Pick<BringUpOptions, "refresh" | "force" | "expectNoChanges">;
+
+export async function up(session: Session, options: Options): Promise<number> {
+  requireOurProgram("up", options);
+  const { refresh, force, expectNoChanges } = options;
+  await withStack(session, options, (context) =>
+    bringUp(context, { refresh, force, expectNoChanges }),
+  );
+  return 0;
+}

@@ -1,0 +1,73 @@
+import { packageRoot } from "../../base/paths.js";
+import { UserError } from "../../base/failures/user-error.js";
+import type { DestroyPlan } from "../engine/operation-options.js";
+import { planLine, planTables } from "../render/destroy-plan-tables.js";
+import { ask } from "./prompt.js";
+import type { StackContext } from "./stack-context.js";
+import type { Session } from "./session.js";
+
+/** Throws if the command can neither ask for confirmation nor has `--yes`. */
+export function requireAnswer({ json }: Session, command: string, yes: boolean): void {
+  if (yes || (!json && process.stdin.isTTY && process.stderr.isTTY)) return;
+  const why = json ? "`--json` asks no questions" : "there is no terminal on which to ask";
+  throw new UserError(
+    `\`${command}\` needs a confirmation, and ${why}.`,
+    "Nothing was changed. Add `--yes` to confirm.",
+    2,
+  );
+}
+
+/** Shows which objects will be deleted. Throws unless the user confirms the deletion. */
+export async function agree(
+  { session, project: { directory } }: StackContext,
+  plan: DestroyPlan,
+  yes: boolean,
+): Promise<void> {
+  const { protection, goes, ...others } = plan;
+  if (protection) throw protection;
+  const going = goes.map(({ kind, id, name }) => ({ kind, id, name }));
+  session.emit({ type: "plan", goes: going, ...others });
+  if (!plan.held || session.json) return;
+  const where = directory === packageRoot() ? "" : `The project is in ${directory}.`;
+  const text = yes
+    ? [planLine(plan), where].filter(Boolean).join("\n")
+    : `\n${[planTables(plan), where].filter(Boolean).join("\n\n")}\n`;
+  session.progress.note(session.redactor.clean(text));
+  if (yes) return;
+  await typed(session, wanted(plan));
+}
+
+interface Wanted {
+  readonly question: string;
+  /** Words that the user must type, in any order. */
+  readonly words: readonly string[];
+  /** Description of the words, for the error. */
+  readonly what: string;
+  /** Intention of the user, for the hint of the error. */
+  readonly purpose: string;
+}
+
+/** Returns the words that the user must type: the name of every cluster. */
+const wanted = ({ clusters: words }: DestroyPlan): Wanted =>
+  words.length > 1
+    ? {
+        question: "Type the names of the clusters to destroy them all: ",
+        ...{ words, what: "the clusters' names", purpose: "you want to destroy them" },
+      }
+    : {
+        question: "Type the cluster's name to destroy it: ",
+        ...{ words, what: "the cluster's name", purpose: "you want to destroy it" },
+      };
+
+const inOrder = (words: readonly string[]): string => words.filter(Boolean).toSorted().join(" ");
+
+/** Throws unless the user types the words. */
+export async function typed({ signal }: Session, asked: Wanted): Promise<void> {
+  const { question, words, what, purpose } = asked;
+  const answer = await ask(question, { input: process.stdin, output: process.stderr, signal });
+  if (inOrder(answer.split(/[\s,]+/)) !== inOrder(words))
+    throw new UserError(
+      `'${answer.trim()}' is not '${words.join(" ")}', ${what}: nothing was changed.`,
+      `Run the same command again if ${purpose}.`,
+    );
+}

@@ -1,0 +1,255 @@
+import type { Command, OptionValues } from "commander";
+import { beginEarly } from "../engine/start-worker.js";
+import { runCommand, type Session } from "./session.js";
+
+/**
+ * Implementation of a command. Gets the session, all options and the arguments. Returns the exit
+ * code; undefined means 0.
+ */
+type Work<Options> = (
+  session: Session,
+  options: Options,
+  ...words: string[]
+) => Promise<number | undefined>;
+
+/**
+ * Declares a command. The module with the implementation is loaded only when the command runs, so
+ * that help and usage errors are fast.
+ */
+const command = <Options extends OptionValues>(
+  parent: Command,
+  name: string,
+  description: string,
+  load: () => Promise<Work<Options>>,
+): Command =>
+  parent
+    .command(name)
+    .description(description)
+    .action(async (...given: unknown[]) => {
+      const own = given.at(-1) as Command;
+      await runCommand(own, async (session) => {
+        const work = await load();
+        return work(session, own.optsWithGlobals<Options>(), ...own.args);
+      });
+    });
+
+/**
+ * Starts the engine's process while the command loads its modules. Returns `load` with this
+ * addition.
+ */
+const withEngine =
+  <Options>(load: () => Promise<Work<Options>>): (() => Promise<Work<Options>>) =>
+  () =>
+    Promise.resolve(async (...given) => {
+      const endUnused = beginEarly();
+      try {
+        const work = await load();
+        return await work(...given);
+      } finally {
+        endUnused();
+      }
+    });
+
+/** Option for a refresh of the state before the command. */
+const refresh = ["--refresh", "read the real state of the cloud first", false] as const;
+
+/** Option for scripts that check whether the cluster matches its settings. */
+const expectNoChanges = (otherwise: string) =>
+  ["--expect-no-changes", `end with exit code 6 ${otherwise}`, false] as const;
+
+function declareChanges(program: Command): void {
+  command(
+    program,
+    "dev",
+    "do everything: toolchain, the lab if no cloud is configured, the cluster, its verification",
+    async () => (await import("./commands/dev.js")).dev,
+  ).addHelpText(
+    "after",
+    "\nA cloud is configured when OS_CLOUD or OS_AUTH_URL is set. Without one, `dev` starts the lab: a whole\n" +
+      "OpenStack on this machine. A lab keeps its stacks inside itself, so a new lab begins with no stack.",
+  );
+  command(
+    program,
+    "up",
+    "create or update the cluster of a stack, then verify that it works",
+    withEngine(async () => (await import("./commands/up.js")).up),
+  )
+    .option(...refresh)
+    .option(...expectNoChanges("if anything would change, before anything is changed"))
+    .option(
+      "--force",
+      "skip the checks in the cloud, except for names that other clusters use",
+      false,
+    );
+  command(
+    program,
+    "preview",
+    "show what `up` would do; changes nothing",
+    withEngine(async () => (await import("./commands/preview.js")).preview),
+  )
+    .option(...refresh)
+    .option(...expectNoChanges("if anything would change"));
+  command(
+    program,
+    "destroy",
+    "show what will be deleted, ask for confirmation, delete it, and check that nothing is left",
+    withEngine(async () => (await import("./commands/destroy.js")).destroy),
+  )
+    .option("--yes", "skip confirmation (required without a terminal or with --json)", false)
+    .option(
+      "--abandon",
+      "for a cluster whose API is lost: skip the steps that need the API; keep volumes with data and floating IPs of Services",
+      false,
+    );
+  command(
+    program,
+    "refresh",
+    "read the real state of the resources into the stack's state; changes nothing in the cloud",
+    withEngine(async () => (await import("./commands/refresh.js")).refresh),
+  ).option(...expectNoChanges("if anything differs from the former state"));
+}
+
+function declareLooks(program: Command): void {
+  command(
+    program,
+    "status",
+    "show machines, nodes, etcd and samples as they are now; changes nothing",
+    async () => (await import("./commands/status.js")).status,
+  );
+  command(
+    program,
+    "kubeconfig",
+    "write the administrator's kubeconfig (mode 0600) and print its path",
+    async () => (await import("./commands/kubeconfig.js")).kubeconfig,
+  ).option("--print", "print the kubeconfig itself, which is a secret, instead of the path", false);
+  command(
+    program,
+    "outputs",
+    "print the stack's outputs as JSON",
+    async () => (await import("./commands/outputs.js")).outputs,
+  ).option("--show-secrets", "print secret outputs in plain text", false);
+}
+
+function declareBackup(program: Command): void {
+  command(
+    program,
+    "backup",
+    "back up etcd, the keys and configuration of a control plane and the stack's state into a directory",
+    async () => (await import("./commands/backup.js")).backup,
+  )
+    .option(
+      "--to <directory>",
+      "directory of the backup, created by this command (default: backups/<stack>-<time>)",
+    )
+    .addHelpText(
+      "after",
+      "\nA backup gives full access to the cluster and to every Secret in it: store it where only you can read it, and not on the\n" +
+        "cluster's own machines. It does not contain the data in volumes. It uses SSH, so it works without the cluster's API.",
+    );
+  command(
+    program,
+    "restore",
+    "restore etcd from a backup on the existing machines; everything that was created in Kubernetes later is lost",
+    async () => (await import("./commands/restore.js")).restore,
+  )
+    .requiredOption("--from <directory>", "directory that `backup` wrote")
+    .option("--yes", "skip confirmation (required without a terminal or with --json)", false);
+}
+
+function declareCare(program: Command): void {
+  command(
+    program,
+    "orphans",
+    "list, and delete on request, the objects in the project that a lost cluster left",
+    async () => (await import("./commands/orphans.js")).orphans,
+  )
+    .option("--cluster <name>", "the cluster's name (default: the stack's name)")
+    .option(
+      "--identity <id>",
+      "the cluster's identity; two clusters may share a name, but never an identity",
+    )
+    .option(
+      "--delete",
+      "delete all objects of the cluster with this --identity; this destroys a running cluster",
+      false,
+    )
+    .option(
+      "--volumes",
+      "with --delete: also delete volumes of its machines and claims, their copies and snapshots, with all data",
+      false,
+    )
+    .option("--floating-ips", "with --delete: also delete the floating IPs of its Services", false)
+    .option(
+      "--yes",
+      "with --delete: skip confirmation for a cluster that may be running (required then without a terminal or with --json)",
+      false,
+    );
+  command(
+    program,
+    "doctor",
+    "check tools, settings, quotas and names before anything is created; changes nothing",
+    async () => (await import("./commands/doctor.js")).doctor,
+  );
+  command(
+    program,
+    "unlock",
+    "show which process holds the stack's lock, and remove the lock after confirmation",
+    async () => (await import("./commands/unlock.js")).unlock,
+  ).option("--yes", "skip confirmation (required without a terminal or with --json)", false);
+}
+
+function declareLab(program: Command): void {
+  const lab = program.command("lab").description("run OpenStack's services on this machine");
+  command(
+    lab,
+    "up",
+    "start the lab; does nothing if it runs",
+    async () => (await import("./commands/lab.js")).up,
+  ).option("--kubernetes <version>", "Kubernetes version that the lab's repositories offer");
+  command(
+    lab,
+    "status",
+    "show the lab's state; exit code 1 if the lab is not up",
+    async () => (await import("./commands/lab.js")).status,
+  );
+  command(
+    lab,
+    "add <what>",
+    "add an extra part to the lab's registry: calico (also for Canal), keystone-auth, metrics-server, snapshots, traefik; or emulated-machines (images of virtual machines)",
+    async () => (await import("./commands/lab.js")).add,
+  );
+  command(
+    lab,
+    "down",
+    "destroy the lab with everything in it; caches are kept",
+    async () => (await import("./commands/lab.js")).down,
+  );
+}
+
+function declareSetup(program: Command): void {
+  command(
+    program,
+    "toolchain",
+    "find or build the Pulumi CLI and its plugins; show which were chosen and why",
+    async () => (await import("./commands/toolchain.js")).toolchain,
+  );
+  command(
+    program,
+    "env",
+    'print the environment variables with which plain `pulumi` works: eval "$(npx stackadm env)"',
+    async () => (await import("./commands/env.js")).env,
+  ).addHelpText(
+    "after",
+    "\nThe login key comes from the running ssh-agent. If the agent has no key, the printed lines start an agent with\n" +
+      "stackadm's own key for the shell; `ssh-agent -k` ends it.",
+  );
+}
+
+/** Declares every command, in the order of the help. */
+export function declareCommands(program: Command): void {
+  for (const declare of [
+    ...[declareChanges, declareLooks, declareBackup, declareCare],
+    ...[declareLab, declareSetup],
+  ])
+    declare(program);
+}

@@ -1,0 +1,93 @@
+import type { OpenstackPlugin } from "../../base/versions/openstack-plugin-versions.js";
+import { providerEnvironment } from "../../openstack/auth/provider-environment.js";
+import { createClusterService, type ClusterService } from "../cluster-service.js";
+import type { RunOptions } from "../engine/operation-options.js";
+import { addEnvironment } from "../pulumi/redact-secrets.js";
+import { describesCluster, openstackPluginIn } from "../engine/stack-settings.js";
+import { readStackFile, usesPassphrase } from "../pulumi/workspace.js";
+import { RunView } from "../render/run-progress.js";
+import { clusterLine } from "../render/cluster-line.js";
+import { prepareEnvironment, type OperationEnvironment } from "../setup/operation-environment.js";
+import { findProject, type Project } from "./project.js";
+import type { Session, StackOptions } from "./session.js";
+
+/** Context of a command about one stack. */
+export interface StackContext {
+  readonly stack: string;
+  readonly project: Project;
+  /**
+   * Whether the stack's settings describe the cluster. False if a custom program defines the
+   * cluster in its code.
+   */
+  readonly described: boolean;
+  readonly session: Session;
+  readonly environment: OperationEnvironment;
+  readonly service: ClusterService;
+}
+
+/** Returns the OpenStack plugin that a stack's settings or the site choose. */
+export const openstackPluginOf = (settings: string): OpenstackPlugin | undefined =>
+  openstackPluginIn({ settings, siteFile: process.env["STACKADM_SITE"] });
+
+/** Prepares the context of a command about a stack, runs the command and cleans up. */
+export async function withStack<T>(
+  session: Session,
+  { stack, cwd }: StackOptions,
+  work: (context: StackContext) => Promise<T>,
+): Promise<T> {
+  const project = findProject(cwd);
+  const settings = readStackFile(project.directory, stack);
+  const environment = await prepareEnvironment({
+    progress: session.progress,
+    signal: session.signal,
+    passphrase: usesPassphrase(settings),
+    backend: project.backend,
+    openstackPlugin: openstackPluginOf(settings),
+  });
+  // Includes the passwords of secure.yaml.
+  addEnvironment(session.redactor, providerEnvironment(environment.env));
+  try {
+    const { env, backend, engineVersion } = environment;
+    const { directory: projectDirectory, program } = project;
+    const service = createClusterService({
+      ...{ env, backend, projectDirectory, program, engineVersion },
+    });
+    const { name } = project;
+    const described = name === undefined || describesCluster({ project: name, settings });
+    return await work({ stack, project, described, session, environment, service });
+  } finally {
+    await environment.close();
+  }
+}
+
+/**
+ * Returns a callback that reports the clusters of the command: as a line, or with `--json` as an
+ * event.
+ */
+export const introduced = ({
+  session,
+  stack,
+}: StackContext): Required<Pick<RunOptions, "onCluster">> => ({
+  onCluster: (which) => {
+    session.emit({ type: "cluster", stack, ...which });
+    if (!session.json) session.progress.note(session.redactor.clean(clusterLine(which)));
+  },
+});
+
+/** Returns the stop signals of the session, for a request to the service. */
+export const stops = ({ session }: StackContext): Pick<RunOptions, "signal" | "killSignal"> => ({
+  signal: session.signal,
+  killSignal: session.killSignal,
+});
+
+/** Creates the view that shows a run of the service. */
+export const viewOf = ({ session, stack }: StackContext, direction: "up" | "destroy"): RunView =>
+  new RunView({
+    progress: session.progress,
+    redactor: session.redactor,
+    direction,
+    stack,
+    emit: (fields) => {
+      session.emit(fields);
+    },
+  });

@@ -1,6 +1,0 @@
-/** Names under which the package exports the failures of cluster operations. */
-export {
-  Failure as ClusterError,
-  type FailureSubject as ErrorSubject,
-} from "../../base/failure.js";
-export { failureCodes as errorCodes, type FailureCode as ErrorCode } from "../../base/failures.js";

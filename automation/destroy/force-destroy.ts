@@ -1,0 +1,130 @@
+import { takeShown, type CloudObject } from "../../openstack/inventory/inventory.js";
+import { deleteOrphans, orphansIn } from "../../openstack/inventory/marked-objects.js";
+import { ownershipOf, readNameInCloud } from "../../openstack/inventory/ownership.js";
+import { withoutThose } from "../pulumi/prune-state.js";
+import { needsApi } from "../pulumi/needs-api.js";
+import { clearRecord, recover } from "../repair/undo-pending-creates.js";
+import { toolsOf } from "../repair/interrupted-run.js";
+import type { Run } from "../engine/operation-context.js";
+import { readProviders } from "../engine/cluster-providers.js";
+import {
+  identitiesOf,
+  ownedIds,
+  readState,
+  type StateExport,
+  type StateResource,
+} from "../pulumi/stack-state.js";
+
+/*
+ * Destroys a cluster whose Kubernetes API never answers again (`destroy --abandon`). Removes from
+ * the state the resources that only this API could delete: their objects disappear with the
+ * machines. The engine deletes all other resources.
+ */
+
+/**
+ * Returns the names without an identity that the clusters' cloud controllers have as
+ * `--cluster-name`. Earlier releases created such names, and a cluster keeps its first name.
+ *
+ * @param isInside whether a resource is in one of the clusters
+ */
+export const formerNames = (
+  { deployment }: StateExport,
+  isInside: (resource: StateResource) => boolean,
+): ReadonlySet<string> =>
+  new Set(
+    (deployment.resources ?? [])
+      .filter(isInside)
+      .flatMap(({ inputs }) => [
+        ...JSON.stringify(inputs ?? {}).matchAll(/"--cluster-name=([^"]+)"/g),
+      ])
+      .flatMap(([, name = ""]) => (readNameInCloud(name) ? [] : [name])),
+  );
+
+/**
+ * Returns the cluster's name from the name of a Service's load balancer; undefined for other names.
+ * Namespaces and names of Services contain no `_`.
+ */
+const clusterIn = ({ name }: CloudObject): string | undefined =>
+  /^kube_service_(.+)_[^_]+_[^_]+$/.exec(name)?.[1];
+
+/**
+ * Returns the load balancers that the clusters' cloud controllers created. Neutron cannot delete a
+ * network before its load balancers. A load balancer counts if its name contains an identity from
+ * the state. In a network of the state, it also counts if its name contains a cluster name from
+ * `former` and no identity. Reports other load balancers without an identity in these networks,
+ * which may belong to another cluster and are kept.
+ */
+function blockingBalancers(
+  run: Run,
+  objects: readonly CloudObject[],
+  { state, former }: { readonly state: StateExport; readonly former: ReadonlySet<string> },
+): readonly CloudObject[] {
+  const owned = ownedIds(state);
+  const marked = orphansIn(objects, identitiesOf(state));
+  const ofServices = marked.filter(({ claim }) => claim === "load balancer of a Service");
+  const others = objects.filter(
+    (one) =>
+      one.kind === "load balancer" &&
+      clusterIn(one) !== undefined &&
+      owned.has(one.network) &&
+      !ofServices.some(({ id }) => id === one.id),
+  );
+  const isOurs = (one: CloudObject): boolean =>
+    ownershipOf(one) === undefined && former.has(clusterIn(one) ?? "");
+  // Load balancers with another cluster's identity are skipped here: every destroy reports them.
+  for (const { name, id } of others.filter((one) => !isOurs(one) && !ownershipOf(one)))
+    run.note(
+      `! The load balancer '${name}' (${id}) in the cluster's network may belong to another cluster, so it is kept and blocks the deletion of the network: delete it, or its Service in its cluster.`,
+    );
+  return [...ofServices, ...others.filter(isOurs)];
+}
+
+/**
+ * Deletes the Octavia load balancers that keep Neutron from deleting the networks, and undoes the
+ * pending operations of an interrupted run. Requires that the caller holds the stack's lock.
+ * Returns the present state, the new state for `clearRecord`, and the number of removed
+ * resources. The new state lacks all resources that only the Kubernetes API can delete.
+ */
+async function forgetAndUnblock(run: Run, before: StateExport, signal: AbortSignal) {
+  const cloud = await run.cloud();
+  const goesWithIt = needsApi(new Set(await readProviders(run.access)));
+  const { objects } = await takeShown(cloud);
+  const former = formerNames(before, goesWithIt);
+  await deleteOrphans(cloud, blockingBalancers(run, objects, { state: before, former }), {
+    signal,
+    onDelete: ({ kind, name }) => {
+      run.note(`Deleting the ${kind} '${name}'.`);
+    },
+    onWait: (text) => {
+      run.note(text);
+    },
+  });
+  const { state: rest, forgotten } = withoutThose(before, goesWithIt);
+  // `clearRecord` imports the new state, which has no pending operations. Undo these operations
+  // first: half-created objects block the deletion of their network.
+  const { state } = await recover(run.access, rest, () => toolsOf(run, signal));
+  return { before, state, forgotten };
+}
+
+/**
+ * Deletes the load balancers that block the deletion of an abandoned cluster's networks, and
+ * removes resources from the state whose deletion needs the cluster's API. Reads the state, and
+ * deletes the load balancers, while it holds the stack's lock.
+ *
+ * @param requireAgreed throws if the user has not agreed to destroy the given state
+ */
+export async function abandon(
+  run: Run,
+  requireAgreed: (state: StateExport | undefined) => void,
+): Promise<void> {
+  const left = await run.hold(async (signal) => {
+    const state = await readState(run.access);
+    requireAgreed(state);
+    return state && forgetAndUnblock(run, state, signal);
+  });
+  if (!left) return;
+  await clearRecord(run.access, left);
+  run.note(
+    `${left.forgotten} resources that need the cluster's API were removed from the state: they are destroyed together with the cluster.`,
+  );
+}

@@ -1,0 +1,233 @@
+import { z } from "zod";
+import type { CloudObject } from "../../openstack/inventory/inventory.js";
+import { controlPlaneComponent } from "../../components/plan/cluster-plan.js";
+import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-client.js";
+import { needsApi } from "../pulumi/needs-api.js";
+import type {
+  ClaimedVolume,
+  ServiceFloatingIp,
+  VolumeSnapshot,
+} from "../engine/operation-options.js";
+import type { Run } from "../engine/operation-context.js";
+import { providersOf, readClusters } from "../engine/cluster-providers.js";
+import type { StateExport } from "../pulumi/stack-state.js";
+import { parseUrn } from "../pulumi/urn.js";
+
+/*
+ * Predicts which volumes, floating IPs and snapshots of a cluster's controllers a destroy deletes.
+ * Only the cluster's API knows which of these objects are to be kept.
+ */
+
+/**
+ * Milliseconds to wait for a cluster's API. Without an answer, the fate of the objects is
+ * `unknown`.
+ */
+const patience = 5_000;
+
+const driver = "cinder.csi.openstack.org";
+
+const volumesSchema = z.looseObject({
+  items: z.array(
+    z.looseObject({
+      spec: z.looseObject({
+        csi: z.looseObject({ driver: z.string(), volumeHandle: z.string() }).optional(),
+        claimRef: z.looseObject({ namespace: z.string(), name: z.string() }).optional(),
+        persistentVolumeReclaimPolicy: z.string().optional(),
+      }),
+    }),
+  ),
+});
+
+const snapshotsSchema = z.looseObject({
+  items: z.array(
+    z.looseObject({
+      spec: z.looseObject({
+        driver: z.string(),
+        deletionPolicy: z.string(),
+        volumeSnapshotRef: z.looseObject({ namespace: z.string(), name: z.string() }),
+        source: z.looseObject({ volumeHandle: z.string().optional() }).optional(),
+      }),
+      status: z.looseObject({ snapshotHandle: z.string().optional() }).optional(),
+    }),
+  ),
+});
+
+const servicesSchema = z.looseObject({
+  items: z.array(
+    z.looseObject({
+      metadata: z.looseObject({
+        namespace: z.string(),
+        name: z.string(),
+        annotations: z.record(z.string(), z.string()).optional(),
+      }),
+      spec: z.looseObject({ type: z.string().optional() }),
+      status: z
+        .looseObject({
+          loadBalancer: z
+            .looseObject({
+              ingress: z.array(z.looseObject({ ip: z.string().optional() })).nullish(),
+            })
+            .optional(),
+        })
+        .optional(),
+    }),
+  ),
+});
+
+/** Claim of a volume, and what happens to the volume. */
+type Claimed = Pick<ClaimedVolume, "claim" | "fate">;
+
+/** Service of type LoadBalancer, and what happens to its floating IP. */
+interface Balanced {
+  /** Name of the Service, as `<namespace>/<name>`. */
+  readonly service: string;
+  /** Addresses of the Service; empty if its status has none. */
+  readonly addresses: readonly string[];
+  readonly fate: "goes" | "stays";
+}
+
+/** Answer of one cluster's API. */
+interface Known {
+  /** Volumes, by their IDs in Cinder. */
+  readonly claims: ReadonlyMap<string, Claimed>;
+  readonly services: readonly Balanced[];
+  readonly snapshots: readonly VolumeSnapshot[];
+}
+
+/** Answers of all clusters of a stack. */
+export interface Fates extends Known {
+  /** Fate of objects that no cluster reported. */
+  readonly otherwise: "stays" | "unknown";
+  /** Reason why a cluster did not answer. */
+  readonly problem?: string;
+}
+
+/**
+ * Returns the claims of the PersistentVolumes in Cinder. A destroy deletes a volume only if its
+ * reclaim policy is `Delete` (components/kubeadm/scripts/steps/release-cluster-objects.sh).
+ */
+function claimsIn(answer: unknown): Known["claims"] {
+  const { items } = volumesSchema.parse(answer);
+  return new Map(
+    items.flatMap(({ spec: { csi, claimRef, persistentVolumeReclaimPolicy: policy } }) => {
+      if (csi?.driver !== driver) return [];
+      const claim = claimRef ? `${claimRef.namespace}/${claimRef.name}` : "";
+      const claimed: Claimed = { claim, fate: policy === "Delete" ? "goes" : "stays" };
+      return [[csi.volumeHandle, claimed] as const];
+    }),
+  );
+}
+
+/**
+ * Returns the volume snapshots in Cinder. A destroy deletes a snapshot only if its deletion policy
+ * is `Delete`, and if the cluster has the script that deletes snapshots.
+ *
+ * @param released whether the cluster has this script
+ * (components/kubeadm/scripts/steps/release-snapshots.sh)
+ */
+function snapshotsIn(answer: unknown, released: boolean): Known["snapshots"] {
+  // A cluster without snapshots does not have this API.
+  if (answer === undefined) return [];
+  return snapshotsSchema
+    .parse(answer)
+    .items.filter(({ spec }) => spec.driver === driver)
+    .map(({ spec: { volumeSnapshotRef: of, source, deletionPolicy: policy }, status }) => ({
+      id: status?.snapshotHandle ?? "",
+      snapshot: `${of.namespace}/${of.name}`,
+      volume: source?.volumeHandle ?? "",
+      fate: released && policy === "Delete" ? "goes" : "stays",
+    }));
+}
+
+/** Returns whether the cluster with this component has a script that deletes snapshots. */
+const releasesSnapshots = ({ deployment }: StateExport, component: string): boolean =>
+  (deployment.resources ?? []).some(({ urn }) => {
+    const { type, name } = parseUrn(urn);
+    return type === "command:remote:Command" && scriptsOf(component).includes(name);
+  });
+
+/** Returns the names of the scripts that delete snapshots. Earlier releases used `farewell`. */
+const scriptsOf = (component: string): string[] =>
+  ["teardown", "farewell"].map(
+    (script) => `${component}-${controlPlaneComponent}-snapshots-${script}`,
+  );
+
+/** Annotation for the cloud controller: keep the floating IP when the Service is deleted. */
+const keepAnnotation = "loadbalancer.openstack.org/keep-floatingip";
+
+const servicesIn = (answer: unknown): Known["services"] =>
+  servicesSchema
+    .parse(answer)
+    .items.filter(({ spec }) => spec.type === "LoadBalancer")
+    .map(({ metadata: { namespace, name, annotations }, status }) => ({
+      service: `${namespace}/${name}`,
+      addresses: (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? []),
+      fate: annotations?.[keepAnnotation] === "true" ? "stays" : "goes",
+    }));
+
+async function askCluster(kubeconfig: string, released: boolean): Promise<Known> {
+  const api = new KubernetesApi(readKubeAccess(kubeconfig), patience);
+  const [volumes, services, snapshots] = await Promise.all([
+    api.get("/api/v1/persistentvolumes"),
+    api.get("/api/v1/services"),
+    api.get("/apis/snapshot.storage.k8s.io/v1/volumesnapshotcontents"),
+  ]);
+  return {
+    claims: claimsIn(volumes),
+    services: servicesIn(services),
+    snapshots: snapshotsIn(snapshots, released),
+  };
+}
+
+/**
+ * Returns the Service of a floating IP that a cloud controller created, and whether a destroy
+ * deletes the floating IP. Without a Service, the fate is `otherwise`. If several Services share
+ * the address, one Service that releases it is enough for the deletion.
+ */
+export function floatingIpOf(
+  { id, name: address, description }: CloudObject,
+  { services, otherwise }: Pick<Fates, "services" | "otherwise">,
+): ServiceFloatingIp {
+  const made = / service (\S+) from cluster /.exec(description)?.[1];
+  const mine = services.filter(({ service, addresses }) =>
+    addresses.length > 0 ? addresses.includes(address) : service === made,
+  );
+  const { service = "", fate = otherwise } =
+    mine.find((one) => one.fate === "goes") ?? mine[0] ?? {};
+  return { id, address, service, fate };
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+/** Returns the answer of each cluster, or the reason why the cluster did not answer. */
+async function askAll(run: Run, state: StateExport): Promise<(Known | string)[]> {
+  const clusters = await readClusters(run.access);
+  const whose = (name: string): string => (clusters.length > 1 ? `${name}: ` : "");
+  return Promise.all(
+    clusters.map(({ name, kubeconfig }) =>
+      askCluster(kubeconfig, releasesSnapshots(state, name)).catch(
+        (error: unknown) => whose(name) + reasonOf(error),
+      ),
+    ),
+  );
+}
+
+/**
+ * Asks each cluster of the stack what a destroy would delete. Asks no cluster if the destroy does
+ * not use the clusters' APIs.
+ */
+export async function fatesIn(run: Run, state: StateExport, abandon: boolean): Promise<Fates> {
+  if (abandon || state.deployment.resources?.some(needsApi(providersOf(state))) !== true)
+    return { claims: new Map(), services: [], snapshots: [], otherwise: "stays" };
+  const answers = await askAll(run, state).catch((error: unknown) => [reasonOf(error)]);
+  const problems = answers.flatMap((answer) => (typeof answer === "string" ? [answer] : []));
+  const known = answers.flatMap((answer) => (typeof answer === "string" ? [] : [answer]));
+  return {
+    claims: new Map(known.flatMap(({ claims }) => [...claims])),
+    services: known.flatMap(({ services }) => services),
+    snapshots: known.flatMap(({ snapshots }) => snapshots),
+    otherwise: problems.length === 0 ? "stays" : "unknown",
+    ...(problems.length > 0 && { problem: problems.join("; ") }),
+  };
+}

@@ -1,0 +1,145 @@
+import { X509Certificate } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  serverState,
+  standsStill,
+  wakingCommand,
+} from "../../openstack/inventory/server-diagnostics.js";
+import { scriptType } from "../../components/remote-scripts/script-type.js";
+import { KubernetesApi, readKubeAccess, type KubeAccess } from "../verify/kubernetes-client.js";
+import { abandon } from "./force-destroy.js";
+import { needsApi } from "../pulumi/needs-api.js";
+import { ClusterError } from "../pulumi/cluster-error.js";
+import { machineOf } from "../pulumi/events.js";
+import { tellBalancers } from "../repair/broken-load-balancers.js";
+import type { DestroyOptions } from "../engine/operation-options.js";
+import type { Run } from "../engine/operation-context.js";
+import { providersOf, readClusters } from "../engine/cluster-providers.js";
+import { readState, type StateExport, type StateResource } from "../pulumi/stack-state.js";
+import { complaintOf } from "../verify/api-health.js";
+
+/*
+ * A destroy needs the cluster's API: through it the cluster releases its load balancers and
+ * volumes. The first control plane runs the script that does this. The machine of a script is fixed
+ * when the script is added to the state.
+ */
+
+const abandonment =
+  "`npx stackadm destroy --abandon` destroys the cluster without its API; it keeps and lists volumes with data and floating IPs of Services.";
+
+/** Milliseconds to wait for the API of a cluster that is to be destroyed. */
+const patience = 30_000;
+
+/**
+ * Returns when a certificate expires, in milliseconds since 1970; NaN if the text is no
+ * certificate.
+ */
+function endOf(cert: string | Buffer): number {
+  try {
+    return Date.parse(new X509Certificate(cert).validTo);
+  } catch {
+    return NaN;
+  }
+}
+
+/**
+ * Returns advice for an API that cannot be used. Control planes renew their certificates, and a
+ * client with an expired one is refused.
+ */
+function adviceFor({ cert }: KubeAccess): string {
+  const ended = cert === undefined ? NaN : endOf(cert);
+  return ended <= Date.now()
+    ? `The kubeconfig in the state expired on ${new Date(ended).toISOString().slice(0, 10)}: run \`npx stackadm up\`, which fetches a new one from a control plane, then run the same command again.`
+    : "Check that a control plane runs (`npx stackadm status`) and that your address is in allowedCidrs, then run the same command again.";
+}
+
+async function requireApi(whose: string, kubeconfig: string, signal?: AbortSignal): Promise<void> {
+  const access = readKubeAccess(kubeconfig);
+  const api = new KubernetesApi(access);
+  const end = Date.now() + patience;
+  for (;;) {
+    const complaint = await complaintOf(api);
+    if (complaint === undefined) return;
+    if (complaint.final || Date.now() > end)
+      throw new ClusterError(
+        "KUBERNETES_UNREACHABLE",
+        `${whose} cannot be used (${complaint.text}), and without it the cluster cannot release its load balancers and volumes. Nothing was changed.`,
+        `${adviceFor(access)} If the API is lost: ${abandonment}`,
+      );
+    await pause(1_000, undefined, { signal });
+  }
+}
+
+/** Returns the servers on which the teardown scripts run: their IDs, and the machines' names. */
+function teardownServers({ deployment }: StateExport): ReadonlyMap<string, string> {
+  const all = deployment.resources ?? [];
+  // A machine's leave script (drain) does not count: in a full destroy it is deleted with its
+  // server and does not run.
+  const runs = ({ type, inputs, deletedWith }: StateResource): boolean =>
+    type === scriptType && inputs?.["delete"] !== undefined && !deletedWith;
+  const urns = new Set(
+    all.filter(runs).flatMap(({ propertyDependencies: of }) =>
+      // A script of an earlier release depends on its server by its standard input.
+      [...(of?.["delete"] ?? []), ...(of?.["stdin"] ?? [])],
+    ),
+  );
+  return new Map(
+    all.flatMap(({ urn, type, id }) =>
+      id !== undefined && urns.has(urn) && type === "openstack:compute/instance:Instance"
+        ? [[id, machineOf(urn, "server")] as const]
+        : [],
+    ),
+  );
+}
+
+/**
+ * Throws if a machine with a teardown script does not run. Without this check the engine would fail
+ * after minutes of connection attempts, with a less clear error.
+ */
+async function requireMachines(run: Run, state: StateExport): Promise<void> {
+  for (const [id, machine] of teardownServers(state)) {
+    const found = await serverState(await run.cloud(), id);
+    if (!standsStill(found)) continue;
+    const command = wakingCommand(found);
+    throw new ClusterError(
+      "SERVER_STOPPED",
+      `The machine ${machine}, on which the cluster releases its load balancers and volumes, does not run: Nova says ${found.status}. Nothing was changed.`,
+      command === undefined
+        ? `If another control plane is left, run \`npx stackadm up --refresh\`, which recreates this one; then run the same command again. Otherwise ${abandonment}`
+        : `Start it with \`${command}\`, then run the same command again. If it cannot start: ${abandonment}`,
+    );
+  }
+}
+
+type SettleOptions = Pick<DestroyOptions, "abandon" | "signal"> & {
+  /** Throws if the user has not agreed to destroy this state. */
+  readonly requireAgreed: (state: StateExport | undefined) => void;
+};
+
+/**
+ * Prepares a destroy: waits until the API of each cluster answers, or removes from the state what
+ * needs it (`abandon`). Returns the state afterwards.
+ */
+export async function settleApi(
+  run: Run,
+  state: StateExport,
+  { abandon: abandons, requireAgreed, signal }: SettleOptions,
+): Promise<StateExport | undefined> {
+  if (abandons === true) {
+    await abandon(run, requireAgreed);
+    return readState(run.access);
+  }
+  if (state.deployment.resources?.some(needsApi(providersOf(state))) !== true) return state;
+  const [clusters] = await Promise.all([readClusters(run.access), requireMachines(run, state)]);
+  try {
+    for (const { name, kubeconfig } of clusters) {
+      const whose = clusters.length > 1 ? `The API of the cluster '${name}'` : "The cluster's API";
+      await requireApi(whose, kubeconfig, signal);
+    }
+  } catch (error) {
+    // The cause may be the load balancer in front of the API: report its state.
+    await tellBalancers(run, state);
+    throw error;
+  }
+  return state;
+}

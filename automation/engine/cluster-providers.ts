@@ -1,0 +1,71 @@
+import { z } from "zod";
+import { isSameCluster } from "./kubeconfig-file.js";
+import { exportSchema, pulumi, type StateAccess, type StateExport } from "../pulumi/stack-state.js";
+
+/** Cluster of the stack that has a Kubernetes provider. */
+export interface HeldCluster {
+  /** Name of the cluster's component. */
+  readonly name: string;
+  /** URN of the provider. */
+  readonly provider: string;
+  readonly kubeconfig: string;
+}
+
+/**
+ * Matches the URN of the provider that a `Cluster` creates (components/addons/addons.ts). Other
+ * Kubernetes providers may connect to other clusters.
+ */
+const clusterProvider =
+  /stackadm:index:Cluster\$stackadm:addons:Addons\$pulumi:providers:kubernetes::(.*)-addons-provider$/;
+
+function kubeconfigIn(value: unknown): string | undefined {
+  const secret = z.looseObject({ plaintext: z.string() }).safeParse(value);
+  // A secret is exported as {plaintext: "<JSON of the value>"}.
+  if (secret.success) return z.string().parse(JSON.parse(secret.data.plaintext));
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Returns the URNs of the providers that the stack's clusters created. */
+export const providersOf = ({ deployment }: StateExport): Set<string> =>
+  new Set(
+    (deployment.resources ?? []).map(({ urn }) => urn).filter((urn) => clusterProvider.test(urn)),
+  );
+
+interface KubernetesProvider {
+  readonly urn: string;
+  readonly kubeconfig: string;
+}
+
+/** Returns every Kubernetes provider of the state that has a kubeconfig. */
+async function readKubernetesProviders(access: StateAccess): Promise<KubernetesProvider[]> {
+  const { stdout } = await pulumi(access, ["stack", "export", "--show-secrets"]);
+  const { deployment } = exportSchema.parse(JSON.parse(stdout));
+  return (deployment.resources ?? [])
+    .filter(({ type }) => type === "pulumi:providers:kubernetes")
+    .flatMap(({ urn, inputs }) => {
+      const kubeconfig = kubeconfigIn(inputs?.["kubeconfig"]);
+      return kubeconfig === undefined ? [] : [{ urn, kubeconfig }];
+    });
+}
+
+/** Returns the clusters in the state, also if the first `up` has not finished. */
+export async function readClusters(access: StateAccess): Promise<HeldCluster[]> {
+  return (await readKubernetesProviders(access)).flatMap(({ urn, kubeconfig }) => {
+    const name = clusterProvider.exec(urn)?.[1];
+    return name === undefined ? [] : [{ name, provider: urn, kubeconfig }];
+  });
+}
+
+/**
+ * Returns the URNs of all Kubernetes providers that connect to the stack's clusters, including
+ * providers of the user's program.
+ *
+ * @param ones providers that clusters created: only these clusters count. Default: all clusters
+ */
+export async function readProviders(access: StateAccess, ones?: Set<string>): Promise<string[]> {
+  const all = await readKubernetesProviders(access);
+  const clusters = all.filter(({ urn }) => clusterProvider.test(urn) && (ones?.has(urn) ?? true));
+  return all
+    .filter((one) => clusters.some((of) => of === one || isSameCluster(of, one)))
+    .map(({ urn }) => urn);
+}

@@ -1,0 +1,134 @@
+import { Failure, recognised, unmarked, type FailureSubject } from "../../base/failures/failure.js";
+import { failureCodes, rowOf, type FailureCode } from "../../base/failures/failure-codes.js";
+import type { ClusterEvent } from "../pulumi/events.js";
+import { parseUrn, shortType } from "../pulumi/urn.js";
+
+/** Error message of the engine. */
+export interface ErrorMessage {
+  /** URN of the resource; empty if the message is not about a resource. */
+  readonly urn: string;
+  readonly text: string;
+  /** Code that our program or script put in front of the text. Absent: there is none. */
+  readonly code?: FailureCode;
+}
+
+/**
+ * Meaning of a message. `own`: whether our program or script stated the meaning. Otherwise the
+ * meaning was derived from another program's text.
+ */
+interface Meaning {
+  readonly code: FailureCode;
+  readonly sentence: string;
+  readonly hint?: string;
+  readonly own: boolean;
+}
+
+const longest = 600;
+
+/** Matches lines that state how a command ended, or that it worked, but not what went wrong. */
+const noise = /Process exited|exit status|^\s*(ok|\{.*\})?\s*$|To see the stack trace|^--- \d/i;
+
+/** Returns the last line that is not noise. */
+const lastLine = (text: string): string =>
+  text
+    .split("\n")
+    .filter((line) => !noise.test(line))
+    .at(-1)
+    ?.trim()
+    .slice(0, longest) ?? "";
+
+const withoutStop = (text: string): string => text.replace(/\.$/, "");
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Returns the type of the resource that a message is about; "" for the program as a whole. */
+function typeOf(urn: string): string {
+  const { type } = parseUrn(urn);
+  return type === "pulumi:pulumi:Stack" ? "" : type;
+}
+
+const who = (urn: string): string => `${shortType(typeOf(urn))} '${parseUrn(urn).name}'`;
+
+const about = (urn: string, sentence: string): string =>
+  typeOf(urn) === "" ? capital(sentence) : `${who(urn)}: ${sentence}`;
+
+/** Returns the sentence of the failure table for this code, with the details in parentheses. */
+const filled = (urn: string, code: FailureCode, words: string): string =>
+  `${about(urn, rowOf(code).sentence)} (${withoutStop(words)}).`;
+
+/**
+ * Returns the meaning of a script's error. The last line of a failed script is `reason: ...`
+ * (components/remote-scripts/scripts/common.sh). Other lines do not count: they may contain any
+ * text, even a machine's log.
+ */
+function meaningOfScript({ urn, text }: ErrorMessage): Meaning | undefined {
+  if (!typeOf(urn).startsWith("command:remote:")) return undefined;
+  const reason = /^reason: (.+)$/.exec(lastLine(text))?.[1];
+  if (reason === undefined) return undefined;
+  const { code, text: sentence } = unmarked(reason);
+  return code === undefined
+    ? { own: true, code: "COMMAND_FAILED", sentence: filled(urn, "COMMAND_FAILED", sentence) }
+    : { own: true, code, sentence: `${about(urn, withoutStop(sentence))}.` };
+}
+
+/** Returns the meaning of an error of OpenStack, the engine or its plugins. */
+function meaningOfText({ urn, text }: ErrorMessage): Meaning {
+  const found = recognised(text, typeOf(urn));
+  if (!found) {
+    const said = `${typeOf(urn) === "" ? "The program" : who(urn)}: ${text.trim().slice(0, longest)}`;
+    const hint = "Run the same command again: it continues where it stopped.";
+    return { own: false, code: "FAILED", sentence: said, hint };
+  }
+  const { code } = found;
+  const words = code === "COMMAND_FAILED" ? lastLine(text) || found.words : found.words;
+  return { own: false, code, sentence: filled(urn, code, words) };
+}
+
+const meaningOf = (message: ErrorMessage): Meaning =>
+  message.code === undefined
+    ? (meaningOfScript(message) ?? meaningOfText(message))
+    : { own: true, code: message.code, sentence: message.text };
+
+function failureOf({ urn }: ErrorMessage, { code, sentence, hint }: Meaning): Failure {
+  const subject: FailureSubject = urn === "" ? {} : { urn, resource: parseUrn(urn).name };
+  return new Failure(code, sentence, hint, subject);
+}
+
+/** Returns the failure that an error message of the engine stands for. */
+export const explainMessage = (message: ErrorMessage): Failure =>
+  failureOf(message, meaningOf(message));
+
+/** Matches lines that only report that there were other errors. */
+const echoes =
+  /^(update|preview|destroy|refresh) failed$|resource (?:creation|update|deletion) failed|One or more errors occurred|error: (update|preview) failed/i;
+
+/**
+ * Returns whether a message only reports that there were other errors. Only the first line counts:
+ * the console log of a machine may contain such lines, too.
+ */
+const isEcho = ({ text }: ErrorMessage): boolean =>
+  echoes.test(text.trim().split("\n", 1)[0] ?? "");
+
+/**
+ * Returns the position of a failure in the list. First come failures that our program or scripts
+ * stated, then failures of other programs, then our program's general FAILED. Failures of each
+ * group have the order of the failure table: causes before consequences.
+ */
+function rank({ own, code }: Meaning): number {
+  const group = own ? (code === "FAILED" ? 2 : 0) : 1;
+  return group * failureCodes.length + failureCodes.indexOf(code);
+}
+
+/**
+ * Returns the engine's error messages as failures, the most important first. Leaves out messages
+ * that only report other errors, unless there are no other messages.
+ */
+export function explainAll(events: readonly ClusterEvent[]): Failure[] {
+  const errors = events.flatMap((event) =>
+    event.type === "message" && event.severity === "error" ? [event] : [],
+  );
+  const own = errors.filter((error) => !isEcho(error));
+  return (own.length > 0 ? own : errors)
+    .map((message) => ({ message, meaning: meaningOf(message) }))
+    .sort((a, b) => rank(a.meaning) - rank(b.meaning))
+    .map(({ message, meaning }) => failureOf(message, meaning));
+}

@@ -1,0 +1,109 @@
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { writePrivate } from "../../base/atomic-files.js";
+import { stateDirectory } from "../../base/paths.js";
+import { readKubeAccess, type KubeAccess } from "../verify/kubernetes-client.js";
+import { begunPath } from "../pulumi/last-up.js";
+import type { UpOptions, UpResult } from "./operation-options.js";
+import { timelinePage } from "../timeline/timeline-page.js";
+import type { Workspace } from "../pulumi/workspace.js";
+
+interface Leading {
+  readonly kubeconfig: string;
+}
+
+/**
+ * Returns whether both kubeconfigs connect to the same cluster. Compares the CA certificates, or
+ * the addresses if a kubeconfig has no CA certificate.
+ */
+export function isSameCluster(one: Leading, other: Leading): boolean {
+  const [a, b] = [one, other].map(({ kubeconfig }) => whereTo(kubeconfig));
+  if (!a || !b) return false;
+  return a.ca !== undefined && b.ca !== undefined ? a.ca === b.ca : a.server === b.server;
+}
+
+function whereTo(kubeconfig: string): KubeAccess | undefined {
+  try {
+    return readKubeAccess(kubeconfig);
+  } catch {
+    // The text is no usable kubeconfig.
+    return undefined;
+  }
+}
+
+/** Stack and its private directory, which belongs to one backend, project and stack. */
+type Whose = Pick<Workspace, "stack" | "directory">;
+
+/** Returns the path of the administrator's kubeconfig of a stack. */
+export const kubeconfigPath = ({ directory }: Pick<Whose, "directory">): string =>
+  join(directory, "kubeconfig");
+
+/** Returns the path of the page that shows how long each part of the last `up` took. */
+export const timelinePath = ({ directory }: Pick<Whose, "directory">): string =>
+  join(directory, "timeline.html");
+
+/**
+ * Moves the kubeconfig file of an earlier release to its present path. The old path contained only
+ * the name of the stack, so the file may belong to another backend or project. Moves the file only
+ * if it connects to one of `clusters`.
+ */
+export async function moveEarlier(
+  whose: Whose,
+  clusters: () => readonly Leading[] | Promise<readonly Leading[]>,
+): Promise<void> {
+  const earlier = stateDirectory(`kubeconfig-${whose.stack}`);
+  if (!existsSync(earlier)) return;
+  const kubeconfig = readFileSync(earlier, "utf8");
+  const led = await clusters();
+  if (led.some((one) => isSameCluster(one, { kubeconfig })))
+    renameSync(earlier, kubeconfigPath(whose));
+}
+
+/** Writes the kubeconfig with permissions for its owner only, and returns its path. */
+export async function writeKubeconfig(whose: Whose, kubeconfig: string): Promise<string> {
+  await moveEarlier(whose, () => [{ kubeconfig }]);
+  const path = kubeconfigPath(whose);
+  writePrivate(path, kubeconfig);
+  return path;
+}
+
+/**
+ * Writes the kubeconfig after an `up`, unless `kubeconfigFile` is false or the outputs have no
+ * kubeconfig.
+ */
+export async function keepKubeconfig(
+  whose: Whose,
+  { outputs }: Pick<UpResult, "outputs">,
+  { kubeconfigFile = true }: Pick<UpOptions, "kubeconfigFile">,
+): Promise<Pick<UpResult, "kubeconfigPath">> {
+  const text = outputs["kubeconfig"]?.value;
+  if (!kubeconfigFile || typeof text !== "string") return {};
+  return { kubeconfigPath: await writeKubeconfig(whose, text) };
+}
+
+/** Writes the timeline page, and returns its path. */
+export function keepTimeline(
+  whose: Whose,
+  timeline: NonNullable<UpResult["timeline"]>,
+): Pick<UpResult, "timelinePath"> {
+  writePrivate(timelinePath(whose), timelinePage(whose.stack, timeline));
+  return { timelinePath: timelinePath(whose) };
+}
+
+/** Returns the path of the cache of the last successful `up`: see `preflight-cache.ts`. */
+export const fittedPath = ({ directory }: Pick<Whose, "directory">): string =>
+  join(directory, "fitted");
+
+/**
+ * Removes the files of a deleted cluster: kubeconfig, timeline page, cache, and the note about the
+ * last `up`.
+ */
+export function removeFiles(whose: Whose): void {
+  for (const path of [
+    kubeconfigPath(whose),
+    timelinePath(whose),
+    fittedPath(whose),
+    begunPath(whose),
+  ])
+    rmSync(path, { force: true });
+}

@@ -1,0 +1,299 @@
+import type { ChildProcess } from "node:child_process";
+import { connectCloud, type CloudClient } from "../../openstack/client/cloud-client.js";
+import { providerEnvironment } from "../../openstack/auth/provider-environment.js";
+import type { ClusterSpec } from "../../components/config/cluster-spec.js";
+import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
+import { filesOf } from "../../components/lookup/local-context.js";
+import { packageRoot } from "../../base/paths.js";
+import { withoutAttributes } from "../pulumi/backend.js";
+import { agentKeys } from "../setup/ssh-agent.js";
+import { noteBegin, type Noted } from "../pulumi/last-up.js";
+import { ClusterError } from "../pulumi/cluster-error.js";
+import { Spans } from "../timeline/critical-path.js";
+import { hasPending } from "../pulumi/run-history.js";
+import { prepareWorker, runOperation, type OperationOptions } from "./run-engine.js";
+import type { ClusterEvent } from "../pulumi/events.js";
+import type { ClusterServiceOptions, RunOptions, Stage } from "./operation-options.js";
+import type { OperationName, OperationRequest } from "./worker-messages.js";
+import { clusterSpecOf, type SpecSources } from "./stack-settings.js";
+import { readState, type StackOutputs, type StateAccess } from "../pulumi/stack-state.js";
+import { endBy } from "./cancellation.js";
+import { UndecidedCreates } from "./unconfirmed-creates.js";
+import { rememberUnfinished, Unfinished } from "./interrupted-scripts.js";
+import {
+  prepareWorkspace,
+  programModule,
+  readStackFile,
+  withSettings,
+  type WorkspaceOptions,
+} from "../pulumi/workspace.js";
+
+/**
+ * Number of resources that the engine works on at once. Most resources wait for a machine, so the
+ * engine's default of four per processor is too low. A jump host accepts 200 connections.
+ */
+const atOnce = 64;
+
+/** Flags of one run of the engine, in addition to the request's options or instead of them. */
+export type OperationFlags = Pick<
+  OperationRequest,
+  "expectNoChanges" | "exists" | "known" | "exclude" | "refresh" | "target" | "tellsOutputs"
+>;
+
+/** Request about one stack, with the stack's settings, cloud client and processes. */
+export class Run {
+  readonly access: StateAccess;
+  /** Directory of the stack's settings, in which the program runs. */
+  readonly directory: string;
+  /** Text of the settings, read only once, so that the engine gets the text that was checked. */
+  readonly #settings: string;
+  #cloud: Promise<CloudClient> | undefined;
+  #worker: ChildProcess | undefined;
+  /** Facts that the program found in the cloud. */
+  found: KnownFacts | undefined;
+  /** Outputs of the stack, if the package's own program has run. */
+  made: StackOutputs | undefined;
+  /** Start of the request, in milliseconds since 1970. */
+  readonly began = Date.now();
+  /** Creates in a failed run whose answer was lost. */
+  readonly undecided = new UndecidedCreates();
+  /** Times in which the engine worked on each resource. */
+  readonly spans = new Spans();
+
+  constructor(
+    readonly service: ClusterServiceOptions,
+    readonly stack: string,
+    readonly options: RunOptions = {},
+  ) {
+    const { env, projectDirectory } = service;
+    this.directory = projectDirectory ?? packageRoot();
+    this.#settings = options.settings ?? readStackFile(this.directory, stack);
+    this.access = { env, workspace: prepareWorkspace(this.place()) };
+  }
+
+  /** Returns the options that determine the private directory, and the settings. */
+  private place(): WorkspaceOptions {
+    const { backend, projectDirectory } = this.service;
+    return { stack: this.stack, projectDirectory, settings: this.#settings, backend };
+  }
+
+  get project(): string {
+    return this.access.workspace.project;
+  }
+
+  note(text: string): void {
+    this.options.onNote?.(text);
+  }
+
+  stage(stage: Stage, detail?: string): void {
+    this.options.onStage?.(stage, detail);
+  }
+
+  /** Returns the cloud client; signs in once. */
+  cloud(): Promise<CloudClient> {
+    const onWait = (text: string): void => {
+      this.note(text);
+    };
+    this.#cloud ??= connectCloud({ env: this.service.env, patience: { onWait } });
+    return this.#cloud;
+  }
+
+  /** Starts the engine's process and the sign-in in advance. Later uses report errors. */
+  getReady({ program: runs = true }: { readonly program?: boolean } = {}): void {
+    const { program = programModule(), engineVersion } = this.service;
+    const load = { program: runs ? program : undefined, engineVersion };
+    this.#worker = prepareWorker(load, this.process());
+    this.cloud().catch(() => undefined);
+  }
+
+  /** Ends the request, and a prepared process that was not used. */
+  close(): void {
+    // The process has only loaded modules. Without SIGKILL it may wait for an ended thread.
+    this.#worker?.kill("SIGKILL");
+    this.#worker = undefined;
+  }
+
+  /** Returns the settings as written, with their project and stack. */
+  sources(): Pick<SpecSources, "project" | "stack" | "settings"> {
+    const { project, stack } = this;
+    return { project, stack, settings: this.#settings };
+  }
+
+  /**
+   * Returns the specification from the settings. Throws one error with all problems. With
+   * `files`, also checks the files that the specification names.
+   */
+  async spec({ files = false }: { readonly files?: boolean } = {}): Promise<ClusterSpec> {
+    const { env } = this.service;
+    const socket = env["SSH_AUTH_SOCK"] ?? "";
+    return clusterSpecOf({
+      ...this.sources(),
+      siteFile: env["STACKADM_SITE"],
+      agentKeys: socket === "" ? [] : await agentKeys(socket, env),
+      ...(files && { files: filesOf(this.service.env, this.directory) }),
+    });
+  }
+
+  requireNotStopped(stop = this.options.signal): void {
+    if (stop?.aborted === true) throw endBy(stop);
+  }
+
+  /**
+   * Runs `work` while an engine that changes nothing holds the stack's lock. Aborts the signal of
+   * `work` if the lock is lost, or if `stop` is aborted (default: the signal of the request).
+   */
+  async hold<T>(
+    work: (signal: AbortSignal) => Promise<T>,
+    { stop }: { readonly stop: AbortSignal | undefined } = { stop: this.options.signal },
+  ): Promise<T> {
+    this.requireNotStopped(stop);
+    const { killSignal } = this.options;
+    const [done, lost] = [new AbortController(), new AbortController()];
+    const signal = AbortSignal.any([lost.signal, ...(stop ? [stop] : [])]);
+    let worked: Promise<T> | undefined;
+    const onHeld = (): void => {
+      worked = work(signal).finally(() => {
+        done.abort();
+      });
+      // The error is thrown below, after the lock is released.
+      worked.catch(() => undefined);
+    };
+    const request = { ...this.request("hold"), exists: true };
+    await this.operate(
+      request,
+      { onHeld, onEvent: () => undefined, signal: done.signal, killSignal },
+      { stop },
+    ).catch(async (error: unknown) => {
+      lost.abort(error);
+      await worked?.catch(() => undefined);
+      throw error;
+    });
+    if (!worked) throw new Error("The engine ended before it got the stack's lock.");
+    return worked;
+  }
+
+  private request(operation: OperationRequest["operation"]): OperationRequest {
+    const { program = programModule(), engineVersion } = this.service;
+    const { stack, project } = this;
+    const { directory: workDirectory } = this.access.workspace;
+    return { type: "start", operation, stack, project, workDirectory, program, engineVersion };
+  }
+
+  /** Returns environment and directory of the engine's process. */
+  private process(): Pick<OperationOptions, "env" | "cwd"> {
+    const env = withoutAttributes(providerEnvironment(this.service.env));
+    return { env, cwd: this.directory };
+  }
+
+  /** Runs one operation in its own process with the stack's settings. */
+  private async operate(
+    request: OperationRequest,
+    { onEvent, onHeld, ...options }: Omit<OperationOptions, "env" | "cwd">,
+    {
+      stop,
+      worker,
+    }: { readonly stop: AbortSignal | undefined; readonly worker?: () => ChildProcess | undefined },
+  ): Promise<void> {
+    let operation: Promise<void> | undefined;
+    await withSettings(this.place(), stop, async () => {
+      await new Promise<void>((begun) => {
+        // The engine has read the settings before it reports anything.
+        const after =
+          <A extends unknown[]>(tell?: (...told: A) => void) =>
+          (...told: A): void => {
+            begun();
+            tell?.(...told);
+          };
+        const heard = { onEvent: after(onEvent), onHeld: after(onHeld) };
+        operation = runOperation(request, { ...options, ...heard, ...this.process() }, worker?.());
+        operation.then(begun, begun);
+      });
+    });
+    await operation;
+  }
+
+  /** Runs the engine once; returns whether anything differed from the settings. */
+  async engine(
+    operation: OperationName,
+    flags: OperationFlags = {},
+  ): Promise<{ readonly changed: boolean }> {
+    this.requireNotStopped();
+    const { onNote, signal, killSignal, refresh } = this.options;
+    // The engine reads the variable itself.
+    const named = this.service.env["PULUMI_PARALLEL"] ?? "";
+    const { parallel = named === "" ? atOnce : undefined } = this.options;
+    // If the prepared process is not used here, `close` ends it.
+    const worker = (): ChildProcess | undefined => {
+      const prepared = this.#worker;
+      this.#worker = undefined;
+      return prepared?.connected === true ? prepared : undefined;
+    };
+    this.found = flags.known;
+    const onFound = (found: KnownFacts): void => {
+      this.found = found;
+    };
+    const onOutputs = (made: StackOutputs): void => {
+      this.made = made;
+    };
+    const tellsOutputs = this.service.program === undefined;
+    const noted = operation === "up" ? noteBegin(this.access.workspace) : undefined;
+    const unfinished = new Unfinished(operation);
+    // The run counts as changed until the engine reports equal outputs.
+    let [touched, same] = [false, false];
+    const onEvent = (event: ClusterEvent): void => {
+      unfinished.take(event);
+      if (event.type === "started") touched = true;
+      if (event.type === "outputs") ({ same } = event);
+      if (operation === "up") {
+        this.undecided.take(event);
+        this.spans.take(event, Date.now());
+      }
+      // Removes the planned inputs: only this class needs them.
+      if (event.type === "failed")
+        this.options.onEvent?.({ type: "failed", at: event.at, change: event.change });
+      else this.options.onEvent?.(event);
+    };
+    try {
+      await this.operate(
+        { ...this.request(operation), refresh, parallel, tellsOutputs, ...flags },
+        { onEvent, onFound, onOutputs, onOutput: onNote, signal, killSignal },
+        { stop: signal, worker },
+      );
+      // After a destroy of some targets the cluster may stay: the next `up` then undoes the
+      // teardown.
+      await this.remember(unfinished);
+      const changed = touched || !same;
+      if (changed) noted?.end();
+      else noted?.undo();
+      return { changed };
+    } catch (error) {
+      if (noted) await this.noteFailure(noted, { error, touched });
+      await this.remember(unfinished);
+      throw error;
+    }
+  }
+
+  /** Marks unfinished scripts in the state, so that the next `up` runs these scripts again. */
+  private async remember({ urns }: Unfinished): Promise<void> {
+    await rememberUnfinished(this.access, urns).catch((reason: unknown) => {
+      this.note(`The state does not record which scripts did not finish: ${String(reason)}`);
+    });
+  }
+
+  /** Notes the end of a failed `up`, but only if no operation is pending. */
+  private async noteFailure(
+    noted: Noted,
+    { error, touched }: { readonly error: unknown; readonly touched: boolean },
+  ): Promise<void> {
+    const wasKilled =
+      this.options.killSignal?.aborted === true ||
+      (error instanceof ClusterError && error.code === "ENGINE_KILLED");
+    if (wasKilled) return;
+    if (!touched) {
+      noted.undo();
+      return;
+    }
+    const state = await readState(this.access).catch(() => undefined);
+    if (state && !hasPending(state)) noted.end();
+  }
+}

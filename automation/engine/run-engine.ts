@@ -1,0 +1,217 @@
+import type { ChildProcess } from "node:child_process";
+import { setTimeout as pause } from "node:timers/promises";
+import type { z } from "zod";
+import { Failure } from "../../base/failures/failure.js";
+import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
+import { describeLock, locksSaid } from "../pulumi/engine-locks.js";
+import type { ClusterEvent } from "../pulumi/events.js";
+import { explainAll, explainMessage } from "./engine-errors.js";
+import {
+  cancelMessage,
+  replySchema,
+  type loadSchema,
+  type OperationRequest,
+  type Reply,
+} from "./worker-messages.js";
+import type { StackOutputs } from "../pulumi/stack-state.js";
+import { errorOf, watchScripts, type WatchTimes } from "./script-watchdog.js";
+import { startWorker, type WorkerPlace } from "./start-worker.js";
+
+export interface OperationOptions extends WorkerPlace {
+  readonly onEvent: (event: ClusterEvent) => void;
+  /** Called when the engine holds the stack's lock for the operation `hold`. */
+  readonly onHeld?: () => void;
+  /** Called with the facts that the program found in the cloud. */
+  readonly onFound?: (found: KnownFacts) => void;
+  /** Called with the stack's outputs; secret outputs are plain text. */
+  readonly onOutputs?: (outputs: StackOutputs) => void;
+  /** Called with each line that program and engine print, apart from the events. */
+  readonly onOutput?: (line: string) => void;
+  /** Aborting cancels gracefully: running steps finish, then the engine stops. */
+  readonly signal?: AbortSignal;
+  /** Aborting kills the engine at once; the next operation undoes the pending operations. */
+  readonly killSignal?: AbortSignal;
+  /** Times for scripts that send no sign of life. Default: `watchTimes`; tests shorten them. */
+  readonly silence?: Partial<WatchTimes>;
+}
+
+/** Milliseconds that the engine may take to exit after SIGINT, before SIGKILL. */
+const graceMilliseconds = 10_000;
+
+/**
+ * Starts the process of an operation in advance, before it is known whether an operation follows.
+ * The process loads Pulumi's modules, and the program if one is given.
+ */
+export function prepareWorker(
+  { program, engineVersion }: Omit<z.input<typeof loadSchema>, "type">,
+  place: WorkerPlace,
+): ChildProcess {
+  const child = startWorker(place);
+  // The operation that uses the process reports the process's errors.
+  child.on("error", () => undefined);
+  const load = { type: "load", program, engineVersion } satisfies z.input<typeof loadSchema>;
+  child.send(load, () => undefined);
+  return child;
+}
+
+function forwardLines(child: ChildProcess, onLine: (line: string) => void): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    let rest = "";
+    stream?.setEncoding("utf8").on("data", (part: string) => {
+      const lines = (rest + part).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) onLine(line);
+    });
+  }
+}
+
+/** Sends a signal to the process group, and returns whether the group has a process. */
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return pid !== undefined && process.kill(-pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Stops the engine of a worker that ended without a reply. The engine would go on without a
+ * listener and keep the lock.
+ */
+async function endEngine(child: ChildProcess): Promise<void> {
+  const end = Date.now() + graceMilliseconds;
+  for (let signal: NodeJS.Signals | 0 = "SIGINT"; signalGroup(child, signal); signal = 0) {
+    if (Date.now() > end) {
+      signalGroup(child, "SIGKILL");
+      return;
+    }
+    await pause(50);
+  }
+}
+
+interface Stops {
+  /** Lets running steps finish, and starts no more steps. */
+  readonly cancel: () => void;
+  /** Kills the engine at once. */
+  readonly kill: () => void;
+}
+
+const stopsOf = (child: ChildProcess): Stops => ({
+  cancel: () => {
+    if (child.connected) child.send(cancelMessage);
+  },
+  kill: () => {
+    // The PID of a finished process may belong to another process.
+    const end = (signal: NodeJS.Signals): void => {
+      if (child.exitCode === null && child.signalCode === null) signalGroup(child, signal);
+    };
+    end("SIGINT");
+    setTimeout(end, graceMilliseconds, "SIGKILL").unref();
+  },
+});
+
+function listenToSignals({ cancel, kill }: Stops, options: OperationOptions): void {
+  for (const [signal, act] of [
+    [options.signal, cancel],
+    [options.killSignal, kill],
+  ] as const) {
+    if (signal?.aborted === true) act();
+    else signal?.addEventListener("abort", act, { once: true });
+  }
+}
+
+/** Runs one operation in its own process; throws a Failure. */
+export async function runOperation(
+  request: OperationRequest,
+  options: OperationOptions,
+  child: ChildProcess = startWorker(options),
+): Promise<void> {
+  const printed: string[] = [];
+  forwardLines(child, (line) => {
+    printed.push(line);
+    options.onOutput?.(line);
+  });
+  const events: ClusterEvent[] = [];
+  let reply: Extract<Reply, { type: "done" | "failed" }> | undefined;
+  const stops = stopsOf(child);
+  const { watch, stop } = watchScripts({ ...stops, env: options.env, times: options.silence });
+  child.on("message", (message) => {
+    const received = replySchema.parse(message);
+    if (received.type === "done" || received.type === "failed") {
+      reply = received;
+      return;
+    }
+    if (received.type === "found") options.onFound?.(received.found);
+    else if (received.type === "outputs") options.onOutputs?.(received.outputs);
+    else if (received.type === "held") options.onHeld?.();
+    else {
+      const { event } = received;
+      if (!event) return;
+      if (event.type === "message") events.push(event);
+      watch.take(event);
+      options.onEvent(event);
+    }
+  });
+  child.send(request);
+  listenToSignals(stops, options);
+  await new Promise<void>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", () => {
+      resolve();
+    });
+  }).finally(stop);
+  if (reply === undefined) await endEngine(child);
+  if (reply?.type === "done") return;
+  if (watch.verdict) throw errorOf(watch.verdict);
+  throw failureOf(reply, { events, printed, cancelled: options.signal?.aborted === true });
+}
+
+interface Circumstances {
+  readonly events: readonly ClusterEvent[];
+  readonly printed: readonly string[];
+  readonly cancelled: boolean;
+}
+
+function failureOf(
+  reply: Extract<Reply, { type: "failed" }> | undefined,
+  { events, printed, cancelled }: Circumstances,
+): Failure {
+  if (reply?.kind === "locked") {
+    const by = locksSaid(reply.text).map(describeLock).join(" and ");
+    const whose = by === "" ? "" : `: ${by}`;
+    return new Failure("STACK_LOCKED", `Another operation holds this stack${whose}.`);
+  }
+  if (reply?.kind === "not-found")
+    return new Failure("STACK_NOT_FOUND", "The backend has no stack with this name.");
+  if (cancelled)
+    return new Failure(
+      "CANCELLED",
+      "Stopped on request. What was done is kept.",
+      "Run the same command again to continue, or `npx stackadm destroy` to delete the cluster.",
+    );
+  const [explained] = explainAll(events);
+  if (explained) return explained;
+  const killed = reply === undefined || reply.kind === "killed";
+  return killed
+    ? new Failure("ENGINE_KILLED", `The engine ended without a result${lastWords(printed)}.`)
+    : explainMessage({ urn: "", text: errorText(reply.text) });
+}
+
+/** Returns the last output of a process that died: its last error line, or else its last line. */
+function lastWords(printed: readonly string[]): string {
+  const said = printed.filter((line) => line.trim() !== "");
+  const words = said.findLast((line) => /error/i.test(line)) ?? said.at(-1);
+  return words === undefined ? "" : `: ${words.trim()}`;
+}
+
+/**
+ * Returns the useful lines of an error of the SDK, which has the form `code: ... stdout: ...
+ * stderr: ...`.
+ */
+function errorText(text: string): string {
+  const stderr = /stderr: ([\s\S]*?)\n err\?:/.exec(text)?.[1] ?? text;
+  const lines = stderr.split("\n").filter((line) => /error:|fatal|panic|ERR/i.test(line));
+  return (lines.length > 0 ? lines.join("\n") : stderr)
+    .replace(/^Command failed[^\n]*\n/, "")
+    .trim();
+}

@@ -1,0 +1,288 @@
+import { connectCloud, type CloudClient } from "../../openstack/client/cloud-client.js";
+import {
+  serverState,
+  standsStill,
+  wakingCommand,
+  type ServerState,
+} from "../../openstack/inventory/server-diagnostics.js";
+import { ClusterError } from "../pulumi/cluster-error.js";
+import { machineOf, type ClusterEvent } from "../pulumi/events.js";
+import { parseUrn } from "../pulumi/urn.js";
+
+/*
+ * The command plugin waits forever for a script whose machine stopped, and the engine waits for the
+ * plugin. Scripts print a sign of life every 5 s (components/remote-scripts/scripts/common.sh).
+ * When a script falls silent, the watch asks Nova about the script's machine. If this machine does
+ * not run, the watch ends the engine.
+ *
+ * From the stop of a machine to the end of the engine, at most 60 s:
+ *     16 s  silence, counted from a line before the stop; checked once a second
+ *   + 18 s  for Nova's answer, including the sign-in
+ *   + 16 s  for other work; none if only silent scripts are left
+ *   + 10 s  until an engine that was told to end is killed (run-engine.ts)
+ * Nova may notice the stop late: while Nova answers ACTIVE, the watch asks again every 20 s.
+ */
+
+/** Times of the watch, in milliseconds. */
+export interface WatchTimes {
+  /** Silence of a script after which Nova is asked: three signs of life. */
+  readonly silence: number;
+  /** Time between two requests to Nova about the server of a silent script. */
+  readonly again: number;
+  /** Silence after which a script is given up, whatever Nova answers. */
+  readonly longest: number;
+  /** Time for other resources to finish after a script was given up. */
+  readonly others: number;
+  /**
+   * Time between the signal that cancels and the signal that kills: two signals that are sent
+   * together could arrive as one.
+   */
+  readonly apart: number;
+  /**
+   * Time between two checks after which all silences start again, because this process was
+   * suspended.
+   */
+  readonly gap: number;
+}
+
+export const watchTimes: WatchTimes = {
+  silence: 15_000,
+  again: 20_000,
+  longest: 300_000,
+  others: 15_000,
+  apart: 1_000,
+  gap: 10_000,
+};
+
+/**
+ * Matches the command plugin's status for each failed connection attempt. Source: pulumi-command,
+ * provider/pkg/provider/remote/connection.go.
+ */
+const failedDial = /^Dial (?:proxy |from proxy )?\d+\/\S+ failed: retrying$/;
+
+/** Milliseconds between two checks of the watch. */
+const tickMilliseconds = 1000;
+
+/** Reason why a script was given up. */
+export interface Verdict {
+  readonly why: "stopped" | "silent";
+  readonly urn: string;
+  readonly step: string;
+  readonly serverId: string;
+  /** Last answer of Nova; undefined if Nova could not be asked. */
+  readonly state: ServerState | undefined;
+}
+
+export interface WatchOptions {
+  /** Returns the milliseconds of a monotonic clock. */
+  readonly now: () => number;
+  readonly ask: (serverId: string) => Promise<ServerState>;
+  /** Stops the engine from starting more work. */
+  readonly cancel: () => void;
+  /** Kills the engine at once. */
+  readonly kill: () => void;
+  readonly times?: Partial<WatchTimes>;
+}
+
+/** Script that runs on a machine. */
+interface Script {
+  readonly urn: string;
+  readonly step: string;
+  readonly serverId: string;
+  /**
+   * Servers whose failure may cause the silence: the script's own, and the servers through which it
+   * is reached.
+   */
+  readonly servers: readonly string[];
+  heardAt: number;
+  /**
+   * Time of the last failed attempt of the command plugin to connect to the script's machine again.
+   */
+  dialledAt: number;
+  askAt: number;
+  state: ServerState | undefined;
+}
+
+/**
+ * Gives up scripts whose machines do not run any more. A script that prints anything is never given
+ * up.
+ */
+export class ScriptWatch {
+  private readonly times: WatchTimes;
+  private readonly running = new Set<string>();
+  private readonly scripts = new Map<string, Script>();
+  private lastTick: number | undefined;
+  private given: (Verdict & { readonly at: number }) | undefined;
+  private killed = false;
+
+  constructor(private readonly options: WatchOptions) {
+    this.times = { ...watchTimes, ...options.times };
+  }
+
+  get verdict(): Verdict | undefined {
+    return this.given;
+  }
+
+  take(event: ClusterEvent): void {
+    switch (event.type) {
+      case "started":
+        this.running.add(event.change.urn);
+        return;
+      case "finished":
+      case "failed":
+        this.running.delete(event.change.urn);
+        this.scripts.delete(event.change.urn);
+        return;
+      case "alive":
+        this.alive(event);
+        return;
+      case "log":
+        if (failedDial.test(event.text)) this.dialled(this.scripts.get(event.urn));
+        else this.heard(this.scripts.get(event.urn));
+        return;
+      case "message":
+        this.heard(this.scripts.get(event.urn));
+        return;
+      default:
+    }
+  }
+
+  /** Checks the silent scripts; call it about once a second. */
+  tick(): void {
+    const now = this.options.now();
+    const gap = now - (this.lastTick ?? now);
+    this.lastTick = now;
+    if (gap > this.times.gap) for (const script of this.scripts.values()) this.heard(script);
+    if (this.given) this.end(now - this.given.at);
+    else for (const script of this.scripts.values()) this.look(script, now);
+  }
+
+  private alive({ urn, step, serverId, through }: Extract<ClusterEvent, { type: "alive" }>): void {
+    if (!this.running.has(urn) || parseUrn(urn).type !== "command:remote:Command") return;
+    if (this.scripts.get(urn)?.serverId !== serverId)
+      this.scripts.set(urn, {
+        ...{ urn, step, serverId, servers: [serverId, ...through] },
+        ...{ heardAt: 0, dialledAt: 0, askAt: 0, state: undefined },
+      });
+    this.heard(this.scripts.get(urn));
+  }
+
+  private heard(script: Script | undefined): void {
+    if (!script) return;
+    script.heardAt = this.options.now();
+    script.askAt = script.heardAt + this.times.silence;
+    script.state = undefined;
+  }
+
+  /**
+   * Notes a failed connection attempt. It is no sign of life, but the machine may come back. So the
+   * script is not given up for its silence, but only if Nova answers that the machine does not run.
+   */
+  private dialled(script: Script | undefined): void {
+    if (script) script.dialledAt = this.options.now();
+  }
+
+  private look(script: Script, now: number): void {
+    if (now - Math.max(script.heardAt, script.dialledAt) >= this.times.longest)
+      this.giveUp(script, "silent");
+    if (this.given || now < script.askAt) return;
+    script.askAt = now + this.times.again;
+    void this.question(script);
+  }
+
+  /**
+   * Asks Nova about the script's servers. An answer counts only if the script has been silent since
+   * the question.
+   */
+  private async question(script: Script): Promise<void> {
+    const { heardAt, serverId } = script;
+    const ask = async (id: string): Promise<void> => {
+      const state = await this.options.ask(id).catch(() => undefined);
+      if (this.scripts.get(script.urn) !== script || script.heardAt !== heardAt) return;
+      if (id === serverId) script.state = state ?? script.state;
+      if (state && standsStill(state)) this.giveUp({ ...script, serverId: id, state }, "stopped");
+    };
+    await Promise.all(script.servers.map(ask));
+  }
+
+  private giveUp({ urn, step, serverId, state }: Script, why: Verdict["why"]): void {
+    if (this.given) return;
+    this.given = { why, urn, step, serverId, state, at: this.options.now() };
+    this.options.cancel();
+  }
+
+  private end(waited: number): void {
+    const patience = this.onlySilenceIsLeft() ? this.times.apart : this.times.others;
+    if (this.killed || waited < patience) return;
+    this.killed = true;
+    this.options.kill();
+  }
+
+  private onlySilenceIsLeft(): boolean {
+    const silentSince = this.options.now() - this.times.silence;
+    return [...this.running].every(
+      (urn) => (this.scripts.get(urn)?.heardAt ?? Infinity) <= silentSince,
+    );
+  }
+}
+
+/** Returns the error about a script that was given up. */
+export function errorOf({ why, urn, step, serverId, state }: Verdict): ClusterError {
+  const name = state?.name ?? machineOf(urn, step);
+  const subject = { urn, resource: parseUrn(urn).name };
+  const again = "then run the same command again: it continues where it stopped.";
+  const lastWords = `\`openstack console log show ${name}\` shows its last output.`;
+  const says = state === undefined ? "Nova cannot be asked" : `Nova says ${state.status}`;
+  if (why === "silent")
+    return new ClusterError(
+      "SERVER_SILENT",
+      `The machine ${name} was silent for ${watchTimes.longest / 60_000} minutes while its script '${step}' ran: ${says}.`,
+      `The machine hangs, or no connection reaches it (one to a worker leads through a control plane). ${lastWords} Repair it, ${again}`,
+      subject,
+    );
+  const command = state && wakingCommand(state);
+  return new ClusterError(
+    "SERVER_STOPPED",
+    `The machine ${name} stopped while its script '${step}' ran: ${says}.`,
+    command === undefined
+      ? `\`openstack server event list ${serverId}\` shows what happened to it. If it was deleted, run \`npx stackadm up --refresh\`, which recreates it; otherwise start it, ${again}`
+      : `${lastWords} Start it with \`${command}\`, ${again}`,
+    subject,
+  );
+}
+
+/**
+ * Returns a function that asks Nova. This function signs in once, and again after a failed request.
+ */
+function askNova(env: NodeJS.ProcessEnv): (serverId: string) => Promise<ServerState> {
+  let cloud: Promise<CloudClient> | undefined;
+  return async (serverId) => {
+    cloud ??= connectCloud({ env });
+    try {
+      return await serverState(await cloud, serverId);
+    } catch (error) {
+      cloud = undefined;
+      throw error;
+    }
+  };
+}
+
+/** Watches the scripts of one operation until `stop` is called. */
+export function watchScripts({
+  env,
+  ...options
+}: Omit<WatchOptions, "now" | "ask"> & { readonly env: NodeJS.ProcessEnv }): {
+  readonly watch: ScriptWatch;
+  readonly stop: () => void;
+} {
+  const watch = new ScriptWatch({ ...options, now: () => performance.now(), ask: askNova(env) });
+  const timer = setInterval(() => {
+    watch.tick();
+  }, tickMilliseconds);
+  return {
+    watch,
+    stop: () => {
+      clearInterval(timer);
+    },
+  };
+}

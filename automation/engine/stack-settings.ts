@@ -1,0 +1,112 @@
+import { parse } from "yaml";
+import {
+  openstackPlugins,
+  type OpenstackPlugin,
+} from "../../base/versions/openstack-plugin-versions.js";
+import { checkClusterSpec } from "../../components/config/check-cluster-spec.js";
+import { parseClusterSpec, type ClusterSpec } from "../../components/config/cluster-spec.js";
+import { isFields, merge, preferredKey } from "../../components/schema/merge-defaults.js";
+import { openSecrets } from "../../components/config/open-secrets.js";
+import { readSite } from "../../components/config/site-file.js";
+import type { PinnedFiles } from "../../components/lookup/pinned-files.js";
+import { ClusterError } from "../pulumi/cluster-error.js";
+
+export interface SpecSources {
+  readonly project: string;
+  readonly stack: string;
+  /** Text of the stack's settings file. */
+  readonly settings: string;
+  /** Path of the site's defaults (STACKADM_SITE). */
+  readonly siteFile?: string;
+  /**
+   * Keys of the SSH agent. If the settings name no login key, one of these keys is the login key.
+   */
+  readonly agentKeys?: readonly string[];
+  /** Directories of the files that the settings name. Absent: the files are not checked. */
+  readonly files?: PinnedFiles;
+}
+
+type Written = Pick<SpecSources, "project" | "settings">;
+
+const configIn = (text: string): Readonly<Record<string, unknown>> => {
+  const settings = parse(text) as unknown;
+  const config = isFields(settings) ? settings["config"] : undefined;
+  return isFields(config) ? config : {};
+};
+
+const writtenIn = ({ project, settings }: Written): unknown =>
+  configIn(settings)[`${project}:cluster`];
+
+const otherClusters = ({ settings }: Pick<Written, "settings">): string[] =>
+  Object.keys(configIn(settings)).filter((key) => key.endsWith(":cluster"));
+
+/** Returns whether the settings describe a cluster, which a custom program does not need. */
+export const describesCluster = (sources: Written): boolean => writtenIn(sources) !== undefined;
+
+/**
+ * Returns name and protection of the cluster, even if other settings are invalid. Any value of
+ * `protect` other than false protects.
+ */
+export function plainlyWritten(
+  sources: Pick<SpecSources, "project" | "settings" | "stack">,
+): Pick<ClusterSpec, "name" | "protect"> {
+  const written = writtenIn(sources);
+  const { name, protect = false } = isFields(written) ? written : {};
+  return { name: typeof name === "string" ? name : sources.stack, protect: protect !== false };
+}
+
+/**
+ * Returns the version of the OpenStack plugin that the settings or the site select; undefined if
+ * they select none or an unsupported one.
+ */
+export function openstackPluginIn({
+  settings,
+  siteFile,
+}: Pick<SpecSources, "settings" | "siteFile">): OpenstackPlugin | undefined {
+  const read = readSite(siteFile);
+  const config = configIn(settings);
+  const clusters: unknown[] = otherClusters({ settings }).map((key) => config[key]);
+  const [chosen] = [...clusters, "site" in read && read.site].flatMap((one) =>
+    isFields(one) ? (one["openstackPlugin"] ?? []) : [],
+  );
+  return openstackPlugins.find((version) => version === chosen);
+}
+
+/**
+ * Returns the cluster that the stack's settings describe, as the program gets it. Throws one error
+ * with all problems.
+ */
+export function clusterSpecOf(sources: SpecSources): ClusterSpec {
+  const read = readSite(sources.siteFile);
+  if ("problem" in read) throw invalid("The environment", [read.problem]);
+  const publicKey = preferredKey(sources.agentKeys ?? []);
+  const defaults = { name: sources.stack, ssh: publicKey === undefined ? {} : { publicKey } };
+  const args = merge(merge(defaults, read.site), writtenIn(sources) ?? {});
+  const { files } = sources;
+  const result = files === undefined ? parseClusterSpec(args) : checkClusterSpec(args, files);
+  const file = `Pulumi.${sources.stack}.yaml`;
+  if ("problems" in result) throw invalid(file, [...misnamed(sources), ...result.problems]);
+  const open = openSecrets(result.spec, sources.project);
+  if (open.length > 0) throw invalid(file, open);
+  return result.spec;
+}
+
+/**
+ * Returns a problem if the settings were copied from another project, whose name is part of the key
+ * (`<project>:cluster`).
+ */
+function misnamed({ project, settings }: Written): Problems {
+  const [other] = otherClusters({ settings });
+  if (describesCluster({ project, settings }) || other === undefined) return [];
+  const message = `is missing; the project is called ${project}, so write it instead of ${other}`;
+  return [{ path: `${project}:cluster`, message }];
+}
+
+type Problems = readonly { readonly path: string; readonly message: string }[];
+
+const invalid = (where: string, problems: Problems): ClusterError =>
+  new ClusterError(
+    "INVALID_CONFIG",
+    `${where} is not valid:\n${problems.map(({ path, message }) => `  ${path}: ${message}`).join("\n")}`,
+    "Correct it and run the same command again; nothing was changed.",
+  );

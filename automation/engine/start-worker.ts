@@ -1,0 +1,65 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { PlaceMessage } from "./worker-messages.js";
+
+/** Environment and directory of an operation. */
+export interface WorkerPlace {
+  readonly env: NodeJS.ProcessEnv;
+  /** Current directory of the program. */
+  readonly cwd: string;
+}
+
+/**
+ * Returns the worker's module: the compiled one if it exists, or else TypeScript with its loader.
+ */
+function workerModule(): { readonly file: string; readonly execArgv: string[] } {
+  const compiled = join(__dirname, "worker.js");
+  if (existsSync(compiled)) return { file: compiled, execArgv: [] };
+  // Names the loader by path: the project, which is the worker's directory, may not have it.
+  const loader = pathToFileURL(require.resolve("tsx")).href;
+  return { file: join(__dirname, "worker.ts"), execArgv: ["--import", loader] };
+}
+
+function forkWorker({ env, cwd }: WorkerPlace): ChildProcess {
+  const { file, execArgv } = workerModule();
+  return fork(file, [], {
+    ...{ cwd, env, execArgv },
+    // Own process group: the terminal's Ctrl-C must not reach the engine a second time.
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+}
+
+let early: ChildProcess | undefined;
+
+/**
+ * Starts the process of the next operation early: the process loads Pulumi's SDK while the command
+ * loads its own modules. Returns a function that ends the process if no operation used it.
+ */
+export function beginEarly(): () => void {
+  const child = forkWorker({ env: process.env, cwd: process.cwd() });
+  // After such an error, the operation starts another process.
+  child.on("error", () => undefined);
+  early?.kill("SIGKILL");
+  early = child;
+  return () => {
+    if (early !== child) return;
+    early = undefined;
+    child.kill("SIGKILL");
+  };
+}
+
+/**
+ * Returns the process of one operation: the early one, after sending its environment and directory,
+ * or a new one.
+ */
+export function startWorker(place: WorkerPlace): ChildProcess {
+  const begun = early;
+  early = undefined;
+  if (begun?.connected !== true) return forkWorker(place);
+  const { env, cwd } = place;
+  begun.send({ type: "place", env, cwd } satisfies PlaceMessage, () => undefined);
+  return begun;
+}

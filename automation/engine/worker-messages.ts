@@ -1,0 +1,89 @@
+import { z } from "zod";
+import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
+import type { ClusterEvent } from "../pulumi/events.js";
+import type { StackOutputs } from "../pulumi/stack-state.js";
+
+/** Operations that run in their own child process. */
+export type OperationName = "up" | "preview" | "refresh" | "destroy";
+
+/**
+ * Message from the parent to a child that was started before its environment and directory were
+ * known.
+ */
+export const placeSchema = z.object({
+  type: z.literal("place"),
+  env: z.record(z.string(), z.string().optional()),
+  cwd: z.string(),
+});
+export type PlaceMessage = z.infer<typeof placeSchema>;
+
+/**
+ * Message from the parent before it is known whether an operation follows: the child loads its
+ * modules meanwhile.
+ */
+export const loadSchema = z.object({
+  type: z.literal("load"),
+  /** Module of the program. Absent: no program will run. */
+  program: z.string().optional(),
+  /** Version of the `pulumi` in the PATH. Absent: the child asks `pulumi`. */
+  engineVersion: z.string().optional(),
+});
+
+/**
+ * Message from the parent that starts an operation. `hold`: the engine holds the lock until it is
+ * cancelled, and changes nothing.
+ */
+export const requestSchema = z.object({
+  type: z.literal("start"),
+  operation: z.enum(["up", "preview", "refresh", "destroy", "hold"]),
+  stack: z.string(),
+  project: z.string(),
+  /** Directory with Pulumi.yaml and the stack's settings. */
+  workDirectory: z.string(),
+  /** Module that exports the program. */
+  program: z.string(),
+  /** Version of the `pulumi` in the PATH. Absent: the child asks `pulumi`. */
+  engineVersion: z.string().optional(),
+  /**
+   * Whether an `up` sends the program's outputs to the parent. All outputs must be values or Pulumi
+   * outputs. @default false
+   */
+  tellsOutputs: z.boolean().optional(),
+  /** Whether the stack existed a moment ago. Absent: the engine is asked. */
+  exists: z.boolean().optional(),
+  /** Facts that the program need not ask the cloud for. */
+  known: z.custom<KnownFacts>().optional(),
+  refresh: z.boolean().optional(),
+  /** URNs of resources that a refresh or a preview excludes. */
+  exclude: z.array(z.string()).optional(),
+  /**
+   * URNs of the only resources that a refresh reads, or that a destroy deletes with all their
+   * dependents; the stack itself is kept. Absent: all resources.
+   */
+  target: z.array(z.string()).optional(),
+  parallel: z.number().optional(),
+  expectNoChanges: z.boolean().optional(),
+});
+export type OperationRequest = z.infer<typeof requestSchema>;
+
+/** Message from the parent that cancels the operation gracefully. */
+export const cancelMessage = { type: "cancel" } as const;
+
+/** Messages from the child. */
+export const replySchema = z.discriminatedUnion("type", [
+  /** Event of the engine; absent if no listener needs it. */
+  z.object({ type: z.literal("event"), event: z.custom<ClusterEvent>().optional() }),
+  /** The engine has the lock. */
+  z.object({ type: z.literal("held") }),
+  /** Facts that the program found in the cloud. */
+  z.object({ type: z.literal("found"), found: z.custom<KnownFacts>() }),
+  /** Outputs of the stack: what the program returned. */
+  z.object({ type: z.literal("outputs"), outputs: z.custom<StackOutputs>() }),
+  z.object({ type: z.literal("done") }),
+  z.object({
+    type: z.literal("failed"),
+    kind: z.enum(["locked", "not-found", "killed", "error"]),
+    text: z.string(),
+  }),
+]);
+export type Reply = z.infer<typeof replySchema>;

@@ -1,0 +1,289 @@
+import { once } from "node:events";
+import { pathToFileURL } from "node:url";
+import {
+  CommandError,
+  ConcurrentUpdateError,
+  LocalWorkspace,
+  PulumiCommand,
+  Stack,
+  StackAlreadyExistsError,
+  StackNotFoundError,
+  type PulumiFn,
+} from "@pulumi/pulumi/automation";
+import { isSecret, output, type Output } from "@pulumi/pulumi";
+import { isDryRun } from "@pulumi/pulumi/runtime";
+import { parse } from "semver";
+import { foundFacts, giveFacts } from "../../components/lookup/lookup-cache.js";
+import { noteEngines } from "../pulumi/lock-holders.js";
+import { decodeEvent } from "../pulumi/events.js";
+import {
+  loadSchema,
+  placeSchema,
+  replySchema,
+  requestSchema,
+  type OperationRequest,
+  type PlaceMessage,
+  type Reply,
+} from "./worker-messages.js";
+import { quieten } from "./silence-sdk.js";
+import type { StackOutputs } from "../pulumi/stack-state.js";
+
+/*
+ * Child process in which one operation runs: the engine, and our program inline. The SDK's handlers
+ * for uncaught exceptions affect a whole process, and a terminal's Ctrl-C a whole process group: a
+ * separate process limits both. See docs/decisions/0010-one-process-per-operation.md.
+ */
+
+quieten();
+
+const send = (reply: Reply): void => {
+  if (process.connected) process.send?.(reply);
+};
+
+/**
+ * Returns the program that a module exports, as `pulumi up` does: the module's export itself, or
+ * its default export.
+ */
+async function loadProgram(path: string): Promise<PulumiFn> {
+  let exported = (await import(pathToFileURL(path).href)) as unknown;
+  // A CommonJS module is the default of a namespace; a TypeScript default is one level deeper.
+  for (let depth = 0; depth < 3 && typeof exported !== "function"; depth += 1)
+    exported = (exported as { default?: unknown } | undefined)?.default;
+  if (typeof exported !== "function") throw new Error(`${path} does not export a program function`);
+  return exported as PulumiFn;
+}
+
+/** Program for operations that need only the state: the engine does not run it. */
+const noProgram: PulumiFn = () => Promise.reject(new Error("This operation runs no program."));
+
+let command: Promise<PulumiCommand> | undefined;
+
+/** Returns the engine in the PATH; asks it for its version once if the version is not given. */
+const pulumiCommand = (version?: string): Promise<PulumiCommand> =>
+  (command ??= ofVersion(version) ?? PulumiCommand.get());
+
+/** Creates the SDK's object for a known version. `PulumiCommand.get` would ask the engine. */
+function ofVersion(text?: string): Promise<PulumiCommand> | undefined {
+  const version = parse(text);
+  if (!version) return undefined;
+  return Promise.resolve(Reflect.construct(PulumiCommand, ["pulumi", version]) as PulumiCommand);
+}
+
+type Open = (name: string, workspace: LocalWorkspace) => Promise<Stack>;
+
+/** Creates a stack that did not exist a moment ago. Another process may have created it since. */
+const create: Open = (name, workspace) =>
+  Stack.create(name, workspace).catch((error: unknown) => {
+    if (error instanceof StackAlreadyExistsError) return Stack.select(name, workspace);
+    throw error;
+  });
+
+function openerFor({ operation, exists }: OperationRequest): Open {
+  if (operation === "destroy") return (...of) => Stack.select(...of);
+  return exists === false ? create : (...of) => Stack.createOrSelect(...of);
+}
+
+async function openStack(
+  request: OperationRequest,
+  program: PulumiFn,
+  engine: PulumiCommand,
+): Promise<Stack> {
+  const workspace = await LocalWorkspace.create({
+    workDir: request.workDirectory,
+    program,
+    pulumiCommand: engine,
+  });
+  // `select` starts a process, and writes a file that all stacks of a user share. It is not needed:
+  // every command names its stack.
+  if (request.exists === true) workspace.selectStack = () => Promise.resolve();
+  const stack = await openerFor(request)(request.stack, workspace);
+  // The SDK reads the history after each operation, with another process. The result is not used.
+  stack.info = () => Promise.resolve(undefined);
+  // The SDK also reads the outputs, with two processes. Callers read the outputs themselves.
+  stack.outputs = () => Promise.resolve({});
+  return stack;
+}
+
+/** Call of the engine that the SDK's types leave out. */
+interface EngineCalls {
+  run(args: readonly string[], ...rest: unknown[]): Promise<unknown>;
+}
+
+/** Returns the engine with a preview before each update: removes the SDK's `--skip-preview`. */
+function withPreview(engine: PulumiCommand): PulumiCommand {
+  const calls = engine as PulumiCommand & EngineCalls;
+  const run: EngineCalls["run"] = (args, ...rest) =>
+    calls.run(
+      args.filter((argument) => argument !== "--skip-preview"),
+      ...rest,
+    );
+  return Object.create(engine, { run: { value: run } }) as PulumiCommand;
+}
+
+/**
+ * Makes the engine hold the backend's lock until the signal. An `up` takes the lock before its
+ * preview. A program that fails in the preview ends the `up` there: no state, no pending operation
+ * and no history is written (docs/decisions/0019-repair.md).
+ */
+async function hold(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
+  const program: PulumiFn = async () => {
+    if (!isDryRun()) throw new Error("This engine does not look before it acts.");
+    send({ type: "held" });
+    if (!signal.aborted) await once(signal, "abort");
+    throw new Error("The lock is released.");
+  };
+  const stack = await openStack(
+    request,
+    program,
+    withPreview(await pulumiCommand(request.engineVersion)),
+  );
+  // Ignores requests that fail because the engine ends.
+  process.on("unhandledRejection", () => undefined);
+  try {
+    await stack.up({ color: "never" });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return { type: "done" };
+}
+
+function tellFound(): void {
+  const found = foundFacts();
+  if (found) send({ type: "found", found });
+}
+
+/**
+ * Resolves the values and outputs that the program returned. An output that contains a secret is
+ * secret as a whole.
+ */
+async function outputsOf(returned: Readonly<Record<string, unknown>>): Promise<StackOutputs> {
+  const told = Object.entries(returned).map(async ([name, given]) => {
+    const made = output(given as object) as Output<unknown> & { promise(): Promise<unknown> };
+    return [name, { value: await made.promise(), secret: await isSecret(made) }] as const;
+  });
+  // An undefined value is no output.
+  const known = (await Promise.all(told)).filter(([, { value }]) => value !== undefined);
+  return Object.fromEntries(known);
+}
+
+async function perform(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
+  if (request.operation === "hold") return hold(request, signal);
+  const { operation } = request;
+  const runs = operation === "up" || operation === "preview";
+  // Load the program first: its errors are then reported without starting an engine.
+  const program = runs ? await loadProgram(request.program) : noProgram;
+  giveFacts(request.known);
+  let returned: Readonly<Record<string, unknown>> | undefined;
+  const noting: PulumiFn = async () => (returned = (await program()) ?? {});
+  const stack = await openStack(request, noting, await pulumiCommand(request.engineVersion));
+  // The SDK reacts only to a stop during its run: an earlier stop would be lost.
+  signal.throwIfAborted();
+  const options = {
+    signal,
+    color: "never" as const,
+    parallel: request.parallel,
+    // Decoded here: the engine's events contain all inputs of a resource, which the parent does not
+    // need.
+    onEvent: (event: unknown) => {
+      send({ type: "event", event: decodeEvent(event) });
+    },
+  };
+  switch (operation) {
+    case "up":
+      await stack.up({
+        ...options,
+        refresh: request.refresh,
+        expectNoChanges: request.expectNoChanges,
+      });
+      tellFound();
+      if (request.tellsOutputs === true && returned) {
+        // If this fails, the parent reads the outputs.
+        const outputs = await outputsOf(returned).catch(() => undefined);
+        if (outputs) send({ type: "outputs", outputs });
+      }
+      return { type: "done" };
+    case "preview":
+      await stack.preview({ ...options, refresh: request.refresh, exclude: request.exclude });
+      return { type: "done" };
+    case "refresh":
+      await stack.refresh({ ...options, exclude: request.exclude, target: request.target });
+      return { type: "done" };
+    case "destroy":
+      await stack.destroy({
+        ...options,
+        refresh: request.refresh,
+        ...(request.target ? { target: request.target, targetDependents: true } : { remove: true }),
+      });
+      return { type: "done" };
+  }
+}
+
+function failure(error: unknown): Reply {
+  const text = error instanceof Error ? error.message : String(error);
+  const kind =
+    error instanceof ConcurrentUpdateError
+      ? "locked"
+      : error instanceof StackNotFoundError
+        ? "not-found"
+        : error instanceof CommandError && /SIGKILL|SIGTERM|was killed/.test(text)
+          ? "killed"
+          : "error";
+  return { type: "failed", kind, text };
+}
+
+async function serve(request: OperationRequest): Promise<void> {
+  const cancel = new AbortController();
+  const abort = (): void => {
+    cancel.abort();
+  };
+  process.on("message", abort);
+  // The parent has ended: stop gracefully.
+  process.on("disconnect", abort);
+  // A SIGINT to the process group is for the engine, which ends at once on a second SIGINT.
+  process.on("SIGINT", () => undefined);
+  // A preview takes no lock.
+  const forget = request.operation === "preview" ? undefined : noteEngines(request.workDirectory);
+  const reply = await perform(request, cancel.signal).catch(failure);
+  // A failed engine may keep its lock; an engine that was refused the lock has none.
+  if (reply.type === "done" || (reply.type === "failed" && reply.kind === "locked")) forget?.();
+  send(replySchema.parse(reply));
+  process.removeAllListeners("disconnect");
+  if (process.connected) process.disconnect();
+}
+
+/**
+ * Sets the environment and directory of the operation, which were unknown when the process started.
+ */
+function applyPlace({ env, cwd }: PlaceMessage): void {
+  for (const name of Object.keys(process.env))
+    if (env[name] === undefined) Reflect.deleteProperty(process.env, name);
+  Object.assign(process.env, env);
+  process.chdir(cwd);
+}
+
+function begin(message: unknown): void {
+  const place = placeSchema.safeParse(message);
+  if (place.success) {
+    applyPlace(place.data);
+    process.once("message", begin);
+    return;
+  }
+  const early = loadSchema.safeParse(message);
+  if (!early.success) {
+    void serve(requestSchema.parse(message));
+    return;
+  }
+  // The parent has ended without an operation: exit, even if the program keeps handles open.
+  const leave = (): never => process.exit(0);
+  process.once("disconnect", leave);
+  process.once("message", (request) => {
+    process.off("disconnect", leave);
+    void serve(requestSchema.parse(request));
+  });
+  const { program, engineVersion } = early.data;
+  // Errors of the program are reported when the operation loads it again.
+  if (program !== undefined) void loadProgram(program).catch(() => undefined);
+  void pulumiCommand(engineVersion).catch(() => undefined);
+}
+
+process.once("message", begin);

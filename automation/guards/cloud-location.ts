@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { ClusterError } from "../pulumi/cluster-error.js";
+import type { Run } from "../engine/operation-context.js";
+import type { StateExport, StateResource } from "../pulumi/stack-state.js";
+
+/*
+ * Refuses credentials for another project or region than the cluster's. With such credentials, the
+ * commands would find no object of the cluster: `up` would create all objects again, and `destroy`
+ * would remove them from the state and leave them in the cloud.
+ */
+
+/** Projects and regions of a stack's objects, as the cloud reported them at creation. */
+export interface Place {
+  readonly projects: ReadonlySet<string>;
+  readonly regions: ReadonlySet<string>;
+}
+
+/** Inputs that make a provider use another cloud than the environment's. */
+const leads = [
+  ...["cloud", "authUrl", "region", "tenantId", "tenantName", "token", "userId", "userName"],
+  ...["applicationCredentialId", "applicationCredentialName"],
+];
+
+/** Returns whether a provider uses the cloud of the environment, as the package's program does. */
+const isOfEnvironment = ({ type, inputs }: StateResource): boolean =>
+  type === "pulumi:providers:openstack" && !leads.some((key) => key in (inputs ?? {}));
+
+const answered = z.object({
+  tenantId: z.string().min(1).optional().catch(undefined),
+  region: z.string().min(1).optional().catch(undefined),
+});
+
+/** Returns the resources that the stack created in the environment's cloud. */
+export function madeHere(state: StateExport | undefined): StateResource[] {
+  const resources = state?.deployment.resources ?? [];
+  const providers = resources.filter(isOfEnvironment).map(({ urn }) => `${urn}::`);
+  return resources
+    .filter(({ provider, external }) => provider !== undefined && external !== true)
+    .filter(({ provider = "" }) => providers.some((one) => provider.startsWith(one)));
+}
+
+/**
+ * Returns the OpenStack projects and regions of the resources that the stack created in the
+ * environment's cloud ({@link madeHere}). Pure.
+ */
+export function placeOf(state: StateExport | undefined): Place {
+  const made = madeHere(state).map(({ outputs }) => answered.parse(outputs ?? {}));
+  return {
+    projects: new Set(made.flatMap(({ tenantId = [] }) => tenantId)),
+    regions: new Set(made.flatMap(({ region = [] }) => region)),
+  };
+}
+
+/** Throws if the state's objects are in another project or region than the environment's. */
+export async function requireHere(run: Run, state: StateExport | undefined): Promise<void> {
+  const { projects, regions } = placeOf(state);
+  if (projects.size + regions.size === 0) return;
+  const { projectId, region } = await run.cloud();
+  const places = [
+    ["project", projects, projectId],
+    ["region", regions, region],
+  ] as const;
+  const there = places.find(
+    ([, places, here]) => places.size > 0 && here !== "" && !places.has(here),
+  );
+  if (!there) return;
+  const [what, known, here] = there;
+  throw new ClusterError(
+    "WRONG_PROJECT",
+    `The cluster of stack '${run.stack}' is in ${what} ${[...known].join(", ")}, but your credentials are for ${what} ${here}. Nothing was changed.`,
+  );
+}

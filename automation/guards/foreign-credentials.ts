@@ -1,0 +1,126 @@
+import { isAnothers } from "../../openstack/checks/cluster-credential.js";
+import type { OthersCredential } from "../engine/operation-options.js";
+import { madeHere } from "./cloud-location.js";
+import type { OperationFlags, Run } from "../engine/operation-context.js";
+import { rewriteState, type StateExport, type StateResource } from "../pulumi/stack-state.js";
+import { misreadIn } from "./plugin-conversion.js";
+import { silentObjects } from "./unreachable-clusters.js";
+import { isClusterCredential, remembering } from "../pulumi/retained-objects.js";
+
+/*
+ * An application credential belongs to one user: Keystone shows and deletes it only for this user
+ * and for administrators, and OpenStack's provider fails on the refusal. So the engine must neither
+ * read nor delete a credential that another operator created.
+ */
+
+const nameOf = ({ outputs, id = "" }: StateResource): string => {
+  const name = outputs?.["name"];
+  return typeof name === "string" ? name : id;
+};
+
+/**
+ * Returns the credentials that the program created, in this cloud, for the controllers of its
+ * clusters.
+ */
+const credentialsIn = (state: StateExport | undefined): StateResource[] =>
+  madeHere(state).filter(isClusterCredential);
+
+/** Returns the credentials that belong to another user, and reports each. */
+export async function othersCredentials(
+  run: Run,
+  state: StateExport | undefined,
+): Promise<OthersCredential[]> {
+  const held = credentialsIn(state);
+  if (held.length === 0) return [];
+  const cloud = await run.cloud();
+  const asked = held.map(async (one): Promise<OthersCredential[]> => {
+    const { urn, id = "" } = one;
+    return (await isAnothers(cloud, id)) ? [{ id, name: nameOf(one), urn }] : [];
+  });
+  const others = (await Promise.all(asked)).flat();
+  for (const { id, name } of others)
+    run.note(
+      `The application credential '${name}' (${id}) belongs to another user, and only this user can delete it: it is kept. When nothing uses it any more, ask its owner to run \`openstack application credential delete ${id}\`.`,
+    );
+  return others;
+}
+
+/** Returns the URNs of resources that a refresh cannot read, or would read in a wrong form. */
+const unread = async (run: Run, state: StateExport | undefined): Promise<string[]> => [
+  ...(await silentObjects(run, state)),
+  ...misreadIn(state),
+];
+
+const excluding = (
+  others: readonly OthersCredential[],
+  passed: readonly string[],
+): OperationFlags => {
+  const exclude = [...others.map(({ urn }) => urn), ...passed];
+  return exclude.length > 0 ? { exclude } : {};
+};
+
+/**
+ * Returns flags for an operation that changes nothing in the cloud. Excludes application
+ * credentials of other users. If the operation reads real objects, also excludes the resources of
+ * {@link unread}.
+ */
+export async function passOver(
+  run: Run,
+  state: StateExport | undefined,
+  reads = run.options.refresh === true,
+): Promise<OperationFlags> {
+  const [others, passed] = await Promise.all([
+    othersCredentials(run, state),
+    reads ? unread(run, state) : [],
+  ]);
+  return excluding(others, passed);
+}
+
+/**
+ * Returns the state with `retainOnDelete` for exactly the credentials of other users, so that the
+ * engine only removes these from the state. An earlier run, by another user, may have set the flag
+ * for this user's credential.
+ */
+function withRetention(state: StateExport, others: ReadonlySet<string>): StateExport {
+  const wrong = new Set(
+    credentialsIn(state).filter(
+      ({ id = "", retainOnDelete = false }) => retainOnDelete !== others.has(id),
+    ),
+  );
+  if (wrong.size === 0) return state;
+  const resources = (state.deployment.resources ?? []).map((one) =>
+    wrong.has(one) ? { ...one, retainOnDelete: others.has(one.id ?? "") } : one,
+  );
+  return { ...state, deployment: { ...state.deployment, resources } };
+}
+
+/**
+ * Sets `retainOnDelete` for credentials of other users in the state, and stores the IDs of all
+ * retained objects.
+ */
+async function storeRetention(
+  { access }: Run,
+  found: StateExport | undefined,
+  others: ReadonlySet<string>,
+): Promise<void> {
+  await rewriteState(access, found, (state) => remembering(withRetention(state, others)));
+}
+
+/**
+ * Prepares an operation that may delete resources. Sets `retainOnDelete` for credentials of other
+ * users, so that the engine only removes these from the state, and stores the IDs of retained
+ * objects. With `--refresh`, runs the refresh here, without resources that cannot be read: if the
+ * operation itself excluded such resources, they would stay in the state.
+ */
+export async function disown(
+  run: Run,
+  found: StateExport | undefined,
+): Promise<{ readonly others: readonly OthersCredential[]; readonly flags: OperationFlags }> {
+  const others = await othersCredentials(run, found);
+  await storeRetention(run, found, new Set(others.map(({ id }) => id)));
+  if (run.options.refresh !== true) return { others, flags: {} };
+  const passed = await unread(run, found);
+  if (others.length + passed.length === 0) return { others, flags: {} };
+  await run.engine("refresh", { exists: true, ...excluding(others, passed) });
+  return { others, flags: { refresh: false } };
+}

@@ -1,0 +1,49 @@
+import { findMarked, irreplaceable } from "../../openstack/inventory/marked-objects.js";
+import { hasData, isIdentity } from "../../openstack/inventory/ownership.js";
+import type { ClusterSpec } from "../../components/config/cluster-spec.js";
+import { withoutPassword } from "../../base/url-passwords.js";
+import { ClusterError } from "../pulumi/cluster-error.js";
+import type { DestroyResult } from "../engine/operation-options.js";
+import { clusterLines, showCommand } from "../orphans/orphan-summary.js";
+import type { Run } from "../engine/operation-context.js";
+import { plainlyWritten } from "../engine/stack-settings.js";
+
+/**
+ * Returns the cluster's name and protection from the stack's settings, even if the settings are
+ * invalid.
+ */
+export async function settingsOf(run: Run): Promise<Pick<ClusterSpec, "name" | "protect">> {
+  try {
+    return await run.spec();
+  } catch (error) {
+    if (error instanceof ClusterError && error.code === "INVALID_CONFIG")
+      return plainlyWritten(run.sources());
+    throw error;
+  }
+}
+
+/**
+ * Throws if the project has a running cluster of this name. The caller's state is empty, so the
+ * user has probably selected another backend than the cluster's. The error lists the cluster's
+ * objects. Otherwise returns what a former cluster of this name left: volumes, volume snapshots and
+ * floating IPs of Services.
+ */
+export async function requireNotElsewhere(
+  run: Run,
+  cluster: string,
+): Promise<Pick<DestroyResult, "kept" | "hidden">> {
+  const { found, hidden } = await findMarked(await run.cloud());
+  const ours = found.filter(({ mark }) => mark.name === cluster);
+  const living = ours.filter((object) => !irreplaceable(object) && !hasData(object));
+  if (living.length === 0) return { kept: ours, ...(hidden.length > 0 && { hidden }) };
+  const identity = living.find(({ mark }) => isIdentity(mark.identity))?.mark.identity;
+  const lost =
+    identity === undefined
+      ? ""
+      : ` If that state is lost, \`${showCommand(identity)}\` lists the cluster's objects and shows how to delete them.`;
+  throw new ClusterError(
+    "STACK_NOT_FOUND",
+    `The state at ${withoutPassword(run.service.backend)} has no resources of stack '${run.stack}', so nothing was destroyed. The project has:\n${clusterLines(living)}`,
+    `Set PULUMI_BACKEND_URL to the backend with the state of this cluster.${lost}`,
+  );
+}

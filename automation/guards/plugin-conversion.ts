@@ -1,0 +1,109 @@
+import {
+  defaultOpenstackPlugin,
+  takesPolicyList,
+  type OpenstackPlugin,
+} from "../../base/versions/openstack-plugin-versions.js";
+import { isOfCluster } from "./cluster-stack.js";
+import type { Run } from "../engine/operation-context.js";
+import { describesCluster, openstackPluginIn } from "../engine/stack-settings.js";
+import {
+  rewriteState,
+  withResources,
+  type StateExport,
+  type StateResource,
+} from "../pulumi/stack-state.js";
+import { serverGroupType } from "../pulumi/urn.js";
+
+/*
+ * Converts the policy of server groups in the state between the forms of the OpenStack plugin's
+ * versions: a list up to version 3, text in later versions. With the form of another version, the
+ * engine would update or replace the server group (docs/decisions/0032-openstack-plugin.md).
+ */
+
+/**
+ * Output in which the plugin records the types of the other outputs. Without this output, the
+ * plugin derives the types from its schema.
+ */
+const typesRecord = "__pulumi_raw_state_delta";
+
+type Values = Readonly<Record<string, unknown>>;
+
+function withPolicy(values: Values | undefined, isList: boolean): Values | undefined {
+  const policies = values?.["policies"];
+  const [policy, ...more]: unknown[] = [policies].flat();
+  if (!values || typeof policy !== "string" || more.length > 0) return values;
+  if (Array.isArray(policies) === isList) return values;
+  const others = Object.entries(values).filter(([name]) => name !== typesRecord);
+  return { ...Object.fromEntries(others), policies: isList ? [policy] : policy };
+}
+
+/**
+ * Returns the plugin version in the name of the default provider of a cluster's server group; ""
+ * for a name without version. Undefined for other resources and other providers.
+ */
+function defaultVersion(one: StateResource): string | undefined {
+  if (one.type !== serverGroupType || !isOfCluster(one)) return undefined;
+  const [, version] = /::default((?:_\d+)*)::[^:]*$/.exec(one.provider ?? "") ?? [];
+  return version?.slice(1).replaceAll("_", ".");
+}
+
+/**
+ * Returns a server group with its policy in the form of a plugin version. Returns other resources,
+ * and server groups of explicit providers, unchanged.
+ */
+function inForm(one: StateResource, plugin: OpenstackPlugin): StateResource {
+  if (defaultVersion(one) === undefined) return one;
+  const isList = takesPolicyList(plugin);
+  const [inputs, outputs] = [withPolicy(one.inputs, isList), withPolicy(one.outputs, isList)];
+  return inputs === one.inputs && outputs === one.outputs ? one : { ...one, inputs, outputs };
+}
+
+/** Returns the state with server groups in the form of a plugin version. */
+export const inFormOf = (state: StateExport, plugin: OpenstackPlugin): StateExport =>
+  withResources(state, (one) => inForm(one, plugin));
+
+/**
+ * Returns the plugin version of the cluster. Undefined if the settings describe no cluster: then
+ * the user's own program selects the version.
+ */
+function pluginOf(run: Run): OpenstackPlugin | undefined {
+  const sources = run.sources();
+  if (!describesCluster(sources)) return undefined;
+  const siteFile = run.service.env["STACKADM_SITE"];
+  return openstackPluginIn({ ...sources, siteFile }) ?? defaultOpenstackPlugin;
+}
+
+/**
+ * Rewrites server groups in the state for the plugin version of the cluster. Returns the new state.
+ */
+export const takeOver = async (
+  run: Run,
+  found: StateExport | undefined,
+): Promise<StateExport | undefined> => {
+  const plugin = pluginOf(run);
+  return plugin ? rewriteState(run.access, found, (state) => inFormOf(state, plugin)) : found;
+};
+
+/**
+ * Returns the URNs of server groups that {@link takeOver} rewrites. The engine may plan changes of
+ * these server groups before the rewriting, but these changes will not happen.
+ */
+export function takenOver(run: Run, state: StateExport | undefined): ReadonlySet<string> {
+  const plugin = pluginOf(run);
+  const groups =
+    plugin && state?.deployment.resources?.filter((one) => inForm(one, plugin) !== one);
+  return new Set(groups?.map(({ urn }) => urn));
+}
+
+/**
+ * Returns the URNs of server groups whose form does not match the version of their provider in the
+ * state, because {@link takeOver} has rewritten them. A refresh uses this provider, so it would
+ * undo the rewriting.
+ */
+export const misreadIn = (state: StateExport | undefined): string[] =>
+  (state?.deployment.resources ?? []).flatMap((one) => {
+    const version = defaultVersion(one) ?? "";
+    const isOther =
+      version !== "" && takesPolicyList(version) !== Array.isArray(one.inputs?.["policies"]);
+    return isOther ? [one.urn] : [];
+  });

@@ -1,0 +1,150 @@
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { withLock } from "../../base/file-lock.js";
+import { backendDirectory } from "../pulumi/backend.js";
+import { ClusterError } from "../pulumi/cluster-error.js";
+import {
+  describeLock,
+  holderRuns,
+  locksSaid,
+  removeLock,
+  stackLocks,
+  type StackLock,
+} from "../pulumi/engine-locks.js";
+import {
+  forgetEngines,
+  hasEnded,
+  isLeftAlone,
+  noteOfEnding,
+  notesIn,
+  proveDead,
+  type EngineNote,
+} from "../pulumi/lock-holders.js";
+import { requireOurs } from "./cluster-stack.js";
+import type { Run } from "../engine/operation-context.js";
+import { pulumi, readState, type StateAccess } from "../pulumi/stack-state.js";
+
+const isDirectory = ({ service }: Run): boolean => backendDirectory(service.backend) !== undefined;
+
+/** Returns the locks of the stack. Asks the engine if the backend is no directory. */
+const locksOf = (run: Run): Promise<StackLock[]> =>
+  isDirectory(run)
+    ? Promise.resolve(stackLocks(run.service.backend, run.project, run.stack))
+    : locksByEngine(run.access);
+
+/**
+ * Returns the locks that the engine reports. The engine names a lock's holder only if it cannot get
+ * the lock. So it is told to rename the stack to its present name: if the stack is not locked, the
+ * engine takes the lock, finds the name in use, and releases the lock.
+ */
+async function locksByEngine(access: StateAccess): Promise<StackLock[]> {
+  const { stack } = access.workspace;
+  const { stderr } = await pulumi(access, ["stack", "rename", stack], {
+    accept: [1, 255],
+    locks: true,
+  });
+  if (/already exists|no stack named/.test(stderr)) return [];
+  if (!/currently locked/.test(stderr))
+    throw new Error(`Cannot read which process holds the stack's lock: ${stderr.trim()}`);
+  const said = locksSaid(stderr);
+  return said.length > 0 ? said : [{}];
+}
+
+const lockedError = (by: StackLock): ClusterError =>
+  new ClusterError(
+    "STACK_LOCKED",
+    `Another operation holds this stack: ${describeLock(by)}.`,
+    "Wait until it ends. If its process no longer exists, `npx stackadm unlock` removes its lock.",
+  );
+
+/** Returns whether the holder is certainly dead. */
+const isDead = ({ access }: Run, { holder }: StackLock): boolean =>
+  holder !== undefined && proveDead(notesIn(access.workspace.directory), holder);
+
+/**
+ * Removes all locks of the stack, and the notes about their engines. In a backend that is no
+ * directory, the engine can only remove all locks together.
+ */
+async function removeLocks(run: Run, locks: readonly StackLock[]): Promise<void> {
+  if (isDirectory(run)) locks.forEach(removeLock);
+  else if (locks.length > 0) await pulumi(run.access, ["cancel", "--yes"]);
+  forgetEngines(run.access.workspace.directory);
+}
+
+/** Milliseconds that an engine without a client may take to finish its operations. */
+const endingMilliseconds = 15 * 60_000;
+
+/** Returns the notes about all holders if all are about to end; otherwise undefined. */
+function endingHolders({ access }: Run, alive: readonly StackLock[]): EngineNote[] | undefined {
+  const notes = notesIn(access.workspace.directory);
+  const ending = alive.flatMap(({ holder }) => (holder && noteOfEnding(notes, holder)) ?? []);
+  return ending.length === alive.length ? ending : undefined;
+}
+
+/**
+ * Throws if another operation holds the stack's lock. Waits for an engine whose command line has
+ * ended, and removes the lock of a dead engine.
+ */
+export async function requireFree(run: Run): Promise<void> {
+  const until = Date.now() + endingMilliseconds;
+  let told = false;
+  for (;;) {
+    const ending = await removeDeadLocks(run, { mayWait: Date.now() < until });
+    if (ending.length === 0) return;
+    if (!told)
+      for (const { pid } of ending)
+        run.note(
+          `The last command was killed, but its engine (process ${pid}) still finishes its running steps: waiting for it.`,
+        );
+    told = true;
+    while (ending.some((note) => !hasEnded(note)) && Date.now() < until)
+      await pause(200, undefined, { signal: run.options.signal });
+  }
+}
+
+/**
+ * Removes the locks if all holders are dead. Returns the engines to wait for; none if the stack is
+ * free. Throws if another operation holds the lock.
+ */
+async function removeDeadLocks(run: Run, { mayWait }: { mayWait: boolean }): Promise<EngineNote[]> {
+  const { directory } = run.access.workspace;
+  // Asking the engine takes a second: ask only if an engine of this program may have left a lock.
+  const mayHold = (note: EngineNote) => hasEnded(note) || isLeftAlone(note);
+  if (!isDirectory(run) && !notesIn(directory).some(mayHold)) return [];
+  // Two commands may find the same dead holder: the second command must not remove the new lock of
+  // the first command.
+  const purpose = "removing the lock of an ended engine";
+  const { signal } = run.options;
+  return withLock(join(directory, "unlock.lock"), { purpose, waitMs: 30_000, signal }, async () => {
+    const locks = await locksOf(run);
+    const [alive, ...others] = locks.filter((lock) => !isDead(run, lock));
+    if (alive) {
+      const ending = mayWait ? endingHolders(run, [alive, ...others]) : undefined;
+      if (ending) return ending;
+      throw lockedError(alive);
+    }
+    await removeLocks(run, locks);
+    for (const lock of locks)
+      run.note(`Removed the lock of ${describeLock(lock)}: the process no longer exists.`);
+    return [];
+  });
+}
+
+/** Returns the holders of the stack, for messages. */
+export const holdersOf = async (run: Run): Promise<string[]> =>
+  (await locksOf(run)).map(describeLock);
+
+/**
+ * Removes the stack's locks, and returns their holders. Throws if a holder may be alive and is not
+ * in `holders`.
+ */
+export async function unlock(run: Run, holders: readonly string[]): Promise<string[]> {
+  const locks = await locksOf(run);
+  const alive = locks.find(
+    (lock) => !isDead(run, lock) && (holderRuns(lock) || !holders.includes(describeLock(lock))),
+  );
+  if (alive) throw lockedError(alive);
+  if (locks.length > 0) requireOurs(run, await readState(run.access));
+  await removeLocks(run, locks);
+  return locks.map(describeLock);
+}

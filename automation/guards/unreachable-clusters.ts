@@ -1,0 +1,43 @@
+import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-client.js";
+import type { Run } from "../engine/operation-context.js";
+import { readClusters, readProviders, type HeldCluster } from "../engine/cluster-providers.js";
+import type { StateExport } from "../pulumi/stack-state.js";
+import { complaintOf } from "../verify/api-health.js";
+
+/*
+ * If a cluster's API does not answer, the engine cannot read the cluster's Kubernetes objects. A
+ * refresh would fail before the engine recreates the machines on which the API runs. So a refresh
+ * excludes the objects of such a cluster.
+ */
+
+/** Milliseconds to wait for one answer of a cluster's API. */
+const patience = 10_000;
+
+/** Returns the URNs of the providers of clusters whose API does not answer, and reports why. */
+async function silentProviders(run: Run): Promise<string[]> {
+  const clusters = await readClusters(run.access);
+  const complaints = await Promise.all(
+    clusters.map(async (one): Promise<HeldCluster[]> => {
+      const complaint = await complaintOf(
+        new KubernetesApi(readKubeAccess(one.kubeconfig), patience),
+      );
+      if (complaint === undefined) return [];
+      run.note(
+        `! The Kubernetes API of cluster '${one.name}' cannot be used (${complaint.text}): its objects are not read this time.`,
+      );
+      return [one];
+    }),
+  );
+  const silent = new Set(complaints.flat().map(({ provider }) => provider));
+  // The user's program may have its own providers for these clusters.
+  return silent.size > 0 ? readProviders(run.access, silent) : [];
+}
+
+/** Returns the URNs of the objects that a refresh must exclude. */
+export async function silentObjects(run: Run, state: StateExport | undefined): Promise<string[]> {
+  if (!state) return [];
+  const providers = (await silentProviders(run)).map((urn) => `${urn}::`);
+  return (state.deployment.resources ?? []).flatMap(({ urn, provider = "" }) =>
+    providers.some((one) => provider.startsWith(one)) ? [urn] : [],
+  );
+}

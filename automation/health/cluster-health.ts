@@ -1,0 +1,170 @@
+import { podNetworkTraits } from "../../components/pod-network/pod-network-kinds.js";
+import {
+  entryTarget,
+  parseOutputs,
+  valuesOf,
+  type ClusterOutputs,
+} from "../verify/cluster-outputs.js";
+import { usualPatience } from "../verify/check.js";
+import { shortcomings, verifyCluster, type Verification } from "../verify/verify-cluster.js";
+import { certificateWarnings } from "./certificate-expiry.js";
+import { ClusterError } from "../pulumi/cluster-error.js";
+import { timelineOf } from "../timeline/critical-path.js";
+import { keepKubeconfig, keepTimeline } from "../engine/kubeconfig-file.js";
+import type { UpOptions, UpResult } from "../engine/operation-options.js";
+import type { Run } from "../engine/operation-context.js";
+import { tellSharedHosts } from "./shared-hosts.js";
+import {
+  readStackOutputs,
+  readState,
+  type StackOutputs,
+  type StateExport,
+} from "../pulumi/stack-state.js";
+
+/**
+ * Error for a cluster that was created, but does not work completely. `result` has the result of
+ * `up`.
+ */
+export class VerificationFailed extends ClusterError {
+  constructor(
+    problems: readonly string[],
+    readonly result: UpResult & { readonly verification: Verification },
+  ) {
+    super(
+      "VERIFY_FAILED",
+      `The cluster was created, but not everything in it works:\n${problems.map((one) => `  ${one}`).join("\n")}`,
+    );
+    this.name = "VerificationFailed";
+  }
+}
+
+/**
+ * Checks the cluster from outside. Each check may take `patience` milliseconds; default: a minute
+ * times `timeoutFactor`.
+ */
+export async function look(
+  run: Run,
+  outputs: ClusterOutputs,
+  patience?: number,
+  onDetail?: (text: string) => void,
+): Promise<Verification> {
+  // The settings of a custom program may not describe the cluster, and invalid settings must not
+  // prevent the check.
+  const spec = await run.spec().catch(() => undefined);
+  const { ssh, podNetwork, timeoutFactor = 1 } = spec ?? {};
+  const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
+  return verifyCluster({
+    outputs,
+    entry: entryTarget(outputs, { user: ssh?.user ?? "debian", agentSocket }),
+    ownPodNetwork: podNetwork !== undefined && podNetworkTraits(podNetwork).broughtAlong === true,
+    signal: run.options.signal,
+    timeout: patience ?? usualPatience * timeoutFactor,
+    ...(onDetail && { onDetail }),
+  });
+}
+
+/** Outputs and verification that are known before the engine ends. */
+export type EarlyLook = Pick<UpResult, "outputs" | "verification">;
+
+/**
+ * Returns whether outputs may have changed although the engine reports equal outputs: the engine
+ * does not compare secret values. False for the package's own program, whose outputs come from
+ * resources: the engine reports changes of resources.
+ */
+const mayDiffer = ({ service: { program } }: Run, outputs: StackOutputs): boolean =>
+  program !== undefined && Object.values(outputs).some(({ secret }) => secret);
+
+/**
+ * Checks the existing cluster once, while the engine runs. The result counts only if the engine
+ * changes nothing. Undefined if the cluster cannot be checked, or does not work completely.
+ */
+export async function lookEarly(
+  run: Run,
+  state: StateExport,
+  { verify = true }: UpOptions,
+): Promise<EarlyLook | undefined> {
+  try {
+    const outputs = await readStackOutputs(run.access, state);
+    if (mayDiffer(run, outputs)) return undefined;
+    if (!verify) return { outputs };
+    const verification = await look(run, parseOutputs(valuesOf(outputs)), 0);
+    return verification.ok ? { outputs, verification } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns the timeline of a run, and writes it to a page if the kubeconfig was written.
+ *
+ * @param after state after the run
+ */
+function tellTimeline(
+  { access, spans }: Run,
+  after: StateExport | undefined,
+  { kubeconfigPath }: Pick<UpResult, "kubeconfigPath">,
+): Pick<UpResult, "timeline" | "timelinePath"> {
+  const timeline = timelineOf(spans.all(), after);
+  if (timeline.length === 0) return {};
+  if (kubeconfigPath === undefined) return { timeline };
+  return { timeline, ...keepTimeline(access.workspace, timeline) };
+}
+
+/** Early results, and the state that they belong to. */
+type Seen = EarlyLook & { readonly after: StateExport | undefined };
+
+/**
+ * Checks that the new cluster works, and writes kubeconfig and timeline. Returns also the state
+ * after the run.
+ */
+export async function proveMade(
+  run: Run,
+  seen: Seen | undefined,
+  options: UpOptions,
+): Promise<UpResult & Pick<Seen, "after">> {
+  // Reads the state while the cluster is checked. A failure here does not fail the `up`.
+  const reading = seen ? Promise.resolve(seen.after) : readState(run.access);
+  const known = reading.catch((error: unknown): undefined => {
+    run.note(
+      `The state cannot be read, so the start of this run is not recorded: ${String(error)}`,
+    );
+  });
+  const outputs = seen?.outputs ?? run.made ?? (await readStackOutputs(run.access, reading));
+  const kept = await keepKubeconfig(run.access.workspace, { outputs }, options);
+  const rest = known.then((after) => tellTimeline(run, after, kept));
+  const made = { outputs, ...kept, ...(seen?.verification && { verification: seen.verification }) };
+  try {
+    return { ...(await prove(run, made, rest, options)), after: await known };
+  } finally {
+    // Waits for the timeline: no work may continue after the request.
+    await rest.catch(() => undefined);
+  }
+}
+
+/** Checks the cluster while the timeline is written. Throws if something does not work. */
+async function prove(
+  run: Run,
+  made: UpResult,
+  rest: Promise<ReturnType<typeof tellTimeline>>,
+  { verify = true, patience }: UpOptions,
+): Promise<UpResult> {
+  if (!verify) return { ...made, ...(await rest) };
+  run.stage("verification");
+  const outputs = parseOutputs(valuesOf(made.outputs));
+  const looked = async (): Promise<Verification> => {
+    const [found] = await Promise.all([
+      look(run, outputs, patience, (text) => {
+        run.stage("verification", text);
+      }),
+      tellSharedHosts(run, outputs),
+    ]);
+    return found;
+  };
+  const seen = made.verification?.ok === true ? made.verification : undefined;
+  const verification = seen ?? (await looked());
+  for (const text of certificateWarnings({ ...outputs, ...verification }, run))
+    run.note(`! ${text}`);
+  const result = { ...made, ...(await rest), verification };
+  if (verification.ok) return result;
+  throw new VerificationFailed(shortcomings(verification, outputs), result);
+}

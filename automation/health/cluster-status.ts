@@ -1,0 +1,70 @@
+import { listObjects } from "../../openstack/inventory/inventory.js";
+import { machinesOf, type ClusterOutputs } from "../verify/cluster-outputs.js";
+import type { Verification } from "../verify/verify-cluster.js";
+import { certificateWarnings } from "./certificate-expiry.js";
+import { ClusterError } from "../pulumi/cluster-error.js";
+import { credentialWarnings } from "./credential-expiry.js";
+import type { MachineStatus, StatusResult } from "../engine/operation-options.js";
+import { look } from "./cluster-health.js";
+import { sharedHostWarnings } from "./shared-hosts.js";
+import type { Run } from "../engine/operation-context.js";
+import type { StateExport } from "../pulumi/stack-state.js";
+import { whichCluster } from "../guards/cluster-identity.js";
+
+/** Milliseconds that a check may take if the cluster does not answer. */
+const patience = 5_000;
+
+/** Returns the machines with their status in Nova, and warnings about shared hosts. */
+async function serversOf(
+  run: Run,
+  outputs: ClusterOutputs,
+): Promise<{ readonly machines: MachineStatus[]; readonly warnings: readonly string[] }> {
+  const servers = await listObjects(await run.cloud(), "server");
+  const machines = machinesOf(outputs).map(({ name, role, zone, serverId }) => ({
+    name,
+    role,
+    zone,
+    server: servers.find(({ id }) => id === serverId)?.status ?? "GONE",
+  }));
+  return { machines, warnings: sharedHostWarnings(outputs, servers) };
+}
+
+/**
+ * Returns warnings about the credential. Ignores invalid settings, which must not prevent the
+ * status, and settings of a custom program that do not describe the cluster.
+ */
+async function warningsOf(run: Run, state: StateExport): Promise<string[]> {
+  const { credential } = (await run.spec().catch(() => undefined)) ?? {};
+  const supplied = credential?.id === undefined ? undefined : credential.expiresAt;
+  return credentialWarnings(state, { stack: run.stack, supplied });
+}
+
+/**
+ * Returns the machines from the cloud, and nodes and samples from Kubernetes. An API that does not
+ * answer is reported in the result.
+ */
+export async function lookAt(
+  run: Run,
+  state: StateExport,
+  outputs: ClusterOutputs,
+): Promise<StatusResult> {
+  const [cluster, { machines, warnings: sharing }] = await Promise.all([
+    whichCluster(run, state),
+    serversOf(run, outputs),
+  ]);
+  const others = [...(await warningsOf(run, state)), ...sharing];
+  const warnings = ({ nodes }: Pick<Verification, "nodes">): string[] => [
+    ...others,
+    ...certificateWarnings({ ...outputs, nodes }, run),
+  ];
+  const seen = { cluster, machines };
+  try {
+    const verification = await look(run, outputs, patience);
+    return { ...seen, warnings: warnings(verification), verification };
+  } catch (problem) {
+    const stopped = run.options.signal?.aborted === true;
+    if (!stopped && problem instanceof ClusterError)
+      return { ...seen, warnings: warnings({ nodes: [] }), problem };
+    throw problem;
+  }
+}

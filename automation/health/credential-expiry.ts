@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { endingOf } from "../../openstack/checks/cluster-credential.js";
+import type { StateExport } from "../pulumi/stack-state.js";
+import { isClusterCredential } from "../pulumi/retained-objects.js";
+
+const moment = z.string().refine((text) => Number.isFinite(Date.parse(text)));
+
+export interface EndingOptions {
+  readonly stack: string;
+  /** Expiry of the credential in the settings, as the user wrote it. */
+  readonly supplied?: string | undefined;
+  /** Current time in milliseconds. @default the clock's time */
+  readonly now?: number;
+}
+
+/**
+ * Returns warnings about a running cluster's credential that has expired or expires within 30 days;
+ * empty otherwise.
+ */
+export function credentialWarnings(
+  { deployment }: StateExport,
+  { stack, supplied, now }: EndingOptions,
+): string[] {
+  const own = (deployment.resources ?? []).filter(isClusterCredential);
+  const ends = own.flatMap(({ inputs, outputs }) => {
+    const end = moment.safeParse(outputs?.["expiresAt"] ?? inputs?.["expiresAt"]);
+    return end.success ? [end.data] : [];
+  });
+  const command = `run \`npx stackadm up --stack ${stack}\``;
+  const warn = (end: string, what: string): string[] => {
+    const ending = endingOf(end, now);
+    return ending === undefined ? [] : [`${ending}; ${what}, and ${command}`];
+  };
+  if (own.length === 0 && supplied !== undefined)
+    return warn(
+      supplied,
+      "write a new `credential.id` and `credential.secret`, with its `expiresAt`",
+    );
+  return ends.flatMap((end) =>
+    warn(
+      end,
+      "write a later `credential.expiresAt`, or raise `credential.generation` if none is written",
+    ),
+  );
+}

@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { isOld } from "./certificate-expiry.js";
+import type { Run } from "../engine/operation-context.js";
+import type { StateExport } from "../pulumi/stack-state.js";
+import { rememberUnfinished } from "../engine/interrupted-scripts.js";
+
+/*
+ * Control planes renew their certificates themselves, also the certificate of the administrator's
+ * kubeconfig. The state then has a kubeconfig with the old certificate. `up` fetches the new
+ * kubeconfig while the old certificate is valid.
+ */
+
+const readiness = /\$stackadm:kubeadm:Readiness::/;
+/** Matches the URN of the script that returns the kubeconfig. */
+const handsOut = /\$stackadm:kubeadm:ControlPlane\$command:remote:Command::[^:]*-0-init$/;
+const published = z.object({
+  kubeconfigValidity: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }),
+});
+
+/**
+ * Returns the URNs of the scripts that must run again to return a new kubeconfig. Empty if the
+ * kubeconfig in the state is valid long enough.
+ */
+export function scriptsForKubeconfig(
+  { deployment }: StateExport,
+  now = Date.now(),
+): ReadonlySet<string> {
+  const all = deployment.resources ?? [];
+  const old = all.some(({ urn, outputs }) => {
+    const { data } = published.safeParse(readiness.test(urn) ? outputs : undefined);
+    return data !== undefined && isOld(data.kubeconfigValidity, now);
+  });
+  return new Set(old ? all.flatMap(({ urn }) => (handsOut.test(urn) ? [urn] : [])) : []);
+}
+
+/** Reports an old kubeconfig, and returns the URNs of the scripts that return a new one. */
+export function tellOld(run: Run, state: StateExport | undefined): ReadonlySet<string> {
+  const scripts = state ? scriptsForKubeconfig(state) : new Set<string>();
+  if (scripts.size > 0)
+    run.note(
+      "The kubeconfig's certificate expires soon: `up` fetches a new one from a control plane.",
+    );
+  return scripts;
+}
+
+/**
+ * Marks the scripts of {@link tellOld} in the state, so that the next run of the engine runs these
+ * scripts again.
+ */
+export async function fetchKubeconfig(run: Run, state: StateExport | undefined): Promise<void> {
+  await rememberUnfinished(run.access, tellOld(run, state));
+}

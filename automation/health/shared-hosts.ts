@@ -1,0 +1,60 @@
+import { listObjects, type CloudObject } from "../../openstack/inventory/inventory.js";
+import { livesByMajority } from "../../components/plan/roles.js";
+import type { ClusterOutputs } from "../verify/cluster-outputs.js";
+import type { Run } from "../engine/operation-context.js";
+
+/**
+ * Groups of machines that should fail independently, with their path in the settings. `voting`:
+ * most machines of the group must run, because they run etcd.
+ */
+const groups = ({ nodes, etcd }: ClusterOutputs) =>
+  [
+    {
+      path: "controlPlane",
+      machines: nodes.filter(({ role }) => livesByMajority(role)),
+      voting: (etcd ?? []).length === 0,
+    },
+    { path: "etcd", machines: etcd ?? [], voting: true },
+  ] as const;
+
+/**
+ * Returns warnings about control planes or etcd machines on the same host, which fail together.
+ * With the setting `spread: soft`, Nova may place two machines on one host; a migration may do so,
+ * too.
+ */
+export function sharedHostWarnings(
+  outputs: ClusterOutputs,
+  servers: readonly Pick<CloudObject, "id" | "host">[],
+): string[] {
+  const hostOf = new Map(servers.map(({ id, host }) => [id, host]));
+  return groups(outputs).flatMap(({ path, machines, voting }) => {
+    const hosts = new Set(machines.map(({ serverId }) => hostOf.get(serverId) ?? ""));
+    return [...hosts].flatMap((host) => {
+      const names = machines.flatMap(({ name, serverId }) =>
+        hostOf.get(serverId) === host ? [name] : [],
+      );
+      const last = names.pop();
+      if (host === "" || last === undefined || names.length === 0) return [];
+      const left = machines.length - names.length - 1;
+      const lost = voting && 2 * left <= machines.length;
+      const loss = lost ? "etcd loses its majority if it fails" : "they fail together with it";
+      const generation = `${path}.nodes.${last.split("-").at(-1) ?? ""}.generation`;
+      return [
+        `${names.join(", ")} and ${last} are on one host, and ${loss}; to move ${last}, raise \`${generation}\`: it is recreated on another host if its zone has one, or in another zone if you write one`,
+      ];
+    });
+  });
+}
+
+/**
+ * Reports the warnings of {@link sharedHostWarnings} after an `up`. Reports none if the cloud does
+ * not answer, because this must not fail the `up`.
+ */
+export async function tellSharedHosts(run: Run, outputs: ClusterOutputs): Promise<void> {
+  if (groups(outputs).every(({ machines }) => machines.length < 2)) return;
+  const servers = await run
+    .cloud()
+    .then((cloud) => listObjects(cloud, "server"))
+    .catch(() => []);
+  for (const text of sharedHostWarnings(outputs, servers)) run.note(`! ${text}`);
+}

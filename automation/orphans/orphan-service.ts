@@ -1,0 +1,125 @@
+import { connectCloud, type CloudClient } from "../../openstack/client/cloud-client.js";
+import type { CloudObject, Kind } from "../../openstack/inventory/inventory.js";
+import {
+  deleteOrphans,
+  findMarked,
+  irreplaceable,
+  type Orphan,
+} from "../../openstack/inventory/marked-objects.js";
+import { hasData, isIdentity } from "../../openstack/inventory/ownership.js";
+import { listed, strangersBefore } from "../../openstack/inventory/foreign-ports.js";
+import { UserError } from "../../base/failures/user-error.js";
+import type { ClusterServiceOptions } from "../engine/operation-options.js";
+import { whichCluster } from "./orphan-summary.js";
+import { unlessStopped } from "../engine/cancellation.js";
+
+/** Clusters to search for: all with this name, or the one with this identity. */
+export type OrphansOf = { readonly cluster: string } | { readonly identity: string };
+
+export interface FoundOrphans {
+  /** Objects of the clusters, as far as the cloud shows them to this user. */
+  readonly found: readonly Orphan[];
+  /** Kinds of objects that the cloud does not show to this user. */
+  readonly hidden: readonly Kind[];
+  /**
+   * Ports of other owners in the clusters' networks, which block the deletion of these networks.
+   */
+  readonly inTheWay: readonly CloudObject[];
+}
+
+/** Kinds of objects to delete although they cannot be recreated. */
+export interface OrphansToo {
+  /**
+   * Whether to delete volumes of machines and of PersistentVolumes, and copies and snapshots of
+   * these volumes, with their data. Default: false.
+   */
+  readonly volumes?: boolean;
+  /** Whether to delete the floating IPs of the cluster's Services. Default: false. */
+  readonly floatingIps?: boolean;
+}
+
+export interface DeleteOrphansOptions extends OrphansToo {
+  readonly signal?: AbortSignal;
+  /** Called before each deletion. */
+  readonly onDelete?: (orphan: Orphan) => void;
+}
+
+export interface OrphanServiceOptions extends Pick<ClusterServiceOptions, "env"> {
+  /**
+   * Called with sentences for the user: why a request to the cloud takes long, or what is waited
+   * for.
+   */
+  readonly onNote?: (text: string) => void;
+}
+
+/**
+ * Finds and deletes the objects of clusters that no state contains any more. Needs only a cloud: no
+ * backend, no engine, no settings of a stack.
+ */
+export interface OrphanService {
+  /** Returns the objects of the clusters. Changes nothing. */
+  find(of: OrphansOf): Promise<FoundOrphans>;
+  /**
+   * Deletes the objects of one cluster, except objects that the options keep. Destroys even a
+   * running cluster: the caller has to know that the cluster does not run. Does not ask for
+   * confirmation. Throws, and deletes nothing, if the objects have several identities or none, or
+   * if ports of other owners block the deletion of a network.
+   */
+  delete(
+    there: FoundOrphans,
+    options?: DeleteOrphansOptions,
+  ): Promise<{ readonly deleted: readonly Orphan[]; readonly kept: readonly Orphan[] }>;
+}
+
+/** Returns the objects that a deletion with these options keeps. */
+export const keptOf = (
+  found: readonly Orphan[],
+  { volumes = false, floatingIps = false }: OrphansToo,
+): Orphan[] =>
+  found.filter((one) => (hasData(one) ? !volumes : irreplaceable(one) && !floatingIps));
+
+/** Throws unless all objects have the same identity. Several clusters may share a name. */
+function requireOne(found: readonly Orphan[]): void {
+  const identities = [...new Set(found.map(({ mark }) => mark.identity))];
+  if (identities.length > 1 || !identities.every(isIdentity)) throw whichCluster(found);
+}
+
+/**
+ * Throws if ports of other owners block the deletion of a network: the deletion of the cluster
+ * would fail after minutes, half done.
+ */
+export function requireWay({ inTheWay }: FoundOrphans): void {
+  if (inTheWay.length === 0) return;
+  throw new UserError(
+    `Cannot delete the network: it still contains ${listed(inTheWay)}, which this cluster does not own. Nothing was deleted.`,
+    "Delete that object or the one that uses it, then run the same command again.",
+  );
+}
+
+export function createOrphanService({ env, onNote }: OrphanServiceOptions): OrphanService {
+  let signedIn: Promise<CloudClient> | undefined;
+  const patience = { onWait: (text: string): void => onNote?.(text) };
+  const cloud = (): Promise<CloudClient> => (signedIn ??= connectCloud({ env, patience }));
+  return {
+    find: async (of) => {
+      const { found: all, objects, hidden } = await findMarked(await cloud());
+      const isMeant = ({ mark }: Orphan): boolean =>
+        "identity" in of ? mark.identity === of.identity : mark.name === of.cluster;
+      const found = all.filter(isMeant);
+      return { found, hidden, inTheWay: strangersBefore(found, objects) };
+    },
+    delete: async (there, options = {}) => {
+      const { found } = there;
+      requireOne(found);
+      requireWay(there);
+      const kept = keptOf(found, options);
+      const deleted = found.filter((one) => !kept.includes(one));
+      try {
+        await deleteOrphans(await cloud(), deleted, { ...options, ...patience });
+      } catch (error) {
+        throw unlessStopped(error, options.signal);
+      }
+      return { deleted, kept };
+    },
+  };
+}

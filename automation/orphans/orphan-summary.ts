@@ -1,0 +1,42 @@
+import { UserError } from "../../base/failures/user-error.js";
+import type { Orphan } from "../../openstack/inventory/marked-objects.js";
+
+/** Returns the command that lists a cluster's objects. */
+export const showCommand = (identity: string): string =>
+  `npx stackadm orphans --identity ${identity}`;
+
+/** Returns the command that deletes the objects of a cluster whose state is lost. */
+export const orphansCommand = (identity: string): string => `${showCommand(identity)} --delete`;
+
+/**
+ * Returns whether the cluster may be running: it has a server with another status than ERROR. A
+ * stopped server counts, too.
+ */
+export const mayLive = (found: readonly Orphan[]): boolean =>
+  found.some(({ kind, status }) => kind === "server" && status !== "ERROR");
+
+/** Returns one line per cluster: its identity, and how many of its servers run. */
+export function clusterLines(found: readonly Orphan[]): string {
+  const identities = [...new Set(found.map(({ mark }) => mark.identity))];
+  return identities
+    .map((identity) => {
+      const objects = found.filter(({ mark }) => mark.identity === identity);
+      const servers = objects.filter(({ kind }) => kind === "server");
+      const running = servers.filter(({ status }) => status === "ACTIVE").length;
+      const who = `cluster '${objects[0]?.mark.name ?? ""}', identity ${identity || "unknown"}`;
+      return `  ${who}: ${objects.length} objects, ${running} of ${servers.length} servers running`;
+    })
+    .join("\n");
+}
+
+/** Returns the error that asks for an identity: several clusters may share a name. */
+export function whichCluster(found: readonly Orphan[]): UserError {
+  const identity = found.find(({ mark }) => mark.identity !== "")?.mark.identity;
+  return new UserError(
+    `Several clusters may share this name; write the identity of the one to delete:\n${clusterLines(found)}`,
+    identity === undefined
+      ? "An earlier release created the objects without an identity: delete them by hand."
+      : `If no state has the cluster any more, run \`${orphansCommand(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
+    2,
+  );
+}

@@ -1,0 +1,89 @@
+import type { Held, Survey } from "../../openstack/checks/preflight-checks.js";
+import { isUuid, meantBy } from "../../openstack/client/name-or-id.js";
+import type { CloudScope } from "../../openstack/auth/cloud-scope.js";
+import type { Wanted } from "../../openstack/checks/cloud-lookups.js";
+import type { CloudFacts } from "../../components/lookup/cloud-lookup.js";
+import { isBetterNotIgnored } from "../../components/lookup/power-states.js";
+import { marksOn, type ExistingServer } from "../../components/lookup/server-metadata.js";
+
+interface Thing {
+  readonly id: string;
+  readonly name: string | null;
+}
+
+/** Returns the object that a name or ID stands for; undefined unless exactly one matches. */
+function soleMatch<T extends Thing>(reference: string, all: readonly T[]): T | undefined {
+  const [first, second] = meantBy(reference, all);
+  return second ? undefined : first;
+}
+
+/** Returns the IDs for the given names; undefined unless each name has exactly one ID. */
+function idsOf(
+  wanted: readonly string[],
+  idOf: (reference: string) => string | undefined,
+): Record<string, string> | undefined {
+  const all = wanted.flatMap((one) => {
+    const id = idOf(one);
+    return id === undefined ? [] : [[one, id] as const];
+  });
+  return all.length === wanted.length ? Object.fromEntries(all) : undefined;
+}
+
+/**
+ * Returns whether the cluster uses existing networks, addresses or security groups: the program
+ * then needs more than their IDs.
+ */
+const usesExisting = ({ network, admin, floatingIps = [], securityGroups = [] }: Wanted): boolean =>
+  [network, admin, ...floatingIps, ...securityGroups].some((one) => one !== undefined);
+
+/**
+ * Returns the external networks for the given names, with empty values for no name. Undefined
+ * unless each name stands for exactly one network.
+ */
+function externalIn(
+  { externalNetworks }: Survey,
+  { externalNetwork, servicesExternalNetwork }: Wanted,
+):
+  | Pick<CloudFacts, "externalNetworkId" | "externalNetworkName" | "servicesExternalNetwork">
+  | undefined {
+  const none = { id: "", name: "" };
+  const found = (one: string | undefined) =>
+    one === undefined ? none : soleMatch(one, externalNetworks);
+  const [outside, services] = [found(externalNetwork), found(servicesExternalNetwork)];
+  if (!outside || !services) return undefined;
+  return {
+    ...{ externalNetworkId: outside.id, externalNetworkName: outside.name },
+    ...(services !== none && {
+      servicesExternalNetwork: { id: services.id, name: services.name },
+    }),
+  };
+}
+
+/**
+ * Returns the facts that the program would otherwise look up (components/lookup/cloud-lookup.ts),
+ * taken from a survey. Undefined if the program has to look up the facts: the cluster uses existing
+ * objects, a name does not match exactly one object, a server failed, or a server's power state may
+ * need a decision. Pure.
+ *
+ * @param held facts about the stack, to leave out servers of other clusters
+ */
+export function factsIn(
+  survey: Survey,
+  wanted: Wanted,
+  scope: CloudScope | undefined,
+  held: Held,
+): CloudFacts | undefined {
+  if (usesExisting(wanted)) return undefined;
+  const { images, flavors, objects } = survey;
+  const listed = objects.filter(({ kind }) => kind === "server");
+  const servers = marksOn(listed, { cluster: wanted.cluster ?? "", held });
+  const statuses = new Map(listed.map(({ id, status }) => [id, status]));
+  const isJudged = ({ id, failed }: ExistingServer): boolean =>
+    failed || isBetterNotIgnored("active", statuses.get(id) ?? "");
+  if (Object.values(servers).some(isJudged)) return undefined;
+  const external = externalIn(survey, wanted);
+  const imageIds = idsOf(wanted.images, (one) => (isUuid(one) ? one : soleMatch(one, images)?.id));
+  const flavorIds = idsOf(wanted.flavors, (one) => soleMatch(one, flavors)?.id);
+  if (!external || !scope || !imageIds || !flavorIds) return undefined;
+  return { imageIds, flavorIds, ...external, scope, servers };
+}

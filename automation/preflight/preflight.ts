@@ -1,0 +1,138 @@
+import { warning, type Finding } from "../../openstack/checks/finding.js";
+import type { CloudObject } from "../../openstack/inventory/inventory.js";
+import {
+  namedObjects,
+  nameProblems,
+  preflight,
+  quotasFor,
+  survey,
+  type Held,
+  type Survey,
+} from "../../openstack/checks/preflight-checks.js";
+import type { ClusterSpec } from "../../components/config/cluster-spec.js";
+import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
+import { needsOf, wantedOf } from "../../components/cloud-requirements.js";
+import { ClusterError } from "../pulumi/cluster-error.js";
+import { beginServers, foundThen, hasFitted, mayHaveFitted } from "./preflight-cache.js";
+import { lostAmong, undoLost } from "../repair/unrecorded-objects.js";
+import type { FitOptions, UpOptions } from "../engine/operation-options.js";
+import type { Repaired } from "../repair/interrupted-run.js";
+import type { Run } from "../engine/operation-context.js";
+import { heldBy, type StateExport } from "../pulumi/stack-state.js";
+import { factsIn } from "./facts-from-survey.js";
+
+/**
+ * Answer of the cloud: the project's objects, and a function that returns the problems and warnings
+ * for a given state.
+ */
+interface Look {
+  readonly objects: readonly CloudObject[];
+  readonly findings: (held: Held) => Finding[] | Promise<Finding[]>;
+  /** Survey of the project. Absent if only names were checked (`namesOnly`). */
+  readonly surveyed?: Survey;
+}
+
+async function look(
+  run: Run,
+  spec: ClusterSpec,
+  { namesOnly }: { readonly namesOnly: boolean },
+): Promise<Look> {
+  const [cloud, needs] = [await run.cloud(), needsOf(spec)];
+  if (namesOnly) {
+    const objects = await namedObjects(cloud, needs);
+    return { objects, findings: (held) => nameProblems(objects, needs, held) };
+  }
+  const surveyed = await survey(cloud, needs);
+  const findings = (held: Held) => preflight(cloud, needs, { ...held, surveyed });
+  return { objects: surveyed.objects, findings, surveyed };
+}
+
+/** Starts the check while the state is being read. The returned promise rejects with the errors. */
+function beginLook(run: Run, spec: ClusterSpec): Promise<Look> {
+  const looking = look(run, spec, { namesOnly: false });
+  looking.catch(() => undefined);
+  return looking;
+}
+
+/** Returns the problems and warnings for this cluster in this cloud. Changes nothing. */
+export async function findingsFor(
+  run: Run,
+  spec: ClusterSpec,
+  state: StateExport | undefined,
+  { onQuotas }: FitOptions = {},
+): Promise<Finding[]> {
+  const { objects, findings, surveyed } = await look(run, spec, { namesOnly: false });
+  const lost = await lostAmong(run, state, objects);
+  const held = { ...heldBy(state), going: new Set(lost.map(({ id }) => id)) };
+  if (surveyed) onQuotas?.(quotasFor(surveyed, needsOf(spec), held));
+  return [
+    ...(await findings(held)),
+    ...lost.map(({ kind, name, id }) =>
+      warning(
+        `${kind}: an earlier run left '${name}' (${id}) without a record; \`npx stackadm up\` deletes it first`,
+      ),
+    ),
+  ];
+}
+
+/**
+ * Returns facts from the survey, so that the program need not look them up. Undefined for a custom
+ * program, whose lookups are not known here.
+ */
+async function surveyedFacts(
+  run: Run,
+  spec: ClusterSpec,
+  { surveyed, held }: { readonly surveyed: Survey; readonly held: Held },
+): Promise<KnownFacts | undefined> {
+  if (run.service.program !== undefined) return undefined;
+  const wanted = wantedOf(spec);
+  const facts = factsIn(surveyed, wanted, (await run.cloud()).scope, held);
+  return facts && { wanted: JSON.stringify(wanted), facts };
+}
+
+/** Reports warnings, and throws one error with all problems. */
+function report(run: Run, findings: readonly Finding[]): void {
+  for (const { severity, text } of findings) if (severity === "warning") run.note(`! ${text}`);
+  const problems = findings.filter(({ severity }) => severity === "problem");
+  if (problems.length === 0) return;
+  const lines = problems.map(({ text }) => `  ${text}`).join("\n");
+  throw new ClusterError("PREFLIGHT_FAILED", `The cluster does not fit into this cloud:\n${lines}`);
+}
+
+/**
+ * Starts to ask the cloud while the state is being read. Returns a function that finishes the
+ * check. This function deletes objects that failed runs created without recording them in the state
+ * (with `expectNoChanges`, it throws instead), throws if the cluster does not fit into the cloud,
+ * and returns facts that the program need not look up. It does not check the cloud if nothing has
+ * changed since the last successful run.
+ */
+export function beginFit(
+  run: Run,
+  spec: ClusterSpec | undefined,
+  { preflight: fit = true, expectNoChanges = false }: UpOptions,
+) {
+  const namesOnly = fit === "names";
+  const early = spec && !namesOnly && !mayHaveFitted(run) ? beginLook(run, spec) : undefined;
+  const asking = spec && mayHaveFitted(run) ? beginServers(run, spec) : undefined;
+  return async ({
+    state,
+    interrupted,
+    mended = false,
+  }: Repaired): Promise<KnownFacts | undefined> => {
+    if (!spec) return undefined;
+    if (!interrupted && !mended && hasFitted(run, spec, state))
+      return foundThen(run, spec, { state, asking });
+    run.stage("preflight");
+    // The early survey contains names and quotas of objects that the repair has deleted: ask again.
+    const asked = await ((interrupted || mended ? undefined : early) ??
+      look(run, spec, { namesOnly }));
+    const going = await undoLost(run, state, asked.objects, { interrupted, expectNoChanges });
+    if (going.size > 0) run.stage("preflight");
+    const held = heldBy(state);
+    const findings = await asked.findings({ ...held, going });
+    report(run, findings);
+    // The survey may contain objects that have been deleted since.
+    const surveyed = going.size > 0 ? undefined : asked.surveyed;
+    return surveyed && surveyedFacts(run, spec, { surveyed, held });
+  };
+}

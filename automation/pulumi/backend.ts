@@ -1,0 +1,115 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { homedir, userInfo } from "node:os";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { withoutPassword } from "../../base/url-passwords.js";
+import { UserError } from "../../base/failures/user-error.js";
+
+/*
+ * Checks of the URL of Pulumi's backend before any work: the engine reports a wrong URL late and
+ * less clearly.
+ */
+
+const kinds = ["file", "s3", "gs", "azblob", "postgres", "http", "https"];
+const example = "write one like file:///srv/stacks, s3://bucket or postgres://user@host/database";
+
+/** Variable with the backend's URL. The variable overrides all other settings. */
+export const backendVariable = "PULUMI_BACKEND_URL";
+
+interface Named {
+  readonly backend: string;
+  /** Name of the setting that contains the URL. */
+  readonly by: string;
+}
+
+function refuse({ backend, by }: Named, why: string, what = `Correct it: ${example}.`): never {
+  throw new UserError(`${by}: '${withoutPassword(backend)}' ${why}.`, what, 2);
+}
+
+/**
+ * Returns the directory that the engine uses for `~`: the user's home directory on this machine,
+ * whatever HOME contains.
+ */
+function home(): string {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return homedir();
+  }
+}
+
+/** Returns the directory of a `file://` backend; undefined for other backends. */
+export function backendDirectory(backend: string, by = backendVariable): string | undefined {
+  if (!backend.startsWith("file://")) return undefined;
+  const [plain = ""] = backend.split("?");
+  const url = plain.replace(/^file:\/\/~(?=\/|$)/, `file://${home()}`);
+  if (!url.startsWith("file:///"))
+    return refuse(
+      { backend, by },
+      "must name an absolute directory (from / or ~), because operations run in other directories",
+    );
+  return resolve(fileURLToPath(url));
+}
+
+/** URL parameters with which the engine would use other files than these commands read. */
+const leading = ["prefix", "key"];
+
+/**
+ * Throws unless the directory exists and is writable. With `create_dir=true` in the URL, the engine
+ * creates the directory.
+ */
+function requireDirectory(named: Named, directory: string): void {
+  const query = new URLSearchParams(named.backend.split("?")[1]);
+  const [led] = leading.filter((one) => query.has(one));
+  if (led !== undefined)
+    refuse(
+      named,
+      `has '${led}', which stackadm does not support`,
+      "Name the directory itself instead.",
+    );
+  const found = statSync(directory, { throwIfNoEntry: false });
+  if (!found) {
+    if (query.get("create_dir") === "true") return;
+    refuse(
+      named,
+      `cannot be used: ${directory} does not exist`,
+      `Create it: mkdir -p ${directory}.`,
+    );
+  }
+  if (!found.isDirectory()) refuse(named, `cannot be used: ${directory} is not a directory`);
+  try {
+    accessSync(directory, constants.W_OK | constants.X_OK);
+  } catch {
+    refuse(named, `cannot be used: you may not write into ${directory}`);
+  }
+}
+
+/** Returns whether the URL names a host or bucket, or for a database the folder of a socket. */
+const namesPlace = (backend: string): boolean => {
+  if (!URL.canParse(backend)) return false;
+  const { hostname, searchParams } = new URL(backend);
+  return hostname !== "" || searchParams.has("host");
+};
+
+/** Returns the URL. Throws if the URL cannot be the URL of a backend. */
+export function requireBackend(backend: string, by = backendVariable): string {
+  const named = { backend, by };
+  const [, kind = ""] = /^([a-z][a-z0-9+.-]*):\/\//.exec(backend) ?? [];
+  if (!kinds.includes(kind)) refuse(named, "is not the address of a backend");
+  const directory = backendDirectory(backend, by);
+  if (directory !== undefined) requireDirectory(named, directory);
+  else if (!namesPlace(backend)) refuse(named, "names no bucket, database or host");
+  return backend;
+}
+
+/**
+ * Returns the environment for an engine that changes a state. For each file in a directory backend,
+ * the engine also writes an attributes file with a hash, hundreds of times. No program reads the
+ * attributes files, and an incomplete attributes file makes the state unreadable.
+ */
+export function withoutAttributes(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { [backendVariable]: backend = "" } = env;
+  if (!backend.startsWith("file://") || /[?&]metadata=/.test(backend)) return env;
+  const more = backend.includes("?") ? "&" : "?";
+  return { ...env, [backendVariable]: `${backend}${more}metadata=skip` };
+}

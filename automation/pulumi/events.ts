@@ -1,0 +1,248 @@
+import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
+import { unmarked } from "../../base/failures/failure.js";
+import type { FailureCode } from "../../base/failures/failure-codes.js";
+import { phaseOf, type Phase } from "./phases.js";
+import { ownProvider, parseUrn, shortType } from "./urn.js";
+
+/** Change of one resource. */
+export interface ResourceChange {
+  readonly urn: string;
+  readonly name: string;
+  readonly type: string;
+  readonly phase: Phase | undefined;
+  /** Pulumi's name of the operation: create, update, delete, replace, ... */
+  readonly operation: string;
+}
+
+/**
+ * Event of a running operation, decoded from an event of the engine. Engine events that no listener
+ * needs are left out.
+ */
+export type ClusterEvent =
+  | { readonly type: "started"; readonly at: number; readonly change: ResourceChange }
+  | {
+      readonly type: "finished";
+      readonly at: number;
+      readonly change: ResourceChange;
+      readonly id: string;
+    }
+  | {
+      readonly type: "failed";
+      readonly at: number;
+      readonly change: ResourceChange;
+      /** Planned inputs of the resource, without secrets. */
+      readonly inputs?: Readonly<Record<string, unknown>>;
+    }
+  | { readonly type: "unchanged"; readonly at: number; readonly change: ResourceChange }
+  /** Output line of a running script, or a provider's progress: shown until the next line. */
+  | { readonly type: "log"; readonly at: number; readonly urn: string; readonly text: string }
+  /** Sign of life: the server runs, and a script has run on it for `seconds`. */
+  | {
+      readonly type: "alive";
+      readonly at: number;
+      readonly urn: string;
+      readonly serverId: string;
+      /** Names of the machines through which the server is reached. */
+      readonly through: readonly string[];
+      readonly step: string;
+      readonly seconds: number;
+    }
+  | {
+      readonly type: "message";
+      readonly at: number;
+      readonly urn: string;
+      readonly severity: "info" | "warning" | "error";
+      readonly text: string;
+      /** Code that our program or script put in front of the text. Absent: there is none. */
+      readonly code?: FailureCode;
+    }
+  | {
+      /**
+       * Event for the program's outputs. `same`: no output has changed; changed secrets do not
+       * count.
+       */
+      readonly type: "outputs";
+      readonly at: number;
+      readonly same: boolean;
+    }
+  | {
+      readonly type: "summary";
+      readonly at: number;
+      readonly seconds: number;
+      readonly changes: Readonly<Record<string, number>>;
+    };
+
+const resourceSchema = z.looseObject({
+  id: z.string().optional(),
+  custom: z.boolean().optional(),
+  inputs: z.record(z.string(), z.unknown()).nullish(),
+  outputs: z.record(z.string(), z.unknown()).nullish(),
+});
+const metadataSchema = z.looseObject({
+  op: z.string(),
+  urn: z.string(),
+  new: resourceSchema.nullish(),
+  old: resourceSchema.nullish(),
+});
+const stepSchema = z.looseObject({ metadata: metadataSchema });
+const eventSchema = z.looseObject({
+  timestamp: z.number().default(0),
+  resourcePreEvent: stepSchema.optional(),
+  resOutputsEvent: stepSchema.optional(),
+  resOpFailedEvent: stepSchema.optional(),
+  diagnosticEvent: z
+    .looseObject({
+      urn: z.string().optional(),
+      message: z.string(),
+      severity: z.string(),
+      ephemeral: z.boolean().optional(),
+    })
+    .optional(),
+  summaryEvent: z
+    .looseObject({
+      durationSeconds: z.number().default(0),
+      resourceChanges: z.record(z.string(), z.number()).nullish(),
+    })
+    .optional(),
+});
+
+/** Operations of the engine that change nothing. */
+export const boring: ReadonlySet<string> = new Set(["same", "read", "refresh", "read-replacement"]);
+
+function changeOf(metadata: z.infer<typeof metadataSchema>): ResourceChange {
+  const { type, name } = parseUrn(metadata.urn);
+  return {
+    urn: metadata.urn,
+    name,
+    type: shortType(type),
+    phase: phaseOf(metadata.urn),
+    operation: metadata.op,
+  };
+}
+
+/** Matches escape sequences and the engine's own colour markup `<{%reset%}>`. */
+const escapes = new RegExp(`${String.fromCodePoint(27)}\\[[0-9;]*[A-Za-z]|<\\{%[^%]*%\\}>`, "g");
+export const plainText = (text: string): string => text.replaceAll(escapes, "");
+
+function severityOf(severity: string): "info" | "warning" | "error" | undefined {
+  if (severity === "error" || severity === "warning") return severity;
+  return severity.startsWith("info") ? "info" : undefined;
+}
+
+type Raw = z.infer<typeof eventSchema>;
+
+/**
+ * Returns whether to ignore a step: it belongs to a component, which has no work of its own, or to
+ * the engine's own provider.
+ */
+const isNoWork = ({ urn, old, new: next }: z.infer<typeof metadataSchema>): boolean =>
+  (next?.custom ?? old?.custom) !== true || parseUrn(urn).type === ownProvider;
+
+/** Type of the stack itself, whose outputs are the program's outputs. */
+const stackType = "pulumi:pulumi:Stack";
+
+const outputsOf = (resource: z.infer<typeof resourceSchema> | null | undefined): object =>
+  resource?.outputs ?? {};
+
+const idOf = ({ old, new: next }: z.infer<typeof metadataSchema>): string =>
+  next?.id ?? old?.id ?? "";
+
+const inputsOf = ({ new: next }: z.infer<typeof metadataSchema>): Record<string, unknown> =>
+  next?.inputs ?? {};
+
+function decodeStep(event: Raw): ClusterEvent | undefined {
+  const {
+    timestamp: at,
+    resourcePreEvent: begun,
+    resOutputsEvent: ended,
+    resOpFailedEvent,
+  } = event;
+  const metadata = (begun ?? ended ?? resOpFailedEvent)?.metadata;
+  if (!metadata) return undefined;
+  if (ended && parseUrn(metadata.urn).type === stackType)
+    return {
+      type: "outputs",
+      at,
+      same: isDeepStrictEqual(outputsOf(metadata.old), outputsOf(metadata.new)),
+    };
+  if (isNoWork(metadata)) return undefined;
+  const change = changeOf(metadata);
+  if (resOpFailedEvent) return { type: "failed", at, change, inputs: inputsOf(metadata) };
+  const unchanged = boring.has(change.operation);
+  if (begun) return { type: unchanged ? "unchanged" : "started", at, change };
+  return unchanged ? undefined : { type: "finished", at, change, id: idOf(metadata) };
+}
+
+/** Decodes one engine event; returns undefined for events that are not shown. */
+export function decodeEvent(raw: unknown): ClusterEvent | undefined {
+  const parsed = eventSchema.safeParse(raw);
+  if (!parsed.success) return undefined;
+  const event = parsed.data;
+  const at = event.timestamp;
+  if (event.summaryEvent) {
+    const { durationSeconds, resourceChanges } = event.summaryEvent;
+    return { type: "summary", at, seconds: durationSeconds, changes: resourceChanges ?? {} };
+  }
+  return event.diagnosticEvent ? decodeMessage(at, event.diagnosticEvent) : decodeStep(event);
+}
+
+/**
+ * Server ID in a line that `signs_of_life` in components/remote-scripts/scripts/common.sh prints.
+ * The ID becomes part of URLs, so the pattern is strict.
+ */
+const serverId = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+const machineName = "[a-z][a-z0-9-]{0,62}";
+const signOfLife = new RegExp(`^alive (${serverId}(?:,${machineName})*) (\\S+) (\\d+) s$`);
+const signsOfLife = new RegExp(`${signOfLife.source}\n?`, "gm");
+
+/**
+ * Returns the name of the machine on which a step runs. Removes the step from the name of the
+ * script's resource: `dev-general-0` for `dev-general-0-join`.
+ */
+export function machineOf(urn: string, step: string): string {
+  const { name } = parseUrn(urn);
+  return name.endsWith(`-${step}`) ? name.slice(0, -step.length - 1) : name;
+}
+
+/** Matches a remark in a script's output. A remark is no failure, but stays on the screen. */
+const remark = /^note: (.+)$/m;
+
+function decodeLine(at: number, urn: string, text: string): ClusterEvent {
+  const [, said] = remark.exec(text) ?? [];
+  if (said !== undefined) return { type: "message", at, urn, severity: "warning", text: said };
+  const [, path = "", step, seconds] = signOfLife.exec(text) ?? [];
+  const [own = "", ...through] = path.split(",");
+  return step === undefined
+    ? { type: "log", at, urn, text }
+    : { type: "alive", at, urn, serverId: own, through, step, seconds: Number(seconds) };
+}
+
+function decodeMessage(
+  at: number,
+  diagnostic: { urn?: string; message: string; severity: string; ephemeral?: boolean },
+): ClusterEvent | undefined {
+  const severity = severityOf(diagnostic.severity);
+  const text = plainText(diagnostic.message).trimEnd();
+  if (severity === undefined || text.trim() === "") return undefined;
+  const urn = diagnostic.urn ?? "";
+  if (diagnostic.ephemeral === true) return decodeLine(at, urn, text);
+  // The error of a failed script contains everything that the script printed, also signs of life.
+  const said = unmarked(text.replaceAll(signsOfLife, "").trimEnd());
+  return { type: "message", at, urn, severity, ...said };
+}
+
+/** Returns a listener that collects all events in `events` and passes each event on. */
+export function collecting({ onEvent }: { readonly onEvent?: (event: ClusterEvent) => void }): {
+  readonly events: ClusterEvent[];
+  readonly onEvent: (event: ClusterEvent) => void;
+} {
+  const events: ClusterEvent[] = [];
+  return {
+    events,
+    onEvent: (event) => {
+      events.push(event);
+      onEvent?.(event);
+    },
+  };
+}

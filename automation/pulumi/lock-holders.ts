@@ -1,0 +1,196 @@
+import type { ChildProcess } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { hostname, uptime } from "node:os";
+import { basename, join } from "node:path";
+import { z } from "zod";
+import { writePrivate } from "../../base/atomic-files.js";
+import {
+  isEarlierBoot,
+  processFacts,
+  processPlace,
+  type ProcessPlace,
+} from "../../base/process-identity.js";
+import type { LockHolder } from "./engine-locks.js";
+
+/*
+ * A lock of the engine contains only a host name and a PID. Two containers may have the same host
+ * name and PID, and a later process may get the PID. So this program writes a note about each
+ * engine that may take a lock. The note has the start time of the engine's process and its place
+ * (boot, PID namespace, machine): only a note proves that the holder of a lock is dead. The notes
+ * are in the stack's private directory, for every kind of backend.
+ */
+
+const processSchema = z.object({
+  pid: z.number(),
+  /** Start time, in clock ticks after boot. */
+  started: z.string(),
+});
+
+const noteSchema = processSchema.extend({
+  /** Process that waits for the engine's result. Absent: unknown. */
+  client: processSchema.optional(),
+  host: z.string(),
+  /** Time of the note, in milliseconds since 1970. */
+  at: z.number(),
+  place: z.object({
+    boot: z.string(),
+    namespace: z.string(),
+    machine: z.string().optional(),
+  }),
+});
+export type EngineNote = z.infer<typeof noteSchema>;
+
+const folderOf = (directory: string): string => join(directory, "engines");
+const fileOf = (directory: string, { pid, started }: EngineNote): string =>
+  join(folderOf(directory), `${String(pid)}-${started}.json`);
+
+/**
+ * Writes a note about an engine that was just started. Returns a function that deletes the note.
+ *
+ * @param directory private directory of the stack
+ * @param client PID of the process that waits for the engine's result
+ */
+export function noteEngine(directory: string, pid: number, client = process.pid): () => void {
+  const [place, facts, waiting] = [processPlace(), processFacts(pid), processFacts(client)];
+  // Without a note, nothing proves that a killed engine is dead: the user has to confirm it.
+  if (!place || !facts) return () => undefined;
+  const note: EngineNote = {
+    ...{ pid, started: facts.started, host: hostname(), at: Date.now(), place },
+    ...(waiting && { client: { pid: client, started: waiting.started } }),
+  };
+  const file = fileOf(directory, note);
+  try {
+    writePrivate(file, JSON.stringify(note));
+  } catch {
+    return () => undefined;
+  }
+  return () => {
+    rmSync(file, { force: true });
+  };
+}
+
+/**
+ * Writes a note about every engine that this process or the SDK starts from now on. The client of
+ * these engines is the parent of this process. Returns a function that stops the observation and
+ * deletes the notes, except notes about killed engines. Call this function when the engines have
+ * released their locks.
+ */
+export function noteEngines(directory: string): () => void {
+  // Read now: after the parent has exited, `process.ppid` is the PID of another process.
+  const client = process.ppid;
+  const forgets: (() => void)[] = [];
+  const onCreated = (message: unknown): void => {
+    const { process: child } = message as { readonly process: ChildProcess };
+    child.once("spawn", () => {
+      if (child.pid === undefined || basename(child.spawnfile) !== "pulumi") return;
+      const forget = noteEngine(directory, child.pid, client);
+      forgets.push(() => {
+        if (child.exitCode !== null) forget();
+      });
+    });
+  };
+  subscribe("child_process", onCreated);
+  return () => {
+    unsubscribe("child_process", onCreated);
+    for (const forget of forgets) forget();
+  };
+}
+
+function readNote(file: string): EngineNote[] {
+  try {
+    return [noteSchema.parse(JSON.parse(readFileSync(file, "utf8")))];
+  } catch {
+    return []; // deleted since it was listed, or of another release
+  }
+}
+
+/** Returns the notes of a stack's engines. */
+export function notesIn(directory: string): EngineNote[] {
+  const folder = folderOf(directory);
+  try {
+    return readdirSync(folder).flatMap((name) => readNote(join(folder, name)));
+  } catch {
+    return []; // no engine was noted
+  }
+}
+
+/** Place of this process, from which it checks whether an engine has ended. */
+export interface Here {
+  readonly place: ProcessPlace | undefined;
+  readonly host: string;
+  /** Boot time of the machine, in milliseconds since 1970. */
+  readonly booted: number;
+}
+const currentPlace = (): Here => ({
+  place: processPlace(),
+  host: hostname(),
+  booted: Date.now() - uptime() * 1_000,
+});
+
+const isSamePlace = (place: ProcessPlace, { boot, namespace }: ProcessPlace): boolean =>
+  place.boot === boot && place.namespace === namespace;
+
+/**
+ * Returns whether the engine has certainly ended: its process is gone, the PID belongs to another
+ * process, or the machine was rebooted after the note.
+ */
+export function hasEnded(note: EngineNote, here: Here = currentPlace()): boolean {
+  if (!here.place) return false;
+  if (isSamePlace(note.place, here.place)) return processFacts(note.pid)?.started !== note.started;
+  // Copies of a virtual machine may have the same machine ID, but not the same name and boot time.
+  return isEarlierBoot(note.place, here.place) && note.host === here.host && note.at < here.booted;
+}
+
+/**
+ * Milliseconds before and after the time of a note in which the engine may have taken its lock. The
+ * lock's time may be rounded to seconds.
+ */
+const [before, after] = [5_000, 300_000];
+
+/** Returns whether the note is about the holder of this lock. */
+const isHolder = ({ pid, host, at }: EngineNote, holder: LockHolder): boolean => {
+  const since = holder.since.getTime();
+  return pid === holder.pid && host === holder.host && since > at - before && since < at + after;
+};
+
+/** Returns whether a note proves that the holder is dead. */
+export const proveDead = (
+  notes: readonly EngineNote[],
+  holder: LockHolder,
+  here: Here = currentPlace(),
+): boolean => notes.some((note) => isHolder(note, holder) && hasEnded(note, here));
+
+/**
+ * Returns whether an engine still runs on this machine although its client has ended. The worker
+ * has told such an engine to stop, so it exits when its current operations are done.
+ */
+export const isLeftAlone = (
+  { client, ...note }: EngineNote,
+  here: Here = currentPlace(),
+): boolean =>
+  client !== undefined &&
+  here.place !== undefined &&
+  isSamePlace(note.place, here.place) &&
+  !hasEnded(note, here) &&
+  processFacts(client.pid)?.started !== client.started;
+
+/** Returns the note about a holder that still runs although its client has ended. */
+export const noteOfEnding = (
+  notes: readonly EngineNote[],
+  holder: LockHolder,
+  here: Here = currentPlace(),
+): EngineNote | undefined =>
+  notes.find((note) => isHolder(note, holder) && isLeftAlone(note, here));
+
+/**
+ * Deletes the notes about the engines of a stack that is not locked. Keeps notes about engines that
+ * run on this machine: such an engine may be about to take the lock.
+ */
+export function forgetEngines(directory: string): void {
+  const { place } = currentPlace();
+  for (const note of notesIn(directory)) {
+    const runs = place && isSamePlace(note.place, place) && !hasEnded(note);
+    if (!runs) rmSync(fileOf(directory, note), { force: true });
+  }
+}

@@ -1,0 +1,23 @@
+import type { StateResource } from "./stack-state.js";
+
+/**
+ * Matches the URN of a script (`remote.Command`) in a component of stackadm. Scripts of the user's
+ * own program do not match.
+ */
+const clusterScript = /\bstackadm:[^$]*\$command:remote:Command::/;
+
+/**
+ * Returns a function that returns whether the deletion of a resource needs the API of one of the
+ * stack's clusters. True for Kubernetes objects in these clusters, and for scripts of stackadm that
+ * run at deletion (input `delete`). False for objects in other clusters: the user's program may
+ * have Kubernetes providers for other clusters.
+ *
+ * @param providers URNs of the providers that connect to the stack's clusters
+ */
+export const needsApi =
+  (providers: ReadonlySet<string>) =>
+  ({ urn, type, inputs, provider = "" }: StateResource): boolean =>
+    type.startsWith("kubernetes:")
+      ? // A reference to a provider has the form `<URN>::<ID>`.
+        providers.has(provider.slice(0, provider.lastIndexOf("::")))
+      : clusterScript.test(urn) && inputs?.["delete"] !== undefined;

@@ -1,0 +1,109 @@
+import type { PartKind } from "../../openstack/inventory/load-balancer-parts.js";
+import type { CloudObject, Kind } from "../../openstack/inventory/inventory.js";
+import type { PendingOperation, StateResource } from "./stack-state.js";
+import { parseUrn, shortType } from "./urn.js";
+
+/*
+ * Decides how to undo each pending operation of an interrupted run. Pure.
+ */
+
+/**
+ * Kinds of the OpenStack resources that can be found by their name, or floating IPs by description.
+ */
+export const kindOfType: Readonly<Partial<Record<string, Kind>>> = {
+  "openstack:networking/network:Network": "network",
+  "openstack:networking/subnet:Subnet": "subnet",
+  "openstack:networking/router:Router": "router",
+  "openstack:networking/port:Port": "port",
+  "openstack:networking/secGroup:SecGroup": "security group",
+  "openstack:networking/floatingIp:FloatingIp": "floating IP",
+  "openstack:compute/instance:Instance": "server",
+  "openstack:compute/keypair:Keypair": "key pair",
+  "openstack:compute/serverGroup:ServerGroup": "server group",
+  "openstack:blockstorage/volume:Volume": "volume",
+  "openstack:loadbalancer/loadBalancer:LoadBalancer": "load balancer",
+  "openstack:identity/applicationCredential:ApplicationCredential": "application credential",
+};
+
+/**
+ * Parts of load balancers by type, each with the input that refers to its parent. Octavia refuses a
+ * second part for the same port, listener or address.
+ */
+const partOfType: Readonly<Record<string, { readonly part: PartKind; readonly of: string }>> = {
+  "openstack:loadbalancer/listener:Listener": { part: "listener", of: "loadbalancerId" },
+  "openstack:loadbalancer/pool:Pool": { part: "pool", of: "listenerId" },
+  "openstack:loadbalancer/monitor:Monitor": { part: "health monitor", of: "poolId" },
+  "openstack:loadbalancer/member:Member": { part: "member", of: "poolId" },
+};
+
+export type RecoveryStep =
+  /** Step without an undo: the next run repeats the operation, or the operation converges. */
+  | { readonly act: "forget"; readonly what: string }
+  | {
+      readonly act: "delete object";
+      readonly what: string;
+      readonly kind: Kind;
+      readonly resource: StateResource;
+    }
+  | {
+      readonly act: "delete part";
+      readonly what: string;
+      readonly part: PartKind;
+      readonly of: string;
+      readonly resource: StateResource;
+    }
+  | { readonly act: "detach router"; readonly what: string; readonly resource: StateResource }
+  | { readonly act: "delete rule"; readonly what: string; readonly resource: StateResource };
+
+/** Returns the type and name of a resource, for messages. */
+export const whatOf = (urn: string): string => {
+  const { name, type } = parseUrn(urn);
+  return `${shortType(type)} '${name}'`;
+};
+
+/** Returns how to undo one pending operation. Pure. */
+export function recoveryStep({ type, resource }: PendingOperation): RecoveryStep {
+  const { type: token } = parseUrn(resource.urn);
+  const what = whatOf(resource.urn);
+  if (type !== "creating") return { act: "forget", what };
+  const kind = kindOfType[token];
+  if (kind) return { act: "delete object", what, kind, resource };
+  const part = partOfType[token];
+  if (part) return { act: "delete part", what, ...part, resource };
+  if (token === "openstack:networking/routerInterface:RouterInterface")
+    return { act: "detach router", what, resource };
+  if (token === "openstack:networking/secGroupRule:SecGroupRule")
+    return { act: "delete rule", what, resource };
+  // Scripts can run again, and existing Kubernetes objects are adopted: such a create is repeated.
+  return { act: "forget", what };
+}
+
+/** Returns the value of an input if it is plain text; undefined if it is unknown or secret. */
+export const text = (value: unknown): string | undefined =>
+  typeof value === "string" ? value : undefined;
+
+/**
+ * Returns whether the interrupted create may have created this object: the object has the name in
+ * the inputs, or for a floating IP the description.
+ */
+export function isTheOne(object: CloudObject, resource: StateResource): boolean {
+  const inputs = resource.inputs ?? {};
+  if (object.kind === "floating IP") {
+    const description = text(inputs["description"]);
+    return description !== undefined && description !== "" && object.description === description;
+  }
+  return object.name === text(inputs["name"]);
+}
+
+/** Order of the steps: the last created object first, so that no object is in use. */
+const order: Readonly<Record<RecoveryStep["act"], number>> = {
+  "delete rule": 1,
+  "delete part": 1,
+  "delete object": 2,
+  "detach router": 1,
+  forget: 3,
+};
+
+/** Returns the steps for all pending operations, the last created object first. */
+export const recoverySteps = (pending: readonly PendingOperation[]): RecoveryStep[] =>
+  pending.map(recoveryStep).sort((a, b) => order[a.act] - order[b.act]);

@@ -1,0 +1,95 @@
+import { isIdentity } from "../../openstack/inventory/ownership.js";
+import type { StateExport, StateResource } from "./stack-state.js";
+
+/*
+ * Stores the IDs of retained objects in the state, in the resource that has the cluster's identity.
+ * A destroy deletes all objects with this identity, and retained objects have it, too. The engine
+ * removes resources with `retainOnDelete` from the state, so their IDs are stored first
+ * (docs/decisions/0004-identity.md). Pure.
+ */
+
+/** Type of resource whose ID is the ID of an existing floating IP, which the stack does not own. */
+const association = "openstack:networking/floatingIpAssociate:FloatingIpAssociate";
+
+/**
+ * Returns the IDs of objects that the stack created in the cloud, without objects that the program
+ * only read.
+ */
+export const idsIn = (resources: readonly StateResource[]): Set<string> =>
+  new Set(
+    resources.flatMap(({ id, type, external }) =>
+      id === undefined || type === association || external === true ? [] : [id],
+    ),
+  );
+
+const credential =
+  /stackadm:identity:ApplicationCredential\$openstack:identity\/applicationCredential:ApplicationCredential::/;
+
+/**
+ * Returns whether the resource is the application credential of a cluster's controllers. False for
+ * other credentials in the user's program.
+ */
+export const isClusterCredential = ({ urn }: StateResource): boolean => credential.test(urn);
+
+/**
+ * Returns the cluster's identity and the name of the cluster's component, if the resource has an
+ * identity; otherwise undefined.
+ */
+export function identityIn({ urn, outputs }: StateResource): [string, string] | undefined {
+  const component = /\$command:local:Command::([^:]*)-identity$/.exec(urn)?.[1];
+  const identity = outputs?.["stdout"];
+  return component !== undefined && typeof identity === "string" && isIdentity(identity)
+    ? [identity, component]
+    : undefined;
+}
+
+/**
+ * Returns the IDs of retained resources, without the clusters' credentials: Keystone tells who owns
+ * a credential, and the flag in the state may come from an earlier run.
+ */
+const retainedIn = (resources: readonly StateResource[]): Set<string> =>
+  idsIn(resources.filter((one) => one.retainOnDelete === true && !isClusterCredential(one)));
+
+/**
+ * Output in which the identity's resource stores the IDs, one per line: the standard error of its
+ * command, which is otherwise empty. The command plugin accepts no additional outputs. The engine
+ * neither compares nor changes this output until it deletes the identity, as the last resource.
+ */
+const place = "stderr";
+const word = "stays: ";
+
+const linesIn = ({ outputs }: StateResource): readonly string[] => {
+  const text = outputs?.[place];
+  return typeof text === "string" ? text.split("\n").filter((line) => line.startsWith(word)) : [];
+};
+
+/**
+ * Returns the IDs of retained objects: from resources in the state, and stored IDs of objects that
+ * the state does not contain any more.
+ */
+export function staysBy(state: StateExport | undefined): Set<string> {
+  const all = state?.deployment.resources ?? [];
+  const owned = idsIn(all);
+  const remembered = all
+    .filter((one) => identityIn(one) !== undefined)
+    .flatMap(linesIn)
+    .map((line) => line.slice(word.length));
+  return new Set([...retainedIn(all), ...remembered.filter((id) => !owned.has(id))]);
+}
+
+/**
+ * Returns a state that stores the IDs of all retained objects; returns the same object if no ID is
+ * missing.
+ */
+export function remembering(state: StateExport): StateExport {
+  const all = state.deployment.resources ?? [];
+  const lines = [...retainedIn(all)].map((id) => word + id);
+  const resources = all.map((one) => {
+    const known = new Set(linesIn(one));
+    if (!identityIn(one) || lines.every((line) => known.has(line))) return one;
+    const text = [...new Set([...known, ...lines])].join("\n");
+    return { ...one, outputs: { ...one.outputs, [place]: text } };
+  });
+  const same = resources.every((one, index) => one === all[index]);
+  return same ? state : { ...state, deployment: { ...state.deployment, resources } };
+}

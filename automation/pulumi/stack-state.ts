@@ -1,0 +1,293 @@
+import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
+import { clusterNameKey, identityKey } from "../../openstack/inventory/ownership.js";
+import { recognised } from "../../base/failures/failure.js";
+import { run } from "../../base/run-command.js";
+import { backendVariable, withoutAttributes } from "./backend.js";
+import { ClusterError } from "./cluster-error.js";
+import { dropEmptyAttributes, readCheckpoint } from "./checkpoint-files.js";
+import { noteEngine } from "./lock-holders.js";
+import { identityIn, idsIn, staysBy } from "./retained-objects.js";
+import type { Workspace } from "./workspace.js";
+
+const resourceSchema = z.looseObject({
+  urn: z.string(),
+  type: z.string(),
+  parent: z.string().optional(),
+  custom: z.boolean().default(false),
+  id: z.string().optional(),
+  protect: z.boolean().optional(),
+  /** Whether the engine only removes the resource from the state instead of deleting it. */
+  retainOnDelete: z.boolean().optional(),
+  /** Whether the resource was only read, as by `Network.get`: the stack does not own the object. */
+  external: z.boolean().optional(),
+  provider: z.string().optional(),
+  inputs: z.record(z.string(), z.unknown()).optional(),
+  outputs: z.record(z.string(), z.unknown()).optional(),
+  dependencies: z.array(z.string()).optional(),
+  propertyDependencies: z.record(z.string(), z.array(z.string()).nullable()).optional(),
+  deletedWith: z.string().optional(),
+  replaceWith: z.array(z.string()).optional(),
+  /** Whether the resource was deleted and its replacement does not exist yet. */
+  pendingReplacement: z.boolean().optional(),
+  /** Whether the resource was replaced and still has to be deleted. */
+  delete: z.boolean().optional(),
+  /** Errors of a resource that was created but is incomplete. */
+  initErrors: z.array(z.string()).optional(),
+  created: z.string().optional(),
+  modified: z.string().optional(),
+});
+export type StateResource = z.infer<typeof resourceSchema>;
+
+const pendingSchema = z.looseObject({ resource: resourceSchema, type: z.string() });
+export type PendingOperation = z.infer<typeof pendingSchema>;
+
+const deploymentSchema = z.looseObject({
+  resources: z.array(resourceSchema).nullish(),
+  pending_operations: z.array(pendingSchema).nullish(),
+});
+
+/**
+ * Output of `pulumi stack export`. While the engine creates the stack, there is no deployment for a
+ * moment.
+ */
+export const exportSchema = z.looseObject({
+  version: z.number(),
+  deployment: deploymentSchema.nullable().transform((deployment) => deployment ?? {}),
+});
+export type StateExport = z.infer<typeof exportSchema>;
+
+export interface StateAccess {
+  readonly workspace: Workspace;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+interface CommandOptions {
+  readonly accept?: readonly number[];
+  readonly input?: string;
+  /** Whether the command takes the stack's lock. If so, a note about its process is written. */
+  readonly locks?: boolean;
+}
+
+/** Runs the Pulumi CLI in the stack's private directory. */
+export async function pulumi(
+  { workspace, env }: StateAccess,
+  args: readonly string[],
+  { locks = false, ...options }: CommandOptions = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  let forget = (): void => undefined;
+  const onStart = (pid: number): void => {
+    if (locks) forget = noteEngine(workspace.directory, pid);
+  };
+  const { directory: cwd, stack } = workspace;
+  const command = [...args, "--non-interactive", "--stack", stack];
+  const running = { cwd, env: withoutAttributes(env), onStart, ...options };
+  const ended = await run("pulumi", command, running).catch((error: unknown): never => {
+    throw unreadable(String(error)) ?? error;
+  });
+  forget();
+  return ended;
+}
+
+/**
+ * Returns the error for a wrong passphrase of the stack's secrets; undefined for other messages.
+ */
+function unreadable(said: string): ClusterError | undefined {
+  const [line = ""] = /\berror: .*/.exec(said) ?? [];
+  const { code, words = "" } = recognised(line, "") ?? {};
+  if (code !== "WRONG_PASSPHRASE") return undefined;
+  return new ClusterError(
+    code,
+    `The secrets of the stack cannot be read: the passphrase is wrong, or none is set (${words}).`,
+  );
+}
+
+/** Returns the stack's state with its secrets encrypted; undefined if the stack does not exist. */
+export async function readState(access: StateAccess): Promise<StateExport | undefined> {
+  const { project, stack } = access.workspace;
+  const place = { backend: access.env[backendVariable] ?? "", project, stack };
+  const kept = exportSchema.safeParse(readCheckpoint(place));
+  if (kept.success) return kept.data;
+  const read = () =>
+    pulumi(access, ["stack", "export"], { accept: [0, 1, 2, 3, 4, 5, 6, 7, 8, 255] });
+  let { code, stdout, stderr } = await read();
+  if (code !== 0 && /\bEOF\s*$/.test(stderr) && dropEmptyAttributes(place) > 0)
+    ({ code, stdout, stderr } = await read());
+  if (code === 0) return exportSchema.parse(JSON.parse(stdout));
+  if (/no stack named/.test(stderr)) return undefined;
+  throw (
+    unreadable(stderr) ??
+    new ClusterError(
+      "FAILED",
+      `The stack's state cannot be read: ${stderr.trim()}`,
+      "Correct the cause and run the same command again; PULUMI_BACKEND_URL names the backend with the state.",
+    )
+  );
+}
+
+/** Writes the state to the backend. Its secrets are encrypted, so no plain text is on disk. */
+export async function writeState(access: StateAccess, state: StateExport): Promise<void> {
+  await pulumi(access, ["stack", "import"], { input: JSON.stringify(state), locks: true });
+}
+
+/** Returns the error for a state that another command has changed meanwhile. */
+export const overtaken = (): ClusterError =>
+  new ClusterError(
+    "STACK_LOCKED",
+    "Another operation changed this stack meanwhile, so the state is left unchanged.",
+    "When that operation has ended, run the same command again: it does the rest.",
+  );
+
+/**
+ * Writes the state that `change` returns for the present state; writes nothing for undefined. The
+ * engine holds the lock only while it writes, after the read. So another run could change the state
+ * in between, but only a run that begins and ends within half a second.
+ */
+export async function changeState(
+  access: StateAccess,
+  change: (now: StateExport | undefined) => StateExport | undefined,
+): Promise<void> {
+  const state = change(await readState(access));
+  if (!state) return;
+  try {
+    await writeState(access, state);
+  } catch (error) {
+    throw /currently locked/.test(String(error)) ? overtaken() : error;
+  }
+}
+
+/**
+ * Returns the state with each resource as `change` returns it. Returns the same object if no
+ * resource differs, or if operations are pending, because an import would delete pending
+ * operations.
+ */
+export function withResources(
+  state: StateExport,
+  change: (one: StateResource) => StateResource,
+): StateExport {
+  const { resources, pending_operations: pending } = state.deployment;
+  const changed = (resources ?? []).map(change);
+  const isSame = changed.every((one, index) => one === resources?.[index]);
+  if (isSame || (pending ?? []).length > 0) return state;
+  return { ...state, deployment: { ...state.deployment, resources: changed } };
+}
+
+/**
+ * Writes the state that `change` returns, unless this is the same object. Returns the new state.
+ */
+export async function rewriteState(
+  access: StateAccess,
+  found: StateExport | undefined,
+  change: (state: StateExport) => StateExport,
+): Promise<StateExport | undefined> {
+  if (!found || change(found) === found) return found;
+  let after: StateExport | undefined;
+  await changeState(access, (now) => {
+    after = now && change(now);
+    return after === now ? undefined : after;
+  });
+  return after;
+}
+
+/**
+ * Returns the IDs of all objects that the stack created in the cloud, without objects that the
+ * program only read.
+ */
+export const ownedIds = (state: StateExport | undefined): Set<string> =>
+  idsIn(state?.deployment.resources ?? []);
+
+/**
+ * Returns whether the stack does not exist, or has neither resources nor pending operations. The
+ * stack itself, components and providers do not count.
+ */
+export const holdsNothing = (state: StateExport | undefined): boolean =>
+  !(state?.deployment.resources ?? []).some(
+    ({ id, type }) => id !== undefined && !type.startsWith("pulumi:"),
+  ) && (state?.deployment.pending_operations ?? []).length === 0;
+
+/**
+ * Returns the identities of the clusters in the state, each with the name of the cluster's
+ * component. An `up` creates the identity before any object that carries it, so the state of an
+ * interrupted first `up` has the identity, too. States of early releases have no identities.
+ */
+export const componentsOf = (state: StateExport | undefined): Map<string, string> =>
+  new Map(
+    (state?.deployment.resources ?? []).flatMap((one) => {
+      const identity = identityIn(one);
+      return identity ? [identity] : [];
+    }),
+  );
+
+export const identitiesOf = (state: StateExport | undefined): Set<string> =>
+  new Set(componentsOf(state).keys());
+
+/**
+ * Returns what belongs to the stack: IDs of objects that it created, IDs of retained objects (even
+ * if these are no longer in the state), and the identities of its clusters.
+ */
+export const heldBy = (state: StateExport | undefined) => ({
+  owned: ownedIds(state),
+  retained: staysBy(state),
+  identities: identitiesOf(state),
+  hasCredential: (state?.deployment.resources ?? []).some(
+    ({ type, id }) =>
+      type === "openstack:identity/applicationCredential:ApplicationCredential" && id !== undefined,
+  ),
+});
+
+const marks = z.looseObject({ [identityKey]: z.string(), [clusterNameKey]: z.string() });
+
+/**
+ * Returns the names of the clusters in the state, from the metadata of their servers, or else from
+ * their components. Returns `otherwise` if the state has no cluster.
+ */
+export function namesIn(state: StateExport | undefined, otherwise: string): string[] {
+  const inCloud = new Map(
+    (state?.deployment.resources ?? []).flatMap(({ inputs }): [string, string][] => {
+      const { success, data } = marks.safeParse(inputs?.["metadata"]);
+      return success ? [[data[identityKey], data[clusterNameKey]]] : [];
+    }),
+  );
+  const names = [...componentsOf(state)].map(([id, component]) => inCloud.get(id) ?? component);
+  return names.length > 0 ? [...new Set(names)] : [otherwise];
+}
+
+const outputsSchema = z.record(z.string(), z.unknown());
+
+/** Form of secret outputs: plain text, for use in this process only, or "[secret]". */
+export type Secrets = "in clear" | "hidden";
+
+export async function readOutputs(
+  access: StateAccess,
+  secrets: Secrets = "in clear",
+): Promise<Record<string, unknown>> {
+  const clear = secrets === "in clear" ? ["--show-secrets"] : [];
+  const { stdout } = await pulumi(access, ["stack", "output", "--json", ...clear]);
+  return outputsSchema.parse(JSON.parse(stdout));
+}
+
+export interface StackOutput {
+  readonly value: unknown;
+  readonly secret: boolean;
+}
+export type StackOutputs = Readonly<Record<string, StackOutput>>;
+
+/**
+ * Returns the stack's outputs, each with whether it contains a secret: then the value differs from
+ * the encrypted value in the state.
+ *
+ * @param held the state, if it was read a moment ago. Default: it is read here
+ */
+export async function readStackOutputs(
+  access: StateAccess,
+  held?: StateExport | Promise<StateExport | undefined>,
+): Promise<StackOutputs> {
+  const [clear, state] = await Promise.all([readOutputs(access), held ?? readState(access)]);
+  const stack = state?.deployment.resources?.find(({ type }) => type === "pulumi:pulumi:Stack");
+  return Object.fromEntries(
+    Object.entries(clear).map(([name, value]) => [
+      name,
+      { value, secret: !isDeepStrictEqual(value, stack?.outputs?.[name]) },
+    ]),
+  );
+}

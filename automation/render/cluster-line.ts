@@ -1,0 +1,28 @@
+import type { CloudPlace, WhichCluster } from "../engine/operation-options.js";
+
+/** Returns the names of the clusters in words: `cluster 'shop'`, `clusters 'shop', 'test'`. */
+export const clusterWords = ({ clusters }: Pick<WhichCluster, "clusters">): string =>
+  `cluster${clusters.length > 1 ? "s" : ""} ${clusters.map((name) => `'${name}'`).join(", ")}`;
+
+export const identityWords = ({
+  identities,
+  held,
+}: Pick<WhichCluster, "identities" | "held">): string => {
+  if (identities.length > 0) return `identity ${identities.join(", ")}`;
+  return held ? "no identity" : "not made yet";
+};
+
+/** Returns cloud, region and project in words. Leaves out an unknown region. */
+export const placeWords = ({ cloud, region, project: { name, id } }: CloudPlace): string =>
+  [
+    `cloud '${cloud}'`,
+    ...(region === "" ? [] : [`region '${region}'`]),
+    `project '${name === "" ? id : name}'`,
+  ].join(", ");
+
+/** Returns one line about the clusters of a command: names, identities and place. */
+export function clusterLine(which: WhichCluster): string {
+  const where = which.place ? ` in ${placeWords(which.place)}` : "";
+  const line = `${clusterWords(which)} (${identityWords(which)})${where}`;
+  return line.replace(/^c/, "C");
+}

@@ -1,0 +1,88 @@
+import { firstToEnd } from "../health/certificate-expiry.js";
+import { phaseFacts, type Phase } from "../pulumi/phases.js";
+import type { PhaseTime } from "../timeline/phase-times.js";
+import type { Check } from "../verify/check.js";
+import type { Verification } from "../verify/verify-cluster.js";
+import { duration } from "./progress-screen.js";
+import { table } from "./table.js";
+
+/** Row of the table of times. */
+export interface TimedPhase {
+  readonly title: string;
+  readonly milliseconds: number;
+  readonly resources?: number;
+}
+
+export const timedPhases = (times: readonly PhaseTime[]): TimedPhase[] =>
+  times.map(({ phase, startedAt, endedAt, resources }) => ({
+    title: phaseFacts[phase satisfies Phase].title,
+    milliseconds: endedAt - startedAt,
+    resources,
+  }));
+
+const dash = (text: string): string => (text === "" ? "-" : text);
+
+/** Returns the table of nodes, and a line about the certificate that expires first. */
+export function nodesTable({ nodes }: Pick<Verification, "nodes">): string {
+  const first = firstToEnd(nodes);
+  const lines = table(
+    ["NODE", "ROLE", "VERSION", "ADDRESS", "EXTERNAL", "ZONE", "READY"],
+    nodes.map((node) => [
+      node.name,
+      node.role,
+      node.version,
+      dash(node.internalAddress),
+      dash(node.externalAddress),
+      dash(node.zone),
+      node.ready ? "yes" : `no: ${node.reason}`,
+    ]),
+  );
+  return first === undefined ? lines : `${lines}\n${first}`;
+}
+
+const rowsOf = (checks: readonly Check[]): string[][] =>
+  checks.map(({ name, where, ok, answer }) => [name, where, ok ? answer : `FAILED: ${answer}`]);
+
+/** Returns the table of the checks on machines. */
+export const machinesTable = ({ machines }: Pick<Verification, "machines">): string =>
+  table(["ASKED", "MACHINE", "ANSWER"], rowsOf(machines));
+
+export const checksTable = ({
+  services,
+  claims,
+}: Pick<Verification, "services" | "claims">): string =>
+  table(["SAMPLE", "WHERE", "ANSWER"], rowsOf([...services, ...claims]));
+
+/** Returns the results of a verification: a table each for nodes, machines and samples. */
+export const tablesOf = (seen: Verification): string[] => [
+  nodesTable(seen),
+  ...(seen.machines.length > 0 ? [machinesTable(seen)] : []),
+  ...(seen.services.length + seen.claims.length > 0 ? [checksTable(seen)] : []),
+];
+
+export function timesTable(phases: readonly TimedPhase[], total: number): string {
+  const rows = phases.map(({ title, milliseconds, resources }) => [
+    title,
+    duration(milliseconds),
+    resources === undefined ? "" : String(resources),
+  ]);
+  return table(["PHASE", "TOOK", "RESOURCES"], [...rows, ["In all", duration(total), ""]]);
+}
+
+/** Returns three commands to run next, and advice about kubectl if there is any. */
+export function nextCommands(
+  stack: string,
+  kubeconfig: string,
+  { onLab, advice }: { readonly onLab: boolean; readonly advice?: string },
+): string {
+  const other = stack === "dev" ? "" : ` --stack ${stack}`;
+  const commands = [
+    [`KUBECONFIG=${kubeconfig} kubectl get pods -A`, "list the pods"],
+    [`npx stackadm destroy${other}`, "destroy the cluster"],
+    onLab
+      ? ["npx stackadm lab down", "destroy the lab with everything in it"]
+      : [`npx stackadm status${other}`, "show how the cluster is"],
+  ];
+  const next = table(["NEXT", ""], commands);
+  return advice === undefined ? next : `${next}\n! ${advice}`;
+}

@@ -1,0 +1,300 @@
+import { bounds, Wait, type DeleteOptions } from "../../openstack/inventory/wait-until-unused.js";
+import type { CloudClient } from "../../openstack/client/cloud-client.js";
+import { readBalancer, type CloudObject } from "../../openstack/inventory/inventory.js";
+import { deleteObject } from "../../openstack/inventory/marked-objects.js";
+import { ownershipOf } from "../../openstack/inventory/ownership.js";
+import { needsApi } from "../pulumi/needs-api.js";
+import { ClusterError } from "../pulumi/cluster-error.js";
+import { hasPending } from "../pulumi/run-history.js";
+import { withoutThose } from "../pulumi/prune-state.js";
+import { madeHere } from "../guards/cloud-location.js";
+import type { PlanRow } from "../pulumi/preview-rows.js";
+import { clearRecord } from "./undo-pending-creates.js";
+import { text } from "../pulumi/pending-operations.js";
+import type { Run } from "../engine/operation-context.js";
+import { readProviders } from "../engine/cluster-providers.js";
+import {
+  identitiesOf,
+  overtaken,
+  readState,
+  type StateExport,
+  type StateResource,
+} from "../pulumi/stack-state.js";
+import { parseUrn, shortType } from "../pulumi/urn.js";
+
+/*
+ * Octavia refuses every request for a load balancer in ERROR, except the deletion with all its
+ * parts. OpenStack's provider changes single parts, and fails if the load balancer is gone; a
+ * refresh shows neither problem. So this file deletes such load balancers, and removes them from
+ * the state, before the engine runs (docs/decisions/0019-repair.md).
+ */
+
+const balancerType = "openstack:loadbalancer/loadBalancer:LoadBalancer";
+/** Properties by which a part refers to the object that contains it. */
+const owners = ["loadbalancerId", "listenerId", "poolId", "l7policyId"] as const;
+
+/** Returns the load balancers with these IDs and all their parts. Pure. */
+export function withParts(
+  { deployment }: Pick<StateExport, "deployment">,
+  balancers: ReadonlySet<string>,
+): ReadonlySet<StateResource> {
+  const all = (deployment.resources ?? []).filter(({ type }) =>
+    type.startsWith("openstack:loadbalancer/"),
+  );
+  const ids = new Set(balancers);
+  const found = new Set(all.filter(({ type, id }) => type === balancerType && ids.has(id ?? "")));
+  const isIn = ({ inputs, outputs }: StateResource): boolean =>
+    owners.some((key) =>
+      [inputs, outputs].some((properties) => ids.has(text(properties?.[key]) ?? "")),
+    );
+  for (let before = -1; before < found.size;) {
+    before = found.size;
+    for (const one of all.filter((part) => part.type !== balancerType && isIn(part))) {
+      found.add(one);
+      if (one.id !== undefined) ids.add(one.id);
+    }
+  }
+  return found;
+}
+
+/**
+ * Condition of a load balancer. `theirs`: in ERROR, but must not be deleted. `going`: Octavia
+ * deletes it. `busy`: Octavia creates or changes it.
+ */
+type Fate = "well" | "failed" | "theirs" | "gone" | "going" | "busy";
+
+/** Returns the condition of a load balancer. Pure. */
+export function fateOf(
+  { protect, retainOnDelete }: Pick<StateResource, "protect" | "retainOnDelete">,
+  found: CloudObject | undefined,
+  identities: ReadonlySet<string>,
+): Fate {
+  if (!found) return "gone";
+  if (found.status === "PENDING_DELETE") return "going";
+  if (found.status.startsWith("PENDING_")) return "busy";
+  if (found.status !== "ERROR") return "well";
+  const isOurs = identities.has(ownershipOf(found)?.mark.identity ?? "");
+  return isOurs && protect !== true && retainOnDelete !== true ? "failed" : "theirs";
+}
+
+/** Load balancer that the state contains. */
+interface Seen {
+  readonly id: string;
+  /** Resource in the state. */
+  readonly held: StateResource;
+  /** Name for messages. */
+  readonly what: string;
+  readonly fate: Fate;
+  /** Object in the cloud. Absent: the load balancer is gone. */
+  readonly found?: CloudObject | undefined;
+}
+
+/**
+ * Returns the load balancers that the state records for the environment's cloud, each with the
+ * condition that Octavia reports.
+ */
+async function lookAt(run: Run, state: StateExport | undefined, within?: number): Promise<Seen[]> {
+  // A load balancer that is being replaced is already deleted, with its parts.
+  const held = madeHere(state).filter(
+    ({ type, id, pendingReplacement }) =>
+      type === balancerType && id !== undefined && pendingReplacement !== true,
+  );
+  if (held.length === 0) return [];
+  const [cloud, identities] = [await run.cloud(), identitiesOf(state)];
+  const seen = held.map(async (one): Promise<Seen> => {
+    const { id = "", outputs } = one;
+    const found = await readBalancer(cloud, id, within);
+    const what = `load balancer '${found?.name ?? text(outputs?.["name"]) ?? ""}' (${id})`;
+    return { id, held: one, what, fate: fateOf(one, found, identities), found };
+  });
+  return Promise.all(seen);
+}
+
+/** Like `lookAt`, but returns none if Octavia cannot be asked: later steps report the error. */
+const lookFirst = (run: Run, state: StateExport | undefined, within?: number): Promise<Seen[]> =>
+  lookAt(run, state, within).catch(() => []);
+
+/** Milliseconds that an `up` waits for Octavia's answer about each load balancer. */
+const glance = 5_000;
+
+const inError = "is in ERROR, and Octavia changes no load balancer in ERROR";
+
+/** Returns the message for a load balancer that the user has to delete, and the command. */
+function theirs({ id, what }: Seen): { readonly sentence: string; readonly hint: string } {
+  return {
+    sentence: `The ${what} ${inError}. It is not deleted: it does not carry the cluster's identity, or the program keeps it (retainOnDelete).`,
+    hint: `Delete it with \`openstack loadbalancer delete --cascade ${id}\`, then run the same command again.`,
+  };
+}
+
+function tellTheirs(run: Run, seen: readonly Seen[]): void {
+  for (const one of seen.filter(({ fate }) => fate === "theirs")) {
+    const { sentence, hint } = theirs(one);
+    run.note(`! ${sentence} ${hint}`);
+  }
+}
+
+/**
+ * Throws if the engine would delete parts of a load balancer in ERROR that must not be deleted: the
+ * engine would fail after a quarter of an hour, with half of the machines deleted.
+ */
+function refuseTheirs(seen: readonly Seen[], state: StateExport | undefined): void {
+  const isStuck = ({ id, held }: Seen): boolean =>
+    state !== undefined &&
+    held.retainOnDelete !== true &&
+    [...withParts(state, new Set([id]))].some(
+      (part) => part.type !== balancerType && part.retainOnDelete !== true,
+    );
+  const one = seen.find((theirs) => theirs.fate === "theirs" && isStuck(theirs));
+  if (!one) return;
+  const { sentence, hint } = theirs(one);
+  throw new ClusterError("LOAD_BALANCER_ERROR", sentence, hint);
+}
+
+const plans: Readonly<Partial<Record<Fate, string>>> = {
+  failed: `${inError}: \`npx stackadm up\` deletes and recreates it.`,
+  gone: "no longer exists: `npx stackadm up` recreates it.",
+  going: "is being deleted: `npx stackadm up` recreates it.",
+};
+
+/** Reports broken load balancers, and returns a plan row for each one that `up` recreates. */
+export async function tellBalancers(
+  run: Run,
+  state: StateExport | undefined,
+): Promise<readonly PlanRow[]> {
+  const seen = await lookFirst(run, state);
+  tellTheirs(run, seen);
+  const rows = seen.map(({ held, what, fate }) => {
+    const plan = plans[fate];
+    if (plan === undefined) return [];
+    run.note(`! The ${what} ${plan}`);
+    const { name, type } = parseUrn(held.urn);
+    const operation = fate === "failed" ? "replace" : "create";
+    return [{ operation, type: shortType(type), name }];
+  });
+  return rows.flat();
+}
+
+/** Waits until Octavia has finished its work on the load balancer; throws after the time limit. */
+export async function untilDone(
+  cloud: CloudClient,
+  { id, what }: Pick<Seen, "id" | "what">,
+  options: DeleteOptions = {},
+): Promise<void> {
+  const wait = new Wait({ what, bound: bounds.balancer }, options);
+  for (;;) {
+    options.signal?.throwIfAborted();
+    const status = (await readBalancer(cloud, id))?.status ?? "";
+    if (!status.startsWith("PENDING_")) return;
+    if (wait.isOver)
+      throw new ClusterError(
+        "LOAD_BALANCER_ERROR",
+        `The ${what} is still in ${status}, and Octavia neither changes nor deletes a load balancer in this status.`,
+        "Ask the cloud's operator to set it to ERROR, then run the same command again: it deletes the load balancer.",
+      );
+    await wait.pause(`its status is ${status}`);
+  }
+}
+
+/** `up` recreates a broken load balancer; `destroy` deletes it. */
+type Purpose = "up" | "destroy";
+
+const sayings = {
+  up: {
+    failed: `${inError}: this run deletes it with everything in it and recreates it. Until then nothing answers at its address.`,
+    gone: "no longer exists: this run recreates it with everything in it.",
+  },
+  destroy: {
+    failed: `${inError}: this run deletes it with everything in it.`,
+    gone: "no longer exists, nor does anything that was in it.",
+  },
+} as const satisfies Readonly<Record<Purpose, Readonly<Record<"failed" | "gone", string>>>>;
+
+/** Returns what happens to the address of a load balancer that is created again. Pure. */
+function addressAfter({ inputs, outputs }: StateResource, purpose: Purpose): string {
+  const isKept = ["vipPortId", "vipAddress"].some((key) => text(inputs?.[key]) !== undefined);
+  if (isKept || purpose === "destroy") return "";
+  const address = text(outputs?.["vipAddress"]);
+  const now = address === undefined ? "" : ` than ${address}`;
+  return ` It has no separate port, so it may get another address${now}.`;
+}
+
+/** Returns options that report each wait to the user and stop at the signal. */
+const patienceOf = (run: Run, signal: AbortSignal | undefined): DeleteOptions => ({
+  signal,
+  onWait: (said) => {
+    run.note(said);
+  },
+});
+
+/** Deletes load balancers in ERROR, and returns the new state. The caller holds the lock. */
+async function clear(run: Run, before: StateExport, purpose: Purpose, signal: AbortSignal) {
+  // An import would delete the pending operations, which the next run has to repair.
+  if (hasPending(before)) throw overtaken();
+  const seen = await lookAt(run, before);
+  const broken = seen.flatMap(({ fate, ...one }) =>
+    fate === "failed" || fate === "gone" ? [{ ...one, fate }] : [],
+  );
+  for (const { what, fate, held } of broken)
+    run.note(`The ${what} ${sayings[purpose][fate]}${addressAfter(held, purpose)}`);
+  const cloud = await run.cloud();
+  const options = patienceOf(run, signal);
+  for (const { found } of broken) if (found) await deleteObject(cloud, found, options);
+  const going = withParts(before, new Set(broken.map(({ id }) => id)));
+  const { state } = withoutThose(before, (one) => going.has(one));
+  return { before, state };
+}
+
+/**
+ * Destroys the resources that need the clusters' APIs, while the load balancers still forward to
+ * these APIs. Skips resources with `deletedWith`: in a destroy without their server as a target,
+ * the engine would delete each of these resources separately.
+ */
+async function settleFirst(run: Run, state: StateExport): Promise<void> {
+  const isOfApi = needsApi(new Set(await readProviders(run.access)));
+  const target = (state.deployment.resources ?? [])
+    .filter((one) => isOfApi(one) && one.deletedWith === undefined)
+    .map(({ urn }) => urn);
+  if (target.length > 0) await run.engine("destroy", { exists: true, target });
+}
+
+export interface MendOptions {
+  readonly purpose: Purpose;
+  /** Throws if the user has not agreed to this state. Default: no check. */
+  readonly requireAgreed?: (state: StateExport | undefined) => void;
+}
+
+/**
+ * Deletes load balancers in ERROR while it holds the stack's lock, and removes these and missing
+ * load balancers from the state. First waits for load balancers in deletion; a destroy also waits
+ * for busy ones. Returns the new state, and whether it differs.
+ */
+export async function mendBalancers(
+  run: Run,
+  state: StateExport | undefined,
+  { purpose, requireAgreed }: MendOptions,
+): Promise<{ readonly state: StateExport | undefined; readonly mended: boolean }> {
+  const isWaitedFor = ({ fate }: Seen): boolean =>
+    fate === "going" || (fate === "busy" && purpose === "destroy");
+  let seen = await lookFirst(run, state, purpose === "up" ? glance : undefined);
+  if (seen.some(isWaitedFor)) {
+    if (purpose === "up") run.stage("repair");
+    const [cloud, options] = [await run.cloud(), patienceOf(run, run.options.signal)];
+    await Promise.all(seen.filter(isWaitedFor).map((one) => untilDone(cloud, one, options)));
+    seen = await lookFirst(run, state);
+  }
+  if (purpose === "destroy") refuseTheirs(seen, state);
+  else tellTheirs(run, seen);
+  const isBroken = ({ fate }: Seen): boolean => fate === "failed" || fate === "gone";
+  if (!state || !seen.some(isBroken)) return { state, mended: false };
+  if (purpose === "up") run.stage("repair");
+  else if (seen.some(({ fate }) => fate === "failed")) await settleFirst(run, state);
+  const cleared = await run.hold(async (signal) => {
+    const now = await readState(run.access);
+    requireAgreed?.(now);
+    return now && clear(run, now, purpose, signal);
+  });
+  if (!cleared) return { state: undefined, mended: true };
+  await clearRecord(run.access, cleared);
+  return { state: cleared.state, mended: true };
+}

@@ -1,0 +1,51 @@
+import { ClusterError } from "../pulumi/cluster-error.js";
+import { collecting } from "../pulumi/events.js";
+import { tellBalancers } from "./broken-load-balancers.js";
+import { passOver } from "../guards/foreign-credentials.js";
+import { planRows, type PlanRow } from "../pulumi/preview-rows.js";
+import { takenOver } from "../guards/plugin-conversion.js";
+import { isInterrupted } from "./undo-pending-creates.js";
+import { Run } from "../engine/operation-context.js";
+import type { StateExport } from "../pulumi/stack-state.js";
+
+/** Number of rows in the message; `preview` shows all. */
+const shown = 12;
+
+/** Returns the error for planned changes where none was expected. */
+export function unexpectedChanges(plan: readonly PlanRow[]): ClusterError {
+  const lines = plan
+    .slice(0, shown)
+    .map(({ operation, type, name }) => `${operation} ${type} '${name}'`);
+  const more = plan.length > shown ? [`and ${plan.length - shown} more`] : [];
+  return new ClusterError(
+    "UNEXPECTED_CHANGES",
+    `No change was expected, but \`up\` would change:\n${[...lines, ...more].map((line) => `  ${line}`).join("\n")}`,
+  );
+}
+
+/** Returns the error for a planned repair where no change was expected. */
+export const unexpectedRepair = (what: string): ClusterError =>
+  new ClusterError("UNEXPECTED_CHANGES", `No change was expected, but \`up\` would ${what}.`);
+
+/**
+ * Throws if `up` would repair or change anything. Pulumi's own option `expectNoChanges` applies the
+ * changes first and fails afterwards.
+ */
+export async function requireNoChanges(run: Run, state: StateExport | undefined): Promise<void> {
+  if (state && isInterrupted(state))
+    throw unexpectedRepair("first repair what an interrupted run left");
+  const { signal, killSignal, refresh, parallel, settings } = run.options;
+  const { events, onEvent } = collecting({});
+  const balancers = await tellBalancers(run, state);
+  run.stage("preflight", "whether anything would change");
+  const looking = new Run(run.service, run.stack, {
+    ...{ signal, killSignal, refresh, parallel, settings, onEvent },
+  });
+  try {
+    await looking.engine("preview", await passOver(looking, state));
+  } finally {
+    looking.close();
+  }
+  const plan = planRows(events, balancers, takenOver(run, state));
+  if (plan.length > 0) throw unexpectedChanges(plan);
+}

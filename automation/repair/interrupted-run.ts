@@ -1,0 +1,146 @@
+import { takeShown } from "../../openstack/inventory/inventory.js";
+import { ClusterError } from "../pulumi/cluster-error.js";
+import type { Stage } from "../engine/operation-options.js";
+import { requireNewest } from "./outdated-state.js";
+import {
+  clearRecord,
+  concernsCloud,
+  isInterrupted,
+  recover,
+  type RecoveryTools,
+} from "./undo-pending-creates.js";
+import { recoverySteps, whatOf } from "../pulumi/pending-operations.js";
+import type { Run } from "../engine/operation-context.js";
+import type { PlanRow } from "../pulumi/preview-rows.js";
+import { readState, type PendingOperation, type StateExport } from "../pulumi/stack-state.js";
+import { isScript } from "../engine/interrupted-scripts.js";
+import { parseUrn, shortType } from "../pulumi/urn.js";
+
+export interface Repaired {
+  readonly state: StateExport | undefined;
+  /** State before the repair. Absent: nothing was repaired. */
+  readonly interrupted?: StateExport;
+  /** Whether load balancers were deleted or removed from the state. @default false */
+  readonly mended?: boolean;
+}
+
+/**
+ * Undoes the pending operations of a killed engine while it holds the stack's lock.
+ *
+ * @param stage stage in which the repair is reported
+ * @param newest whether to refuse an outdated state; false for a destroy, which deletes everything
+ */
+export async function repair(
+  run: Run,
+  found: StateExport | undefined,
+  { stage, newest }: { readonly stage: Stage; readonly newest: boolean },
+): Promise<Repaired> {
+  if (!found || !isInterrupted(found)) return { state: found };
+  run.stage(stage);
+  const recovered = await run.hold(async (signal) => {
+    // Another command may have repaired the state before this one got the lock.
+    const now = await readState(run.access);
+    if (!now || !isInterrupted(now)) return { state: now };
+    if (newest && concernsCloud(now)) {
+      // Hidden objects cannot prove that the state is outdated.
+      const { objects } = await takeShown(await run.cloud());
+      await requireNewest(run.access, now, objects);
+    }
+    return recover(run.access, now, () => toolsOf(run, signal));
+  });
+  if (!("before" in recovered)) return { state: recovered.state };
+  await clearRecord(run.access, recovered);
+  run.note(
+    `An earlier run was interrupted; repaired what it left: ${recovered.cleared.join(", ")}.`,
+  );
+  return { state: recovered.state, interrupted: recovered.before };
+}
+
+/**
+ * Deletes objects whose create request got no answer, if the cloud has created them. Runs after a
+ * failed `up`. The engine forgets such creates, so the next run could not know about these objects.
+ * If the deletion fails, reports the error and does not throw.
+ */
+export async function undoUndecided(run: Run): Promise<void> {
+  const creates = run.undecided.creates();
+  if (creates.length === 0) return;
+  /**
+   * Returns the state with these creates as pending operations, except creates of resources that
+   * the state already contains as incomplete. Undefined if none is left.
+   */
+  const undecided = async (): Promise<StateExport | undefined> => {
+    const state = await readState(run.access);
+    const held = new Set((state?.deployment.resources ?? []).map(({ urn }) => urn));
+    const pending = creates.flatMap(({ operation, replaces }) =>
+      replaces || !held.has(operation.resource.urn) ? [operation] : [],
+    );
+    if (!state || pending.length === 0) return undefined;
+    return { ...state, deployment: { ...state.deployment, pending_operations: pending } };
+  };
+  try {
+    if (!(await undecided())) return;
+    const work = async (signal: AbortSignal): Promise<void> => {
+      const state = await undecided();
+      const during = { from: run.began, to: Date.now() };
+      if (state) await recover(run.access, state, () => toolsOf(run, signal), during);
+    };
+    // The run may have failed because it was stopped; only a second stop (`killSignal`) ends this
+    // work.
+    await run.hold(work, { stop: run.options.killSignal });
+  } catch (error) {
+    const names = creates.map(({ operation }) => whatOf(operation.resource.urn)).join(", ");
+    run.note(
+      `Whether the cloud created ${names} is unknown (${error instanceof Error ? error.message : String(error)}); the next \`npx stackadm up\` looks for it.`,
+    );
+  }
+}
+
+/** Returns the tools for a repair. The caller holds the stack's lock. */
+export const toolsOf = async (run: Run, signal: AbortSignal): Promise<RecoveryTools> => ({
+  cloud: await run.cloud(),
+  note: (text) => {
+    run.note(text);
+  },
+  signal,
+});
+
+const undecidedIn = (pending: readonly PendingOperation[]): string =>
+  `An interrupted run left these operations unfinished: ${recoverySteps(pending)
+    .map(({ what }) => what)
+    .join(", ")}`;
+
+/** Adds to a plan what `up` repairs before the engine starts, and reports it. */
+export function withRepairs(
+  run: Run,
+  state: StateExport | undefined,
+  plan: readonly PlanRow[],
+): PlanRow[] {
+  const pending = state?.deployment.pending_operations ?? [];
+  if (pending.length > 0) run.note(`${undecidedIn(pending)}. \`up\` repairs them first.`);
+  const repairs = pending.map(({ resource: { urn, type } }) => ({
+    ...{ operation: "repair", type: shortType(type), name: parseUrn(urn).name },
+  }));
+  const isPlanned = (row: PlanRow): boolean =>
+    plan.some(({ type, name }) => type === row.type && name === row.name);
+  return [...repairs.filter((row) => !isPlanned(row)), ...plan];
+}
+
+/**
+ * Reports the pending operations that the next `up` would repair. Changes nothing. Throws if a
+ * refresh would delete information that the repair needs. A refresh keeps pending creates, but
+ * deletes pending updates, and overwrites the time of the kill, by which the repair detects an
+ * outdated state.
+ */
+export function tellRepair(run: Run, state: StateExport | undefined): void {
+  const pending = state?.deployment.pending_operations ?? [];
+  if (!state || pending.length === 0) return;
+  const said = undecidedIn(pending);
+  const isStopped = pending.some(({ type, resource }) => type === "updating" && isScript(resource));
+  if (isStopped || concernsCloud(state))
+    throw new ClusterError(
+      "FAILED",
+      `${said}. A refresh would lose ${isStopped ? "which scripts did not finish" : "the time of the interruption"}, so nothing was changed.`,
+      "Run `npx stackadm up`, which repairs them; add --refresh to also read the real state.",
+    );
+  run.note(`${said}. They are left unchanged now: \`npx stackadm up\` repairs them.`);
+}

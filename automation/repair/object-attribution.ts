@@ -1,0 +1,166 @@
+import type { CloudObject, Kind } from "../../openstack/inventory/inventory.js";
+import { hasData, ownershipOf } from "../../openstack/inventory/ownership.js";
+import { fallsInto, type Stretch } from "../pulumi/run-history.js";
+
+/*
+ * Decides who owns an object that a run of this stack may have created without recording it in the
+ * state. For servers without a pending operation, unrecorded-servers.ts decides
+ * (docs/decisions/0019-repair.md). Pure.
+ */
+
+/** Facts about a stack whose earlier run is examined. */
+export interface Known {
+  /** IDs of everything in the state. */
+  readonly owned: ReadonlySet<string>;
+  /** Identities of the clusters in the state. */
+  readonly identities: ReadonlySet<string>;
+  /** IDs of objects with `retainOnDelete`, even if these are no longer in the state. */
+  readonly retained: ReadonlySet<string>;
+  /** Periods of runs whose results may be missing in the state. */
+  readonly unsettled: readonly Stretch[];
+}
+
+/**
+ * Decision about an object. `held`: it is in the state, or retained. `left behind`: a run created
+ * it without recording it in the state. `another's`: it has the identity of another cluster.
+ * `unproven`: its owner is unknown. Only objects that are `left behind` are ever deleted.
+ */
+export type Verdict =
+  | { readonly is: "held" | "left behind" | "another's" }
+  | { readonly is: "unproven"; readonly because: string };
+
+/**
+ * Parents and creation time of an object without an identity of a cluster. Parents are absent if
+ * no parent tells which cluster owns the object.
+ */
+export interface Unmarked {
+  readonly parents?: readonly string[];
+  readonly created: string;
+}
+
+export const unproven = (because: string): Verdict => ({ is: "unproven", because });
+
+/**
+ * Decides by the creation time: `left behind` if it is in one of the periods, or else `unproven`.
+ *
+ * @param clocks milliseconds by which clocks may differ. Default: one minute
+ */
+export function verdictByTime(
+  created: string,
+  unsettled: readonly Stretch[],
+  clocks?: number,
+): Verdict {
+  if (created === "") return unproven("the cloud does not report when it was created");
+  return fallsInto(created, unsettled, clocks)
+    ? { is: "left behind" }
+    : unproven("it was perhaps not created during such a run");
+}
+
+/**
+ * Decides about an object without an identity. `left behind`: all its parents are in the state, and
+ * its creation time falls into a run whose results may be missing in the state.
+ */
+export function verdictOnUnmarked(
+  { parents, created }: Unmarked,
+  { owned, unsettled }: Known,
+): Verdict {
+  if (parents === undefined) return unproven("nothing on it names its owner");
+  if (!parents.every((parent) => parent !== "" && owned.has(parent)))
+    return unproven("none of its parents is in the state");
+  return verdictByTime(created, unsettled);
+}
+
+/**
+ * Functions that return an object's parents, for kinds to which earlier releases added the identity
+ * only by a second request. Without this request, the object has no identity.
+ */
+const parentsOf: Readonly<Partial<Record<Kind, (object: CloudObject) => readonly string[]>>> = {
+  subnet: ({ network }) => [network],
+  port: ({ network }) => [network],
+};
+
+/** Returns whether the object is in the state, or is retained and no longer in the state. */
+const isKnown = (
+  { id }: CloudObject,
+  { owned, retained }: Pick<Known, "owned" | "retained">,
+): boolean => owned.has(id) || retained.has(id);
+
+/**
+ * Returns whether the object is a server or a server's port. Such an object may belong to a running
+ * cluster, and be missing in an outdated state.
+ */
+const isOfMachine = ({ kind, owner }: CloudObject): boolean =>
+  kind === "server" || (kind === "port" && owner.startsWith("compute:"));
+
+/**
+ * Returns the periods in which a run may have created the object. A user may have copied a volume
+ * or snapshot shortly before or after a run, so only certain periods (without `atMost`) count for
+ * these kinds.
+ */
+const whenOf = (object: CloudObject, { unsettled }: Known): readonly Stretch[] =>
+  hasData(object) ? unsettled.filter(({ atMost }) => atMost !== true) : unsettled;
+
+/**
+ * Decides about an object with the name of an object that an interrupted run was creating. For most
+ * kinds, an identity from the state is enough for `left behind`. Servers, their ports, volumes and
+ * snapshots must also have been created in one of the periods. For volumes and snapshots, no
+ * difference of clocks is allowed, because a user's copy has the same identity.
+ */
+export function verdictOn(object: CloudObject, known: Known): Verdict {
+  const { created, kind } = object;
+  if (isKnown(object, known)) return { is: "held" };
+  const mark = ownershipOf(object)?.mark;
+  if (mark && !known.identities.has(mark.identity)) return { is: "another's" };
+  const unsettled = whenOf(object, known);
+  if (!mark) {
+    const parents = parentsOf[kind]?.(object);
+    return verdictOnUnmarked({ ...(parents && { parents }), created }, { ...known, unsettled });
+  }
+  if (hasData(object)) return verdictByTime(created, unsettled, 0);
+  return isOfMachine(object) ? verdictByTime(created, unsettled) : { is: "left behind" };
+}
+
+/**
+ * Returns whether the program created the object for one of the stack's clusters, but the state
+ * does not contain it: the engine forgets a create that failed. The object's identity proves the
+ * cluster. False for volumes and snapshots, and for objects of the cluster's controllers, which are
+ * in no state.
+ */
+export function isLost(
+  object: CloudObject,
+  known: Pick<Known, "owned" | "retained" | "identities">,
+): boolean {
+  const ownership = ownershipOf(object);
+  return (
+    ownership?.claim === "marked by stackadm" &&
+    known.identities.has(ownership.mark.identity) &&
+    !isKnown(object, known) &&
+    !hasData(object)
+  );
+}
+
+/**
+ * Returns whether the object is a subnet in a network of the state, and a destroy failed. A destroy
+ * may remove a subnet from the state before it deletes the subnet.
+ */
+const isForgotten = ({ kind, network }: CloudObject, { owned, unsettled }: Known): boolean =>
+  kind === "subnet" && owned.has(network) && unsettled.some(({ destroyed }) => destroyed === true);
+
+/**
+ * Decides about an object for which `isLost` is true. No pending operation names the object, and
+ * the state may be outdated. So the object must also have been created in one of the periods.
+ */
+export function verdictOnLost(object: CloudObject, known: Known): Verdict {
+  if (isOfMachine(object)) return unproven("it belongs to a machine that may be running");
+  if (isForgotten(object, known)) return { is: "left behind" };
+  return verdictOnUnmarked({ parents: [], created: object.created }, known);
+}
+
+/**
+ * Returns whether a destroy keeps the object even if it has the cluster's identity: it is retained,
+ * or it is a volume or snapshot that is not in the state.
+ */
+export const isSpared = (
+  object: CloudObject,
+  { owned, retained }: Pick<Known, "owned" | "retained">,
+): boolean => retained.has(object.id) || (hasData(object) && !owned.has(object.id));

@@ -1,0 +1,142 @@
+import type { CloudObject } from "../../openstack/inventory/inventory.js";
+import { ownershipOf } from "../../openstack/inventory/ownership.js";
+import { ClusterError } from "../pulumi/cluster-error.js";
+import {
+  beginningOf,
+  longest,
+  runsOf,
+  slack,
+  writtenAt,
+  type History,
+  type Runs,
+} from "../pulumi/run-history.js";
+import { boring } from "../pulumi/events.js";
+import { isLost, type Known } from "./object-attribution.js";
+import { isTheOne, kindOfType } from "../pulumi/pending-operations.js";
+import { heldBy, type StateAccess, type StateExport } from "../pulumi/stack-state.js";
+
+/*
+ * Checks whether a state with pending operations is outdated: a copy from the middle of a run,
+ * which was restored after this run had finished. The objects that the copy lacks then belong to a
+ * running cluster. An object or a run that is newer than the state proves that the state is
+ * outdated.
+ */
+
+/** Returns whether a pending operation of the state may have created the object. */
+const isPending = (object: CloudObject, { deployment }: StateExport): boolean =>
+  (deployment.pending_operations ?? []).some(
+    ({ resource }) => kindOfType[resource.type] === object.kind && isTheOne(object, resource),
+  );
+
+/**
+ * Returns whether the killed run had not yet created an object in Kubernetes, so that no controller
+ * could be active.
+ */
+function wasBeforeControllers({ deployment }: StateExport): boolean {
+  const pending = deployment.pending_operations ?? [];
+  const all = [...(deployment.resources ?? []), ...pending.map(({ resource }) => resource)];
+  return (
+    pending.some(({ type }) => type === "creating") &&
+    !all.some(({ type }) => type.startsWith("kubernetes:"))
+  );
+}
+
+/** Returns whether a controller of one of the stack's clusters created the object. */
+const isOfControllers = (
+  object: CloudObject,
+  { identities }: Pick<Known, "identities">,
+): boolean => {
+  const ownership = ownershipOf(object);
+  return (
+    ownership !== undefined &&
+    ownership.claim !== "marked by stackadm" &&
+    identities.has(ownership.mark.identity)
+  );
+};
+
+/**
+ * Returns when the state was written, in milliseconds since 1970, or the newest time of a resource
+ * in the state if this is later: another machine with another clock may have created the resource.
+ */
+function newestIn(state: StateExport): number | undefined {
+  const written = writtenAt(state);
+  const times = (state.deployment.resources ?? []).flatMap(({ created = "", modified = "" }) =>
+    [created, modified].map((time) => Date.parse(time)).filter((time) => time > 0),
+  );
+  return written && Math.max(written, ...times);
+}
+
+/**
+ * Returns whether a run changed resources. A run without changes proves nothing about the age of
+ * the state.
+ */
+const hasChanged = ({ kind, resourceChanges }: History[number]): boolean =>
+  kind === "update" &&
+  Object.entries(resourceChanges ?? { something: 1 }).some(
+    ([what, count]) => !boring.has(what) && count > 0,
+  );
+
+/**
+ * Returns an object that controllers created after the last run in the history, although the killed
+ * run had not started any. An older object may come from an earlier cluster.
+ */
+function madeByControllers(
+  state: StateExport,
+  { history }: Runs,
+  objects: readonly CloudObject[],
+): CloudObject | undefined {
+  if (!wasBeforeControllers(state)) return undefined;
+  const since = history.find(({ kind }) => kind !== "refresh")?.endTime ?? beginningOf(state);
+  const held = heldBy(state);
+  return objects.find(
+    (one) =>
+      isOfControllers(one, held) && Date.parse(one.created) > Date.parse(since ?? "1970-01-01"),
+  );
+}
+
+/**
+ * Returns a text for the user that states why the state is outdated; undefined if nothing proves
+ * that. Pure.
+ */
+export function cameLater(
+  state: StateExport,
+  runs: Runs,
+  objects: readonly CloudObject[],
+): string | undefined {
+  const newest = newestIn(state);
+  if (newest === undefined) return undefined;
+  const isLater = (time: number, more = 0): boolean => time > newest + slack + more;
+  const at = (time: number): string => new Date(time).toISOString();
+  const ours = runs.begun && (runs.begun.to ?? runs.begun.from);
+  if (ours !== undefined && isLater(ours)) return `an \`up\` on this machine ran at ${at(ours)}`;
+  const ended = Date.parse(runs.history.find(hasChanged)?.endTime ?? "");
+  if (isLater(ended)) return `an update ended at ${at(ended)}`;
+  const held = heldBy(state);
+  const found =
+    objects.find(
+      (one) =>
+        isLost(one, held) && isLater(Date.parse(one.created), isPending(one, state) ? longest : 0),
+    ) ?? madeByControllers(state, runs, objects);
+  return (
+    found &&
+    `the ${found.kind} '${found.name}' (${found.id}) of its cluster was created at ${found.created}`
+  );
+}
+
+/** Throws if the state, which has pending operations, is outdated. */
+export async function requireNewest(
+  access: StateAccess,
+  state: StateExport,
+  objects: readonly CloudObject[],
+): Promise<void> {
+  const what = cameLater(state, await runsOf(access), objects);
+  if (what === undefined) return;
+  const written = new Date(writtenAt(state) ?? NaN).toISOString();
+  throw new ClusterError(
+    "PREFLIGHT_FAILED",
+    `The state, last written at ${written}, records an interrupted run, but ${what}. So it may be an outdated copy of a running cluster's state. Nothing was deleted.`,
+    "Restore the newer state, then run the same command again. If this state is the newest one, because the clocks of two machines differ, " +
+      `\`pulumi refresh --clear-pending-creates\` (see \`npx stackadm env --stack ${access.workspace.stack}\`) removes the interrupted creations from it. ` +
+      "`npx stackadm destroy` would destroy the cluster, even if it runs.",
+  );
+}

@@ -1,0 +1,57 @@
+import { othersCredentials } from "../guards/foreign-credentials.js";
+import { forgetRefused } from "./refused-power-states.js";
+import { whatOf } from "../pulumi/pending-operations.js";
+import type { Run } from "../engine/operation-context.js";
+import { readState, type StateExport } from "../pulumi/stack-state.js";
+
+/*
+ * Refreshes resources that OpenStack's provider created but could not read. Such a resource has an
+ * error in the state (`initErrors`), so the engine would update it in the next run. The provider
+ * cannot update many kinds of resources, so every run would fail. A refresh removes the error.
+ * Kubernetes objects that did not become ready have such an error, too, but they are not refreshed:
+ * the next update waits for them again. Servers are not refreshed either: the engine recreates a
+ * server with such an error (machine.ts), and would keep it after a refresh.
+ */
+
+/** Returns whether to refresh resources of this type that have `initErrors`. Pure. */
+const isKept = (type: string): boolean =>
+  type.startsWith("openstack:") && type !== "openstack:compute/instance:Instance";
+
+/** Returns the URNs of the resources to refresh before the engine works on them. Pure. */
+export const unreadIn = ({ deployment }: StateExport): string[] =>
+  (deployment.resources ?? []).flatMap(({ urn, type, initErrors = [] }) =>
+    isKept(type) && initErrors.length > 0 ? [urn] : [],
+  );
+
+/**
+ * Returns the URNs of the resources to refresh. Skips application credentials of other users,
+ * because Keystone does not show these credentials, and the refresh would fail.
+ */
+async function readable(run: Run, state: StateExport): Promise<string[]> {
+  const found = unreadIn(state);
+  if (found.length === 0) return [];
+  const others = new Set((await othersCredentials(run, state)).map(({ urn }) => urn));
+  return found.filter((urn) => !others.has(urn));
+}
+
+/**
+ * Refreshes the resources of {@link unreadIn}, and removes power states that OpenStack's provider
+ * would refuse. Must run after all checks of the state's age (unrecorded-servers.ts), because it
+ * writes the state. Returns the new state, and whether resources were refreshed, which removes
+ * resources that no longer exist.
+ */
+export async function readUnread(
+  run: Run,
+  held: StateExport | undefined,
+): Promise<{ readonly state: StateExport | undefined; readonly mended: boolean }> {
+  const state = await forgetRefused(run.access, held);
+  const target = state ? await readable(run, state) : [];
+  if (target.length === 0) return { state, mended: false };
+  run.stage("repair");
+  const what = target.map(whatOf).join(", ");
+  run.note(
+    `An earlier run created these resources but could not read them; reading them first: ${what}.`,
+  );
+  await run.engine("refresh", { exists: true, target });
+  return { state: await readState(run.access), mended: true };
+}

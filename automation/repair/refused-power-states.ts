@@ -1,0 +1,45 @@
+import { isRefused } from "../../components/lookup/power-states.js";
+import type { OperationFlags, Run } from "../engine/operation-context.js";
+import {
+  readState,
+  rewriteState,
+  withResources,
+  type StateAccess,
+  type StateExport,
+  type StateResource,
+} from "../pulumi/stack-state.js";
+
+/*
+ * A refresh copies a server's power state into the inputs, even a power state that OpenStack's
+ * provider refuses as an input. The program ignores changes of this input (machine.ts), so the
+ * engine would pass the refused value to the provider, and every later run would fail. So such
+ * inputs are removed from the state.
+ */
+
+/** Returns the resource without a power state that OpenStack's provider would refuse. Pure. */
+function withoutRefusedState(one: StateResource): StateResource {
+  const { powerState, ...inputs } = one.inputs ?? {};
+  const isServer = one.type === "openstack:compute/instance:Instance";
+  if (!isServer || typeof powerState !== "string" || !isRefused(powerState)) return one;
+  return { ...one, inputs };
+}
+
+/**
+ * Returns the state without power states in the inputs that OpenStack's provider would refuse.
+ * Returns the same object if there are none, or if operations are pending, because an import would
+ * delete pending operations. The outputs keep the power state, which has no effect. Pure.
+ */
+export const withoutRefused = (state: StateExport): StateExport =>
+  withResources(state, withoutRefusedState);
+
+/** Removes refused power states from the inputs in the stored state. Returns the new state. */
+export const forgetRefused = (
+  access: StateAccess,
+  found: StateExport | undefined,
+): Promise<StateExport | undefined> => rewriteState(access, found, withoutRefused);
+
+/** Refreshes the state, and removes refused power states that the refresh may have added. */
+export async function readAll(run: Run, flags: OperationFlags): Promise<void> {
+  await run.engine("refresh", flags);
+  await forgetRefused(run.access, await readState(run.access));
+}

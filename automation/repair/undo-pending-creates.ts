@@ -1,0 +1,221 @@
+import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
+import { deleteParts } from "../../openstack/inventory/load-balancer-parts.js";
+import type { CloudClient } from "../../openstack/client/cloud-client.js";
+import { gone, type DeleteOptions } from "../../openstack/inventory/wait-until-unused.js";
+import { inUtc, listObjects } from "../../openstack/inventory/inventory.js";
+import { deleteObject } from "../../openstack/inventory/marked-objects.js";
+import { interfacesOf, removeInterface } from "../../openstack/inventory/router-interfaces.js";
+import { unsettledOf, type Stretch } from "../pulumi/run-history.js";
+import { verdictOn, verdictOnUnmarked, type Known, type Verdict } from "./object-attribution.js";
+import {
+  isTheOne,
+  recoverySteps,
+  text,
+  whatOf,
+  type RecoveryStep,
+} from "../pulumi/pending-operations.js";
+import {
+  changeState,
+  heldBy,
+  overtaken,
+  type StateAccess,
+  type StateExport,
+} from "../pulumi/stack-state.js";
+import { withoutLeaves, withUnfinished } from "../engine/interrupted-scripts.js";
+
+/*
+ * Undoes the pending operations of a killed engine: creates that the cloud may or may not have
+ * executed. Otherwise the next `up` would create these objects a second time. Each object is
+ * searched for, and deleted if it certainly belongs to the stack.
+ */
+
+export interface RecoveryTools {
+  readonly cloud: CloudClient;
+  readonly note: (text: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Returns the options for waiting for a deletion. */
+const waiting = ({ signal, note: onWait }: RecoveryTools): DeleteOptions => ({ signal, onWait });
+
+type Step<Act extends RecoveryStep["act"]> = Extract<RecoveryStep, { act: Act }>;
+
+/** Returns whether to delete the object. Reports an object whose owner is unproven. */
+function isToDelete(what: string, verdict: Verdict, { note }: RecoveryTools): boolean {
+  if (verdict.is === "unproven")
+    note(
+      `The ${what} may come from an interrupted run, but ${verdict.because}: it is kept. If nothing uses it, delete it by hand.`,
+    );
+  return verdict.is === "left behind";
+}
+
+async function deleteObjects(
+  { kind, resource }: Step<"delete object">,
+  known: Known,
+  tools: RecoveryTools,
+): Promise<void> {
+  const objects = await listObjects(tools.cloud, kind);
+  for (const object of objects.filter((one) => isTheOne(one, resource))) {
+    if (!isToDelete(`${kind} '${object.name}' (${object.id})`, verdictOn(object, known), tools))
+      continue;
+    tools.note(`Deleting the ${kind} '${object.name}' that an interrupted run left.`);
+    await deleteObject(tools.cloud, object, waiting(tools));
+  }
+}
+
+async function deletePart(
+  { part: kind, of, resource }: Step<"delete part">,
+  known: Known,
+  tools: RecoveryTools,
+): Promise<void> {
+  const { cloud, note } = tools;
+  const [name, owner] = [text(resource.inputs?.["name"]), text(resource.inputs?.[of])];
+  if (name === undefined || owner === undefined) return;
+  const isMeant = ({ id, created }: { id: string; created: string }): boolean =>
+    !known.owned.has(id) &&
+    isToDelete(
+      `${kind} '${name}' (${id})`,
+      verdictOnUnmarked({ parents: [owner], created }, known),
+      tools,
+    );
+  const deleted = await deleteParts(cloud, { kind, name, of: owner }, isMeant, waiting(tools));
+  if (deleted.length > 0) note(`Deleted the ${kind} '${name}' that an interrupted run left.`);
+}
+
+async function detachRouter(
+  { resource }: Step<"detach router">,
+  known: Known,
+  tools: RecoveryTools,
+): Promise<void> {
+  const { cloud, note } = tools;
+  const router = text(resource.inputs?.["routerId"]);
+  const subnet = text(resource.inputs?.["subnetId"]);
+  if (router === undefined || subnet === undefined) return;
+  for (const { id, created } of await interfacesOf(cloud, router, subnet)) {
+    if (known.owned.has(id)) continue;
+    const verdict = verdictOnUnmarked({ parents: [router, subnet], created }, known);
+    if (!isToDelete(`router interface ${id}`, verdict, tools)) continue;
+    note("Detaching a router interface that an interrupted run left.");
+    await removeInterface(cloud, { router, port: id }, waiting(tools));
+  }
+}
+
+const rulesSchema = z.object({
+  security_group_rules: z.array(
+    z.looseObject({
+      id: z.string(),
+      description: z.string().nullish(),
+      ethertype: z.string(),
+      direction: z.string(),
+      created_at: z.string().nullish(),
+    }),
+  ),
+});
+
+async function deleteRule(
+  { resource: { inputs } }: Step<"delete rule">,
+  known: Known,
+  tools: RecoveryTools,
+): Promise<void> {
+  const group = text(inputs?.["securityGroupId"]);
+  if (group === undefined) return;
+  const { security_group_rules: rules } = rulesSchema.parse(
+    await tools.cloud.request("network", "GET", `/security-group-rules?security_group_id=${group}`),
+  );
+  const alike = rules.filter(
+    ({ id, description, ethertype, direction }) =>
+      description === text(inputs?.["description"]) &&
+      ethertype === text(inputs?.["ethertype"]) &&
+      direction === text(inputs?.["direction"]) &&
+      !known.owned.has(id),
+  );
+  for (const { id, created_at: created } of alike) {
+    const verdict = verdictOnUnmarked({ parents: [group], created: inUtc(created ?? "") }, known);
+    if (!isToDelete(`security group rule ${id}`, verdict, tools)) continue;
+    tools.note("Deleting a security group rule that an interrupted run left.");
+    await gone(tools.cloud.request("network", "DELETE", `/security-group-rules/${id}`));
+  }
+}
+
+async function perform(step: RecoveryStep, known: Known, tools: RecoveryTools): Promise<void> {
+  switch (step.act) {
+    case "forget":
+      return;
+    case "delete object":
+      return deleteObjects(step, known, tools);
+    case "delete part":
+      return deletePart(step, known, tools);
+    case "detach router":
+      return detachRouter(step, known, tools);
+    case "delete rule":
+      return deleteRule(step, known, tools);
+  }
+}
+
+export interface Recovered {
+  /** Operations that were undone or need no undo. */
+  readonly cleared: readonly string[];
+  /** State before the repair. */
+  readonly before: StateExport;
+  /** State without the pending operations. */
+  readonly state: StateExport;
+}
+
+/** Returns whether there is anything to repair. */
+export const isInterrupted = (state: StateExport): boolean =>
+  (state.deployment.pending_operations ?? []).length + withoutLeaves(state).left.length > 0;
+
+/** Returns whether the repair has to ask the cloud. */
+export const concernsCloud = ({ deployment }: StateExport): boolean =>
+  recoverySteps(deployment.pending_operations ?? []).some(({ act }) => act !== "forget");
+
+/**
+ * Deletes objects that the pending operations of an interrupted run may have created. The caller
+ * holds the stack's lock. Does not touch objects in the state. The stored state keeps the pending
+ * operations until {@link clearRecord}.
+ *
+ * @param during period of these operations, if known. Default: derived from the state and the
+ * engine's history
+ */
+export async function recover(
+  access: StateAccess,
+  before: StateExport,
+  connect: () => Promise<RecoveryTools>,
+  during?: Stretch,
+): Promise<Recovered> {
+  const pending = before.deployment.pending_operations ?? [];
+  const { state, left } = withoutLeaves(before);
+  const steps = recoverySteps(pending);
+  if (concernsCloud(before)) {
+    const tools = await connect();
+    const unsettled = during ? [during] : await unsettledOf(access, state);
+    const known = { ...heldBy(state), unsettled };
+    for (const step of steps) {
+      tools.signal?.throwIfAborted();
+      await perform(step, known, tools);
+    }
+  }
+  const updating = pending.filter(({ type }) => type === "updating");
+  const { deployment, ...rest } = withUnfinished(
+    state,
+    new Set(updating.map(({ resource }) => resource.urn)),
+  );
+  return {
+    cleared: [...steps.map(({ what }) => what), ...left.map(whatOf)],
+    before,
+    state: { ...rest, deployment: { ...deployment, pending_operations: [] } },
+  };
+}
+
+/**
+ * Writes the new state. Throws if the stored state has changed since it was read under the lock.
+ */
+export const clearRecord = (
+  access: StateAccess,
+  { before, state }: Pick<Recovered, "before" | "state">,
+): Promise<void> =>
+  changeState(access, (now) => {
+    if (!isDeepStrictEqual(now, before)) throw overtaken();
+    return state;
+  });

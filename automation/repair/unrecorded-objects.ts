@@ -1,0 +1,176 @@
+import { CloudError } from "../../openstack/http/cloud-error.js";
+import {
+  listObjects,
+  takeInventory,
+  takeShown,
+  type CloudObject,
+  type Kind,
+} from "../../openstack/inventory/inventory.js";
+import { deleteOrphans } from "../../openstack/inventory/marked-objects.js";
+import { listed, strangersBefore, strangersIn } from "../../openstack/inventory/foreign-ports.js";
+import { ClusterError } from "../pulumi/cluster-error.js";
+import { unsettledOf, type Doubts } from "../pulumi/run-history.js";
+import { isLost, verdictOnLost, type Verdict } from "./object-attribution.js";
+import { unexpectedRepair } from "./expect-no-changes.js";
+import { foreignBalancers, isOfService, lostBalancers } from "./unrecorded-load-balancers.js";
+import { endedBefore, unreachedIn, verdictOnLostServer } from "./unrecorded-servers.js";
+import { requireNewest } from "./outdated-state.js";
+import type { Run } from "../engine/operation-context.js";
+import { heldBy, readState, type StateExport } from "../pulumi/stack-state.js";
+
+/*
+ * Finds objects of the cluster that the state does not contain. A failed create is in no state, but
+ * the cloud may have created the object: the connection broke, the run was killed, or plain
+ * `pulumi` ran the create. Such an object has the cluster's identity from its creation on.
+ */
+
+/**
+ * Returns the objects that a failed run created without recording them in the state. Reads the
+ * engine's history only if there are candidates.
+ */
+export async function lostAmong(
+  run: Run,
+  state: StateExport | undefined,
+  objects: readonly CloudObject[],
+  doubts?: Doubts,
+): Promise<CloudObject[]> {
+  const held = heldBy(state);
+  const lost = objects.filter((one) => isLost(one, held));
+  if (!state || lost.length === 0) return [];
+  const known = { ...held, unsettled: await unsettledOf(run.access, state, doubts) };
+  const unreached = unreachedIn(state);
+  const ended = endedBefore(state, known.unsettled);
+  const verdict = (one: CloudObject): Verdict =>
+    one.kind === "server"
+      ? verdictOnLostServer(one, { ended, objects, unreached })
+      : verdictOnLost(one, known);
+  return lost.filter((one) => verdict(one).is === "left behind");
+}
+
+/**
+ * Throws if ports of other owners block a deletion: every further run would fail in the same way.
+ */
+function requireWay(
+  lost: readonly CloudObject[],
+  objects: readonly CloudObject[],
+  owned: ReadonlySet<string>,
+): void {
+  const strange = strangersBefore(lost, objects, owned);
+  if (strange.length === 0) return;
+  const places = lost.filter(({ kind }) => kind === "network" || kind === "subnet");
+  throw new ClusterError(
+    "FAILED",
+    `Cannot delete ${listed(places)}, which an earlier run left without a record: its network still contains ${listed(strange)}, which this cluster does not own. Nothing was deleted.`,
+    "Delete that object or the one that uses it, then run the same command again.",
+  );
+}
+
+/** Rewrites a cloud error so that it names the purpose of the request. */
+const withPurpose = (error: unknown): unknown =>
+  error instanceof CloudError
+    ? new ClusterError(
+        error.code,
+        `Cannot delete what an earlier run left without a record: ${error.sentence}`,
+        error.kind === "conflict"
+          ? "Another object in the cloud still uses it: delete that object, then run the same command again."
+          : error.hint,
+      )
+    : error;
+
+/**
+ * Deletes the objects that `choose` returns, while it holds the stack's lock. Without the lock,
+ * another run may be creating these objects.
+ */
+async function deleteUnderLock(
+  run: Run,
+  look: () => Promise<readonly CloudObject[]>,
+  choose: (
+    state: StateExport | undefined,
+    objects: readonly CloudObject[],
+  ) => Promise<readonly CloudObject[]> | readonly CloudObject[],
+): Promise<void> {
+  await run.hold(async (signal) => {
+    const [state, objects] = await Promise.all([readState(run.access), look()]);
+    const lost = await choose(state, objects);
+    requireWay(lost, objects, heldBy(state).owned);
+    const onDelete = (one: CloudObject): void => {
+      const { kind, name, id } = one;
+      const why = isOfService(one)
+        ? "its Service no longer exists"
+        : "an earlier run left it without a record";
+      run.note(`Deleting the ${kind} '${name}' (${id}): it belongs to this cluster, and ${why}.`);
+    };
+    const onWait = (text: string): void => {
+      run.note(text);
+    };
+    const options = { signal, onDelete, onWait };
+    await deleteOrphans(await run.cloud(), lost, options).catch((error: unknown) => {
+      throw withPurpose(error);
+    });
+  });
+}
+
+/**
+ * Deletes objects that failed runs created without recording them in the state. Runs before an
+ * `up`. With `expectNoChanges`, throws instead of deleting. Returns the IDs of these objects.
+ */
+export async function undoLost(
+  run: Run,
+  state: StateExport | undefined,
+  objects: readonly CloudObject[],
+  { expectNoChanges, ...doubts }: Doubts & { readonly expectNoChanges: boolean },
+): Promise<ReadonlySet<string>> {
+  const lost = await lostAmong(run, state, objects, doubts);
+  if (lost.length > 0 && expectNoChanges)
+    throw unexpectedRepair(`delete what an earlier run left without a record: ${listed(lost)}`);
+  if (lost.length > 0) {
+    // `takeInventory` throws if objects are hidden from this user: a hidden object may prove that
+    // the state is outdated.
+    if (doubts.interrupted)
+      await requireNewest(run.access, doubts.interrupted, await takeInventory(await run.cloud()));
+    run.stage("repair");
+    await deleteUnderLock(
+      run,
+      async () => (await takeShown(await run.cloud())).objects,
+      (now, all) => lostAmong(run, now, all, doubts),
+    );
+  }
+  return new Set(lost.map(({ id }) => id));
+}
+
+/** Kinds of objects that block the deletion of a network or of its router. */
+const inTheWay: readonly Kind[] = ["load balancer", "floating IP", "router", "port"];
+
+/**
+ * Deletes objects of the cluster that the state does not contain and that block the deletion of
+ * the cluster's networks. Runs before a destroy. Reports blocking objects of other owners and
+ * keeps them. Skips kinds that the user cannot list.
+ */
+export async function clearTheWay(run: Run, state: StateExport | undefined): Promise<void> {
+  const look = async (): Promise<CloudObject[]> => {
+    const cloud = await run.cloud();
+    const found = await Promise.allSettled(inTheWay.map((kind) => listObjects(cloud, kind)));
+    return found.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+  };
+  const lostIn = async (
+    now: StateExport | undefined,
+    objects: readonly CloudObject[],
+  ): Promise<CloudObject[]> => {
+    const held = heldBy(now);
+    const lost = objects.filter((one) => isLost(one, held));
+    return [...lost, ...(await lostBalancers(run, objects, held.identities))];
+  };
+  const objects = await look();
+  const lost = await lostIn(state, objects);
+  if (lost.length > 0) await deleteUnderLock(run, look, lostIn);
+  const { owned, identities } = heldBy(state);
+  const going = new Set([...owned, ...lost.map(({ id }) => id)]);
+  const strange = [
+    ...strangersIn(owned, objects, going),
+    ...foreignBalancers(objects, { networks: owned, ours: going, identities }),
+  ];
+  for (const { kind, name, id } of strange)
+    run.note(
+      `! The ${kind} '${name}' (${id}) in the cluster's network does not belong to the cluster and blocks the deletion of the network: delete it or the object that uses it.`,
+    );
+}

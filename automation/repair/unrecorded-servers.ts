@@ -1,0 +1,77 @@
+import type { CloudObject } from "../../openstack/inventory/inventory.js";
+import { slack, writtenAt, type Stretch } from "../pulumi/run-history.js";
+import { unproven, verdictByTime, type Verdict } from "./object-attribution.js";
+import type { StateExport, StateResource } from "../pulumi/stack-state.js";
+import { isScript } from "../engine/interrupted-scripts.js";
+import { parseUrn } from "../pulumi/urn.js";
+
+/*
+ * Decides whether a server with the cluster's identity in its metadata is lost, so that a destroy
+ * may delete it. The server is neither in the Pulumi state nor in a pending operation, but the
+ * state may be outdated or incomplete: such a server may be a working node. Pure.
+ */
+
+/** Returns the machine of a port, from the resource's name; undefined for other resources. */
+const machineOfPort = ({ urn, type }: StateResource): string | undefined =>
+  type === "openstack:networking/port:Port"
+    ? /^(.+?)-(?:admin-)?port$/.exec(parseUrn(urn).name)?.[1]
+    : undefined;
+
+/**
+ * Returns the port IDs of machines without any script in the state: these machines were never part
+ * of a cluster.
+ */
+export function unreachedIn({ deployment }: StateExport): ReadonlySet<string> {
+  const all = deployment.resources ?? [];
+  const steps = all.filter(isScript).map(({ urn }) => parseUrn(urn).name);
+  const ports = all.flatMap((port) => {
+    const machine = machineOfPort(port);
+    const reached = steps.some((step) => step.startsWith(`${machine ?? ""}-`));
+    return machine === undefined || reached || port.id === undefined ? [] : [port.id];
+  });
+  return new Set(ports);
+}
+
+/** Facts about the stack and the project. */
+export interface LostServerFacts {
+  /**
+   * Periods of failed runs that had finished before the state was written, so that the state has
+   * their results. See {@link endedBefore}.
+   */
+  readonly ended: readonly Stretch[];
+  /** All objects of the project that the user may see. */
+  readonly objects: readonly CloudObject[];
+  /** Ports of machines without a script. See {@link unreachedIn}. */
+  readonly unreached: ReadonlySet<string>;
+}
+
+/**
+ * Returns the periods of failed runs that had finished before the state was written, and from which
+ * the state has resources. Neither is the case after an older state was restored.
+ */
+export function endedBefore(state: StateExport, unsettled: readonly Stretch[]): Stretch[] {
+  const written = writtenAt(state) ?? 0;
+  const times = (state.deployment.resources ?? [])
+    .flatMap(({ created, modified }) => [created, modified])
+    .map((time) => Date.parse(time ?? ""));
+  return unsettled.filter(
+    ({ ended, from, to }) =>
+      ended === true &&
+      written >= to - slack &&
+      times.some((time) => time >= from && time <= to + slack),
+  );
+}
+
+/**
+ * Decides about a server. `left behind`: the state has all its ports and no script of its machine,
+ * and a failed run created the server and finished before the state was written.
+ */
+export function verdictOnLostServer(
+  { id, created }: CloudObject,
+  { ended, objects, unreached }: LostServerFacts,
+): Verdict {
+  const ports = objects.filter(({ kind, device }) => kind === "port" && device === id);
+  if (ports.length === 0 || !ports.every((port) => unreached.has(port.id)))
+    return unproven("it is a machine that may be running");
+  return verdictByTime(created, ended);
+}

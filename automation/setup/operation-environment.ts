@@ -1,0 +1,218 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import type { Toolchain } from "../../toolchain/toolchain.js";
+import { ClusterError } from "../pulumi/cluster-error.js";
+import type { OpenstackPlugin } from "../../base/versions/openstack-plugin-versions.js";
+import { labFolder, labName, stateDirectory } from "../../base/paths.js";
+import { silent, type Progress } from "../../base/progress.js";
+import { UserError } from "../../base/failures/user-error.js";
+import { backendVariable, requireBackend } from "../pulumi/backend.js";
+import { ensureCommands } from "../../base/host-packages.js";
+import { passphraseEnvironment } from "./passphrase-variable.js";
+import { ensureAgent, madeKey, type Agent } from "./ssh-agent.js";
+
+/** Names and paths of the lab that commands need. */
+export interface LabSettings {
+  readonly cloud: string;
+  /** Name of the clouds.yaml entry that reaches the lab cloud over TLS. */
+  readonly tlsCloud: string;
+  readonly cloudsFile: string;
+  readonly siteFile: string;
+}
+
+/** Returns names and paths of the lab. The files exist while the lab runs. */
+export const labSettings = (): LabSettings => ({
+  cloud: labName(),
+  tlsCloud: `${labName()}-tls`,
+  cloudsFile: stateDirectory(labFolder(), "clouds.yaml"),
+  siteFile: stateDirectory(labFolder(), "site.yaml"),
+});
+
+export const labRuns = (): boolean => existsSync(labSettings().cloudsFile);
+
+const isSet = (value: string | undefined): value is string => value !== undefined && value !== "";
+
+/** Returns whether the user has named a cloud. */
+export const cloudIsNamed = (env: NodeJS.ProcessEnv): boolean =>
+  isSet(env["OS_CLOUD"]) || isSet(env["OS_AUTH_URL"]);
+
+/**
+ * Returns whether commands use the lab's cloud: OS_CLOUD names it, or no cloud is named and the lab
+ * runs.
+ */
+export function usesLab(env: NodeJS.ProcessEnv): boolean {
+  const { cloud, tlsCloud } = labSettings();
+  if ([cloud, tlsCloud].includes(env["OS_CLOUD"] ?? "")) return true;
+  return !cloudIsNamed(env) && labRuns();
+}
+
+/**
+ * Returns true if the toolchain may use stand-ins for plugins: on the lab, and if no cloud is
+ * named. Undefined for other clouds, which need the official plugins.
+ */
+export const standInsByDefault = (env: NodeJS.ProcessEnv): true | undefined =>
+  usesLab(env) || !cloudIsNamed(env) ? true : undefined;
+
+/**
+ * Returns the variables that select the lab's cloud; no variables if the user has named a cloud.
+ * Throws if there is neither.
+ */
+export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
+  if (!usesLab(env)) {
+    if (cloudIsNamed(env)) return {};
+    throw new ClusterError(
+      "CLOUD_NOT_CONFIGURED",
+      "No cloud is configured: neither OS_CLOUD nor OS_AUTH_URL is set, and the lab does not run.",
+      "Set OS_CLOUD to a name in clouds.yaml, source an openrc file, or start the lab: npx stackadm lab up.",
+    );
+  }
+  const { cloud, cloudsFile, siteFile } = labSettings();
+  return {
+    OS_CLOUD: isSet(env["OS_CLOUD"]) ? env["OS_CLOUD"] : cloud,
+    OS_CLIENT_CONFIG_FILE: cloudsFile,
+    STACKADM_SITE: env["STACKADM_SITE"] ?? siteFile,
+  };
+}
+
+/**
+ * Returns the backend's URL: from the environment, else from the project's Pulumi.yaml, as Pulumi
+ * does. Default: a directory in the user's state directory; on the lab, a directory that is deleted
+ * with the lab.
+ */
+export function backendUrl(env: NodeJS.ProcessEnv, ofProject?: string): string {
+  const named = env[backendVariable];
+  if (isSet(named)) return requireBackend(named);
+  if (isSet(ofProject)) return requireBackend(ofProject, "Pulumi.yaml: backend.url");
+  // The stacks of a lab describe machines that disappear with the lab. A new lab needs new stacks.
+  const directory = stateDirectory(...(usesLab(env) ? [labFolder()] : []), "pulumi");
+  makeDirectory(directory);
+  return pathToFileURL(directory).href;
+}
+
+/**
+ * Creates a directory. The error names XDG_STATE_HOME, because the variable may be the reason for a
+ * wrong path.
+ */
+function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    throw new UserError(
+      `The directory ${directory} for the state cannot be created (${code}).`,
+      "Set XDG_STATE_HOME to a directory that you may write into, or unset it.",
+      2,
+    );
+  }
+}
+
+/**
+ * Variables that the engine or OpenStack's provider reads without a useful error: pattern of valid
+ * values, and advice.
+ */
+const readElsewhere: Readonly<Record<string, readonly [RegExp, string]>> = {
+  PULUMI_PARALLEL: [
+    /^[1-9]\d{0,5}$/,
+    "Write the number of resources that the engine works on at once, such as 8, or unset it.",
+  ],
+  OS_INSECURE: [/^(1|0|t|f|true|false)$/i, "Write true or false, or unset it."],
+};
+
+function requireVariables(env: NodeJS.ProcessEnv): void {
+  for (const [name, [fits, hint]] of Object.entries(readElsewhere)) {
+    const value = env[name];
+    if (isSet(value) && !fits.test(value))
+      throw new UserError(`${name}: '${value}' cannot be used.`, hint, 2);
+  }
+}
+
+/** Environment of an operation. */
+export interface OperationEnvironment {
+  /** All environment variables for engine, plugins and program. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Variables in `env` that differ from the user's environment. */
+  readonly changes: Readonly<Record<string, string>>;
+  readonly backend: string;
+  readonly onLab: boolean;
+  readonly toolchain: Toolchain;
+  /** Version that the toolchain's `pulumi` prints. */
+  readonly engineVersion?: string;
+  /** SSH agent with the login key. Absent if the caller requested no agent. */
+  readonly agent?: Agent;
+  close(): Promise<void>;
+}
+
+export interface EnvironmentOptions {
+  /** Receives the progress of long work. Default: none. */
+  readonly progress?: Progress;
+  readonly signal?: AbortSignal;
+  /** Variables to start from. Default: the process environment. */
+  readonly env?: NodeJS.ProcessEnv;
+  /**
+   * URL of the backend in the project's Pulumi.yaml (`backend.url`). PULUMI_BACKEND_URL overrides
+   * this URL. Default: none.
+   */
+  readonly backend?: string | undefined;
+  /** Version of the OpenStack plugin. Default: `defaultOpenstackPlugin`. */
+  readonly openstackPlugin?: OpenstackPlugin | undefined;
+  /** Whether to start an ssh-agent if none with a key runs. Default: true. */
+  readonly agent?: boolean;
+  /**
+   * Whether the stack's secrets need a passphrase. False if the settings name another secrets
+   * provider. "optional": a missing passphrase is no error. Default: true.
+   */
+  readonly passphrase?: boolean | "optional";
+}
+
+export const sshCommands = { "ssh-agent": "openssh-client", "ssh-add": "openssh-client" };
+
+/** Returns the path of the login key that stackadm creates for this user. */
+export const ownKeyFile = (): string => stateDirectory("ssh", "id_ed25519");
+
+/**
+ * Prepares the environment of an operation: toolchain, cloud, backend, passphrase and login key.
+ * Creates missing parts.
+ */
+export async function prepareEnvironment(
+  options: EnvironmentOptions = {},
+): Promise<OperationEnvironment> {
+  const env = options.env ?? process.env;
+  requireVariables(env);
+  const cloud = cloudEnvironment(env);
+  // Checks the backend first, because the further work may take minutes.
+  const backend = backendUrl(env, options.backend);
+  const { progress = silent, signal, passphrase: needed = true } = options;
+  const note = (text: string): void => {
+    progress.note(text);
+  };
+  const passphrase = passphraseEnvironment(env, { backend, needed, note });
+  // Loaded only here: commands that need no engine start faster.
+  const { ensureToolchain } = await import("../../toolchain/toolchain.js");
+  const toolchain = await ensureToolchain({
+    ...{ progress, signal, env },
+    standIns: standInsByDefault(env),
+    openstackPlugin: options.openstackPlugin,
+  });
+  if (options.agent !== false) await ensureCommands(sshCommands, progress);
+  const agent =
+    options.agent === false ? undefined : await ensureAgent(env, ownKeyFile(), madeKey(note));
+  const changes: Record<string, string> = {
+    ...toolchain.environment,
+    PULUMI_BACKEND_URL: backend,
+    ...passphrase,
+    ...cloud,
+    ...(agent ? { SSH_AUTH_SOCK: agent.socket } : {}),
+  };
+  return {
+    env: { ...env, ...changes },
+    changes,
+    backend,
+    onLab: usesLab(env),
+    toolchain,
+    engineVersion: toolchain.pieces.find(({ name }) => name === "pulumi")?.version,
+    agent,
+    close: async () => {
+      await agent?.close();
+    },
+  };
+}

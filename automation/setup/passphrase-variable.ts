@@ -1,0 +1,91 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { stateDirectory } from "../../base/paths.js";
+import { withoutPassword } from "../../base/url-passwords.js";
+import { UserError } from "../../base/failures/user-error.js";
+import { backendDirectory } from "../pulumi/backend.js";
+import { ensurePassphraseFile } from "./passphrase-file.js";
+
+export interface PassphraseOptions {
+  /** URL of the state backend. */
+  readonly backend: string;
+  /**
+   * Whether the stack's secrets need a passphrase. "optional": a missing passphrase is only
+   * reported to `note`.
+   */
+  readonly needed: boolean | "optional";
+  /** Called with a sentence about a passphrase that was created or is missing. */
+  readonly note: (text: string) => void;
+}
+
+function requirePassphraseFile(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isFile() === true && readableFile(path)) return;
+  const why = !found
+    ? "does not exist"
+    : found.isFile()
+      ? "cannot be read by you"
+      : "is not a file";
+  throw new UserError(
+    `PULUMI_CONFIG_PASSPHRASE_FILE: ${path} ${why}.`,
+    "Name the file with the passphrase of the stacks. If the backend is a directory, you can unset the variable: stackadm then creates a passphrase.",
+    2,
+  );
+}
+
+function readableFile(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns whether the backend is a Pulumi service, which encrypts secrets without a passphrase. */
+const keepsSecrets = (backend: string): boolean => /^https?:/.test(backend);
+
+const noneIsNamed = (backend: string): string =>
+  `No passphrase is set for the secrets of the stacks at ${withoutPassword(backend)}`;
+
+/**
+ * Returns the error for a shared backend without a passphrase. A passphrase that the program
+ * creates would exist only on this machine: without the machine, every secret in the state is lost.
+ */
+const notMadeHere = (backend: string): UserError =>
+  new UserError(
+    `${noneIsNamed(backend)}, and one created here would be lost with this machine.`,
+    "Set PULUMI_CONFIG_PASSPHRASE_FILE to a file with the passphrase with which the stack was created. For a first stack, create one and keep it: openssl rand -base64 32 >passphrase.",
+    2,
+  );
+
+/**
+ * Returns the variable with which the engine finds the passphrase. Returns no variable if the user
+ * has set one. Otherwise uses the user's passphrase file in the state directory, and creates the
+ * file if needed.
+ */
+export function passphraseEnvironment(
+  env: NodeJS.ProcessEnv,
+  { backend, needed, note }: PassphraseOptions,
+): Record<string, string> {
+  if (env["PULUMI_CONFIG_PASSPHRASE"] !== undefined) return {};
+  const named = env["PULUMI_CONFIG_PASSPHRASE_FILE"] ?? "";
+  if (named !== "") {
+    requirePassphraseFile(named);
+    return {};
+  }
+  const own = stateDirectory("passphrase");
+  if (!existsSync(own)) {
+    if (!needed || keepsSecrets(backend)) return {};
+    if (backendDirectory(backend) === undefined) {
+      if (needed !== "optional") throw notMadeHere(backend);
+      note(
+        `${noneIsNamed(backend)}, so these variables contain none: stacks with a passphrase also need PULUMI_CONFIG_PASSPHRASE_FILE.`,
+      );
+      return {};
+    }
+    note(
+      `Created ${own} with the passphrase of the stacks' secrets. Keep a copy: without it, nothing can read the secrets.`,
+    );
+  }
+  return { PULUMI_CONFIG_PASSPHRASE_FILE: ensurePassphraseFile(own) };
+}

@@ -1,0 +1,89 @@
+import type { ClusterEvent, ResourceChange } from "../pulumi/events.js";
+import type { Phase } from "../pulumi/phases.js";
+
+/**
+ * Duration of a phase: from the start of the first resource to the end of the last resource. Phases
+ * overlap.
+ */
+export interface PhaseTime {
+  readonly phase: Phase;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly resources: number;
+  readonly failed: boolean;
+}
+
+interface Running {
+  readonly change: ResourceChange;
+  readonly since: number;
+}
+
+interface PhaseRecord {
+  startedAt: number;
+  endedAt: number;
+  finished: number;
+  failed: boolean;
+  readonly running: Map<string, Running>;
+}
+
+/**
+ * Progress of a run, computed from its events: running phases, their running resources, and
+ * durations.
+ */
+export class Timeline {
+  private readonly records = new Map<Phase, PhaseRecord>();
+
+  /** Processes one event and returns its phase. `now` is in milliseconds. */
+  take(event: ClusterEvent, now: number): Phase | undefined {
+    if (event.type !== "started" && event.type !== "finished" && event.type !== "failed")
+      return undefined;
+    const { phase, urn } = event.change;
+    if (phase === undefined) return undefined;
+    const record = this.recordOf(phase, now);
+    if (event.type === "started") {
+      record.running.set(urn, { change: event.change, since: now });
+    } else {
+      record.running.delete(urn);
+      record.endedAt = now;
+      if (event.type === "finished") record.finished += 1;
+      else record.failed = true;
+    }
+    return phase;
+  }
+
+  private recordOf(phase: Phase, now: number): PhaseRecord {
+    const found = this.records.get(phase);
+    if (found) return found;
+    const made = { startedAt: now, endedAt: now, finished: 0, failed: false, running: new Map() };
+    this.records.set(phase, made);
+    return made;
+  }
+
+  /** Returns the running resources of a phase, the longest running first. */
+  running(phase: Phase): readonly Running[] {
+    return [...(this.records.get(phase)?.running.values() ?? [])].sort((a, b) => a.since - b.since);
+  }
+
+  /** Returns the phase in which this resource runs now. */
+  phaseOfRunning(urn: string): Phase | undefined {
+    for (const [phase, record] of this.records) if (record.running.has(urn)) return phase;
+    return undefined;
+  }
+
+  finished(phase: Phase): number {
+    return this.records.get(phase)?.finished ?? 0;
+  }
+
+  /** Returns the times of every phase with work, by start time. */
+  times(): PhaseTime[] {
+    return [...this.records]
+      .map(([phase, { startedAt, endedAt, finished, failed }]) => ({
+        phase,
+        startedAt,
+        endedAt,
+        resources: finished,
+        failed,
+      }))
+      .sort((a, b) => a.startedAt - b.startedAt);
+  }
+}

@@ -1,0 +1,41 @@
+import type { KubernetesApi } from "./kubernetes-client.js";
+
+/*
+ * Checks whether a cluster's API is usable: it is ready, and etcd still has the cluster's data.
+ */
+
+export interface Complaint {
+  readonly text: string;
+  /**
+   * Whether waiting is useless: the API refuses the credentials, or etcd lost the cluster's data.
+   */
+  readonly final: boolean;
+}
+
+/**
+ * ConfigMap that kubeadm creates in each cluster. An API server whose etcd lost its data is ready,
+ * but has neither this object nor the client's permissions.
+ */
+const memory = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
+
+/** Returns why the API cannot be used; undefined if it can. */
+export async function complaintOf(api: KubernetesApi): Promise<Complaint | undefined> {
+  try {
+    const { status, body } = await api.send("GET", "/readyz");
+    const refused = (answer: number): boolean => answer === 401 || answer === 403;
+    if (status !== 200)
+      return {
+        text: `it answers ${status}: ${body.trim().slice(0, 100)}`,
+        final: refused(status),
+      };
+    const { status: known } = await api.send("GET", memory);
+    if (known === 200) return undefined;
+    return {
+      text: `it is ready, but answers ${known} to a request for kubeadm's configuration: etcd may have lost the cluster's data`,
+      final: refused(known) || known === 404,
+    };
+  } catch (error) {
+    const text = error instanceof Error ? error.message.replace(/\.$/, "") : String(error);
+    return { text, final: false };
+  }
+}

@@ -1,0 +1,132 @@
+import { z } from "zod";
+import { ClusterError } from "../pulumi/cluster-error.js";
+import type { StackOutputs } from "../pulumi/stack-state.js";
+import type { SshRoute, SshTarget } from "../../base/ssh-client.js";
+
+const machine = z.looseObject({
+  name: z.string(),
+  role: z.string(),
+  zone: z.string(),
+  address: z.string(),
+  sshHost: z.string().optional(),
+  /**
+   * Name of the machine through which SSH reaches a machine without `sshHost`. Absent in outputs of
+   * early releases.
+   */
+  sshThrough: z.string().optional(),
+  /** Login user. Absent in outputs of early releases. */
+  sshUser: z.string().optional(),
+  serverId: z.string(),
+});
+
+/** Outputs of the program that the tools read. */
+const outputsSchema = z.looseObject({
+  kubeconfig: z.string(),
+  clusterName: z.string(),
+  apiEndpoint: z.string(),
+  nodes: z.array(machine),
+  /** Bastion: the machine through which the nodes are reached. */
+  bastion: machine.nullish(),
+  /** Machines that run only etcd. */
+  etcd: z.array(machine).nullish(),
+  /** Lines of a known_hosts file. */
+  hostKeys: z.array(z.string()),
+  samples: z
+    .looseObject({
+      namespace: z.string(),
+      external: z.string().optional(),
+      internal: z.string(),
+      host: z.string().optional(),
+      claim: z.string(),
+      writerPod: z.string(),
+    })
+    .nullish(),
+  /** Address of the ingress controller. */
+  ingress: z.looseObject({ address: z.string(), public: z.boolean() }).nullish(),
+});
+export type ClusterOutputs = z.infer<typeof outputsSchema>;
+export type MachineOutput = z.infer<typeof machine>;
+
+/** Returns the values of a stack's outputs, secret or not. */
+export const valuesOf = (outputs: StackOutputs): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
+
+/**
+ * Parses the outputs. Throws NOT_READY if some are missing, because the first `up` did not finish.
+ */
+export function parseOutputs(outputs: unknown): ClusterOutputs {
+  const parsed = outputsSchema.safeParse(outputs);
+  if (parsed.success) return parsed.data;
+  const missing = parsed.error.issues.map(({ path }) => path.join("."));
+  throw new ClusterError(
+    "NOT_READY",
+    `The stack has no cluster yet: its outputs lack ${missing.join(", ")}.`,
+    "Run `npx stackadm up`, which continues where an earlier one stopped. Your own program must export these outputs of its `Cluster`.",
+  );
+}
+
+/** Returns the host key of `host` in lines of a known_hosts file; undefined if there is none. */
+export function hostKeyOf(lines: readonly string[], host: string): string | undefined {
+  for (const line of lines) {
+    const [hosts = "", algorithm = "", key = ""] = line.trim().split(/\s+/);
+    if (hosts.split(",").includes(host)) return `${algorithm} ${key}`;
+  }
+  return undefined;
+}
+
+/** Returns every machine of the cluster: nodes, bastion and etcd machines. */
+export const machinesOf = ({ nodes, bastion, etcd }: ClusterOutputs): MachineOutput[] => [
+  ...nodes,
+  ...[bastion, etcd].flatMap((apart) => apart ?? []),
+];
+
+/** Login data. The user in a machine's outputs overrides the user here. */
+type Login = Omit<SshTarget, "host" | "hostKey">;
+
+/**
+ * Returns the first machine that SSH reaches directly. The verification checks internal addresses
+ * from this machine.
+ */
+const entryOf = (outputs: ClusterOutputs): MachineOutput | undefined =>
+  machinesOf(outputs).find(({ sshHost }) => sshHost !== undefined);
+
+function hopTo(
+  { address, sshHost: host = address, sshUser }: MachineOutput,
+  { hostKeys }: ClusterOutputs,
+  login: Login,
+): SshTarget | undefined {
+  const hostKey = hostKeyOf(hostKeys, host);
+  return hostKey === undefined
+    ? undefined
+    : { ...login, host, hostKey, user: sshUser ?? login.user };
+}
+
+/**
+ * Returns how to log in to the machine of `entryOf`. Undefined if no machine has an SSH address, or
+ * its host key is unknown.
+ */
+export function entryTarget(outputs: ClusterOutputs, login: Login): SshTarget | undefined {
+  const entry = entryOf(outputs);
+  return entry && hopTo(entry, outputs, login);
+}
+
+/**
+ * Returns how to log in to a machine, by the route in the outputs. Undefined if a host key on the
+ * route is unknown.
+ */
+export function targetOf(
+  machine: MachineOutput,
+  outputs: ClusterOutputs,
+  login: Login,
+): SshRoute | undefined {
+  const target = hopTo(machine, outputs, login);
+  const { sshHost, sshThrough } = machine;
+  if (sshHost !== undefined) return target;
+  const hop =
+    sshThrough === undefined
+      ? // In outputs of early releases, one machine is the proxy for all others.
+        entryOf(outputs)
+      : machinesOf(outputs).find(({ name }) => name === sshThrough);
+  const proxy = hop && hopTo(hop, outputs, login);
+  return target && proxy && { ...target, proxy };
+}

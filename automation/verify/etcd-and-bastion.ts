@@ -1,0 +1,79 @@
+import { etcdPorts } from "../../base/ports.js";
+import type { SshRoute } from "../../base/ssh-client.js";
+import { rolesOf, type Proof, type RoleRow } from "../../components/plan/roles.js";
+import { accepted, check, type Check, type Look } from "./check.js";
+import {
+  machinesOf,
+  targetOf,
+  type ClusterOutputs,
+  type MachineOutput,
+} from "./cluster-outputs.js";
+import { podComplaint } from "./pod-readiness.js";
+import type { Sessions } from "./ssh-sessions.js";
+
+interface Question {
+  /** Name of the check, for messages. */
+  readonly name: string;
+  readonly ask: (look: Look, machine: MachineOutput) => Promise<string>;
+}
+
+/** Port and path of etcd's health check, as kubeadm configures etcd. */
+const health = { port: etcdPorts.health, path: "/health" } as const;
+
+/** Returns a check that runs over SSH, for facts that the Kubernetes API does not have. */
+const onMachine =
+  (ask: (sessions: Sessions, target: SshRoute) => Promise<string>): Question["ask"] =>
+  async ({ entry, outputs, sessions }, machine) => {
+    const target = entry && targetOf(machine, outputs, entry);
+    if (!target) throw new Error("it cannot be reached by SSH: no route or no host key is known");
+    return ask(sessions, target);
+  };
+
+const questions: Readonly<Record<Proof, Question>> = {
+  "etcd-pod": {
+    name: "etcd member",
+    ask: async ({ api }, { name }) => {
+      const complaint = await podComplaint(api, "kube-system", `etcd-${name}`);
+      if (complaint !== undefined) throw new Error(complaint);
+      return "its pod is Ready";
+    },
+  },
+  "etcd-health": {
+    name: "etcd member",
+    ask: onMachine(async (sessions, target) =>
+      accepted(await sessions.fetch(target, "127.0.0.1", health)),
+    ),
+  },
+  login: {
+    name: "way in",
+    ask: onMachine(async (sessions, target) => {
+      await sessions.logIn(target);
+      return `accepts the login of ${target.user}`;
+    }),
+  },
+};
+
+/**
+ * Returns the checks of a machine. Returns no checks for a role that this release does not know.
+ */
+const questionsTo = ({ role }: MachineOutput, { etcd }: ClusterOutputs): readonly Question[] => {
+  const rows: Readonly<Partial<Record<string, RoleRow>>> = rolesOf({
+    etcd: etcd && etcd.length > 0 ? etcd : undefined,
+  });
+  return (rows[role]?.proofs ?? []).map((proof) => questions[proof]);
+};
+
+/**
+ * Runs the checks that the machines' roles require. The state of the nodes is checked elsewhere.
+ */
+export const checkMachines = (look: Look): Promise<Check[]> =>
+  Promise.all(
+    machinesOf(look.outputs).flatMap((machine) =>
+      questionsTo(machine, look.outputs).map(({ name, ask }) =>
+        check(name, machine.name, {
+          options: look,
+          attempt: () => ask(look, machine),
+        }),
+      ),
+    ),
+  );

@@ -1,0 +1,125 @@
+import { parse } from "yaml";
+import { z } from "zod";
+import { exchange, type HttpAnswer } from "../../openstack/http/http-exchange.js";
+import { ClusterError } from "../pulumi/cluster-error.js";
+import { UserError } from "../../base/failures/user-error.js";
+
+const entries = z.array(z.looseObject({ name: z.string() }));
+const kubeconfigSchema = z.looseObject({
+  "current-context": z.string(),
+  clusters: entries,
+  users: entries,
+  contexts: entries,
+});
+
+const decoded = (value: string | undefined): string | undefined =>
+  value === undefined ? undefined : Buffer.from(value, "base64").toString("utf8");
+
+/** Address and credentials from a kubeconfig. */
+export interface KubeAccess {
+  readonly server: string;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly token?: string;
+}
+
+const clusterSchema = z.object({
+  cluster: z.looseObject({
+    server: z.string(),
+    "certificate-authority-data": z.string().optional(),
+  }),
+});
+const userSchema = z.object({
+  user: z.looseObject({
+    "client-certificate-data": z.string().optional(),
+    "client-key-data": z.string().optional(),
+    token: z.string().optional(),
+  }),
+});
+const contextSchema = z.object({
+  context: z.looseObject({ cluster: z.string(), user: z.string() }),
+});
+
+/**
+ * Returns the value of YAML text; undefined if the text is invalid. The parser's error would quote
+ * lines of the kubeconfig, which are secret.
+ */
+function yamlOf(text: string): unknown {
+  try {
+    return parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns address, CA and credentials of the kubeconfig's current context. */
+export function readKubeAccess(kubeconfig: string): KubeAccess {
+  const config = kubeconfigSchema.safeParse(yamlOf(kubeconfig));
+  if (!config.success) throw new UserError("The stack's kubeconfig is invalid.");
+  const { data } = config;
+  const entry = (list: readonly { name: string }[], name: string): unknown =>
+    list.find((candidate) => candidate.name === name);
+  const { context } = contextSchema.parse(entry(data.contexts, data["current-context"]));
+  const { cluster } = clusterSchema.parse(entry(data.clusters, context.cluster));
+  const { user } = userSchema.parse(entry(data.users, context.user));
+  return {
+    server: cluster.server.replace(/\/+$/, ""),
+    ca: decoded(cluster["certificate-authority-data"]),
+    cert: decoded(user["client-certificate-data"]),
+    key: decoded(user["client-key-data"]),
+    token: user.token,
+  };
+}
+
+/** Small client of the Kubernetes API, for reading. */
+export class KubernetesApi {
+  /**
+   * Creates a client.
+   *
+   * @param timeout milliseconds without a byte after which a request fails
+   */
+  constructor(
+    private readonly access: KubeAccess,
+    private readonly timeout = 15_000,
+  ) {}
+
+  async send(method: string, path: string): Promise<HttpAnswer> {
+    const { server, ca, cert, key, token } = this.access;
+    const { timeout } = this;
+    const headers = {
+      accept: "application/json",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
+    try {
+      return await exchange(server + path, { method, ca, cert, key, timeout, headers });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new ClusterError(
+        "KUBERNETES_UNREACHABLE",
+        `The Kubernetes API at ${new URL(server).host} cannot be reached: ${reason}.`,
+        "Check that a control plane runs (`npx stackadm status`) and that your address is in allowedCidrs.",
+      );
+    }
+  }
+
+  /** Returns the parsed answer of a GET; undefined if the object does not exist. */
+  async get(path: string): Promise<unknown> {
+    const { status, body } = await this.send("GET", path);
+    if (status === 404) return undefined;
+    if (status !== 200)
+      throw new UserError(
+        `The Kubernetes API answered ${status} to GET ${path}: ${body.slice(0, 200)}`,
+      );
+    return JSON.parse(body);
+  }
+
+  async text(path: string): Promise<string> {
+    const { status, body } = await this.send("GET", path);
+    if (status !== 200)
+      throw new UserError(
+        `The Kubernetes API answered ${status} to GET ${path}: ${body.slice(0, 200)}`,
+      );
+    return body;
+  }
+}

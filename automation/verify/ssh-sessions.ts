@@ -1,0 +1,156 @@
+import { request } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Client } from "ssh2";
+import {
+  execute,
+  forward,
+  HostKeyMismatch,
+  logIn,
+  type Ended,
+  type Patience,
+  type SshRoute,
+  type SshTarget,
+  type Streams,
+} from "../../base/ssh-client.js";
+import { Failure } from "../../base/failures/failure.js";
+import { UserError } from "../../base/failures/user-error.js";
+
+async function connect(
+  target: SshTarget,
+  stream: Duplex | undefined,
+  patience: Patience | undefined,
+): Promise<Client> {
+  try {
+    return await logIn(target, stream, patience);
+  } catch (error) {
+    if (error instanceof HostKeyMismatch) throw new Failure("HOST_KEY_MISMATCH", error.message);
+    throw new Failure(
+      "SSH_UNREACHABLE",
+      `${target.host} cannot be reached by SSH: ${reasonOf(error)}.`,
+    );
+  }
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+async function open(client: Client, address: string, port: number): Promise<Duplex> {
+  try {
+    return await forward(client, address, port);
+  } catch (error) {
+    throw new UserError(`${address}:${port} cannot be reached: ${reasonOf(error)}.`);
+  }
+}
+
+export interface Fetched {
+  readonly status: number;
+  readonly body: string;
+}
+
+const get = (
+  createConnection: () => Duplex,
+  to: { readonly host: string; readonly port: number; readonly path: string },
+): Promise<Fetched> =>
+  new Promise((resolve, reject) => {
+    const call = request({ ...to, createConnection }, (answer) => {
+      let body = "";
+      answer.setEncoding("utf8");
+      answer.on("data", (part: string) => (body += part));
+      answer.once("error", reject);
+      answer.once("end", () => {
+        resolve({ status: answer.statusCode ?? 0, body });
+      });
+    });
+    call.once("error", reject);
+    call.end();
+  });
+
+/** Milliseconds for one request, including the login. */
+const patience = 15_000;
+
+/** Options of a request. */
+export interface FetchOptions {
+  /** Port of the server. @default 80 */
+  readonly port?: number;
+  /** Path of the request. @default / */
+  readonly path?: string;
+  /** Time limit in milliseconds. @default 15 000 */
+  readonly timeout?: number;
+  /** Value of the Host header. @default the address */
+  readonly host?: string | undefined;
+}
+
+/** SSH sessions to machines. Logs in to each machine only once. */
+export class Sessions {
+  readonly #clients = new Map<string, Promise<Client>>();
+  #closed = false;
+
+  /**
+   * Creates an object without open sessions.
+   *
+   * @param patience time limits for a machine that does not answer. @default 15 s of silence
+   */
+  constructor(private readonly patience?: Patience) {}
+
+  /** Sends a GET to `http://<address>:<port><path>` through the machine and returns the answer. */
+  async fetch(target: SshRoute, address: string, options: FetchOptions = {}): Promise<Fetched> {
+    const { port = 80, path = "/", timeout = patience, host = address } = options;
+    const work = async (): Promise<Fetched> => {
+      const channel = await open(await this.#client(target), address, port);
+      return get(() => channel, { host, port, path });
+    };
+    return within(timeout, work(), `${address}:${port} does not answer to ${target.host}.`);
+  }
+
+  /** Logs in to the machine, unless there is a session. */
+  async logIn(target: SshRoute): Promise<void> {
+    await within(patience, this.#client(target), `${target.host} refuses the login.`);
+  }
+
+  /** Runs a command on the machine, without a time limit. */
+  async execute(target: SshRoute, command: string, streams: Streams): Promise<Ended> {
+    return execute(await this.#client(target), command, streams);
+  }
+
+  /** Closes all sessions; later requests fail. */
+  close(): void {
+    this.#closed = true;
+    for (const client of this.#clients.values()) client.then((one) => one.destroy(), ignored);
+  }
+
+  #client(target: SshRoute): Promise<Client> {
+    // The host key identifies the machine.
+    const { hostKey } = target;
+    if (this.#closed) return Promise.reject(new UserError("Stopped on request."));
+    const known = this.#clients.get(hostKey);
+    if (known) return known;
+    const client = this.#connect(target);
+    this.#clients.set(hostKey, client);
+    const forget = (): void => void this.#clients.delete(hostKey);
+    client.then((one) => one.once("close", forget), forget);
+    return client;
+  }
+
+  async #connect({ proxy, ...target }: SshRoute): Promise<Client> {
+    if (!proxy) return connect(target, undefined, this.patience);
+    const way = await this.#client(proxy);
+    return connect(target, await open(way, target.host, target.port ?? 22), this.patience);
+  }
+}
+
+/** Ignores an error that another listener reports. */
+const ignored = (): void => undefined;
+
+async function within<T>(timeout: number, work: Promise<T>, sentence: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new UserError(sentence));
+    }, timeout);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,156 @@
+import { exchange } from "../../openstack/http/http-exchange.js";
+import { accepted, check, eventually, type Check, type Look, type VerifyOptions } from "./check.js";
+import { KubernetesApi, readKubeAccess } from "./kubernetes-client.js";
+import { checkMachines } from "./etcd-and-bastion.js";
+import { readNodes, type NodeReport } from "./nodes.js";
+import type { ClusterOutputs } from "./cluster-outputs.js";
+import { Sessions } from "./ssh-sessions.js";
+
+export interface Verification {
+  readonly nodes: readonly NodeReport[];
+  /** Checks on machines: each etcd member, and the login to the bastion. */
+  readonly machines: readonly Check[];
+  readonly services: readonly Check[];
+  readonly claims: readonly Check[];
+  /** Whether the user installs the pod network, so that nodes may wait for it. */
+  readonly ownPodNetwork?: boolean | undefined;
+  readonly ok: boolean;
+}
+
+/**
+ * Returns whether the node is ready, or kubelet reports that the node waits only for the pod
+ * network that the user installs.
+ */
+const fine = (node: NodeReport, { ownPodNetwork }: Pick<VerifyOptions, "ownPodNetwork">): boolean =>
+  node.ready || (ownPodNetwork === true && node.reason.includes("NetworkPluginNotReady"));
+
+/** HTTP server to check, with the name of the check. */
+interface Asked {
+  readonly name: string;
+  readonly address: string;
+  readonly host?: string;
+}
+
+const whereOf = ({ address, host }: Asked): string =>
+  host === undefined ? `http://${address}/` : `http://${host}/ at ${address}`;
+
+/** Checks an HTTP server from this computer. */
+const checkOutside = (asked: Asked, options: VerifyOptions): Promise<Check> =>
+  check(asked.name, whereOf(asked), {
+    options,
+    attempt: async () => {
+      const headers: Record<string, string> = asked.host === undefined ? {} : { host: asked.host };
+      return accepted(await exchange(`http://${asked.address}/`, { timeout: 10_000, headers }));
+    },
+  });
+
+/** Checks an HTTP server from a machine of the cluster. */
+const checkInside = (asked: Asked, options: Look): Promise<Check> =>
+  check(asked.name, whereOf(asked), {
+    options,
+    attempt: async () => {
+      const { address, host } = asked;
+      const { entry, sessions } = options;
+      if (!entry) throw new Error("no machine of the cluster can be reached by SSH");
+      const fetched = await sessions.fetch(entry, address, { host });
+      return `${accepted(fetched)} (asked on ${entry.host})`;
+    },
+  });
+
+/** Checks the sample web server by its host name, through the ingress controller. */
+async function checkIngress(options: Look): Promise<Check[]> {
+  const { ingress, samples } = options.outputs;
+  if (!ingress || samples?.host === undefined) return [];
+  const asked = { name: "ingress", address: ingress.address, host: samples.host };
+  return [await (ingress.public ? checkOutside : checkInside)(asked, options)];
+}
+
+async function checkServices(options: Look): Promise<Check[]> {
+  const { samples } = options.outputs;
+  if (!samples) return [];
+  const external =
+    samples.external === undefined
+      ? []
+      : [checkOutside({ name: "external service", address: samples.external }, options)];
+  const internal = checkInside({ name: "internal service", address: samples.internal }, options);
+  const [services, ingress] = await Promise.all([
+    Promise.all([...external, internal]),
+    checkIngress(options),
+  ]);
+  return [...services, ...ingress];
+}
+
+async function checkClaims(api: KubernetesApi, options: VerifyOptions): Promise<Check[]> {
+  const { samples } = options.outputs;
+  if (!samples) return [];
+  const { namespace, writerPod, claim } = samples;
+  const attempt = async (): Promise<string> => {
+    const log = await api.text(
+      `/api/v1/namespaces/${namespace}/pods/${writerPod}/log?tailLines=20`,
+    );
+    const proof = log.split("\n").findLast((line) => line.startsWith("read back:"));
+    if (proof === undefined) throw new Error(`${writerPod} has not read its data back yet`);
+    return proof;
+  };
+  return [await check("claim", `${namespace}/${claim}`, { attempt, options })];
+}
+
+/**
+ * Returns the nodes as soon as all are ready. After the time limit, returns the nodes as they are.
+ */
+function checkNodes(api: KubernetesApi, options: VerifyOptions): Promise<NodeReport[]> {
+  const wanted = new Set(options.outputs.nodes.map(({ name }) => name));
+  const allReady = async (): Promise<NodeReport[]> => {
+    options.onDetail?.("nodes");
+    const found = await readNodes(api);
+    // The cloud controller deletes the node of a removed machine later.
+    const ours = found.filter(({ name }) => wanted.has(name));
+    const late = ours.find((node) => !fine(node, options));
+    const missing = wanted.size - ours.length;
+    if (late) throw new Error(`${late.name} is not Ready: ${late.reason}`);
+    if (missing > 0) throw new Error(`${missing} machines have not joined`);
+    return found;
+  };
+  // Returns the nodes even if some nodes never become ready.
+  return eventually(allReady, options).catch(() => readNodes(api));
+}
+
+/**
+ * Checks the finished cluster: nodes, etcd, sample services, the data on the sample claim. Changes
+ * nothing. Expects the machines and samples in the outputs, not in the settings: the settings may
+ * have changed since the last `up`, and a custom program's settings do not describe the cluster.
+ */
+export async function verifyCluster(options: VerifyOptions): Promise<Verification> {
+  const api = new KubernetesApi(readKubeAccess(options.outputs.kubeconfig));
+  const [sessions, over] = [new Sessions(), new AbortController()];
+  const signal = AbortSignal.any([over.signal, ...(options.signal ? [options.signal] : [])]);
+  const look = { ...options, api, signal, sessions };
+  const [nodes, machines, services, claims] = await Promise.all([
+    checkNodes(api, look),
+    checkMachines(look),
+    checkServices(look),
+    checkClaims(api, look),
+  ]).finally(() => {
+    over.abort();
+    sessions.close();
+  });
+  // A stopped verification has no result.
+  options.signal?.throwIfAborted();
+  const { outputs, ownPodNetwork } = options;
+  const seen = { nodes, machines, services, claims, ownPodNetwork };
+  return { ...seen, ok: shortcomings(seen, outputs).length === 0 };
+}
+
+/** Returns a line for each part of the cluster that does not work; no line if everything works. */
+export function shortcomings(
+  { nodes, machines, services, claims, ownPodNetwork }: Omit<Verification, "ok">,
+  outputs: Pick<ClusterOutputs, "nodes">,
+): string[] {
+  const lines = outputs.nodes.flatMap(({ name }) => {
+    const node = nodes.find((one) => one.name === name);
+    if (node === undefined) return [`node ${name}: has not joined`];
+    return fine(node, { ownPodNetwork }) ? [] : [`node ${name}: not Ready: ${node.reason}`];
+  });
+  const failed = [...machines, ...services, ...claims].filter(({ ok }) => !ok);
+  return [...lines, ...failed.map(({ name, where, answer }) => `${name} ${where}: ${answer}`)];
+}

@@ -1,0 +1,118 @@
+import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { linkNew, writeNew } from "./atomic-files.js";
+import { processFacts } from "./process-identity.js";
+import { UserError } from "./failures/user-error.js";
+
+export interface LockHolder {
+  readonly pid: number;
+  /**
+   * Start time of the holder's process, in clock ticks after boot. Distinguishes the holder from a
+   * later process with the same PID.
+   */
+  readonly started: string;
+  /** Description of the holder's work, for users. */
+  readonly purpose: string;
+}
+
+export interface LockOptions {
+  /** Description of this process's work, shown to processes that wait. */
+  readonly purpose: string;
+  /** Milliseconds to wait until another process releases the lock. Default: 0, fail at once. */
+  readonly waitMs?: number;
+  /** Called once if another process has the lock. */
+  readonly onWait?: (holder: LockHolder) => void;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Runs `work` while this process has the lock `file`. Takes over the lock of a process that no
+ * longer exists (killed, rebooted). Throws a UserError that names the holder if the lock does not
+ * become free in time.
+ */
+export async function withLock<T>(
+  file: string,
+  options: LockOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  mkdirSync(dirname(file), { recursive: true });
+  const deadline = Date.now() + (options.waitMs ?? 0);
+  let told = false;
+  for (;;) {
+    const holder = take(file, options.purpose);
+    if (!holder) break;
+    if (!told) options.onWait?.(holder);
+    told = true;
+    if (Date.now() >= deadline) {
+      throw new UserError(
+        `Process ${holder.pid} holds this lock (${holder.purpose}).`,
+        "Wait until it ends, or end it, then run the same command again.",
+      );
+    }
+    await delay(200, undefined, { signal: options.signal });
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+/** Takes the lock and returns undefined. If another process has the lock, returns that holder. */
+function take(file: string, purpose: string): LockHolder | undefined {
+  const own: LockHolder = {
+    pid: process.pid,
+    started: processFacts(process.pid)?.started ?? "",
+    purpose,
+  };
+  for (let attempt = 0; attempt < 3; attempt++) {
+    if (writeNew(file, JSON.stringify(own))) return undefined;
+    const text = read(file);
+    const holder = holderIn(text);
+    if (holder && isAlive(holder)) return holder;
+    if (text !== undefined) clear(file, text);
+  }
+  return holderIn(read(file)) ?? { pid: 0, started: "", purpose: "unknown" };
+}
+
+/** Returns whether the holder still runs. Without /proc, as on macOS, only the PID is compared. */
+function isAlive({ pid, started }: LockHolder): boolean {
+  if (processFacts(process.pid)) return processFacts(pid)?.started === started;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/**
+ * Deletes the lock file of a process that no longer exists. Another process may do this at the same
+ * time and take the lock: if the file does not contain `text`, the file is put back.
+ */
+function clear(file: string, text: string): void {
+  const aside = `${file}.${process.pid.toString()}.gone`;
+  try {
+    renameSync(file, aside);
+  } catch {
+    return; // another process renamed the file first
+  }
+  if (read(aside) !== text) linkNew(aside, file);
+  rmSync(aside, { force: true });
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined; // deleted in the meantime
+  }
+}
+
+function holderIn(text: string | undefined): LockHolder | undefined {
+  try {
+    return JSON.parse(text ?? "") as LockHolder;
+  } catch {
+    return undefined; // incomplete
+  }
+}

@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { Failure } from "./failures/failure.js";
+import { UserError } from "./failures/user-error.js";
+
+export interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Text for the command's standard input, which is then closed. */
+  readonly input?: string;
+  /** Called with the PID of the command's process when it has started. */
+  readonly onStart?: (pid: number) => void;
+  /** Called with every line of standard output and standard error. */
+  readonly onLine?: (line: string) => void;
+  /** Signal that ends the command with SIGTERM. */
+  readonly signal?: AbortSignal;
+  /** Returns whether a line only reports progress. The error message leaves out such lines. */
+  readonly isProgress?: (line: string) => boolean;
+  /** Exit codes that count as success. Default: 0. */
+  readonly accept?: readonly number[];
+}
+
+export interface RunResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Number of lines of a failed command's output in the error message. */
+const shown = 8;
+
+const tail = (text: string, { isProgress = () => false }: RunOptions): string =>
+  text
+    .trimEnd()
+    .split("\n")
+    .filter((line) => !isProgress(line))
+    .slice(-shown)
+    .join("\n");
+
+/**
+ * Returns the error for Node's ENOENT, which means that either the command or the working directory
+ * does not exist.
+ */
+const missing = (command: string, cwd: string | undefined): Failure =>
+  cwd !== undefined && !existsSync(cwd)
+    ? new UserError(`There is no directory ${cwd} to run '${command}' in.`)
+    : new Failure("TOOL_MISSING", `The command '${command}' is not installed.`);
+
+/**
+ * Runs a command without a shell until the command ends. If the command fails, throws a Failure
+ * with the last lines of the output.
+ */
+export async function run(
+  command: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<RunResult> {
+  const child = spawn(command, args, {
+    cwd: options.cwd,
+    env: options.env ?? process.env,
+    stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    signal: options.signal,
+  });
+  if (child.pid !== undefined) options.onStart?.(child.pid);
+  const text = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    const stream = child[name];
+    if (!stream) continue;
+    createInterface({ input: stream }).on("line", (line) => {
+      text[name] += line + "\n";
+      options.onLine?.(line);
+    });
+  }
+  child.stdin?.on("error", () => undefined).end(options.input);
+  const code = await new Promise<number>((resolve, reject) => {
+    child.once("error", (error: NodeJS.ErrnoException) => {
+      reject(error.code === "ENOENT" ? missing(command, options.cwd) : error);
+    });
+    child.once("close", (exit, signal) => {
+      resolve(exit ?? (signal ? 128 : 1));
+    });
+  });
+  if (!(options.accept ?? [0]).includes(code)) {
+    const lastLines = tail(text.stderr, options) || tail(text.stdout, options);
+    throw new UserError(
+      `'${command} ${args.slice(0, 3).join(" ")}' ended with code ${code}: ${lastLines}`,
+    );
+  }
+  return { code, ...text };
+}

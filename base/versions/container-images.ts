@@ -1,0 +1,153 @@
+import { kubernetesMinors, supportedMinors } from "./pinned-versions.js";
+
+/** Registry that mirrors the public images. */
+export interface ImageRegistry {
+  /**
+   * Host, port and optional path, without scheme or trailing slash: `registry.example:5001/k8s`.
+   */
+  readonly prefix: string;
+}
+
+/** Prefix that means that there is no mirror: each image comes from its public registry. */
+const upstreamPrefix = "registry.k8s.io";
+
+/** Name of the image of an add-on's container. */
+export type ImageName = keyof typeof imagesEverywhere | keyof typeof cloudProviderImages;
+
+/**
+ * Images in the published manifests of pod networks. Each pattern matches the end of the image's
+ * repository.
+ */
+const manifestImages = {
+  calicoNode: /\/calico\/node$/,
+  calicoCni: /\/calico\/cni$/,
+  calicoKubeControllers: /\/calico\/kube-controllers$/,
+  flannel: /\/flannel(-io)?\/flannel$/,
+} as const;
+
+/** Images of kubeadm that the user can replace, with their names in kubeadm's list. */
+export const kubeadmImages = { etcd: "etcd", coreDns: "coredns", pause: "pause" } as const;
+export type KubeadmImage = keyof typeof kubeadmImages;
+
+/** Name of any image that the user can replace. */
+export type ReplaceableImage = ImageName | keyof typeof manifestImages | KubeadmImage;
+
+/**
+ * Image references that replace single images. A reference is used as written, without the registry
+ * prefix.
+ */
+export type OwnImages = { readonly [Name in ReplaceableImage]?: string | undefined };
+
+/**
+ * Images of cloud-provider-openstack, without a tag. The tag is the release of
+ * cloud-provider-openstack for the Kubernetes minor version.
+ */
+const cloudProviderImages = {
+  cloudControllerManager: "registry.k8s.io/provider-os/openstack-cloud-controller-manager",
+  cinderCsi: "registry.k8s.io/provider-os/cinder-csi-plugin",
+  keystoneAuth: "registry.k8s.io/provider-os/k8s-keystone-auth",
+} as const;
+
+/** Images whose version does not depend on the Kubernetes minor version. */
+const imagesEverywhere = {
+  csiAttacher: "registry.k8s.io/sig-storage/csi-attacher:v4.12.0",
+  csiProvisioner: "registry.k8s.io/sig-storage/csi-provisioner:v5.3.0",
+  csiResizer: "registry.k8s.io/sig-storage/csi-resizer:v1.14.0",
+  csiSnapshotter: "registry.k8s.io/sig-storage/csi-snapshotter:v8.6.0",
+  snapshotController: "registry.k8s.io/sig-storage/snapshot-controller:v8.6.0",
+  csiNodeDriverRegistrar: "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.15.0",
+  livenessProbe: "registry.k8s.io/sig-storage/livenessprobe:v2.17.0",
+  metricsServer: "registry.k8s.io/metrics-server/metrics-server:v0.9.0",
+  traefik: "docker.io/library/traefik:v3.7.13",
+  kubeRouter: "docker.io/cloudnativelabs/kube-router:v2.10.0",
+  flannel: "ghcr.io/flannel-io/flannel:v0.26.7",
+  // Version in the manifest of the flannel release above.
+  flannelCniPlugin: "ghcr.io/flannel-io/flannel-cni-plugin:v1.6.2-flannel1",
+  agnhost: "registry.k8s.io/e2e-test-images/agnhost:2.53",
+} as const;
+
+/** References of all add-on images for one Kubernetes version, as a node pulls them. */
+export type ImageTable = Readonly<Record<ImageName, string>>;
+
+/**
+ * Returns the images of all add-ons for a Kubernetes version.
+ *
+ * @param kubernetesVersion `1.36.3`, with or without a leading `v`
+ * @param registry registry that mirrors the public images. Default: the public registries
+ * @param own replacements of single images. Default: none
+ */
+export function imageTable(
+  kubernetesVersion: string,
+  registry?: ImageRegistry,
+  own: OwnImages = {},
+): ImageTable {
+  const minor = /^v?(\d+\.\d+)(?:\.|$)/.exec(kubernetesVersion)?.[1];
+  const tag = minor === undefined ? undefined : kubernetesMinors[minor]?.cloudProvider;
+  if (tag === undefined) {
+    throw new RangeError(
+      `kubernetes.version: there are no add-ons for ${kubernetesVersion}; choose one of ${supportedMinors.join(", ")}`,
+    );
+  }
+  const upstream = {
+    ...imagesEverywhere,
+    ...mapValues(cloudProviderImages, (name) => `${name}:${tag}`),
+  };
+  return mapValues(upstream, (reference, name) => own[name] ?? imageReference(reference, registry));
+}
+
+/**
+ * Returns the tags of all add-on images for one Kubernetes version, for tools that build these
+ * images.
+ */
+export function imageTags(kubernetesVersion: string): Readonly<Record<ImageName, string>> {
+  return mapValues(imageTable(kubernetesVersion), (reference) =>
+    reference.slice(reference.lastIndexOf(":") + 1),
+  );
+}
+
+/**
+ * Returns an upstream reference with the mirror's prefix in place of the registry host. Keeps the
+ * path after the host.
+ */
+export function imageReference(upstream: string, registry?: ImageRegistry): string {
+  if (registry === undefined || registry.prefix === upstreamPrefix) {
+    return upstream;
+  }
+  const path = upstream.slice(upstream.indexOf("/") + 1);
+  return `${registry.prefix}/${path}`;
+}
+
+/**
+ * Returns the image for a container of a published manifest: the user's replacement, else the
+ * published image, from the mirror if there is one.
+ */
+export function manifestImage(
+  published: string,
+  registry: ImageRegistry | undefined,
+  own: OwnImages = {},
+): string {
+  const repository = published.replace(/@.*$/, "").replace(/:[^/:]*$/, "");
+  const name = Object.entries(manifestImages).find(([, ends]) => ends.test(repository))?.[0];
+  const standsIn = name === undefined ? undefined : own[name as keyof typeof manifestImages];
+  return standsIn ?? imageReference(published, registry);
+}
+
+/**
+ * Returns the two parts in which kubeadm expects an image reference: the repository without the
+ * last path element (the image's name), and the tag.
+ */
+export function splitReference(reference: string): {
+  readonly imageRepository: string;
+  readonly imageTag: string;
+} {
+  const [, imageRepository = "", imageTag = ""] = /^(.+)\/[^/:]+:([^:/]+)$/.exec(reference) ?? [];
+  return { imageRepository, imageTag };
+}
+
+function mapValues<K extends string>(
+  record: Readonly<Record<K, string>>,
+  map: (value: string, key: K) => string,
+): Record<K, string> {
+  const entries = Object.entries<string>(record).map(([key, value]) => [key, map(value, key as K)]);
+  return Object.fromEntries(entries) as Record<K, string>;
+}

@@ -1,0 +1,138 @@
+/** Derives the arguments of the add-ons from a specification. */
+import type * as pulumi from "@pulumi/pulumi";
+import { cloudSettings } from "./cloud-conf.js";
+import { metricsServerOf } from "./manifests/metrics-server.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
+import { serviceRanges } from "../config/load-balancing/endpoint-traits.js";
+import type { ClusterFacts } from "../kubeadm/cluster-facts.js";
+import type { Network } from "../network/network.js";
+import { planCluster } from "../plan/cluster-plan.js";
+import { roleTable } from "../plan/roles.js";
+import { attachableVolumes } from "../plan/volumes.js";
+import { routedByCloud } from "../pod-network/pod-network-kinds.js";
+import type { CloudLogin } from "../identity/cloud-login.js";
+import { servicesExternalNetworkIn, type CloudFacts } from "../lookup/cloud-lookup.js";
+import type { Operator } from "../lookup/local-context.js";
+import type { CloudAccess } from "./cloud-config-secret.js";
+
+/**
+ * Returns the arguments of {@link Addons} that follow from the specification.
+ *
+ * @param webhook key and certificate of the Keystone webhook. Default: none
+ * @param balancer address of the load balancer in front of the ingress controller's machines.
+ *   Default: none
+ */
+export const addonsOf = (
+  spec: ClusterSpec,
+  { webhook }: Pick<ClusterFacts, "webhook"> = {},
+  balancer?: pulumi.Output<string>,
+) => ({
+  clusterName: spec.name,
+  kubernetesVersion: spec.kubernetes.version,
+  registry: spec.kubernetes.registry,
+  ownImages: spec.kubernetes.images,
+  podNetwork: spec.podNetwork,
+  apiName: spec.apiName,
+  podCidr: spec.network.pods,
+  serviceCidr: spec.network.services,
+  ipv6: spec.network.ipv6,
+  cloudController: spec.cloudController.enabled,
+  blockStorage: { ...spec.blockStorage, attachable: attachableIn(spec) },
+  storageClasses: spec.storageClasses,
+  nodes: nodesIn(spec),
+  metricsServer: metricsServerOf(spec),
+  ...(webhook && { keystone: { ...spec.kubernetes.keystone, webhook } }),
+  ingress: spec.ingress && {
+    spec: ofIngress(spec.ingress, spec),
+    taints: taintsOf(spec),
+    address: balancer,
+  },
+  serviceRanges: serviceRanges(spec),
+  samples: spec.samples,
+  sampleServices: withoutTls(spec.sampleServices, spec),
+});
+
+/**
+ * Returns the settings of a Service without TLS at the load balancer, if the specification sets a
+ * certificate for all load balancers. Traefik terminates TLS itself, and the samples use HTTP. An
+ * annotation of the user takes precedence.
+ */
+const withoutTls = <Of extends { readonly annotations?: object | undefined }>(
+  of: Of,
+  { loadBalancer }: Pick<ClusterSpec, "loadBalancer">,
+): Of =>
+  loadBalancer.defaultTlsContainerRef === undefined
+    ? of
+    : { ...of, annotations: { defaultTlsContainerRef: "", ...of.annotations } };
+
+const ofIngress = (
+  ingress: NonNullable<ClusterSpec["ingress"]>,
+  spec: Pick<ClusterSpec, "loadBalancer">,
+) => (ingress.kind === "service" ? withoutTls(ingress, spec) : ingress);
+
+/**
+ * Returns how many volumes of claims each node can attach. Machines that are not nodes do not
+ * count.
+ */
+const attachableIn = (spec: ClusterSpec): number =>
+  attachableVolumes(
+    planCluster(spec).groups.flatMap(({ machines }) => machines),
+    spec.network.admin ? 2 : 1,
+  );
+
+const nodesIn = (spec: ClusterSpec): number =>
+  planCluster(spec).groups.reduce(
+    (all, { role, machines }) => all + (roleTable[role].node ? machines.length : 0),
+    0,
+  );
+
+/**
+ * Returns the taints of the worker pool that runs the ingress controller. Undefined without such a
+ * pool.
+ */
+const taintsOf = ({ ingress, workers }: Pick<ClusterSpec, "ingress" | "workers">) =>
+  ingress?.kind === "workers" ? workers[ingress.pool]?.taints : undefined;
+
+type Place = "subnetId" | "networkId" | "floatingNetworkId" | "machines";
+
+/**
+ * Returns the network of load balancers. If it is a separate network, also returns the machines'
+ * network.
+ */
+const placeOf = (
+  { externalNetwork }: Pick<ClusterSpec, "externalNetwork">,
+  cloud: pulumi.Output<CloudFacts>,
+  { subnetId, networkId, ofServices }: Network,
+): Pick<CloudAccess, Place> => {
+  const machines = {
+    ...{ subnetId, networkId },
+    ...(externalNetwork !== undefined && { floatingNetworkId: cloud.externalNetworkId }),
+  };
+  if (!ofServices) return machines;
+  return {
+    ...{ subnetId: ofServices.routedSubnetId, networkId: ofServices.networkId },
+    floatingNetworkId: cloud.apply(servicesExternalNetworkIn).id,
+    machines,
+  };
+};
+
+/** Returns the values that the cluster's controllers need about the cloud. */
+export const cloudAccess = (
+  spec: ClusterSpec,
+  cloud: pulumi.Output<CloudFacts>,
+  given: {
+    readonly network: Network;
+    readonly login: pulumi.Output<CloudLogin>;
+    readonly operator: Operator | undefined;
+  },
+): CloudAccess => ({
+  authUrl: cloud.scope.authUrl,
+  region: cloud.scope.region,
+  login: given.login,
+  ...placeOf(spec, cloud, given.network),
+  ...(routedByCloud(spec.podNetwork) && { routerId: given.network.routerId }),
+  loadBalancerProvider: spec.loadBalancer.provider,
+  caCertificate: given.operator?.caCertificate,
+  clientCertificate: given.operator?.clientCertificate,
+  settings: cloudSettings(spec),
+});

@@ -1,0 +1,46 @@
+/**
+ * Renders Services of type LoadBalancer with the annotations of cloud-provider-openstack (pure).
+ */
+import { confKey } from "../../config/cloud/cloud-conf-keys.js";
+import type { SampleServices } from "../../config/load-balancing/sample-services.js";
+
+/** Settings of all Services of type LoadBalancer that the program creates. */
+export interface Balancing {
+  /**
+   * Load balancer class of internal Services, which selects the network of the nodes.
+   * @default none: all load balancers are in the network of the nodes
+   */
+  readonly internalClass?: string | undefined;
+  /** Ranges of clients, including those in the cluster's networks. @default all */
+  readonly clients?: readonly string[] | undefined;
+}
+
+type Settings = Pick<SampleServices, "address" | "annotations"> & Balancing;
+
+/**
+ * Returns annotations and fields of a Service. `external`: with a floating IP. `internal`: with an
+ * address in the nodes' network only.
+ */
+export function balanced(reach: "external" | "internal", settings: Settings) {
+  const internal = "service.beta.kubernetes.io/openstack-internal-load-balancer";
+  const inside = settings.internalClass === undefined ? {} : { class: settings.internalClass };
+  const written = { ...(reach === "internal" && inside), ...settings.annotations };
+  const annotations: Record<string, string> = {
+    ...(reach === "internal" && { [internal]: "true" }),
+    ...Object.fromEntries(
+      Object.entries(written).map(([key, value]) => [
+        `loadbalancer.openstack.org/${confKey(key)}`,
+        String(value),
+      ]),
+    ),
+  };
+  return {
+    metadata: Object.keys(annotations).length > 0 ? { annotations } : {},
+    spec: {
+      type: "LoadBalancer" as const,
+      ...(reach === "external" &&
+        settings.address !== undefined && { loadBalancerIP: settings.address }),
+      ...(settings.clients && { loadBalancerSourceRanges: [...settings.clients] }),
+    },
+  };
+}

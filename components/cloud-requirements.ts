@@ -1,0 +1,260 @@
+import type { ClusterNeeds, CountedResource } from "../openstack/checks/cluster-requirements.js";
+import type { Wanted } from "../openstack/checks/cloud-lookups.js";
+import type { ClusterSpec } from "./config/cluster-spec.js";
+import { certificateIn } from "./config/load-balancing/barbican-certificates.js";
+import { isSupplied } from "./config/cloud/credential.js";
+import { entryAddresses, existingFloatingIps } from "./config/network/floating-ips.js";
+import { endpointTraits } from "./config/load-balancing/endpoint-traits.js";
+import { ingressTraits } from "./config/load-balancing/ingress-traits.js";
+import { earlyImages } from "./machine/early-images.js";
+import { rulesOf } from "./network/firewall-plan.js";
+import {
+  otherPodNetworks,
+  routedByCloud,
+  routedRangesOf,
+} from "./pod-network/pod-network-kinds.js";
+import {
+  groupsOf,
+  machinesOf,
+  planCluster,
+  servicesNetworkName,
+  type ClusterPlan,
+} from "./plan/cluster-plan.js";
+import { roleTable } from "./plan/roles.js";
+import { octaviaChoices } from "./plan/load-balancer-choices.js";
+
+/** Returns the names that are set, each once. */
+const namesIn = (names: readonly (string | undefined)[]): string[] => [
+  ...new Set(names.flatMap((name) => name ?? [])),
+];
+
+/** Returns the lookups that a cluster needs. */
+export const wantedOf = (spec: ClusterSpec): Wanted => {
+  const plan = planCluster(spec);
+  const machines = machinesOf(plan);
+  const floatingIps = Object.entries(existingFloatingIps(spec)).map(([path, address]) => ({
+    address,
+    path,
+  }));
+  return {
+    cluster: spec.name,
+    ...(spec.openstackPlugin !== undefined && { openstackPlugin: spec.openstackPlugin }),
+    securityGroups: namesIn(groupsOf(plan).flatMap(({ securityGroups }) => securityGroups)),
+    images: namesIn(machines.map(({ image }) => image)),
+    ...(spec.externalNetwork !== undefined && { externalNetwork: spec.externalNetwork }),
+    ...(spec.network.existing && {
+      network: {
+        ...{ ...spec.network.existing, nodes: spec.network.nodes },
+        addresses: plan.addresses,
+      },
+    }),
+    ...(spec.network.admin && {
+      admin: {
+        ...spec.network.admin,
+        apart: {
+          nodes: spec.network.nodes,
+          pods: spec.network.pods,
+          services: spec.network.services,
+        },
+      },
+    }),
+    ...(floatingIps.length > 0 && { floatingIps }),
+    flavors: namesIn(machines.map(({ flavor }) => flavor)),
+    ...(spec.loadBalancer.network && {
+      servicesExternalNetwork: spec.loadBalancer.network.externalNetwork,
+    }),
+  };
+};
+
+type Counts = Readonly<Record<CountedResource, number>>;
+
+/** Returns the number of floating IPs that are created for SSH. */
+const entryAddressesMade = (spec: ClusterSpec): number =>
+  spec.ssh.floatingIp === undefined ? entryAddresses(spec) : 0;
+
+/**
+ * Returns the names of the networks that are created, each with a subnet and a router of the same
+ * name.
+ */
+const networksOf = (spec: ClusterSpec): readonly string[] => [
+  ...(spec.network.existing ? [] : [planCluster(spec).networkName]),
+  ...(spec.loadBalancer.network ? [servicesNetworkName(spec.name)] : []),
+];
+
+/**
+ * Number of rules that Neutron adds to each new security group: outgoing traffic, one per IP
+ * family.
+ */
+const ownRules = 2;
+/** Returns whether a security group keeps these rules (network/firewall.ts). */
+const keepsOwnRules = ({ group }: ClusterPlan["securityGroups"][number]): boolean =>
+  group !== "admin";
+
+/**
+ * Returns how many objects of each kind the cluster has: those that the program registers, and
+ * those that controllers create for it.
+ */
+function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
+  const endpoint = endpointTraits(spec);
+  const ingress = ingressTraits(spec);
+  const volumes = machinesOf(plan).flatMap((machine) => machine.volumes);
+  // Samples: load balancers with a port and a security group each, one floating IP from the cloud
+  // controller, one volume of 1 GiB.
+  const { external = true, address } = spec.sampleServices;
+  const [services, one] = spec.samples ? [external ? 2 : 1, 1] : [0, 0];
+  const pool = spec.loadBalancer.network?.externalNetwork ?? spec.externalNetwork;
+  const outside = pool !== undefined && address === undefined;
+  const floatingIps = services === 2 && outside ? 1 : 0;
+  const made = networksOf(spec).length;
+  const groups = ingress.securityGroups + services;
+  const dual = spec.network.ipv6 ? 1 : 0;
+  return {
+    networks: made,
+    subnets: made + dual,
+    routers: made,
+    // In addition to the machines: each network's router interface and DHCP, and the load
+    // balancers' addresses.
+    ports:
+      machinesOf(plan).length * (spec.network.admin ? 2 : 1) +
+      (endpoint.ports + ingress.ports + 2 * made + dual + services),
+    "floating IPs":
+      endpoint.floatingIps + ingress.floatingIps + entryAddressesMade(spec) + floatingIps,
+    "security groups": plan.securityGroups.length + groups,
+    "security group rules":
+      rulesOf(spec).length + ownRules * (groups + plan.securityGroups.filter(keepsOwnRules).length),
+    volumes: one + volumes.length,
+    "volume gigabytes": volumes.reduce((sum, { size }) => sum + size, one),
+    "load balancers": endpoint.loadBalancers + ingress.loadBalancers + services,
+    "server groups": groupsOf(plan).filter(({ policy }) => policy !== undefined).length,
+  };
+}
+
+/**
+ * Returns the settings for which Neutron's default policy allows ports only to the network's own
+ * project.
+ */
+function ownersOnly({ network, podNetwork, endpoint }: ClusterSpec, plan: ClusterPlan): string[] {
+  if (!network.existing) return [];
+  const { kind } = podNetwork;
+  const routed = routedRangesOf({ podNetwork, network }).length > 0;
+  const found = {
+    "network.portSecurity false": !network.portSecurity,
+    [`podNetwork ${"backend" in podNetwork ? `${kind}, ${podNetwork.backend}` : kind}`]:
+      network.portSecurity && routed,
+    "endpoint virtual-ip": endpoint.kind === "virtual-ip",
+    "addresses of machines": plan.addresses.length > 0 && endpoint.kind !== "virtual-ip",
+  };
+  return Object.entries(found).flatMap(([what, needed]) => (needed ? [what] : []));
+}
+
+/** Returns the pod network if it needs routes on the cluster's router. */
+const routedFor = ({ podNetwork }: ClusterSpec): string | undefined =>
+  routedByCloud(podNetwork) ? podNetwork.kind : undefined;
+
+/** Returns volumes without a zone on machines with a zone: Cinder chooses where to create them. */
+const unplacedVolumes = (plan: ClusterPlan): ClusterNeeds["unplacedVolumes"] =>
+  groupsOf(plan).flatMap(({ path, machines }) =>
+    machines.flatMap(({ zone, volumes }) =>
+      zone === undefined
+        ? []
+        : volumes
+            .filter((volume) => volume.zone === undefined)
+            .map(({ purpose, name }) => ({ path: `${path}.${purpose}Volume`, name, zone })),
+    ),
+  );
+
+/** Returns kubeadm's size checks that are not ignored. kubeadm ignores case. */
+function sizeChecks({ kubernetes }: ClusterSpec): ClusterNeeds["sizeChecks"] {
+  const ignored = kubernetes.ignorePreflightErrors.map((check) => check.toLowerCase());
+  return (["NumCPU", "Mem"] as const).filter(
+    (check) => !ignored.includes("all") && !ignored.includes(check.toLowerCase()),
+  );
+}
+
+/** Returns the images that nodes pull from Docker Hub without a mirror or a login. */
+function dockerHub(spec: ClusterSpec, plan: ClusterPlan): NonNullable<ClusterNeeds["dockerHub"]> {
+  const nodes = plan.groups.reduce(
+    (sum, { role, machines }) => sum + (roleTable[role].node ? machines.length : 0),
+    0,
+  );
+  const { mirrors = [], user } = spec.kubernetes.registries["docker.io"] ?? {};
+  const images =
+    mirrors.length > 0 || user !== undefined
+      ? []
+      : earlyImages(spec, "worker").filter((image) => image.startsWith("docker.io/"));
+  return { nodes, images };
+}
+
+/** Returns the networks that exist before the cluster. */
+const givenNetworks = ({
+  externalNetwork,
+  loadBalancer: { network: ofServices },
+  network: { existing, nodes },
+}: ClusterSpec): Pick<ClusterNeeds, "externalNetworks" | "network" | "subnet"> => ({
+  externalNetworks: {
+    ...(externalNetwork !== undefined && { externalNetwork }),
+    ...(ofServices && { "loadBalancer.network.externalNetwork": ofServices.externalNetwork }),
+  },
+  ...(existing && {
+    network: existing.network,
+    subnet: { reference: existing.subnet, range: nodes },
+  }),
+});
+
+/** Returns everything that the cluster will need from its cloud. */
+export function needsOf(spec: ClusterSpec): ClusterNeeds {
+  const plan = planCluster(spec);
+  const machines = machinesOf(plan);
+  const octavia = octaviaChoices(spec);
+  const volumes = machines.flatMap((machine) => machine.volumes);
+  const flavors: Record<string, number> = {};
+  for (const { flavor } of machines) flavors[flavor] = (flavors[flavor] ?? 0) + 1;
+  return {
+    cluster: spec.name,
+    images: namesIn(machines.map(({ image }) => image)),
+    ...givenNetworks(spec),
+    dockerHub: dockerHub(spec, plan),
+    ownersOnly: ownersOnly(spec, plan),
+    flavors,
+    nodeFlavors: namesIn(
+      plan.groups.flatMap((group) => group.machines.map(({ flavor }) => flavor)),
+    ),
+    controlPlaneFlavors: namesIn(
+      plan.groups
+        .filter(({ role }) => roleTable[role].grant === "certificates")
+        .flatMap(({ machines: own }) => own.map(({ flavor }) => flavor)),
+    ),
+    sizeChecks: sizeChecks(spec),
+    volumeTypes: namesIn([...spec.storageClasses, ...volumes].map(({ type }) => type)),
+    zones: namesIn([...spec.zones, ...machines.map(({ zone }) => zone)]),
+    podZones: namesIn(spec.storageClasses.flatMap(({ zones = [] }) => zones)),
+    volumeZones: namesIn([
+      ...spec.storageClasses.map(({ availability }) => availability),
+      ...volumes.map(({ zone }) => zone),
+    ]),
+    unplacedVolumes: unplacedVolumes(plan),
+    volumeSizes: Object.fromEntries(
+      machines.flatMap(({ volumes }) => volumes.map(({ name, size }) => [name, size])),
+    ),
+    volumesFollowZones:
+      spec.blockStorage.topology !== false &&
+      spec.storageClasses.some(({ availability: zone }) => zone === undefined),
+    ...(octavia && { octavia }),
+    routes: routedFor(spec),
+    otherPodNetworks,
+    makesCredential: !isSupplied(spec.credential),
+    credentialRoles: spec.credential?.roles,
+    certificate: certificateIn(spec),
+    credentialEnd: spec.credential?.expiresAt,
+    asksKeystone:
+      spec.kubernetes.keystone !== undefined && spec.kubernetes.keystone.url === undefined,
+    controllersVerify: spec.cloudController.global?.tlsInsecure !== true,
+    names: [
+      ...machines.map(({ name }) => ({ kind: "server" as const, name })),
+      ...networksOf(spec).flatMap((name) =>
+        (["network", "router"] as const).map((kind) => ({ kind, name })),
+      ),
+    ],
+    counts: countsOf(spec, plan),
+  };
+}

@@ -1,0 +1,52 @@
+import type * as pulumi from "@pulumi/pulumi";
+import type { FrozenValues } from "./lifecycle/immutable-values.js";
+import type { ClusterMarkInput } from "./identity/resource-tags.js";
+import type { IngressBalancer } from "./endpoint/ingress-load-balancer.js";
+import type { ControlPlane } from "./kubeadm/control-plane.js";
+import type { ClusterFacts } from "./kubeadm/cluster-facts.js";
+import type { Readiness } from "./kubeadm/cluster-readiness.js";
+import type { Access } from "./machine/ssh-access.js";
+import type { Member } from "./machine/machine-group.js";
+import type { Firewall } from "./network/firewall.js";
+import type { Network } from "./network/network.js";
+import type { ClusterPlan } from "./plan/cluster-plan.js";
+import type { VersionBefore } from "./plan/upgrades.js";
+import type { ClusterSpec } from "./config/cluster-spec.js";
+import type { CloudFacts } from "./lookup/cloud-lookup.js";
+import type { FailedMachines } from "./lifecycle/boot-failures.js";
+import type { Operator } from "./lookup/local-context.js";
+import type { RemoteScript } from "./remote-scripts/remote-script.js";
+
+/** Parts of a cluster that exist before any machine. */
+export interface Ground {
+  readonly spec: ClusterSpec;
+  readonly plan: ClusterPlan;
+  readonly cloud: pulumi.Output<CloudFacts>;
+  readonly frozen: FrozenValues;
+  readonly mark: ClusterMarkInput;
+  readonly network: Network;
+  readonly firewall: Firewall;
+  readonly operator: Operator | undefined;
+  readonly failed: FailedMachines;
+  /** Returns the Kubernetes version of the cluster before this run. */
+  readonly version: () => Promise<VersionBefore>;
+}
+
+/** Cluster that kubeadm created, and the machines that it runs on. */
+export interface Kubernetes {
+  readonly controlPlane: ControlPlane;
+  readonly members: readonly Member[];
+  /** Bastion, a machine that only forwards SSH; empty if there is none. */
+  readonly bastion: readonly Member[];
+  /** Machines that run only etcd; empty if etcd runs on the control planes. */
+  readonly etcd: readonly Member[];
+  readonly access: Access;
+  readonly facts: ClusterFacts;
+  /** Scripts that join the workers. When one is done, the worker's node exists. */
+  readonly joins: readonly RemoteScript[];
+  /** Kubernetes version of each node after the run, as its script reports it. */
+  readonly versions: readonly pulumi.Output<string>[];
+  readonly readiness: Readiness;
+  /** Load balancer of the ingress controller, if that runs on the machines of one pool. */
+  readonly balancer: IngressBalancer | undefined;
+}

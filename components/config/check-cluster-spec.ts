@@ -1,0 +1,13 @@
+import { parseClusterSpec, type SpecResult } from "./cluster-spec.js";
+import { manifestProblems } from "../pod-network/manifest-check.js";
+import type { PinnedFiles } from "../lookup/pinned-files.js";
+
+/**
+ * Checks a cluster's specification and the files that it names. The caller checks before anything
+ * is created.
+ */
+export function checkClusterSpec(args: unknown, files?: PinnedFiles): SpecResult {
+  const result = parseClusterSpec(args);
+  const problems = "spec" in result ? manifestProblems(result.spec, files) : [];
+  return problems.length > 0 ? { problems } : result;
+}

@@ -1,0 +1,235 @@
+import { z } from "zod";
+import type { EndpointSpec } from "../load-balancing/endpoint.js";
+import type { IngressSpec } from "../load-balancing/ingress.js";
+import { presetOf, type Topology } from "../topology.js";
+import {
+  loadBalancerClasses,
+  loadBalancerKeys,
+  machinesClass,
+  otherSections,
+  owned,
+} from "./cloud-conf-keys.js";
+import { isOvn } from "../load-balancing/endpoint-traits.js";
+import { overlaps, prefixOf } from "../../../base/ip-addresses.js";
+import {
+  defaultOpenstackPlugin,
+  openstackPlugins,
+} from "../../../base/versions/openstack-plugin-versions.js";
+import { doc, oneOf, present, range4, record, truth } from "../../schema/fields.js";
+
+/**
+ * Version of the OpenStack plugin. The schema has no default: a provider that the user's program
+ * passes determines the version itself.
+ */
+export const openstackPlugin = oneOf(openstackPlugins)
+  .optional()
+  .meta(
+    doc(
+      "in place",
+      `Version of Pulumi's OpenStack plugin that creates the cluster, whichever version of \`@pulumi/openstack\` the program is compiled with. \`3.15.2\` keeps the former version, which waits 5 to 10 s before its first check of each object. With a provider of the program's own: the version of its plugin, if that is not the SDK's.`,
+      `\`${defaultOpenstackPlugin}\``,
+    ),
+  );
+
+/** Separate network for the addresses of load balancers. */
+const servicesNetwork = record({
+  range: range4("10.1.0.0/24")
+    .default("10.1.0.0/24")
+    .meta(
+      doc(
+        "refused",
+        "Range of a separate network for the addresses of Services' load balancers. The program creates the network with a subnet and a router; load balancers forward from it to the machines in their network, which by Octavia's documentation `amphora` can do and `ovn` cannot. A Service with the annotation `loadbalancer.openstack.org/class: machines` keeps its load balancer in the machines' network, as the program's own internal ones do. An existing cluster can gain this network, for new load balancers, and then keeps it. For a network that already exists, write `networkId`, `subnetId` and `floatingNetworkId` instead.",
+      ),
+    ),
+  externalNetwork: present("the external network of the services").meta(
+    doc(
+      "refused",
+      "External network of that router and of the Services' floating IPs, by name or ID; it may be the same as `externalNetwork`.",
+      "**required** with `loadBalancer.network`",
+    ),
+  ),
+});
+
+/**
+ * Options of Services of type LoadBalancer: the section [LoadBalancer] of cloud.conf, and a section
+ * for each load balancer class.
+ */
+export const loadBalancer = record(
+  {
+    enabled: truth()
+      .optional()
+      .meta(
+        doc(
+          "refused",
+          "Whether load balancers exist. `false` is for a cloud without Octavia: Services of type LoadBalancer get no address, and the API needs another endpoint than `load-balancer`.",
+          "`true`",
+        ),
+      ),
+    provider: present("an Octavia provider")
+      .default("amphora")
+      .meta(doc("in place", "Octavia provider for Services of type LoadBalancer.")),
+    network: servicesNetwork.optional(),
+    ...loadBalancerKeys,
+    classes: loadBalancerClasses,
+  },
+  owned.loadBalancer,
+).prefault({});
+
+const { global, networking, metadata, keyManager } = otherSections;
+
+/**
+ * Sections of cloud.conf other than [LoadBalancer] and [BlockStorage], and whether the cluster has
+ * a cloud controller.
+ */
+export const cloudController = record(
+  {
+    enabled: truth()
+      .optional()
+      .meta(
+        doc(
+          "refused",
+          "Whether the cluster has a cloud controller. Without it there are no load balancers, nodes have no external address and no zone, and a node whose server was deleted outside Kubernetes is not removed. Volumes work.",
+          "`true`",
+        ),
+      ),
+    global: record(global, owned.global).optional(),
+    networking: record(networking).optional(),
+    metadata: record(metadata).optional(),
+    keyManager: record(keyManager).optional(),
+  },
+  { route: owned.route.routerId },
+).prefault({});
+
+interface Ranges {
+  readonly network: Readonly<Record<"nodes" | "pods" | "services", string>>;
+  readonly loadBalancer: z.output<typeof loadBalancer>;
+  readonly cloudController: { readonly enabled?: boolean | undefined };
+}
+
+/**
+ * Reports settings that contradict a separate network for load balancers (`loadBalancer.network`).
+ */
+export function besideServicesNetwork(of: Ranges): z.core.$ZodRawIssue[] {
+  const { network: place, provider, ...written } = of.loadBalancer;
+  if (!place) return [];
+  const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
+    ...{ code: "custom", path: ["loadBalancer", ...path.split(".")], input, message },
+  });
+  const none = written.enabled === false || of.cloudController.enabled === false;
+  const near = (["nodes", "pods", "services"] as const)
+    .filter((one) => overlaps(place.range, of.network[one]))
+    .map((one) => `overlaps network.${one} (${of.network[one]}); write another range`);
+  const small = prefixOf(place.range) > 29 ? ["has room for nobody; write at most a /29"] : [];
+  const explicit = (["networkId", "subnetId", "floatingNetworkId"] as const).filter(
+    (key) => written[key] !== undefined,
+  );
+  return [
+    ...(none
+      ? [issue("network", place, "is that of load balancers, and there are none; leave it out")]
+      : []),
+    // OVN load balancers only rewrite the destination address: replies would take another router.
+    ...(isOvn(provider)
+      ? [
+          issue(
+            "network",
+            place,
+            "needs load balancers that stand in both networks, and those of ovn stand in none; leave it out, or write another provider",
+          ),
+        ]
+      : []),
+    ...[...near, ...small].map((why) =>
+      issue("network.range", place.range, `${place.range} ${why}`),
+    ),
+    ...(written.classes?.[machinesClass]
+      ? [
+          issue(
+            `classes.${machinesClass}`,
+            written.classes[machinesClass],
+            "is the class of the machines' own network beside loadBalancer.network; give it another name",
+          ),
+        ]
+      : []),
+    // Without `networkId`, the class would inherit the ID of the separate network, which does not
+    // contain the subnet `subnetId` of the class.
+    ...Object.entries(written.classes ?? {}).flatMap(([name, { subnetId, networkId }]) =>
+      subnetId === undefined || networkId !== undefined
+        ? []
+        : [
+            issue(
+              `classes.${name}.networkId`,
+              networkId,
+              "is missing beside loadBalancer.network; write the ID of the network of that subnet",
+            ),
+          ],
+    ),
+    ...explicit.map((key) =>
+      issue(key, written[key], "is that of loadBalancer.network; leave it out, or leave out that"),
+    ),
+  ];
+}
+
+interface Chosen {
+  readonly loadBalancer: { readonly enabled?: boolean | undefined };
+  readonly cloudController: { readonly enabled?: boolean | undefined };
+  readonly endpoint?: { readonly kind: EndpointSpec["kind"] } | undefined;
+  readonly topology?: Topology | undefined;
+  readonly samples: boolean;
+}
+
+/** Reports settings that need load balancers in a cluster that has none. */
+export function withoutLoadBalancers(chosen: Chosen): z.core.$ZodRawIssue[] {
+  const withoutController = chosen.cloudController.enabled === false;
+  if (chosen.loadBalancer.enabled !== false && !withoutController) return [];
+  const kind = chosen.endpoint?.kind ?? presetOf(chosen.topology).endpoint;
+  const off = `${withoutController ? "cloudController" : "loadBalancer"}.enabled is false`;
+  const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
+    ...{ code: "custom", path: [path], input, message },
+  });
+  return [
+    // Without a cloud controller, the API may still have a load balancer, because the program
+    // creates the API's load balancer itself.
+    ...(kind === "load-balancer" && chosen.loadBalancer.enabled === false
+      ? [
+          issue(
+            "endpoint",
+            kind,
+            `load-balancer needs Octavia, and loadBalancer.enabled is false; write kind: virtual-ip`,
+          ),
+        ]
+      : []),
+    ...(chosen.samples
+      ? [issue("samples", true, `the sample services are load balancers, and ${off}; write false`)]
+      : []),
+  ];
+}
+
+interface Made {
+  readonly endpoint: EndpointSpec;
+  readonly ingress?: IngressSpec | undefined;
+  readonly loadBalancer: { readonly provider: string };
+}
+
+/**
+ * Reports `flavorId` and `zone` of OVN load balancers. An OVN load balancer consists of flows in
+ * the network, so it has neither flavor nor zone.
+ */
+export function nowhereToPlace({ endpoint, ingress, loadBalancer }: Made): z.core.$ZodRawIssue[] {
+  const found: Readonly<
+    Record<string, { readonly flavorId?: string | undefined; readonly zone?: string | undefined }>
+  > = {
+    ...(endpoint.kind === "load-balancer" && isOvn(endpoint.provider) && { endpoint }),
+    ...(ingress?.kind === "workers" && isOvn(loadBalancer.provider) && { ingress }),
+  };
+  return Object.entries(found).flatMap(([path, chosen]) =>
+    (["flavorId", "zone"] as const).flatMap((key) =>
+      chosen[key] === undefined
+        ? []
+        : [
+            {
+              ...{ code: "custom" as const, path: [path, key], input: chosen[key] },
+              message: "is nothing that load balancers of ovn have; leave it out",
+            },
+          ],
+    ),
+  );
+}

@@ -1,0 +1,288 @@
+import { z } from "zod";
+import { endpointTraits } from "./load-balancing/endpoint-traits.js";
+import { access, bastion, wayIn } from "./machines/ssh-access.js";
+import { besideEtcd, etcd } from "./machines/etcd.js";
+import { apiName, dnsNameOf, endpoint, withDefaults } from "./load-balancing/endpoint.js";
+import {
+  besideServicesNetwork,
+  cloudController,
+  loadBalancer,
+  nowhereToPlace,
+  openstackPlugin,
+  withoutLoadBalancers,
+} from "./cloud/cloud.js";
+import { credential } from "./cloud/credential.js";
+import { ingress, wrongIngress } from "./load-balancing/ingress.js";
+import { missingNodes } from "./machines/group-options.js";
+import { wrongAddresses } from "./network/fixed-addresses.js";
+import { wrongFloatingIps } from "./network/floating-ips.js";
+import { besideIpv6 } from "./network/ipv6.js";
+import { kubernetes, metricsServer, samples } from "./kubernetes/kubernetes.js";
+import { etcdElsewhere } from "./kubernetes/static-pod-patches.js";
+import { allowedCidrs, serviceCidrs, sshCidrs, unreachable } from "./network/allowed-cidrs.js";
+import {
+  controlPlane,
+  securityUpdates,
+  ssh,
+  timeoutFactor,
+  workers,
+  zones,
+} from "./machines/machines.js";
+import {
+  externalNetwork,
+  foreignDns,
+  network,
+  noWayOut,
+  outOfPlace,
+  unfiltered,
+} from "./network/network.js";
+import {
+  podNetwork,
+  samplesAlone,
+  withoutExternalIps,
+  withoutKubeProxy,
+  withoutRoutes,
+} from "./network/pod-network.js";
+import { overlapping } from "../schema/cidr-overlap.js";
+import { withoutRoom } from "./network/address-capacity.js";
+import { sampleServices } from "./load-balancing/sample-services.js";
+import { blockStorage, storageClasses, wrongClasses } from "./cloud/block-storage.js";
+import { contradictions, nowhereToRun, presetOf, topology, unscheduled } from "./topology.js";
+import { volumesWithoutZone } from "./machines/volumes.js";
+import { doc, label, present, record, truth } from "../schema/fields.js";
+
+/**
+ * All arguments of a cluster with types, checks, defaults and documentation. Arguments are declared
+ * nowhere else.
+ */
+export const clusterShape = record({
+  image: present("an image").meta(
+    doc(
+      "replaces nodes",
+      "Image of the machines, by name or ID: a Debian or Ubuntu with cloud-init.",
+    ),
+  ),
+  externalNetwork,
+  allowedCidrs,
+  sshCidrs,
+  topology,
+  controlPlane,
+  etcd,
+  workers,
+  name: label("the name of a cluster").meta(
+    doc("refused", "Prefix of the name of every object in the cloud.", "the name of the stack"),
+  ),
+  protect: truth()
+    .default(false)
+    .meta(
+      doc(
+        "in place",
+        "Whether the cluster is protected: `destroy` refuses to delete it, also with `--yes`, and plain `pulumi destroy` refuses in its preview. To destroy it, write `false` and run `up` first.",
+      ),
+    ),
+  zones,
+  network,
+  serviceCidrs,
+  endpoint,
+  apiName,
+  ssh,
+  securityUpdates,
+  timeoutFactor,
+  access,
+  bastion,
+  kubernetes,
+  podNetwork,
+  openstackPlugin,
+  loadBalancer,
+  cloudController,
+  credential,
+  blockStorage,
+  storageClasses,
+  metricsServer,
+  ingress,
+  samples,
+  sampleServices,
+});
+
+type Checked = z.output<typeof clusterShape>;
+
+/**
+ * Refuses a worker pool named `control-plane`. Machines are named `<cluster>-<pool>-<position>`, so
+ * the pool's machines would have the names of the control planes.
+ */
+const reservedPools = ({ workers: pools }: Checked): z.core.$ZodRawIssue[] =>
+  Object.keys(pools)
+    .filter((pool) => pool === "control-plane")
+    .map((pool) => ({
+      code: "custom",
+      path: ["workers", pool],
+      input: pool,
+      message: "is the name of the control plane's machines; give the pool another name",
+    }));
+
+/**
+ * Refuses an `apiName` that differs from the DNS name of an `existing` endpoint: machines resolve
+ * such a DNS name by DNS, and would not resolve another `apiName`.
+ */
+const unknownName = ({ endpoint: written, apiName: name }: Checked): z.core.$ZodRawIssue[] => {
+  const host = dnsNameOf(written);
+  return host === undefined || name === undefined || name === host
+    ? []
+    : [
+        {
+          code: "custom",
+          path: ["apiName"],
+          input: name,
+          message: `${name} is not endpoint.host (${host}), whose address only the DNS knows; leave it out`,
+        },
+      ];
+};
+
+/** Returns the groups of machines that become nodes, each with its path in the arguments. */
+const nodeGroupsOf = ({ topology: chosen, controlPlane: first, workers: pools }: Checked) => [
+  { path: ["controlPlane"], group: { ...first, count: first.count ?? presetOf(chosen).count } },
+  ...Object.entries(pools).map(([pool, group]) => ({ path: ["workers", pool], group })),
+];
+
+/**
+ * Returns the control planes, all worker pools and the etcd machines, each group with its path in
+ * the arguments.
+ */
+const groupsOf = (value: Checked) => [
+  ...nodeGroupsOf(value),
+  ...(value.etcd ? [{ path: ["etcd"], group: value.etcd }] : []),
+];
+
+/** Reports volumes that must be in the zone of their machine, for machines without a zone. */
+const unplacedVolumes = (value: Checked): z.core.$ZodRawIssue[] => {
+  const { bastion: machine } = value;
+  const zones = machine?.zone === undefined ? undefined : [machine.zone];
+  const apart = machine ? [{ path: ["bastion"], group: { ...machine, zones, nodes: {} } }] : [];
+  return volumesWithoutZone([...groupsOf(value), ...apart], value.zones);
+};
+
+/** Returns the number of machines that become nodes. */
+const machinesOf = (value: Checked): number =>
+  nodeGroupsOf(value).reduce((sum, { group }) => sum + group.count, 0);
+
+/**
+ * Returns how many nodes, machines and other addresses the cluster uses at least. Other addresses
+ * are the ports of the API endpoint and of the ingress load balancer.
+ */
+const countedIn = (value: Checked) => {
+  const nodes = machinesOf(value);
+  return {
+    ...{ nodes, machines: nodes + (value.etcd?.count ?? 0) + (value.bastion ? 1 : 0) },
+    others:
+      endpointTraits({ ...value, ...withDefaults(value) }).ports +
+      (value.ingress?.kind === "workers" ? 1 : 0),
+  };
+};
+
+const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) => {
+  const { count, schedulable } = presetOf(chosen);
+  return {
+    controlPlane: {
+      ...written,
+      count: written.count ?? count,
+      schedulable: written.schedulable ?? schedulable,
+    },
+  };
+};
+
+/** Check that compares several arguments. `of` lists the arguments that `find` reads. */
+interface Comparison {
+  readonly of: readonly (keyof Checked)[];
+  readonly find: (value: Checked) => readonly z.core.$ZodRawIssue[];
+}
+
+const outside = ["network", "endpoint", "externalNetwork", "allowedCidrs", "loadBalancer"] as const;
+const balanced = ["loadBalancer", "cloudController", "endpoint", "topology", "samples"] as const;
+
+const made = ["endpoint", "topology", "loadBalancer", "ingress"] as const;
+const reached = [...outside, "topology", "access", "ssh", "ingress"] as const;
+const around = ["loadBalancer", "cloudController", "externalNetwork"] as const;
+const routed = ["podNetwork", "cloudController", "network", "endpoint"] as const;
+const several = ["topology", "controlPlane", "workers", "etcd"] as const;
+const placed = ["network", "endpoint", ...several] as const;
+const dual = [...routed, "kubernetes"] as const;
+const housed = [...outside, ...several, "podNetwork", "kubernetes", "bastion", "ingress"] as const;
+const grouped = ["network", "controlPlane", "workers", "bastion", "etcd"] as const;
+
+const comparisons: readonly Comparison[] = [
+  { of: ["network"], find: ({ network: ranges }) => overlapping("network", ranges) },
+  { of: ["network"], find: foreignDns },
+  { of: ["storageClasses"], find: ({ storageClasses: classes }) => wrongClasses(classes) },
+  { of: ["workers"], find: reservedPools },
+  { of: ["workers", "access", "bastion", "network"], find: wayIn },
+  { of: ["topology", "controlPlane", "workers"], find: contradictions },
+  { of: [...several, "samples", "ingress"], find: unscheduled },
+  { of: ["allowedCidrs", "sshCidrs", "network", "controlPlane"], find: unreachable },
+  { of: ["etcd", "topology", "workers"], find: besideEtcd },
+  { of: ["etcd", "kubernetes"], find: etcdElsewhere },
+  { of: several, find: (value) => missingNodes(groupsOf(value)) },
+  { of: [...several, "bastion", "zones"], find: unplacedVolumes },
+  { of: placed, find: (value) => wrongAddresses({ ...value, groups: groupsOf(value) }) },
+  { of: grouped, find: unfiltered },
+  { of: ["samples", "podNetwork"], find: samplesAlone },
+  { of: outside, find: (value) => outOfPlace({ ...value, ...withDefaults(value) }) },
+  { of: made, find: (value) => nowhereToPlace({ ...value, ...withDefaults(value) }) },
+  {
+    of: [...reached, "sampleServices"],
+    find: (value) => wrongFloatingIps({ ...value, ...withDefaults(value) }),
+  },
+  { of: ["endpoint", "apiName"], find: unknownName },
+  { of: ["ingress", "workers", ...around], find: wrongIngress },
+  { of: balanced, find: withoutLoadBalancers },
+  { of: ["loadBalancer", "cloudController", "network"], find: besideServicesNetwork },
+  { of: routed, find: withoutRoutes },
+  { of: dual, find: besideIpv6 },
+  { of: ["podNetwork", "kubernetes"], find: withoutKubeProxy },
+  { of: ["podNetwork", "kubernetes"], find: withoutExternalIps },
+  { of: housed, find: (value) => withoutRoom({ ...value, ...countedIn(value) }) },
+];
+
+export const clusterSchema = clusterShape
+  .check(({ value, issues }) => {
+    // Runs only the checks whose arguments are all valid. An invalid argument does not stop the
+    // checks of other arguments.
+    const wrong = new Set(issues.map(({ path = [] }) => path[0]));
+    const sound = comparisons.filter(({ of }) => !of.some((key) => wrong.has(key)));
+    issues.push(...sound.flatMap(({ find }) => find(value)));
+  })
+  .transform((value) => ({
+    ...{ ...value, ...controlPlaneOf(value), ...withDefaults(value) },
+    serviceCidrs: value.serviceCidrs ?? value.allowedCidrs,
+    sshCidrs: value.sshCidrs ?? value.allowedCidrs,
+    ssh: { ...value.ssh, bootMinutes: value.ssh.bootMinutes ?? 10 * value.timeoutFactor },
+  }));
+
+type Written = z.input<typeof clusterSchema>;
+/** Arguments before defaults are filled in. The default of `name` is the name of the component. */
+export type ClusterArgs = Omit<Written, "name"> & Partial<Pick<Written, "name">>;
+/** Arguments with every default filled in. */
+export type ClusterSpec = z.output<typeof clusterSchema>;
+
+export type SpecResult =
+  | { readonly spec: ClusterSpec }
+  | { readonly problems: readonly { readonly path: string; readonly message: string }[] };
+
+/**
+ * Checks all arguments and reports all problems at once. Paths begin with `root`:
+ * "cluster.network.pods".
+ */
+export function parseClusterSpec(args: unknown, root = "cluster"): SpecResult {
+  const result = clusterSchema.safeParse(args);
+  const lacking = Object.entries({ externalNetwork: noWayOut(args), workers: nowhereToRun(args) });
+  const missing = lacking.flatMap(([key, message]) =>
+    message === undefined ? [] : [{ path: [key], message }],
+  );
+  if (result.success && missing.length === 0) return { spec: result.data };
+  const issues = [...(result.error?.issues ?? []), ...missing];
+  return {
+    problems: issues.map(({ path, message }) => ({
+      path: [root, ...path].map(String).join("."),
+      message,
+    })),
+  };
+}

@@ -1,0 +1,300 @@
+import { z } from "zod";
+import { clusterShape, type ClusterSpec } from "./cluster-spec.js";
+import { isFields } from "../schema/merge-defaults.js";
+import { floatingIpsOfWays, isOfWay } from "./network/floating-ips.js";
+
+/**
+ * Values that an existing cluster must keep ("frozen" values), by their path in the arguments. Each
+ * value is one line of text: `network.pods` has `10.244.0.0/16`.
+ */
+export type Frozen = Readonly<Record<string, string>>;
+
+/** JSON schema of an argument, reduced to the keywords that this file reads. */
+interface Schema {
+  readonly change?: string;
+  readonly default?: unknown;
+  readonly const?: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+}
+
+/**
+ * Returns whether the path is the size of a machine's volume. Existing machines neither gain nor
+ * lose a volume. A new size or type applies when the `generation` of the machines is raised.
+ */
+const isVolume = (path: string): boolean => /\.[a-z]+Volume\.size$/.test(path);
+/**
+ * Text that is stored instead of a volume's size. A new size, which applies with the next
+ * `generation`, is then not refused. Earlier releases stored the size.
+ */
+const ofItsOwn = "a volume of its own";
+/** Returns whether the path is the type or zone of a volume, which earlier releases also stored. */
+const isOfVolume = (path: string): boolean => /\.[a-z]+Volume\.(type|zone)$/.test(path);
+
+/**
+ * Returns the values that must not change, of the argument at `path` and of all arguments below it.
+ * Skips arguments inside lists: list entries have no name by which to compare two runs.
+ */
+function frozenIn(schema: Schema, value: unknown, path: string): [string, string][] {
+  if (value === undefined) return [];
+  if (isVolume(path)) return [[path, ofItsOwn]];
+  if (schema.change === "refused") return [[path, canonical(keptOf(schema, value))]];
+  const kinds = kindsOf(schema);
+  return [
+    ...kinds.flatMap((kind) => frozenIn(kind, value, path)),
+    ...Object.entries(isFields(value) ? value : {}).flatMap(([key, inner]) => {
+      const { properties, additionalProperties: others } = schema;
+      const below = properties?.[key] ?? (typeof others === "object" ? others : {});
+      return frozenIn(below, inner, path === "" ? key : `${path}.${key}`);
+    }),
+  ];
+}
+
+const kindsOf = ({ anyOf = [], oneOf = [] }: Schema): readonly Schema[] => [...anyOf, ...oneOf];
+
+/**
+ * Returns the part of a value that a later run must not change. For an object with a `kind`, this
+ * is the `kind` plus each frozen option that differs from the option's default; if all options
+ * equal their defaults, it is only the `kind`. A new option with a default then changes nothing
+ * in existing clusters.
+ */
+function keptOf(schema: Schema, value: unknown): unknown {
+  if (!isFields(value)) return value;
+  const kind = kindsOf(schema).find(
+    ({ properties }) => properties?.["kind"]?.const === value["kind"],
+  );
+  if (kind === undefined) return value;
+  const options = Object.entries(value).filter(([key, written]) => {
+    const { change, default: otherwise } = kind.properties?.[key] ?? {};
+    return change === "refused" && canonical(written) !== canonical(otherwise);
+  });
+  return options.length === 0
+    ? value["kind"]
+    : { kind: value["kind"], ...Object.fromEntries(options) };
+}
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isFields(value)) return value;
+  const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(fields.map(([key, inner]) => [key, sorted(inner)]));
+};
+
+/** Returns the value as text with sorted fields, so that equal values give equal text. */
+const canonical = (value: unknown): string =>
+  typeof value === "string" ? value : JSON.stringify(sorted(value));
+
+/** Text that stands for the absence of a value. */
+const nothing = "nothing";
+
+/**
+ * Fields that must not change although the rest of their argument may change, each with the value
+ * assumed for a cluster that stores no value. Running pods were started with these values, or
+ * kubelet would not start with other values.
+ */
+const keptFields: Readonly<Record<string, Frozen>> = {
+  "kubernetes.kubelet": {
+    cgroupDriver: "systemd",
+    clusterDNS: nothing,
+    clusterDomain: nothing,
+    cpuManagerPolicy: nothing,
+    memoryManagerPolicy: nothing,
+  },
+  "kubernetes.kubeProxy": { clusterCIDR: nothing, mode: nothing },
+};
+
+const keptOfFields = (path: string, value: unknown): [string, string][] =>
+  Object.entries(keptFields[path] ?? {}).flatMap(([field, otherwise]) => {
+    const written = isFields(value) ? value[field] : undefined;
+    const kept = written === undefined ? otherwise : canonical(written);
+    return kept === otherwise ? [] : [[`${path}.${field}`, kept] as [string, string]];
+  });
+
+/** Splits values that earlier releases stored as one JSON object into a value for each field. */
+const byField = (values: Frozen): Frozen =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([path, value]): [string, string][] =>
+      Object.hasOwn(keptFields, path) ? keptOfFields(path, JSON.parse(value)) : [[path, value]],
+    ),
+  );
+
+/**
+ * Values assumed for paths that a cluster does not store, because only a later release protects the
+ * path. Not stored, so that an additional path changes no script's input.
+ */
+export const unwritten: Frozen = {
+  externalNetwork: nothing,
+  "loadBalancer.enabled": "true",
+  "network.portSecurity": "true",
+  "network.ipv6.nodes": nothing,
+  "cloudController.enabled": "true",
+  "etcd.kind": nothing,
+  "network.existing.network": nothing,
+  "kubernetes.certificates.authorityValidity": nothing,
+  "kubernetes.images.etcd": nothing,
+  "kubernetes.patches.etcd": nothing,
+  ...Object.fromEntries(
+    Object.entries(keptFields).flatMap(([path, fields]) =>
+      Object.entries(fields).map(([field, otherwise]) => [`${path}.${field}`, otherwise]),
+    ),
+  ),
+  "network.admin.network": nothing,
+  "endpoint.floatingIp": nothing,
+};
+
+/**
+ * Path of the value that says whether the cloud has a private CA. The path is no argument: the
+ * value comes from the environment of the user who runs the program.
+ */
+export const authorityPath = "operator.caCertificate";
+
+/** Path of the value that says whether the controllers have a client certificate. */
+export const clientPath = "operator.clientCertificate";
+
+const ofOperator: ReadonlySet<string> = new Set([authorityPath, clientPath]);
+
+/** Error messages for paths that users cannot write, because the paths are not arguments. */
+const sentences: Frozen = {
+  [authorityPath]:
+    "the cluster knows the cloud by an authority of its own, and this run knows none: its controllers and machines could not reach the cloud any more; name the authority's certificate as `cacert` in clouds.yaml or as OS_CACERT, and where a public authority has taken its place, that one's",
+  [clientPath]:
+    "the cluster's controllers show the cloud a client certificate, and this run has none: they could not reach the cloud any more; name one and its key as `cert` and `key` in clouds.yaml or as OS_CERT and OS_KEY, and where the cloud asks for none any more, any",
+};
+
+/**
+ * Settings that an existing cluster can gain but not lose, each with the value that stands for the
+ * absence of the setting.
+ */
+const gained: Frozen = {
+  [authorityPath]: nothing,
+  [clientPath]: nothing,
+  "blockStorage.snapshots": "false",
+  "loadBalancer.network.range": nothing,
+  "loadBalancer.network.externalNetwork": nothing,
+};
+
+/** Path of the login name. Machines need not check this value: every connection uses it. */
+const loginPath = "ssh.user";
+
+/** Path of the Kubernetes version. plan/upgrades.ts may refuse a change, which is an upgrade. */
+export const versionPath = "kubernetes.version";
+
+/**
+ * Paths of the generations of control planes, bastion and etcd. plan/replacements.ts decides which
+ * machines of these groups a run may replace.
+ */
+const generations = ["controlPlane.generation", "bastion.generation", "etcd.generation"] as const;
+const isGeneration = (path: string): boolean => generations.some((one) => one === path);
+
+/**
+ * Returns whether a generation of control planes, bastion or etcd changed. plan/replacements.ts
+ * then checks whether the run may replace the machines.
+ */
+export const otherGenerations = (before: Frozen, now: Frozen): boolean =>
+  generations.some((path) => before[path] !== now[path]);
+
+/**
+ * JSON schema of a cluster's arguments, built once on first use. For a program with many clusters,
+ * building the schema takes as long as everything else.
+ */
+let schemaOfClusters: Schema | undefined;
+
+/**
+ * Returns the values that the cluster must keep while it exists. In `spec`, replace the names of
+ * OpenStack objects by IDs where the IDs are known, so that writing an ID for a name is no change.
+ */
+export function frozenValues(spec: ClusterSpec): Frozen {
+  schemaOfClusters ??= z.toJSONSchema(clusterShape, {
+    io: "output",
+    unrepresentable: "any",
+  }) as Schema;
+  const found = [
+    ...frozenIn(schemaOfClusters, spec, ""),
+    [versionPath, spec.kubernetes.version] as [string, string],
+    ...keptOfFields("kubernetes.kubelet", spec.kubernetes.kubelet),
+    ...keptOfFields("kubernetes.kubeProxy", spec.kubernetes.kubeProxy),
+    ...floatingIpsOfWays(spec).map(([path, given]): [string, string] => [path, given ?? nothing]),
+  ];
+  return Object.fromEntries(
+    found.filter(([path, value]) => ({ ...unwritten, ...gained })[path] !== value),
+  );
+}
+
+/**
+ * Returns the machine group, or the single machine, whose volume or address the path names:
+ * `workers.gpu` for `workers.gpu.rootVolume.size`, and `workers.gpu.nodes.0` for
+ * `workers.gpu.nodes.0.address`. Returns undefined for all other paths.
+ */
+export const groupOf = (path: string): string | undefined =>
+  /^(?:cluster\.)?((?:controlPlane|etcd|bastion|workers\.[^.]+)(?:\.nodes\.\d+)?)\.(?:[a-z]+Volume\.|address$)/.exec(
+    path,
+  )?.[1];
+
+/**
+ * Returns the lines `path value` for kubeadm/scripts/immutable-values.sh, sorted, so that a
+ * reordered schema runs no script again. Leaves out values that may change or disappear in an
+ * existing cluster, and values that no machine knows.
+ */
+export const frozenLines = (values: Frozen): string =>
+  Object.entries(values)
+    .filter(([path]) => groupOf(path) === undefined && !ofOperator.has(path) && path !== loginPath)
+    .filter(([path]) => !isGeneration(path) && !isOfWay(path) && path !== versionPath)
+    .map(([path, value]) => `${path} ${value}`)
+    .sort()
+    .join("\n");
+
+/**
+ * Returns an error for each value that must not change but differs. Ignores paths that only the
+ * existing cluster (`before`) or this run (`now`) has, so that a release with more such paths
+ * accepts existing clusters. Always compares paths in `unwritten`. Accepts new values of paths in
+ * `gained`.
+ */
+export function compareFrozen(
+  before: Frozen,
+  now: Frozen,
+): { readonly path: string; readonly message: string }[] {
+  const was = new Map(Object.entries({ ...unwritten, ...byField(before) }));
+  const lost = Object.entries(gained).filter(([path]) => was.has(path));
+  const is = { ...unwritten, ...Object.fromEntries(lost), ...byField(now) };
+  return Object.entries(is).flatMap(([path, value]) => {
+    const mayChange =
+      isGeneration(path) || isVolume(path) || isOfVolume(path) || path === versionPath;
+    const kept = mayChange ? value : (was.get(path) ?? value);
+    const again = kept === nothing ? "leave it out again" : `write ${kept} again`;
+    const message =
+      sentences[path] ??
+      `${kept} cannot become ${value} while the cluster lives; ${again}, or destroy the cluster and create it again`;
+    return kept === value ? [] : [{ path: `cluster.${path}`, message }];
+  });
+}
+
+/**
+ * Returns an error for each volume or address of a machine group that only one of `before` and
+ * `now` has: existing machines gain or lose neither. Paths that only a later release stores cause
+ * no error, because a cluster stores only what the user writes for a group.
+ */
+export const compareGroups = (
+  before: Frozen,
+  now: Frozen,
+): { readonly path: string; readonly message: string }[] => {
+  const oneSided = (some: Frozen, others: Frozen): string[] =>
+    Object.keys(some).filter(
+      (path) => groupOf(path) !== undefined && !isOfVolume(path) && !(path in others),
+    );
+  const otherwise = (path: string): string =>
+    path.startsWith("workers.")
+      ? ", or make another pool, move the pods there and remove this one"
+      : "; these keep what they were made with";
+  return [
+    ...oneSided(before, now).map((path) => ({
+      path: `cluster.${path}`,
+      message: `${before[path] ?? ""} cannot be taken from machines that live; write it again${otherwise(path)}`,
+    })),
+    ...oneSided(now, before).map((path) => ({
+      path: `cluster.${path}`,
+      message: `${now[path] ?? ""} cannot be given to machines that live; leave it out${otherwise(path)}`,
+    })),
+  ];
+};

@@ -1,0 +1,255 @@
+import { z } from "zod";
+import {
+  doc,
+  oneOf,
+  pem,
+  present,
+  record,
+  settings,
+  shown,
+  text,
+  truth,
+  whole,
+} from "../../schema/fields.js";
+
+/**
+ * Flags that users must not set, because another argument or kubeadm sets them. `instead` is the
+ * error message.
+ */
+type Reserved = readonly (readonly [flags: RegExp, instead: string])[];
+
+const file = "is a file of kubeadm's; leave it out";
+const connection: Reserved = [
+  [/^((authentication-|authorization-)?kubeconfig|master)$/, file],
+  [/^secure-port$/, "is where its health is asked; leave it out"],
+];
+
+const apiServerFlags: Reserved = [
+  [/^advertise-address$/, "is the machine's own address; leave it out"],
+  [
+    /^(secure-port|bind-address)$/,
+    "is where machines, endpoint and firewall expect the API; leave it out",
+  ],
+  [/^service-cluster-ip-range$/, "follows an argument; write network.services instead"],
+  [
+    /^service-node-port-range$/,
+    "is where firewall, load balancers and ingress expect node ports, 30000-32767; leave it out",
+  ],
+  [/^etcd-(servers|cafile|certfile|keyfile)$/, "follows an argument; write `etcd` instead"],
+  [
+    /^(tls-cert-file|tls-private-key-file|client-ca-file|kubelet-client-(certificate|key)|proxy-client-(cert|key)-file|requestheader-client-ca-file|service-account-(signing-)?key-file)$/,
+    file,
+  ],
+  [
+    /^(anonymous-auth|enable-bootstrap-token-auth)$/,
+    "is how kubelet asks for its health and machines join; leave it out",
+  ],
+  [
+    /^oidc-(issuer-url|client-id|(username|groups)-(claim|prefix)|ca-file)$/,
+    "follows an argument; write kubernetes.oidc instead",
+  ],
+  [
+    /^audit-(policy-file|log-path|log-max(age|backup|size))$/,
+    "follows an argument; write kubernetes.audit instead",
+  ],
+  [/^cloud-(provider|config)$/, "is the cloud controller's; write cloudController instead"],
+];
+
+const controllerManagerFlags: Reserved = [
+  [/^(cluster-cidr|allocate-node-cidrs)$/, "follows an argument; write network.pods instead"],
+  [/^service-cluster-ip-range$/, "follows an argument; write network.services instead"],
+  [/^cluster-name$/, "is what load balancers are found by; leave it out"],
+  [/^cloud-(provider|config)$/, "is the cloud controller's; write cloudController instead"],
+  [
+    /^(client-ca-file|requestheader-client-ca-file|root-ca-file|service-account-private-key-file|cluster-signing-(cert|key)-file)$/,
+    file,
+  ],
+  ...connection,
+];
+
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+/** Value of a flag, or a list of values for a flag that may occur several times. */
+const flagValue = z.union([scalar, z.array(scalar).min(1)], {
+  error: ({ input }) =>
+    `${shown(input)} is not a flag's value; write text, a number, true, false or a list of them`,
+});
+
+const problemOf = (name: string, reserved: Reserved): string | undefined =>
+  /^[a-z][a-z0-9-]*$/.test(name)
+    ? reserved.find(([flags]) => flags.test(name))?.[1]
+    : "is not the name of a flag; write it without dashes before it, in small letters";
+
+/**
+ * Returns the schema of a control plane component's flags. A change applies to one control plane
+ * after another.
+ */
+const component = (name: string, reserved: Reserved, example: string) =>
+  record({
+    extraArgs: z
+      .record(z.string(), flagValue, {
+        error: ({ input }) => `${shown(input)} is not an object; write flags of ${name}`,
+      })
+      .check(({ value, issues }) => {
+        for (const flag of Object.keys(value)) {
+          const problem = problemOf(flag, reserved);
+          if (problem !== undefined)
+            issues.push({ code: "custom", path: [flag], input: flag, message: problem });
+        }
+      })
+      .default({})
+      .meta(
+        doc(
+          "restarts control plane",
+          `Flags of ${name} by their name without dashes, like \`${example}\`; a list for a flag that may occur several times. They override kubeadm's own flags; flags that follow another argument are refused with its name.`,
+        ),
+      ),
+  }).prefault({});
+
+export const apiServer = component("kube-apiserver", apiServerFlags, "event-ttl: 2h");
+export const controllerManager = component(
+  "kube-controller-manager",
+  controllerManagerFlags,
+  "terminated-pod-gc-threshold: 100",
+);
+export const scheduler = component("kube-scheduler", connection, "v: 2");
+
+/**
+ * Shortest validity of a certificate, in hours: a week. A shorter validity would leave no days to
+ * retry a failed renewal before the certificate expires.
+ */
+const leastHours = 168;
+
+const hours = text(
+  (value) => /^[1-9]\d{0,6}h$/.test(value) && Number.parseInt(value) >= leastHours,
+  `is not a time that a certificate lasts; write hours, like 8760h, and at least ${String(leastHours)}h, a week`,
+).optional();
+
+/** Validity of the certificates that kubeadm signs. */
+export const certificates = record({
+  validity: hours.meta(
+    doc(
+      "in place",
+      "Validity of certificates that kubeadm signs, in hours, at least `168h`, a week. It applies to certificates signed from now on: for new machines, for changed names, and when a control plane has less than a third of a certificate's lifetime left and signs its certificates again. Existing certificates keep their end until then.",
+      "kubeadm's: `8760h`, a year",
+    ),
+  ),
+  authorityValidity: hours.meta(
+    doc(
+      "refused",
+      "Validity of the cluster's own certificate authorities, in hours, at least `168h`. They are created once, with the cluster.",
+      "kubeadm's: `87600h`, ten years",
+    ),
+  ),
+}).prefault({});
+
+/** Authentication of users by an OpenID Connect provider. */
+export const oidc = record({
+  issuerUrl: text(
+    (value) => /^https:\/\/\S+$/.test(value),
+    "is not the address of an issuer; write one that begins with https",
+  ).meta(
+    doc(
+      "restarts control plane",
+      "Issuer whose tokens the API server accepts, exactly as written in the tokens.",
+      "**required** with `kubernetes.oidc`",
+    ),
+  ),
+  clientId: present("a client").meta(
+    doc(
+      "restarts control plane",
+      "Client for which tokens must be issued.",
+      "**required** with `kubernetes.oidc`",
+    ),
+  ),
+  usernameClaim: present("a claim")
+    .optional()
+    .meta(doc("restarts control plane", "Claim with the user's name.", "Kubernetes': `sub`")),
+  usernamePrefix: z
+    .string()
+    .optional()
+    .meta(
+      doc(
+        "restarts control plane",
+        "Prefix of user names, so that none can be mistaken for a Kubernetes user; `-` means no prefix.",
+        "Kubernetes': the issuer and `#`, none if the claim is `email`",
+      ),
+    ),
+  groupsClaim: present("a claim")
+    .optional()
+    .meta(doc("restarts control plane", "Claim with the user's groups.")),
+  groupsPrefix: z.string().optional().meta(doc("restarts control plane", "Prefix of group names.")),
+  ca: pem
+    .optional()
+    .meta(
+      doc(
+        "restarts control plane",
+        "CA certificate that signed the issuer's certificate, in PEM.",
+        "the CAs that the image trusts",
+      ),
+    ),
+}).optional();
+
+/** Audit log of the API server. */
+export const audit = record({
+  enabled: truth()
+    .default(true)
+    .meta(
+      doc(
+        "restarts control plane",
+        "Whether the API server writes an audit log. Each control plane logs the requests that it received, to /var/log/kubernetes/audit/audit.log.",
+      ),
+    ),
+  policy: z
+    .union([oneOf(["metadata"]), settings("an audit policy (audit.k8s.io/v1)")], {
+      error: ({ input }) =>
+        `${shown(input)} is not an audit policy; write metadata, or fields of audit.k8s.io/v1 Policy`,
+    })
+    .default("metadata")
+    .meta(
+      doc(
+        "restarts control plane",
+        "What is logged. `metadata`: who requested what and when. Or the fields of a Policy of audit.k8s.io/v1.",
+      ),
+    ),
+  maxSize: whole(1, "a number of MB")
+    .default(100)
+    .meta(doc("restarts control plane", "Size in MB at which a new file is started.")),
+  maxBackups: whole(1, "a number of files")
+    .default(10)
+    .meta(
+      doc(
+        "restarts control plane",
+        "Number of former files that are kept in addition to the current one.",
+      ),
+    ),
+  maxAge: whole(1, "a number of days")
+    .default(30)
+    .meta(doc("restarts control plane", "Days after which former files are deleted.")),
+}).prefault({});
+
+/**
+ * Returns the schema for fields of KubeletConfiguration or KubeProxyConfiguration. Refuses fields
+ * in `reserved`, which kubeadm or this program sets. Accepts only the listed values for fields in
+ * `words`, because the component would not start with other values.
+ */
+export const fieldsOf = (
+  kind: string,
+  reserved: Readonly<Record<string, string>>,
+  words: Readonly<Record<string, readonly string[]>> = {},
+) =>
+  settings(kind).check(({ value, issues }) => {
+    const refuse = (field: string, message: string): void =>
+      void issues.push({ code: "custom", path: [field], input: field, message });
+    for (const [field, message] of Object.entries({
+      apiVersion: "is kubeadm's; leave it out",
+      kind: "is kubeadm's; leave it out",
+      ...reserved,
+    }))
+      if (field in value) refuse(field, message);
+    for (const [field, allowed] of Object.entries(words))
+      if (field in value && !allowed.some((word) => word === value[field]))
+        refuse(
+          field,
+          `${shown(value[field])} is not known here; write ${allowed.filter(Boolean).join(" or ")}`,
+        );
+  });

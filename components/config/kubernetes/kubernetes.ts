@@ -1,0 +1,128 @@
+import {
+  defaultKubernetesVersion,
+  minorOf,
+  supportedMinors,
+} from "../../../base/versions/pinned-versions.js";
+import { images } from "./images.js";
+import {
+  apiServer,
+  audit,
+  certificates,
+  controllerManager,
+  fieldsOf,
+  oidc,
+  scheduler,
+} from "./component-flags.js";
+import { besideKeystone, keystone } from "./keystone.js";
+import { patches } from "./static-pod-patches.js";
+import { packages } from "../machines/packages.js";
+import { registries } from "../machines/registries.js";
+import { doc, list, present, record, text, truth } from "../../schema/fields.js";
+
+const version = text(
+  (value) => /^\d+\.\d+\.\d+$/.test(value) && supportedMinors.includes(minorOf(value)),
+  `is not a version that this release installs; write a patch release of ${supportedMinors.join(" or ")}, like ${defaultKubernetesVersion}`,
+)
+  .default(defaultKubernetesVersion)
+  .meta(
+    doc(
+      "in place",
+      "Kubernetes version, without a leading v. A later patch release, or a release of the next minor version, upgrades the cluster in place, one machine at a time, control planes first; each machine is drained meanwhile, and its kubelet restarts. An earlier version, or one that skips a minor version, is refused.",
+    ),
+  );
+
+/** Registry of the machines' container images. */
+const registry = record({
+  prefix: text(
+    (value) => /^[a-z0-9.-]+(:\d+)?(\/[a-z0-9._/-]+)?$/.test(value),
+    "is not an image prefix; write a registry and path, like registry.example.org/mirror",
+  )
+    .default("registry.k8s.io")
+    .meta(
+      doc(
+        "refused",
+        "Registry and path that replace each image's upstream registry. With the default, every image comes from where it is published.",
+      ),
+    ),
+  plainHttp: truth()
+    .default(false)
+    .meta(doc("in place", "Whether the registry speaks HTTP without TLS.")),
+}).prefault({});
+
+export const kubernetes = record({
+  version,
+  packages,
+  registry,
+  registries,
+  images,
+  apiServer,
+  controllerManager,
+  scheduler,
+  patches,
+  kubelet: fieldsOf(
+    "KubeletConfiguration",
+    {
+      staticPodPath: "is where the control plane's pods are; leave it out",
+      healthzPort: "is where kubelet's health is asked; leave it out",
+      healthzBindAddress: "is where kubelet's health is asked; leave it out",
+    },
+    { cgroupDriver: ["systemd", "cgroupfs"] },
+  )
+    .default({})
+    .meta(
+      doc(
+        "restarts kubelet",
+        "Fields merged into KubeletConfiguration. `cgroupDriver` also sets containerd's. `cgroupDriver`, `clusterDNS`, `clusterDomain`, `cpuManagerPolicy` and `memoryManagerPolicy` cannot change while the cluster exists: a change is refused.",
+      ),
+    ),
+  kubeProxy: fieldsOf("KubeProxyConfiguration", {}, { mode: ["iptables", "nftables", "ipvs", ""] })
+    .default({})
+    .meta(
+      doc(
+        "in place",
+        "Fields merged into KubeProxyConfiguration; kube-proxy restarts on one node after another. `mode` and `clusterCIDR` cannot change while the cluster exists: a change is refused.",
+      ),
+    ),
+  certificates,
+  oidc,
+  keystone,
+  audit,
+  hardened: truth()
+    .default(false)
+    .meta(
+      doc(
+        "restarts control plane",
+        "Hardening that restricts or costs something: pods beyond the baseline of the Pod Security Standards are refused unless their namespace sets another level, images are requested from their registry at each start, Services have no external addresses, tokens expire exactly at their end, TLS 1.2 uses only ciphers with forward secrecy, kubelets serve with certificates of the cluster's CA, which the API server verifies, and pods have the runtime's seccomp profile and at most 4096 processes. Also restarts kubelet, on one machine after another; running pods continue, and are checked when they start again.",
+      ),
+    ),
+  ignorePreflightErrors: list(
+    present("a preflight check"),
+    0,
+    "a list of kubeadm's preflight checks",
+  )
+    .default([])
+    .meta(doc("in place", "Checks of kubeadm's preflight whose failure is ignored.")),
+})
+  .check(({ value, issues }) => {
+    issues.push(...besideKeystone(value));
+  })
+  .prefault({});
+
+export const metricsServer = truth()
+  .optional()
+  .meta(
+    doc(
+      "in place",
+      "Whether metrics-server runs: resource usage of nodes and pods, for `kubectl top` and autoscalers. It does not verify the kubelets' certificates, since kubeadm's kubelets sign their own; with `kubernetes.hardened`, or `serverTLSBootstrap: true` in `kubernetes.kubelet`, it verifies them.",
+      "`false`",
+    ),
+  );
+
+export const samples = truth()
+  .default(false)
+  .meta(
+    doc(
+      "in place",
+      "Sample workloads: an external and an internal LoadBalancer service and a 1 GiB claim mounted in a pod that writes to it.",
+    ),
+  );

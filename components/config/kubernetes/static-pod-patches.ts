@@ -1,0 +1,258 @@
+import { z } from "zod";
+import { isFields } from "../../schema/merge-defaults.js";
+import { doc, list, oneOf, record, settings, shown, text } from "../../schema/fields.js";
+
+/**
+ * kubeadm's names of the static pods that can be patched. The container in each pod has the same
+ * name as the pod.
+ */
+export const patchTargets = [
+  "kube-apiserver",
+  "kube-controller-manager",
+  "kube-scheduler",
+  "etcd",
+] as const;
+type Target = (typeof patchTargets)[number];
+
+const mostBytes = 65_536;
+
+const pod = settings("a Pod");
+
+/**
+ * JSON pointer to a field of the pod. Refuses list indices with a sign or a leading zero, such as
+ * `-1` or `00`, which would bypass the check for fields that users must not change.
+ */
+const pointer = text(
+  (value) => /^(\/([^~/]|~[01])+)+$/.test(value) && !/\/([-+]\d+|0\d+)(?=\/|$)/.test(value),
+  "is not the place of a field; write one like /spec/volumes/-, with indices counted from 0",
+);
+
+const operation = record({
+  op: oneOf(["add", "remove", "replace", "move", "copy", "test"]),
+  path: pointer,
+  from: pointer.optional(),
+  value: z.json().optional(),
+}).check(({ value: { op, ...given }, issues }) => {
+  const needed = { move: "from", copy: "from", remove: undefined }[op as string] ?? "value";
+  if (op === "remove" || given[needed as "from" | "value"] !== undefined) return;
+  issues.push({
+    ...{ code: "custom", path: [needed], input: undefined },
+    message: `is missing; ${op} needs it`,
+  });
+});
+
+const kinds = "strategic, merge or json";
+const patch = z.discriminatedUnion(
+  "type",
+  [
+    record({ type: z.literal("strategic").optional(), patch: pod }),
+    record({ type: z.literal("merge"), patch: pod }),
+    record({ type: z.literal("json"), patch: list(operation, 1, "operations of a JSON patch") }),
+  ],
+  {
+    error: ({ input }) =>
+      isFields(input)
+        ? `${shown(input["type"])} is not a type of patch; write ${kinds}`
+        : `${shown(input)} is not a patch; write its type (${kinds}) and patch`,
+  },
+);
+export type Patch = z.output<typeof patch>;
+
+/**
+ * Field that a patch sets or removes. `pointer` is its place in the pod, `path` its place in the
+ * arguments.
+ */
+interface Touched {
+  readonly pointer: string;
+  readonly path: readonly (string | number)[];
+}
+
+const kubeadms = "is kubeadm's; leave it out";
+const flags: Readonly<Record<Target, string>> = {
+  "kube-apiserver": "follows an argument; write kubernetes.apiServer.extraArgs instead",
+  "kube-controller-manager":
+    "follows an argument; write kubernetes.controllerManager.extraArgs instead",
+  "kube-scheduler": "follows an argument; write kubernetes.scheduler.extraArgs instead",
+  etcd: kubeadms,
+};
+/** Annotations from which kubeadm reads the address of this machine's API server or etcd member. */
+const annotations: Readonly<Partial<Record<Target, readonly string[]>>> = {
+  "kube-apiserver": ["kubeadm.kubernetes.io~1kube-apiserver.advertise-address.endpoint"],
+  etcd: ["kubeadm.kubernetes.io~1etcd.advertise-client-urls"],
+};
+const unnamed = (what: string): string => `has no ${what}, by which it is found; write it`;
+
+/**
+ * Returns the fields that patches must not change, because kubeadm or another argument sets them,
+ * each with the error message. Index 0 stands for every list entry of kubeadm's manifest, and `?`
+ * for an entry without the key by which patches match entries.
+ */
+const ownedOf = (target: Target): readonly (readonly [pointer: string, instead: string])[] => [
+  ...["/apiVersion", "/kind", "/status", "/metadata/name", "/metadata/namespace"].map(
+    (at) => [at, kubeadms] as const,
+  ),
+  ...(annotations[target] ?? []).map(
+    (name) => [`/metadata/annotations/${name}`, kubeadms] as const,
+  ),
+  ["/metadata/labels/component", kubeadms],
+  ["/metadata/labels/tier", kubeadms],
+  ["/spec/hostNetwork", kubeadms],
+  ["/spec/containers/0/command", flags[target]],
+  ["/spec/containers/0/args", flags[target]],
+  ["/spec/containers/0/name", kubeadms],
+  [
+    "/spec/containers/0/image",
+    "follows an argument; write kubernetes.registry or kubernetes.images instead",
+  ],
+  [
+    "/spec/containers/0/volumeMounts/0",
+    "is mounted already, or all that is mounted; add one of your own by its own path",
+  ],
+  ["/spec/volumes/0", "is there already, or all that is there; add one of your own by its name"],
+  ["/spec/containers/?", unnamed("name")],
+  ["/spec/containers/0/volumeMounts/?", unnamed("mountPath")],
+  ["/spec/volumes/?", unnamed("name")],
+];
+
+const ownVolumes =
+  /^((etc-)?ca-cert(s|ificates)|etc-pki.*|k8s-certs|kubeconfig|flexvolume-dir|usr-(local-)?share-ca-certificates|etcd-(certs|data)|stackadm-(files|encryption)|audit-log)$/;
+const ownMounts =
+  /^\/(etc\/kubernetes(\/(pki|stackadm(-encryption)?|(scheduler|controller-manager)\.conf)(\/.*)?)?|etc\/(ssl\/certs|ca-certificates|pki)(\/.*)?|usr\/(local\/)?share\/ca-certificates|usr\/libexec\/kubernetes.*|var\/lib\/etcd(\/.*)?|var\/log\/kubernetes\/audit)\/*$/;
+
+/**
+ * Returns the lists whose entries a strategic patch matches by a key. `there` returns whether
+ * kubeadm's manifest already has an entry with this key.
+ */
+const keyed = (
+  target: Target,
+): Readonly<Record<string, { key: string; there: (key: string) => boolean }>> => ({
+  "/spec/containers": { key: "name", there: (name) => name === target },
+  "/spec/volumes": { key: "name", there: (name) => ownVolumes.test(name) },
+  "/spec/containers/0/volumeMounts": { key: "mountPath", there: (path) => ownMounts.test(path) },
+});
+
+const escaped = (key: string): string => key.replace(/~/g, "~0").replace(/\//g, "~1");
+
+/**
+ * Returns every field that a strategic or merge patch sets. A list counts as one field, unless a
+ * strategic patch matches the list's entries by a key (`lists`). An empty object counts as a new
+ * entry below `at`, because it changes no existing field.
+ */
+function fieldsIn(value: unknown, at: Touched, lists: ReturnType<typeof keyed>): Touched[] {
+  const below = (key: string | number, segment: string): Touched => ({
+    pointer: `${at.pointer}/${segment}`,
+    path: [...at.path, key],
+  });
+  if (isFields(value) && Object.keys(value).length === 0)
+    return [{ ...at, pointer: `${at.pointer}/-` }];
+  if (isFields(value))
+    return Object.entries(value).flatMap(([key, inner]) =>
+      fieldsIn(inner, below(key, escaped(key)), lists),
+    );
+  const found = Array.isArray(value) ? lists[at.pointer] : undefined;
+  if (found === undefined) return [at];
+  return (value as unknown[]).flatMap((entry, index) => {
+    const { [found.key]: key, ...others } = isFields(entry) ? entry : {};
+    if (typeof key !== "string") return [below(index, "?")];
+    return fieldsIn(others, below(index, found.there(key) ? "0" : "-"), lists);
+  });
+}
+
+/**
+ * Returns the path with each index of a container, volume or mount replaced by 0, which stands for
+ * all existing entries. Which entry an index means depends on earlier patches: a strategic patch
+ * inserts new entries before existing entries.
+ */
+const anyOfThem = (path: string): string =>
+  path
+    .replace(/^(\/spec\/(volumes|containers))\/\d+/, "$1/0")
+    .replace(/^(\/spec\/containers\/0\/volumeMounts)\/\d+/, "$1/0");
+
+function touchedBy(entry: Patch, target: Target): Touched[] {
+  if (entry.type !== "json")
+    return fieldsIn(
+      entry.patch,
+      { pointer: "", path: ["patch"] },
+      entry.type === "merge" ? {} : keyed(target),
+    );
+  return entry.patch.flatMap(({ op, path, from }, index) => [
+    ...(op === "test" ? [] : [{ pointer: anyOfThem(path), path: ["patch", index, "path"] }]),
+    ...(op === "move" && from !== undefined
+      ? [{ pointer: anyOfThem(from), path: ["patch", index, "from"] }]
+      : []),
+  ]);
+}
+
+/** Returns whether both pointers name the same field, or one field contains the other field. */
+const meets = (one: string, other: string): boolean =>
+  one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
+
+function problemOf({ pointer: at }: Touched, target: Target): string | undefined {
+  if (/\/\$/.test(at))
+    return "is a directive of a patch, which could take away anything; leave it out";
+  return ownedOf(target).find(([owned]) => meets(at, owned))?.[1];
+}
+
+const patchesOf = (target: Target) =>
+  list(patch, 1, "a list of patches").check(({ value, issues }) => {
+    const wrong = (path: (string | number)[], message: string): number =>
+      issues.push({ code: "custom", path, input: value, message });
+    if (JSON.stringify(value).length > mostBytes)
+      wrong([], "is more than 64 KiB; write less, and put large files on the machines");
+    for (const [index, entry] of value.entries())
+      for (const touched of touchedBy(entry, target)) {
+        const problem = problemOf(touched, target);
+        if (problem !== undefined) wrong([index, ...touched.path], problem);
+      }
+  });
+
+const component = (target: Target, more = "") =>
+  patchesOf(target)
+    .optional()
+    .meta(
+      doc(
+        "restarts control plane",
+        `Patches that kubeadm applies to ${target}'s static pod, one after the other. \`type\` is \`strategic\` (the default), \`merge\` or \`json\`; \`patch\` has fields of a Pod or, for \`json\`, a list of operations. Fields that follow another argument or that kubeadm sets are refused.${more}`,
+      ),
+    );
+
+/** Patches of static pods, by kubeadm's names of the pods. */
+export const patches = record(
+  {
+    "kube-apiserver": component(
+      "kube-apiserver",
+      " Use such a patch to add volumes: a volume in `spec.volumes` and its mount in the container `kube-apiserver`.",
+    ),
+    "kube-controller-manager": component("kube-controller-manager"),
+    "kube-scheduler": component("kube-scheduler"),
+    etcd: patchesOf("etcd")
+      .optional()
+      .meta(
+        doc(
+          "refused",
+          "Patches of etcd's static pod on each control plane, in the same form; not for `etcd` on separate machines. New control planes get them too.",
+        ),
+      ),
+  },
+  {
+    kubeletconfiguration: "follows an argument; write kubernetes.kubelet instead",
+    corednsdeployment:
+      "is not patched, as nothing would bring a change to a cluster that lives; write kubernetes.images.coreDns for its image",
+  },
+).prefault({});
+
+/** Reports patches of etcd's static pod when etcd runs on separate machines. */
+export const etcdElsewhere = (written: {
+  readonly etcd?: object | undefined;
+  readonly kubernetes: { readonly patches: { readonly etcd?: unknown } };
+}): z.core.$ZodRawIssue[] =>
+  written.etcd && written.kubernetes.patches.etcd !== undefined
+    ? [
+        {
+          ...{ code: "custom", path: ["kubernetes", "patches", "etcd"] },
+          input: written.kubernetes.patches.etcd,
+          message:
+            "etcd has machines of its own, whose pod this program writes itself; leave the patches or `etcd` out",
+        },
+      ]
+    : [];

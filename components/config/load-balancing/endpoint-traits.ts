@@ -1,0 +1,121 @@
+import { Address4 } from "ip-address";
+import { apiPort } from "../../../base/ports.js";
+import type { ClusterSpec } from "../cluster-spec.js";
+import { existingFloatingIp } from "./endpoint.js";
+
+type Planned = Pick<ClusterSpec, "endpoint" | "allowedCidrs"> & {
+  readonly network: Pick<ClusterSpec["network"], "nodes">;
+};
+
+type Caller = { readonly group: "control-plane" } | { readonly range: string };
+
+/**
+ * Firewall rules that open the control planes, in the shape of FirewallRow
+ * (network/firewall-rules.ts).
+ */
+export interface Opening {
+  /** Part of the rules' names in the state. Must not change, or the rules are replaced. */
+  readonly name: string;
+  readonly group: "control-plane";
+  readonly from: readonly Caller[];
+  readonly protocol: "tcp" | "vrrp";
+  /** First and last port. Undefined: every port. */
+  readonly ports?: readonly [number, number];
+  /** Reason for the access, stored in the cloud as the rules' description. */
+  readonly reason: string;
+}
+
+/** Needs of an endpoint (quota, firewall rules, packages), known before any resource exists. */
+export interface EndpointTraits {
+  /** Number of floating IPs that the program creates. */
+  readonly floatingIps: number;
+  readonly loadBalancers: number;
+  /** Number of ports in the machines' network, in addition to the ports of machines. */
+  readonly ports: number;
+  /**
+   * Firewall rules of the control planes that the endpoint needs, in addition to the common rules.
+   */
+  readonly firewall: readonly Opening[];
+  /** Packages of the distribution that a control plane needs. */
+  readonly packages: readonly string[];
+}
+
+/**
+ * Returns whether the Octavia provider is OVN. OVN load balancers keep the client's address and
+ * support no HTTPS monitors, timeouts or allowed ranges.
+ */
+export const isOvn = (provider: string): boolean => provider === "ovn";
+
+/**
+ * Returns allowed ranges of a listener in the form in which Octavia stores them: sorted as text,
+ * and without IPv6 ranges, which Octavia refuses for a listener with an IPv4 address.
+ */
+export const listenerRanges = (ranges: readonly string[]): string[] =>
+  [...new Set(ranges)].filter((one) => Address4.isValid(one)).sort();
+
+/**
+ * Returns the ranges that load balancers of Services accept: clients outside the cluster, and the
+ * cluster's machines and pods.
+ */
+export const serviceRanges = ({
+  serviceCidrs,
+  network,
+}: Pick<ClusterSpec, "serviceCidrs"> & {
+  readonly network: Pick<ClusterSpec["network"], "nodes" | "pods">;
+}): string[] => listenerRanges([...serviceCidrs, network.nodes, network.pods]);
+
+const apiFrom = (from: readonly Caller[]): Opening => ({
+  name: "api",
+  group: "control-plane",
+  from,
+  protocol: "tcp",
+  ports: [apiPort, apiPort],
+  reason: "Kubernetes API",
+});
+
+/**
+ * Firewall rule for VRRP, by which control planes decide which of them has the virtual IP. VRRP has
+ * no password here, so only the security group blocks messages of other machines.
+ */
+const vrrp: Opening = {
+  name: "vrrp",
+  group: "control-plane",
+  from: [{ group: "control-plane" }],
+  protocol: "vrrp",
+  reason: "keepalived: which control plane has the virtual IP",
+};
+
+const nothing = { floatingIps: 0, loadBalancers: 0, ports: 0, packages: [] } as const;
+
+export function endpointTraits(spec: Planned): EndpointTraits {
+  const { endpoint, allowedCidrs, network } = spec;
+  const clients = allowedCidrs.map((range) => ({ range }));
+  const subnet = { range: network.nodes };
+  const outside = !("public" in endpoint) || endpoint.public;
+  const floatingIps = outside && existingFloatingIp(endpoint) === undefined ? 1 : 0;
+  switch (endpoint.kind) {
+    case "floating-ip":
+      return { ...nothing, floatingIps, firewall: [apiFrom(clients)] };
+    case "load-balancer":
+      return {
+        ...nothing,
+        floatingIps,
+        loadBalancers: 1,
+        ports: 1,
+        // Health monitors connect from an address in the subnet. By Octavia's documentation,
+        // amphorae forward the connections of clients from such an address, too.
+        firewall: [apiFrom(isOvn(endpoint.provider) ? [subnet, ...clients] : [subnet])],
+      };
+    case "virtual-ip":
+      return {
+        ...nothing,
+        floatingIps,
+        ports: 1,
+        firewall: [apiFrom(clients), vrrp],
+        packages: ["keepalived"],
+      };
+    case "existing":
+    case "private":
+      return { ...nothing, firewall: [apiFrom(clients)] };
+  }
+}

@@ -1,0 +1,165 @@
+import { z } from "zod";
+import type { IngressPlanned } from "./ingress-traits.js";
+import { octaviaChoices } from "./load-balancer-choices.js";
+import { memberSubnetId, unknowing } from "./sample-services.js";
+import { address4, doc, noKind, present, record, truth, whole } from "../../schema/fields.js";
+
+const common = {
+  replicas: whole(1, "the number of Traefik's pods")
+    .default(2)
+    .meta(
+      doc(
+        "in place",
+        "Number of Traefik pods, on different nodes; with `workers` the pool needs at least as many machines.",
+      ),
+    ),
+  defaultClass: truth()
+    .default(true)
+    .meta(
+      doc(
+        "in place",
+        "Whether an Ingress without a class belongs to Traefik, whose class is `traefik`.",
+      ),
+    ),
+  public: truth()
+    .default(true)
+    .meta(
+      doc(
+        "in place",
+        "Whether the load balancer has a floating IP; without it, only the machines' network reaches the load balancer.",
+      ),
+    ),
+} as const;
+
+/**
+ * Error message for the proxy protocol: Traefik is configured to accept it from no load balancer.
+ */
+const distrusted = "would be taken for a part of the request, since Traefik trusts no balancer";
+
+const service = record({
+  kind: z.literal("service"),
+  ...common,
+  address: address4
+    .optional()
+    .meta(
+      doc(
+        "in place",
+        "With `service`: a floating IP that you own, which the Service uses and releases again.",
+        "a new one",
+      ),
+    ),
+  annotations: record(unknowing, {
+    memberSubnetId,
+    proxyProtocol: distrusted,
+    xForwardedFor: "takes listeners of HTTP, and one of these is TLS",
+    defaultTlsContainerRef: "ends TLS before Traefik, which takes it itself at one of these",
+  }).optional(),
+});
+
+const workers = record({
+  kind: z.literal("workers"),
+  ...common,
+  pool: present("a worker pool").meta(
+    doc(
+      "in place",
+      "With `workers`: the worker pool whose machines run Traefik; all machines of the pool are behind the load balancer.",
+      "**required** for `workers`",
+    ),
+  ),
+  ...octaviaChoices(
+    "workers",
+    "A change recreates the load balancer; meanwhile no client reaches Traefik.",
+  ),
+  floatingIp: address4
+    .optional()
+    .meta(
+      doc(
+        "refused",
+        "With `workers`: a floating IP that the project already has. The program only attaches it, and neither changes nor deletes it. A load balancer with another floating IP keeps that until the load balancer is removed with `ingress`.",
+        "the program creates one",
+      ),
+    ),
+});
+
+/** Ingress controller. Each `kind` is another way in which clients reach it. */
+export const ingress = z
+  .discriminatedUnion("kind", [service, workers], {
+    error: noKind("ingress", ["service", "workers"]),
+  })
+  .optional()
+  .meta(
+    doc(
+      "in place",
+      "Traefik as ingress controller. `service`: on any nodes, behind a Service of type LoadBalancer. `workers`: on the machines of one pool, behind an Octavia load balancer for ports 80 and 443 that the program creates.",
+      "no ingress controller",
+    ),
+  );
+
+export type IngressSpec = NonNullable<z.output<typeof ingress>>;
+
+interface Chosen extends IngressPlanned {
+  readonly workers: Readonly<Record<string, { readonly count: number }>>;
+  readonly loadBalancer: {
+    readonly enabled?: boolean | undefined;
+    readonly network?: object | undefined;
+  };
+  readonly cloudController: { readonly enabled?: boolean | undefined };
+}
+
+type Found = readonly (readonly [path: readonly string[], input: unknown, message: string])[];
+
+/** Reports a pool that does not exist, is empty or has fewer machines than Traefik has pods. */
+function wrongPool({ ingress: of, workers: pools }: Chosen): Found {
+  if (of?.kind !== "workers") return [];
+  const { pool, replicas } = of;
+  const count = pools[pool]?.count;
+  const names = Object.keys(pools).join(", ");
+  if (count === undefined)
+    return [[["pool"], pool, `${pool} is no pool of \`workers\`; write one of ${names}`]];
+  if (count === 0)
+    return [[["pool"], pool, `${pool} has no machines; give it some, or write another pool`]];
+  const fewer = `write at most ${String(count)}, or give the pool more machines`;
+  return count < replicas
+    ? [[["replicas"], replicas, `${String(replicas)} pods need as many machines; ${fewer}`]]
+    : [];
+}
+
+/**
+ * Reports an ingress controller without a load balancer, because load balancers or the cloud
+ * controller are disabled.
+ */
+function missingBalancer({ ingress: of, ...chosen }: Chosen): Found {
+  if (of === undefined) return [];
+  if (chosen.loadBalancer.enabled === false)
+    return [[[], of.kind, "needs load balancers, and loadBalancer.enabled is false; leave it out"]];
+  return of.kind === "service" && chosen.cloudController.enabled === false
+    ? [
+        [
+          [],
+          of.kind,
+          "service needs the cloud controller, and cloudController.enabled is false; write kind: workers",
+        ],
+      ]
+    : [];
+}
+
+/** Reports options of the ingress controller that contradict the rest of the cluster. */
+export function wrongIngress(chosen: Chosen): z.core.$ZodRawIssue[] {
+  const { ingress: of, externalNetwork, loadBalancer } = chosen;
+  const outside = externalNetwork !== undefined || (of?.kind === "service" && loadBalancer.network);
+  const nowhere: Found =
+    of?.public === true && !outside && !("floatingIp" in of && of.floatingIp !== undefined)
+      ? [
+          [
+            ["public"],
+            true,
+            "takes a floating IP of no network; write externalNetwork, or public: false",
+          ],
+        ]
+      : [];
+  return [...wrongPool(chosen), ...missingBalancer(chosen), ...nowhere].map(
+    ([path, input, message]) => ({
+      ...{ code: "custom" as const, path: ["ingress", ...path], input, message },
+    }),
+  );
+}

@@ -1,0 +1,28 @@
+import { doc, present } from "../../schema/fields.js";
+
+/**
+ * Returns the arguments for the flavor and zone of a load balancer.
+ *
+ * @param kind kind of the endpoint or ingress to which the load balancer belongs
+ * @param otherwise sentence for the documentation that says what a change interrupts
+ */
+export const octaviaChoices = (kind: string, otherwise: string) => ({
+  flavorId: present("the ID of a flavor of Octavia")
+    .optional()
+    .meta(
+      doc(
+        "in place",
+        `With \`${kind}\`: ID of the Octavia flavor of the load balancer, which sets its size and whether it consists of two machines. ${otherwise}`,
+        "the provider's default",
+      ),
+    ),
+  zone: present("an availability zone of Octavia")
+    .optional()
+    .meta(
+      doc(
+        "in place",
+        `With \`${kind}\`: availability zone of the load balancer, by Octavia's name. ${otherwise}`,
+        "Octavia chooses",
+      ),
+    ),
+});

@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { doc, list, record, shown, text } from "../../schema/fields.js";
+
+/** MIME type of a cloud-init part, by the beginning of the part's first line. */
+export const partTypes = {
+  "#cloud-config": "text/cloud-config",
+  "#!": "text/x-shellscript",
+  "#cloud-boothook": "text/cloud-boothook",
+} as const;
+type Beginning = keyof typeof partTypes;
+
+/** MIME boundary between the parts of user data, which no part may contain. */
+export const partBoundary = "==stackadm==";
+
+export const beginningOf = (part: string): Beginning | undefined =>
+  (Object.keys(partTypes) as Beginning[]).find((one) => part.startsWith(one));
+
+/**
+ * Limit for all parts of the user together, in characters. Nova accepts 64 KiB of user data in
+ * base64; the program's own part is less than 4 KiB.
+ */
+const most = 40_000;
+
+const part = text(
+  (one) => beginningOf(one) !== undefined && !one.includes(partBoundary),
+  "is nothing that cloud-init knows by its first line; begin it with #cloud-config, #! or #cloud-boothook, and leave ==stackadm== out",
+);
+
+const step = (when: string) =>
+  z
+    .string({
+      error: ({ input }) => `${shown(input)} is no script; write the lines of one for bash`,
+    })
+    .default("")
+    .meta(
+      doc(
+        "in place",
+        `Script for bash that runs as root on each of these machines ${when}. It runs again when it changes, and whenever the program prepares or joins the machine again, so it must be idempotent. Do not put secrets into it: it is stored on the machine and its output in the machine's log.`,
+      ),
+    );
+
+/** Cloud-init parts that users add to the user data of their machines. */
+export const ownCloudInit = list(part, 0, "a list of parts for cloud-init")
+  .refine((all) => all.join("").length <= most, {
+    error: `is more than Nova takes; use at most ${String(most)} characters in all`,
+  })
+  .default([])
+  .meta(
+    doc(
+      "replaces nodes",
+      "More parts for cloud-init, each beginning with `#cloud-config`, `#!` or `#cloud-boothook`. Lists of a cloud-config are appended to the program's own; a key that the program sets keeps its value. Do not put secrets into them: everyone who may see the server can read them.",
+    ),
+  );
+
+/** Scripts that users run on their machines. */
+export const ownSteps = record({
+  beforeKubeadm: step("before kubeadm, when containerd runs and all packages are installed"),
+  afterKubeadm: step("when the machine is in the cluster, or a member of etcd"),
+}).prefault({});

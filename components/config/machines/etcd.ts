@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { groupOptions, nodesOf } from "./group-options.js";
+import { doc, present, record, shown, whole } from "../../schema/fields.js";
+import { etcdVolumes } from "./volumes.js";
+
+/**
+ * Allowed numbers of etcd members: 1, 3 and 5 members tolerate the loss of 0, 1 and 2 members. An
+ * even number is refused, because it tolerates no more losses than one member fewer.
+ */
+const counts = [1, 3, 5];
+
+/** Machines that run only etcd. Without them, each control plane also runs an etcd member. */
+export const etcd = record({
+  kind: z
+    .literal("dedicated", {
+      error: ({ input }) =>
+        `${shown(input)} is not a kind of etcd; write dedicated, or leave \`etcd\` out`,
+    })
+    .meta(
+      doc(
+        "refused",
+        "Where etcd runs. `dedicated`: on separate machines, under a separate certificate authority, whose key never leaves them.",
+        "on the control planes",
+      ),
+    ),
+  flavor: present("a flavor").meta(
+    doc(
+      "replaces nodes",
+      "Flavor of each etcd machine, by name or ID. Frozen while the machine exists. The speed of its disk limits how fast the cluster writes.",
+      "**required** with `etcd`",
+    ),
+  ),
+  count: z
+    .number({ error: ({ input }) => `${shown(input)} is not a number of members; write 1, 3 or 5` })
+    .refine((count) => counts.includes(count), {
+      error: ({ input }) => `${shown(input)} members have no good majority; write 1, 3 or 5`,
+    })
+    .default(3)
+    .meta(
+      doc(
+        "refused",
+        "Number of etcd machines: 1, 3 or 5, of which the cluster can lose 0, 1 or 2.",
+      ),
+    ),
+  generation: whole(0, "a generation")
+    .default(0)
+    .meta(
+      doc(
+        "replaces nodes",
+        "Raise it to replace the etcd machines, of which there must be 3 or 5, with new ones that use the current image, flavor, zone, user data and login key. Until then these are frozen. They are replaced one at a time in the order of their positions, each only if etcd keeps its quorum without it, and each new member joins before the next one is replaced. Control planes are replaced in a separate run.",
+      ),
+    ),
+  ...groupOptions,
+  ...etcdVolumes.all,
+  nodes: nodesOf(etcdVolumes.one),
+}).optional();
+
+interface Written {
+  readonly etcd?: object | undefined;
+  readonly topology?: string | undefined;
+  readonly workers: Readonly<Record<string, unknown>>;
+}
+
+/** Reports settings that contradict separate machines for etcd. */
+export function besideEtcd({ etcd: own, topology, workers }: Written): z.core.$ZodRawIssue[] {
+  if (!own) return [];
+  const wrong = (path: string[], message: string): z.core.$ZodRawIssue => ({
+    ...{ code: "custom", path, input: undefined, message },
+  });
+  return [
+    ...(topology === "single"
+      ? [wrong(["etcd"], "the topology single is one machine; leave etcd or `topology` out")]
+      : []),
+    ...("etcd" in workers
+      ? [wrong(["workers", "etcd"], "is the name of etcd's machines; give the pool another name")]
+      : []),
+  ];
+}

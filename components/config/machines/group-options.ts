@@ -1,0 +1,238 @@
+import { z } from "zod";
+import { ownCloudInit, ownSteps } from "./custom-steps.js";
+import {
+  address4,
+  doc,
+  list,
+  present,
+  record,
+  securityGroups,
+  shown,
+  text,
+  whole,
+} from "../../schema/fields.js";
+
+const prefix = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+const name = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+
+/**
+ * Returns whether the API server accepts the key for labels and taints: `gpu`, `example.org/gpu`.
+ */
+const isKey = (value: string): boolean => {
+  const [last = "", first, ...more] = value.split("/").reverse();
+  return more.length === 0 && name.test(last) && (first === undefined || prefix.test(first));
+};
+
+/** Keys of labels and taints that kubelet, kubeadm or this program sets and would overwrite. */
+const reservedKeys =
+  /^(kubernetes\.io\/(hostname|os|arch)|topology\.kubernetes\.io\/.*|stackadm\.io\/.*|node-role\.kubernetes\.io\/control-plane)$/;
+
+const key = text(
+  (value) => isKey(value) && !reservedKeys.test(value),
+  "is no key that is free; write one like example.org/gpu, none that Kubernetes or stackadm sets",
+);
+/** Value of a label or taint. */
+const value = z
+  .string({ error: ({ input }) => `${shown(input)} is no text; write it between quotes` })
+  .refine((one) => one === "" || name.test(one), {
+    error: ({ input }) =>
+      `${shown(input)} is not a value of a label or taint; use at most 63 letters, digits, dashes, underscores and dots`,
+  });
+
+export const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"] as const;
+
+const taint = record({
+  key: key.meta(doc("in place", "Key of the taint, like `example.org/gpu`.")),
+  value: value.default("").meta(doc("in place", "Value of the taint.")),
+  effect: z
+    .enum(taintEffects, {
+      error: ({ input }) =>
+        `${shown(input)} is not an effect of a taint; write ${taintEffects.join(", ")}`,
+    })
+    .meta(
+      doc(
+        "in place",
+        "Effect of the taint: `NoSchedule`, `PreferNoSchedule` or `NoExecute`, which evicts running pods that do not tolerate it.",
+      ),
+    ),
+});
+
+/**
+ * Returns the schema of a map of text that Nova stores. `free` matches the keys that the user may
+ * set, `instead` ends the error message for other keys, and `most` limits a value's length.
+ */
+const texts = (of: string, free: RegExp, instead: string, most = Infinity) =>
+  z
+    .record(
+      z.string().regex(free),
+      z
+        .string({ error: ({ input }) => `${shown(input)} is no text; write it between quotes` })
+        .max(most, {
+          error: ({ input }) =>
+            `${shown(input)} is too long; write at most ${String(most)} characters`,
+        }),
+      {
+        error: ({ code, input }) =>
+          code === "invalid_key"
+            ? `is a key that the program needs itself${instead}`
+            : `${shown(input)} is not a map of ${of}; write one like \`key: value\``,
+      },
+    )
+    .default({});
+
+const image = present("an image").optional();
+const zone = present("an availability zone").optional();
+
+/** Modes in which Nova keeps the machines of a group on different hosts. */
+export const spreads = ["soft", "hard", "none"] as const;
+export type Spread = (typeof spreads)[number];
+
+/** Options of every machine group: control planes, workers, etcd and bastion. */
+export const machineOptions = {
+  image: image.meta(
+    doc("replaces nodes", "Image of these machines, by name or ID.", "the cluster's `image`"),
+  ),
+  tags: list(
+    text(
+      (one) => /^[^,/]{1,60}$/.test(one),
+      "is not a tag; use at most 60 characters without comma and slash",
+    ),
+    0,
+    "a list of tags",
+  )
+    .max(50, { error: "has more than the 50 tags that Nova takes; leave some out" })
+    .default([])
+    .meta(doc("replaces nodes", "Tags of the servers in Nova.")),
+  // Pattern of Nova's API schema. Refuses the prefix `stackadm-`, because the program stores the
+  // cluster's name and identity under keys with this prefix.
+  metadata: texts(
+    "metadata",
+    /^(?!stackadm-)[-\w:. ]{1,255}$/,
+    ", or that Nova does not take; use letters, digits, -, _, :, . and spaces, and do not begin with stackadm-",
+    255,
+  ).meta(
+    doc("replaces nodes", "Metadata of the servers in Nova, in addition to the cluster's marks."),
+  ),
+  schedulerHints: texts("hints", /^(?!group$)./, "; write `spread` instead").meta(
+    doc("replaces nodes", "Hints for Nova's scheduler, in addition to the server group."),
+  ),
+  cloudInit: ownCloudInit,
+  securityGroups: securityGroups("these machines' ports"),
+} as const;
+
+/** Options of every machine group except the bastion. */
+export const groupOptions = {
+  ...machineOptions,
+  zones: list(present("an availability zone"), 0, "a list of availability zones")
+    .optional()
+    .meta(
+      doc(
+        "replaces nodes",
+        "Availability zones over which these machines are distributed in turn.",
+        "the cluster's `zones`",
+      ),
+    ),
+  steps: ownSteps,
+  spread: z
+    .enum(spreads, {
+      error: ({ input }) => `${shown(input)} is not a way to spread; write ${spreads.join(", ")}`,
+    })
+    .default("soft")
+    .meta(
+      doc(
+        "replaces nodes",
+        "Whether Nova keeps the machines on different hosts. `soft`: if possible. `hard`: a machine without a free host is not created. `none`: no server group.",
+      ),
+    ),
+} as const;
+
+/** Options of groups whose machines are nodes of the cluster. */
+export const nodeOptions = {
+  labels: z
+    .record(key, value, {
+      error: ({ code, input }) =>
+        code === "invalid_key"
+          ? "is no key of a label that is free; write one like example.org/gpu, none that Kubernetes or stackadm sets"
+          : `${shown(input)} is not a map of labels; write one like \`example.org/gpu: a100\``,
+    })
+    .default({})
+    .meta(
+      doc(
+        "in place",
+        "Labels of the nodes, also labels that kubelet may not set itself, like `node-role.kubernetes.io/gpu`. A node that registers again gets them again.",
+      ),
+    ),
+  taints: list(taint, 0, "a list of taints")
+    .refine((all) => new Set(all.map((one) => `${one.key}:${one.effect}`)).size === all.length, {
+      error: "has one key twice with the same effect; leave one of them out",
+    })
+    .default([]),
+} as const;
+
+const position = z.string().regex(/^(0|[1-9]\d{0,3})$/);
+
+/**
+ * Returns the schema of the settings of single machines of a group (`nodes`), by position.
+ * `volumes` is the part of the schema for a machine's volumes.
+ */
+export const nodesOf = <Volumes extends z.core.$ZodLooseShape>(volumes: Volumes) =>
+  z
+    .record(
+      position,
+      record({
+        flavor: present("a flavor")
+          .optional()
+          .meta(doc("replaces nodes", "Flavor of this machine.", "the group's `flavor`")),
+        image: image.meta(doc("replaces nodes", "Image of this machine.", "the group's `image`")),
+        address: address4
+          .optional()
+          .meta(
+            doc(
+              "refused",
+              "Address of this machine in `network.nodes`. An existing machine keeps the address with which it was created. In an `existing` network the address must be free.",
+              "Neutron chooses",
+            ),
+          ),
+        zone: zone.meta(
+          doc("replaces nodes", "Availability zone of this machine.", "the group's, in turn"),
+        ),
+        generation: whole(0, "a generation")
+          .optional()
+          .meta(
+            doc(
+              "replaces nodes",
+              "Raise it to replace this machine only.",
+              "the group's `generation`",
+            ),
+          ),
+        ...volumes,
+      }),
+      {
+        error: ({ code, input }) =>
+          code === "invalid_key"
+            ? "is not the position of a machine; write a whole number, from 0"
+            : `${shown(input)} is not a map of machines; write one like \`"0": {flavor: ...}\``,
+      },
+    )
+    .default({})
+    .meta({ entries: "position" });
+
+interface Counted {
+  readonly count?: number | undefined;
+  readonly nodes: Readonly<Record<string, unknown>>;
+}
+
+/** Reports settings of single machines at positions that the group does not have. */
+export const missingNodes = (
+  groups: readonly { readonly path: readonly string[]; readonly group: Counted }[],
+): z.core.$ZodRawIssue[] =>
+  groups.flatMap(({ path, group: { count = 1, nodes } }) =>
+    Object.keys(nodes)
+      .filter((one) => Number(one) >= count)
+      .map((one) => ({
+        code: "custom" as const,
+        path: [...path, "nodes", one],
+        input: nodes[one],
+        message: `is not one of the ${String(count)} machines, which count from 0; raise count, or leave it out`,
+      })),
+  );

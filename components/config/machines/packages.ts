@@ -1,0 +1,88 @@
+import { containerdPackages, upstreamPackages } from "../../../base/versions/pinned-versions.js";
+import { doc, record, text } from "../../schema/fields.js";
+
+const fingerprint = text(
+  (value) => /^[0-9A-F]{40}$/.test(value),
+  "is not a fingerprint; write 40 upper-case hexadecimal digits",
+);
+
+/**
+ * Returns a function that replaces the placeholders `{distribution}` and `{codename}` in a text by
+ * a word, and tests the result against `pattern`. Refuses placeholders in the host name.
+ */
+const filled = (pattern: RegExp) => (value: string) =>
+  !/^https?:\/\/[^/ ]*\{/.test(value) &&
+  pattern.test(value.replaceAll(/\{(distribution|codename)\}/g, "x"));
+
+/**
+ * Pattern of a URL without user and query. Allows no character with a special meaning in apt's
+ * lists of sources, in curl or in a shell.
+ */
+const plainAddress = String.raw`https?://[a-zA-Z0-9][a-zA-Z0-9.-]*(:\d+)?(/[\w.~%+:/-]*)?`;
+
+/**
+ * Apt repository for containerd, for machines that have no containerd 2 and find none in other
+ * repositories.
+ */
+const containerd = record({
+  source: text(
+    filled(new RegExp(String.raw`^${plainAddress} ([\w.+/-]*/|[\w.+/-]*[\w.+-]( [\w.+/-]+)+)$`)),
+    `is not a source of apt; write address, suite and components with a space between, like "${containerdPackages.source}", or a slash after the address of a flat repository`,
+  )
+    .default(containerdPackages.source)
+    .meta(
+      doc(
+        "in place",
+        "Apt repository with containerd.io, in the form of a line of sources.list: address, suite and components, or `/` after the address of a flat repository. A machine uses it for this one package, and apt does not keep it: only if the machine has no containerd 2 and neither `kubernetes.packages.url` nor the distribution offers one. `{distribution}` and `{codename}` become ID and VERSION_CODENAME of the machine's /etc/os-release.",
+      ),
+    ),
+  key: text(
+    filled(new RegExp(`^${plainAddress}$`)),
+    `is not the address of a key; write one that begins with http, like ${containerdPackages.key}`,
+  )
+    .default(containerdPackages.key)
+    .meta(
+      doc(
+        "in place",
+        "Address of the key that signs this repository, armored. `{distribution}` and `{codename}` as in `source`.",
+      ),
+    ),
+  keyFingerprint: fingerprint
+    .default(containerdPackages.keyFingerprint)
+    .meta(
+      doc(
+        "in place",
+        "Fingerprint of that primary key. Another key is refused, and further keys in the file are not trusted.",
+      ),
+    ),
+})
+  .check(({ value: { source, key }, issues }) => {
+    // Machines at a site with a mirror would otherwise download the key from Docker's default URL.
+    if (source !== containerdPackages.source && key === containerdPackages.key)
+      issues.push({
+        ...{ code: "custom", path: ["key"], input: undefined },
+        message: "is missing beside source; write the address of the key that signs it",
+      });
+  })
+  .prefault({});
+
+/** Repositories of the machines' packages. */
+export const packages = record({
+  url: text(
+    (value) => /^https?:\/\/\S+\/$/.test(value),
+    "is not the address of a package repository; write one that begins with http and ends with a slash",
+  )
+    .default(upstreamPackages.url)
+    .meta(
+      doc(
+        "in place",
+        "Flat apt repository with kubeadm, kubelet, kubectl, cri-tools, kubernetes-cni and, if a mirror has it too, containerd.io (see `containerd`). `{minor}` becomes the minor version; the signing key is `Release.key` in it. A user and a password in the address (percent-encoded) are sent to that host only, and only root of a machine can read them there.",
+      ),
+    ),
+  keyFingerprint: fingerprint
+    .default(upstreamPackages.keyFingerprint)
+    .meta(
+      doc("in place", "Fingerprint of the key that signs the repository. Another key is refused."),
+    ),
+  containerd,
+}).prefault({});

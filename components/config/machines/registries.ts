@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { doc, list, pem, present, record, secret, text, truth } from "../../schema/fields.js";
+
+const host = text(
+  (value) => /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d+)?$/.test(value),
+  "is not the host of a registry",
+);
+
+const mirror = text(
+  (value) => /^https?:\/\/[a-z0-9][a-z0-9.-]*(:\d+)?(\/[\w.~/-]*[\w~-])?$/.test(value),
+  "is not the address of a mirror; write one that begins with http and does not end with a slash",
+);
+
+const entry = record({
+  mirrors: list(mirror, 0, "a list of addresses of mirrors")
+    .default([])
+    .meta(
+      doc(
+        "in place",
+        "Addresses of mirrors, used in this order before the registry itself. An address with a path is used as it is, like `https://harbor.example.org/v2/dockerhub`. Certificate and login of a mirror are set in an entry for the mirror's own host.",
+      ),
+    ),
+  ca: pem
+    .optional()
+    .meta(
+      doc(
+        "in place",
+        "CA certificate that signed the registry's certificate, in PEM.",
+        "the CAs that the image trusts",
+      ),
+    ),
+  user: present("a user")
+    .optional()
+    .meta(
+      doc(
+        "in place",
+        "User name for the registry. After a change, containerd restarts on one machine after another; pods continue. A pod's own `imagePullSecrets` take precedence.",
+        "no login",
+      ),
+    ),
+  password: secret("is missing; write the password, encrypted")
+    .optional()
+    .meta(
+      doc(
+        "in place",
+        "The user's password or token, encrypted: `pulumi config set --path 'stackadm:cluster.kubernetes.registries[\"<host>\"].password' --secret`. Plain text is refused.",
+        "**required** with `user`",
+      ),
+    ),
+  plainHttp: truth()
+    .default(false)
+    .meta(doc("in place", "Whether the registry speaks HTTP without TLS.")),
+}).check(({ value, issues }) => {
+  const { user, password, plainHttp, ca } = value;
+  const wrong = (key: string, message: string): void => {
+    issues.push({ code: "custom", path: [key], input: undefined, message });
+  };
+  if (user !== undefined && password === undefined)
+    wrong("password", "is missing beside user; write the password, encrypted");
+  if (user === undefined && password !== undefined)
+    wrong("user", "is missing beside password; write who signs in");
+  if (plainHttp && ca !== undefined)
+    wrong("ca", "is for a registry with TLS, and plainHttp says that it has none; leave one out");
+});
+
+/** Mirrors, certificates and logins of registries that containerd uses, by host. */
+export const registries = z
+  .record(host, entry, {
+    error: ({ code }) =>
+      code === "invalid_key"
+        ? "is not the host of a registry; write one with its port, if it has one, like registry.example.org:5000"
+        : "is not a map of registries; write one like `docker.io: {mirrors: [https://mirror.example.org]}`",
+  })
+  .meta({ entries: "host" })
+  .default({});

@@ -1,0 +1,119 @@
+import type { z } from "zod";
+import { doc, present, record, text, whole } from "../../schema/fields.js";
+
+/** Placeholder in a volume's `zone` that is replaced by the zone of the machine. */
+export const machinesZone = "{zone}";
+
+/** Sentence at the end of the documentation of a single machine's volumes. */
+const ofOne = "For this machine only, instead of the group's volume, including type and zone.";
+
+// The message asks for quotes, because YAML reads the bare placeholder as a map.
+const zoneOfCinder = text(
+  (value) => value.trim() !== "",
+  `does not name an availability zone of Cinder; write its name, or "${machinesZone}" between quotes for the machine's own zone`,
+);
+
+const volume = (what: string, least: number, more: string) => {
+  const frozen = (text: string, otherwise?: string) =>
+    doc("replaces nodes", [text, more].filter(Boolean).join(" "), otherwise);
+  return record({
+    size: whole(least, "a size in GiB").meta(
+      frozen(
+        `Size of ${what} in GiB. A machine that lives keeps its own, and neither gets nor loses such a volume.`,
+      ),
+    ),
+    type: present("a volume type")
+      .optional()
+      .meta(frozen(`Cinder volume type of ${what}.`, "Cinder's default type")),
+    zone: zoneOfCinder
+      .optional()
+      .meta(
+        frozen(
+          `Cinder availability zone of ${what}; \`${machinesZone}\` in it becomes the machine's own.`,
+          "Cinder's default zone",
+        ),
+      ),
+  }).optional();
+};
+
+const root = (more = "") =>
+  volume("the volume that the machine boots from, instead of a disk of its host", 4, more);
+const machineVolumes = (more = "") => ({
+  rootVolume: root(more),
+  runtimeVolume: volume(
+    "a separate volume for /var/lib/containerd: images and containers",
+    1,
+    more,
+  ),
+});
+const withEtcd = (more = "") => ({
+  ...machineVolumes(more),
+  etcdVolume: volume("a separate volume for /var/lib/etcd", 1, more),
+});
+
+/**
+ * Schemas of the volumes of workers: `all` for a group, `one` for a single machine. Volumes are
+ * created and deleted with the server.
+ */
+export const workerVolumes = { all: machineVolumes(), one: machineVolumes(ofOne) };
+
+/**
+ * Schemas of the volumes of control planes and etcd machines: `all` for a group, `one` for a single
+ * machine.
+ */
+export const etcdVolumes = { all: withEtcd(), one: withEtcd(ofOne) };
+
+/** Volume of the bastion, which runs no containers. */
+export const bastionVolumes = { rootVolume: root() };
+
+/** Volume as written in the specification. */
+export interface WrittenVolume {
+  readonly size: number;
+  readonly type?: string | undefined;
+  readonly zone?: string | undefined;
+}
+
+/** Volumes as written in the specification of a group or of a single machine. */
+export interface WrittenVolumes {
+  readonly rootVolume?: WrittenVolume | undefined;
+  readonly runtimeVolume?: WrittenVolume | undefined;
+  readonly etcdVolume?: WrittenVolume | undefined;
+}
+const volumeKeys = ["rootVolume", "runtimeVolume", "etcdVolume"] as const;
+
+interface Group extends WrittenVolumes {
+  readonly count?: number | undefined;
+  readonly zones?: readonly string[] | undefined;
+  readonly nodes: Readonly<Record<string, WrittenVolumes & { readonly zone?: string | undefined }>>;
+}
+
+/**
+ * Reports volumes whose `zone` contains the placeholder for the machine's zone, for machines
+ * without a zone. `zones` are the zones of the cluster, which groups without zones use.
+ */
+export const volumesWithoutZone = (
+  groups: readonly { readonly path: readonly string[]; readonly group: Group }[],
+  zones: readonly string[],
+): z.core.$ZodRawIssue[] =>
+  groups.flatMap(({ path, group }) => {
+    if ((group.zones ?? zones).length > 0) return [];
+    const { count = 1, nodes } = group;
+    const found = Array.from({ length: count }, (_, position) => {
+      const own = nodes[String(position)] ?? {};
+      if (own.zone !== undefined) return [];
+      return volumeKeys.flatMap((key) => {
+        const written = own[key] ?? group[key];
+        const at = own[key] ? ["nodes", String(position), key] : [key];
+        return written?.zone?.includes(machinesZone) === true
+          ? [{ path: [...path, ...at, "zone"], zone: written.zone }]
+          : [];
+      });
+    }).flat();
+    const once = new Map(found.map((one) => [one.path.join("."), one]));
+    return [...once.values()].map(({ path: where, zone }) => ({
+      code: "custom" as const,
+      path: where,
+      input: zone,
+      message: `${zone} stands for the machine's zone, and Nova chooses that here; write \`zones\`, or the name of a zone of Cinder`,
+    }));
+  });

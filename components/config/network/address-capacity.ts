@@ -1,0 +1,151 @@
+/**
+ * Checks whether the address ranges are large enough for the cluster. Without these checks, kubeadm
+ * would refuse a range after the machines were created, or would never finish.
+ */
+import type { z } from "zod";
+import { prefixOf } from "../../../base/ip-addresses.js";
+import { podNetworkTraits, type PodNetworkSpec } from "../../pod-network/pod-network-kinds.js";
+
+interface Written {
+  readonly network: {
+    readonly nodes: string;
+    readonly pods: string;
+    readonly services: string;
+    readonly ipv6?: { readonly pods: string } | undefined;
+    readonly existing?: object | undefined;
+  };
+  readonly podNetwork: PodNetworkSpec;
+  readonly kubernetes: { readonly controllerManager: { readonly extraArgs: Flags } };
+  /** Number of machines that become nodes. */
+  readonly nodes: number;
+  /** Number of machines with an address in the machines' network. */
+  readonly machines: number;
+  /**
+   * Number of other addresses that the cluster uses at least, for load balancers and the virtual
+   * IP.
+   */
+  readonly others: number;
+}
+
+type Flags = Readonly<Record<string, unknown>>;
+
+/**
+ * Prefix lengths that kubeadm accepts for the range of Services. The cluster's DNS needs the tenth
+ * address of the range, and the range has at most 2^20 addresses.
+ */
+const ofServices = { longest: 28, shortest: 12 };
+
+/**
+ * Number of addresses in a subnet that no machine can have: network, router, DHCP and broadcast.
+ */
+const reserved = 4;
+
+/**
+ * Largest difference that kubeadm accepts between the prefix length of a node's pod range and the
+ * prefix length of the range of all pods.
+ */
+const furthest = 16;
+
+/**
+ * Advice at the end of error messages. The range of an existing cluster cannot change, so there the
+ * advice is fewer machines.
+ */
+const instead = "write a larger range, or fewer machines where the cluster lives already";
+
+const families = {
+  pods: { flag: "node-cidr-mask-size-ipv4", usual: 24, bits: 32 },
+  "ipv6.pods": { flag: "node-cidr-mask-size-ipv6", usual: 64, bits: 128 },
+} as const;
+const ofBoth = "node-cidr-mask-size";
+
+/**
+ * Returns the value of a flag as kubeadm reads it: the last value of a list. Returns undefined if
+ * the flag is absent or empty.
+ */
+const flagIn = (flags: Flags, name: string): number | undefined => {
+  const written = flags[name];
+  const last: unknown = Array.isArray(written) ? written.at(-1) : written;
+  return last === undefined || last === "" ? undefined : Number(last);
+};
+
+const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
+  ...{ code: "custom", path: ["network", ...path.split(".")], input },
+  message: `${String(input)} ${message}`,
+});
+
+/** Reports flags whose value is not the prefix length of an address. */
+const wrongFlags = ({ kubernetes, network }: Written): z.core.$ZodRawIssue[] => {
+  const { extraArgs: flags } = kubernetes.controllerManager;
+  const perFamily = Object.values(families).map(({ flag, bits, usual }) => ({ flag, bits, usual }));
+  return [{ ...families.pods, flag: ofBoth }, ...perFamily].flatMap(({ flag, bits, usual }) => {
+    const value = flagIn(flags, flag);
+    if (value === undefined || (Number.isInteger(value) && value > 0 && value <= bits)) return [];
+    const message = `${String(flags[flag])} is no prefix of a node's share of network.${flag.endsWith("6") && network.ipv6 ? "ipv6.pods" : "pods"}; write a number like ${String(usual)}, at most ${String(bits)}`;
+    const path = ["kubernetes", "controllerManager", "extraArgs", flag];
+    return [{ code: "custom" as const, path, input: flags[flag], message }];
+  });
+};
+
+/**
+ * Returns why the range does not suffice for the pods of all nodes, or undefined. kubeadm reads
+ * only the flag of the IP family, such as `node-cidr-mask-size-ipv4`. The controller manager of a
+ * single-stack cluster prefers `node-cidr-mask-size`.
+ */
+function ofPods(
+  { network: { ipv6 }, podNetwork, kubernetes, nodes }: Written,
+  range: string,
+  family: keyof typeof families,
+): string | undefined {
+  const { extraArgs: flags } = kubernetes.controllerManager;
+  const { flag, usual } = families[family];
+  const own = prefixOf(range);
+  const checked = flagIn(flags, flag) ?? usual;
+  const share = (ipv6 ? undefined : flagIn(flags, ofBoth)) ?? checked;
+  const longest = Math.min(checked, share);
+  if (own > longest)
+    return `is less than the /${String(longest)} that each node gets of it; write a larger range`;
+  if (checked - own > furthest)
+    return `is more than kubeadm shares out by /${String(checked)}; write at most a /${String(checked - furthest)}, or ${flag}`;
+  const room = 2 ** (share - own);
+  return nodes > room && podNetworkTraits(podNetwork).sharesOutRange !== true
+    ? `has a /${String(share)} for ${String(room)} nodes, and ${String(nodes)} are asked for; ${instead}`
+    : undefined;
+}
+
+function ofMachines({ network: { nodes, existing }, ...of }: Written): string | undefined {
+  const room = Math.max(0, 2 ** (32 - prefixOf(nodes)) - reserved - of.others);
+  const less = of.others > 0 ? ` besides ${String(of.others)} for the API or the ingress` : "";
+  return existing === undefined && of.machines > room
+    ? `has addresses for ${String(room)} machines${less}, and ${String(of.machines)} are asked for; ${instead}`
+    : undefined;
+}
+
+function ofServicesRange({ network: { services } }: Written): string | undefined {
+  const { longest, shortest } = ofServices;
+  const own = prefixOf(services);
+  if (own > longest) return `is less than kubeadm takes; write at least a /${String(longest)}`;
+  return own < shortest
+    ? `is more than kubeadm takes; write at most a /${String(shortest)}`
+    : undefined;
+}
+
+export function withoutRoom(of: Written): z.core.$ZodRawIssue[] {
+  const flags = wrongFlags(of);
+  const { nodes, pods, services, ipv6 } = of.network;
+  const found: readonly (readonly [string, string, string | undefined])[] = [
+    ["nodes", nodes, ofMachines(of)],
+    ["services", services, ofServicesRange(of)],
+    ...(flags.length > 0
+      ? []
+      : [
+          ["pods", pods, ofPods(of, pods, "pods")] as const,
+          ...(ipv6 ? [["ipv6.pods", ipv6.pods, ofPods(of, ipv6.pods, "ipv6.pods")] as const] : []),
+        ]),
+  ];
+  return [
+    ...flags,
+    ...found.flatMap(([path, range, message]) =>
+      message === undefined ? [] : [issue(path, range, message)],
+    ),
+  ];
+}

@@ -1,0 +1,48 @@
+import type { z } from "zod";
+import { firstHostOf, isHostOf } from "../../../base/ip-addresses.js";
+
+interface Group {
+  readonly path: readonly string[];
+  readonly group: {
+    readonly nodes: Readonly<Record<string, { readonly address?: string | undefined }>>;
+  };
+}
+
+interface Written {
+  readonly groups: readonly Group[];
+  readonly network: { readonly nodes: string; readonly existing?: object | undefined };
+  readonly endpoint?: { readonly kind: string; readonly address?: string | undefined } | undefined;
+}
+
+/**
+ * Reports fixed addresses of machines and of the endpoint that are outside `network.nodes`, or that
+ * the router, the endpoint or another machine has.
+ */
+export function wrongAddresses({ groups, network, endpoint }: Written): z.core.$ZodRawIssue[] {
+  const taken = new Map<string, string>();
+  // The gateway of an existing subnet is unknown here; only Neutron knows its address.
+  if (!network.existing) taken.set(firstHostOf(network.nodes), "the router");
+  const machines = groups.flatMap(({ path, group }) =>
+    Object.entries(group.nodes).flatMap(([position, { address }]) =>
+      address === undefined ? [] : [{ path: [...path, "nodes", position, "address"], address }],
+    ),
+  );
+  const written = [
+    ...(endpoint?.address === undefined
+      ? []
+      : [{ path: ["endpoint", "address"], address: endpoint.address }]),
+    ...machines,
+  ];
+  return written.flatMap(({ path, address }) => {
+    const owner = taken.get(address);
+    taken.set(address, path.join("."));
+    const wrong = (message: string): z.core.$ZodRawIssue[] => [
+      { code: "custom", path, input: address, message: `${address} ${message}` },
+    ];
+    if (!isHostOf(network.nodes, address))
+      return wrong(
+        `is no machine's address in network.nodes (${network.nodes}); choose another one, or leave it out`,
+      );
+    return owner === undefined ? [] : wrong(`is taken by ${owner}; write another one`);
+  });
+}

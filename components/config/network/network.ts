@@ -1,0 +1,240 @@
+import { z } from "zod";
+import { endpointTraits } from "../load-balancing/endpoint-traits.js";
+import { isFields } from "../../schema/merge-defaults.js";
+import type { EndpointSpec } from "../load-balancing/endpoint.js";
+import { isIpv6 } from "../../../base/ip-addresses.js";
+import { ipv6 } from "./ipv6.js";
+import { proxy } from "../machines/proxy.js";
+import {
+  address,
+  doc,
+  list,
+  present,
+  range,
+  range4Of,
+  record,
+  securityGroups,
+  truth,
+  whole,
+} from "../../schema/fields.js";
+
+/**
+ * Existing network of the machines. The program only creates ports there, and does not change or
+ * delete network, subnet and router.
+ */
+const existing = record({
+  network: present("a network").meta(
+    doc(
+      "refused",
+      "An existing network, by name or ID: the machines are placed in it, and nothing of it is created, changed or deleted. In a network of another project, Neutron refuses ports with a chosen address, additional addresses or no filter, unless its operator allows them: `kube-router` needs such ports, `flannel` with `vxlan` does not.",
+      "the program creates a network, a subnet and a router",
+    ),
+  ),
+  subnet: present("a subnet")
+    .optional()
+    .meta(
+      doc(
+        "refused",
+        "Subnet of that network for the machines, by name or ID. `network.nodes` must be its range.",
+        "the one whose range is `network.nodes`",
+      ),
+    ),
+  router: present("a router")
+    .optional()
+    .meta(
+      doc(
+        "refused",
+        "Router of that network, by name or ID. It must lead from the network to `externalNetwork`, which is checked before anything is created.",
+        "not checked: floating IPs need a router all the same",
+      ),
+    ),
+});
+
+/** Second interface of every machine, in an existing network. */
+const admin = record({
+  network: present("a network").meta(
+    doc(
+      "refused",
+      "An existing network, by name or ID, in which each machine has a second interface for SSH: with an address that Neutron chooses, without default route and DNS servers, and closed to connections that the machine opens. Kubernetes does not use it.",
+      "machines have one interface",
+    ),
+  ),
+  subnet: present("a subnet")
+    .optional()
+    .meta(
+      doc(
+        "refused",
+        "Subnet of that network, by name or ID. It must not overlap the ranges of `network`.",
+        "the only IPv4 subnet of the network",
+      ),
+    ),
+  allowedCidrs: list(
+    range("203.0.113.0/24"),
+    1,
+    "the ranges that may reach SSH there, like [203.0.113.0/24]",
+  ).meta(doc("in place", "Ranges that may reach SSH there.", "**required** with `network`")),
+});
+
+/** Network of the cluster: address ranges, which must not overlap each other, and options. */
+export const network = record({
+  nodes: range4Of("10.0.0.0/24")
+    .default("10.0.0.0/24")
+    .meta(doc("refused", "Range of the machines' private network.")),
+  pods: range4Of("10.244.0.0/16")
+    .default("10.244.0.0/16")
+    .meta(
+      doc(
+        "refused",
+        "Range of the pods; each machine gets a /24 of it, or with Calico blocks of it on demand.",
+      ),
+    ),
+  services: range4Of("10.96.0.0/12")
+    .default("10.96.0.0/12")
+    .meta(doc("refused", "Range of the Services' virtual addresses.")),
+  dns: list(address, 0, "a list of name servers")
+    .refine((all) => new Set(all).size === all.length, {
+      error: "has a name server twice; leave one of them out",
+    })
+    .default([])
+    .meta(doc("in place", "DNS servers of the machines. Empty: the network's own.")),
+  mtu: whole(1280, "an MTU in bytes")
+    .optional()
+    .meta(
+      doc(
+        "in place",
+        "MTU of the machines' network in bytes. Pods have what encapsulation leaves of it. Machines learn a changed MTU when they boot.",
+        "Neutron's, for the type of the network",
+      ),
+    ),
+  ipv6,
+  existing: existing.optional(),
+  admin: admin.optional(),
+  proxy,
+  portSecurity: truth()
+    .default(true)
+    .meta(
+      doc(
+        "refused",
+        "Whether Neutron filters traffic at the machines' ports. Without it there are no security groups and no allowed address pairs: everyone with access to the network reaches every port of every machine.",
+      ),
+    ),
+  securityGroups: securityGroups("all machines' ports"),
+  nodePorts: list(range("203.0.113.0/24"), 0, "ranges that may reach node ports")
+    .default([])
+    .meta(
+      doc(
+        "in place",
+        "Ranges that may reach Services of type NodePort (30000 to 32767) at the nodes' own addresses. By default these are the nodes and, where there are load balancers (of Services, or of `ingress` on `workers`), everything in `network.nodes`, from which load balancers connect; with the provider `ovn` also the load balancers' clients, `serviceCidrs`.",
+      ),
+    ),
+}).prefault({});
+
+export const externalNetwork = present("the external network")
+  .optional()
+  .meta(
+    doc(
+      "refused",
+      "External network, by name or ID, of the router's gateway, the API's floating IP and the load balancers' addresses. Writing its ID instead of its name is no change. Without it, in an `existing` network, there are no floating IPs: everyone with access to the network reaches machines and load balancers.",
+      "**required**, except in an `existing` network",
+    ),
+  );
+
+/**
+ * Returns an error if `externalNetwork` is missing, unless the network exists already: the router
+ * of a new network needs a gateway.
+ */
+export function noWayOut(written: unknown): string | undefined {
+  if (!isFields(written) || written["externalNetwork"] !== undefined) return undefined;
+  const { network: ranges } = written;
+  return isFields(ranges) && isFields(ranges["existing"])
+    ? undefined
+    : "is missing; write the name of the external network";
+}
+
+interface Written {
+  readonly externalNetwork?: string | undefined;
+  readonly allowedCidrs: string[];
+  readonly network: z.output<typeof network>;
+  readonly endpoint: EndpointSpec;
+}
+
+/**
+ * Reports settings that an existing network does not allow: floating IPs without an external
+ * network, and options of objects that the program does not create.
+ */
+export function outOfPlace(of: Written): z.core.$ZodRawIssue[] {
+  const { existing: place, dns, mtu } = of.network;
+  if (!place) return [];
+  const wrong = (path: string[], message: string): z.core.$ZodRawIssue => ({
+    ...{ code: "custom", path, input: undefined, message },
+  });
+  const { kind } = of.endpoint;
+  const instead =
+    "public" in of.endpoint ? "`public: false`" : "an endpoint like `{kind: private}`";
+  const floats = of.externalNetwork === undefined && endpointTraits(of).floatingIps > 0;
+  return [
+    ...(floats
+      ? [
+          wrong(
+            ["endpoint"],
+            `${kind} takes a floating IP of no network; write externalNetwork, or ${instead}`,
+          ),
+        ]
+      : []),
+    ...(dns.length > 0
+      ? [wrong(["network", "dns"], "belongs to the subnet that exists; leave it out")]
+      : []),
+    ...(mtu === undefined
+      ? []
+      : [wrong(["network", "mtu"], "belongs to the network that exists; leave it out")]),
+  ];
+}
+
+export const foreignDns = ({
+  network: { dns, ipv6: both },
+}: Pick<Written, "network">): z.core.$ZodRawIssue[] =>
+  dns.flatMap((one, index) =>
+    isIpv6(one) && !both
+      ? [
+          {
+            ...{ code: "custom" as const, path: ["network", "dns", index], input: one },
+            message: `${one} is of IPv6, which the network has only with network.ipv6; write one of IPv4`,
+          },
+        ]
+      : [],
+  );
+
+export interface Grouped {
+  readonly securityGroups: readonly string[];
+}
+
+/** Reports security groups in a network without port security, where Neutron filters no traffic. */
+export function unfiltered({
+  network: ranges,
+  controlPlane,
+  workers,
+  ...apart
+}: {
+  readonly network: Grouped & { readonly portSecurity: boolean };
+  readonly controlPlane: Grouped;
+  readonly workers: Readonly<Record<string, Grouped>>;
+  readonly bastion?: Grouped | undefined;
+  readonly etcd?: Grouped | undefined;
+}): z.core.$ZodRawIssue[] {
+  if (ranges.portSecurity) return [];
+  const groups: Readonly<Record<string, Grouped | undefined>> = {
+    ...{ network: ranges, controlPlane, bastion: apart.bastion, etcd: apart.etcd },
+    ...Object.fromEntries(
+      Object.entries(workers).map(([pool, group]) => [`workers.${pool}`, group]),
+    ),
+  };
+  return Object.entries(groups)
+    .filter(([, group]) => group && group.securityGroups.length > 0)
+    .map(([path, group]) => ({
+      code: "custom",
+      path: [...path.split("."), "securityGroups"],
+      input: group?.securityGroups,
+      message:
+        "opens nothing where network.portSecurity is false; leave it out, or let Neutron filter",
+    }));
+}

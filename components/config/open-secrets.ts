@@ -1,0 +1,52 @@
+import type { ClusterSpec } from "./cluster-spec.js";
+import { podNetworkTraits } from "../pod-network/pod-network-kinds.js";
+import type { Late } from "../kubernetes-objects/kubernetes-types.js";
+
+interface Kept {
+  /** Path of the secret below `cluster`, in the form for `pulumi config set --path`. */
+  readonly path: string;
+  readonly value: Late | undefined;
+}
+
+/**
+ * Returns whether a proxy's URL contains a user and password. Assumes so for a URL that is not
+ * plain text, such as an encrypted URL.
+ */
+const signsIn = (address: Late | undefined): boolean =>
+  typeof address !== "string" || /^[a-z]+:\/\/[^/]*@/i.test(address);
+
+const secretsIn = ({
+  credential,
+  kubernetes,
+  network: { proxy },
+  podNetwork,
+}: ClusterSpec): readonly Kept[] => [
+  { path: "credential.secret", value: credential?.secret },
+  { path: "credential.password", value: credential?.password },
+  ...(podNetworkTraits(podNetwork).secrets ?? []).map(({ path, value }) => ({
+    path: `podNetwork.${path}`,
+    value,
+  })),
+  ...Object.entries(kubernetes.registries).map(([host, { password }]) => ({
+    path: `kubernetes.registries["${host}"].password`,
+    value: password,
+  })),
+  ...(["http", "https"] as const)
+    .filter((scheme) => signsIn(proxy?.[scheme]))
+    .map((scheme) => ({ path: `network.proxy.${scheme}`, value: proxy?.[scheme] })),
+];
+
+/**
+ * Returns an error for each secret that is plain text in the stack's settings, with the command
+ * that encrypts the secret. `project` is the name of the Pulumi project.
+ */
+export const openSecrets = (
+  spec: ClusterSpec,
+  project: string,
+): { readonly path: string; readonly message: string }[] =>
+  secretsIn(spec)
+    .filter(({ value }) => typeof value === "string")
+    .map(({ path }) => ({
+      path: `cluster.${path}`,
+      message: `is not encrypted; write it with \`pulumi config set --path '${project}:cluster.${path}' --secret\`, and take another one, since this one was in a file`,
+    }));

@@ -1,0 +1,13 @@
+import { merge } from "../schema/merge-defaults.js";
+import { readSite } from "./site-file.js";
+import { ConfigError } from "../pulumi/errors.js";
+
+/**
+ * Returns a cluster's arguments, completed by the defaults in the YAML file that `STACKADM_SITE`
+ * names in `env`. Objects are merged, lists are not. Throws if the file cannot be read.
+ */
+export function withSiteDefaults<Args>(args: Args, env: NodeJS.ProcessEnv): Args {
+  const read = readSite(env["STACKADM_SITE"]);
+  if ("problem" in read) throw new ConfigError("The environment", [read.problem]);
+  return merge(read.site, args) as Args;
+}

@@ -1,0 +1,36 @@
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { isFields, type Fields } from "../schema/merge-defaults.js";
+
+type Site =
+  | { readonly site: Fields }
+  | { readonly problem: { readonly path: string; readonly message: string } };
+
+/**
+ * Reads the defaults that all clusters of a site share (such as repositories and registry) from a
+ * YAML file outside the stacks. Returns no defaults if `file` is not set.
+ */
+export function readSite(file: string | undefined): Site {
+  if (file === undefined || file === "") return { site: {} };
+  let reason = `${file} holds no settings`;
+  try {
+    const site: unknown = parse(readFileSync(file, "utf8")) ?? {};
+    if (isFields(site)) return { site };
+  } catch (error) {
+    reason = `${file} ${whyUnreadable(error)}`;
+  }
+  const message = `${reason}; name a readable YAML file, or unset it`;
+  return { problem: { path: "STACKADM_SITE", message } };
+}
+
+const codes: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist",
+  EISDIR: "is a directory",
+  EACCES: "cannot be read by you",
+};
+
+function whyUnreadable(error: unknown): string {
+  const { code = "", message } = error as NodeJS.ErrnoException;
+  const [first = ""] = message.split("\n");
+  return codes[code] ?? `is not YAML (${first.replace(/:$/, "")})`;
+}

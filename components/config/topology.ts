@@ -1,0 +1,147 @@
+import { z } from "zod";
+import { isFields } from "../schema/merge-defaults.js";
+import { doc, shown } from "../schema/fields.js";
+
+export const topologies = ["single", "one-control-plane", "ha"] as const;
+export type Topology = (typeof topologies)[number];
+
+/** Constraints of a topology, and its defaults for arguments that the user does not write. */
+interface Preset {
+  /** Allowed numbers of control planes; the first is the default. */
+  readonly controlPlanes: readonly [number, ...number[]];
+  readonly schedulable: boolean;
+  readonly endpoint: "floating-ip" | "load-balancer";
+  /** Allowed number of machines of all pools together. */
+  readonly workers: { readonly least: number; readonly most: number };
+}
+
+const presets: Readonly<Record<Topology, Preset>> = {
+  single: {
+    controlPlanes: [1],
+    schedulable: true,
+    endpoint: "floating-ip",
+    workers: { least: 0, most: 0 },
+  },
+  "one-control-plane": {
+    controlPlanes: [1],
+    schedulable: false,
+    endpoint: "floating-ip",
+    workers: { least: 1, most: Infinity },
+  },
+  ha: {
+    controlPlanes: [3, 5],
+    schedulable: false,
+    endpoint: "load-balancer",
+    workers: { least: 2, most: Infinity },
+  },
+};
+
+export const topology = z
+  .enum(topologies, {
+    error: ({ input }) => `${shown(input)} is no topology; write one of ${topologies.join(", ")}`,
+  })
+  .optional()
+  .meta(
+    doc(
+      "in place",
+      "Shape of the cluster. `single`: one machine that does everything. `one-control-plane`: one control plane with workers. `ha`: three control planes behind a load balancer, with at least two workers. Other arguments override the topology's defaults; arguments that contradict the topology are refused.",
+      "no defaults of a topology",
+    ),
+  );
+
+/**
+ * Returns the defaults of a topology. Without a topology, returns the defaults of
+ * `one-control-plane`.
+ */
+export const presetOf = (
+  chosen: Topology | undefined,
+): Pick<Preset, "schedulable" | "endpoint"> & { readonly count: number } => {
+  const { controlPlanes, ...rest } = presets[chosen ?? "one-control-plane"];
+  return { ...rest, count: controlPlanes[0] };
+};
+
+interface Written {
+  readonly topology?: Topology | undefined;
+  /** Part of the specification's `controlPlane`. Absent if `controlPlane` failed validation. */
+  readonly controlPlane?:
+    { readonly count?: number | undefined; readonly schedulable?: boolean | undefined } | undefined;
+  readonly workers: Readonly<Record<string, { readonly count: number }>>;
+}
+
+const wrong = (path: string[], input: unknown, message: string): z.core.$ZodRawIssue => ({
+  ...{ code: "custom", path, input, message },
+});
+
+/** Reports arguments that contradict the chosen topology. */
+export function contradictions({ topology: chosen, ...of }: Written): z.core.$ZodRawIssue[] {
+  if (chosen === undefined) return [];
+  const { controlPlanes, workers } = presets[chosen];
+  const count = of.controlPlane?.count;
+  const machines = Object.values(of.workers).reduce((sum, pool) => sum + pool.count, 0);
+  const other = "or leave `topology` out";
+  const found: z.core.$ZodRawIssue[] = [];
+  if (count !== undefined && !controlPlanes.includes(count))
+    found.push(
+      wrong(
+        ["controlPlane", "count"],
+        count,
+        `${String(count)} is not what the topology ${chosen} has; write ${controlPlanes.join(" or ")}, ${other}`,
+      ),
+    );
+  if (machines > workers.most)
+    found.push(
+      wrong(["workers"], of.workers, `the topology ${chosen} has none; leave them out, ${other}`),
+    );
+  if (machines < workers.least)
+    found.push(
+      wrong(
+        ["workers"],
+        of.workers,
+        `the topology ${chosen} has at least ${String(workers.least)} workers; write pools with so many machines together, ${other}`,
+      ),
+    );
+  return found;
+}
+
+/**
+ * Reports `samples` and `ingress` if no machine accepts their pods. Without samples and ingress, a
+ * cluster may have no such machine: workers may be added later.
+ */
+export function unscheduled({
+  samples,
+  ingress,
+  ...of
+}: Written & {
+  readonly samples: boolean;
+  readonly ingress?: { readonly kind: string } | undefined;
+}): z.core.$ZodRawIssue[] {
+  const { schedulable = presetOf(of.topology).schedulable } = of.controlPlane ?? {};
+  if (schedulable || Object.values(of.workers).some(({ count }) => count > 0)) return [];
+  const what = {
+    ...(samples && { samples }),
+    ...(ingress?.kind === "service" && { ingress: ingress.kind }),
+  };
+  return Object.entries(what).map(([key, input]) =>
+    wrong(
+      [key],
+      input,
+      "has pods, and no machine takes any; write a worker's pool with a count, or leave it out",
+    ),
+  );
+}
+
+/**
+ * Returns an error if the arguments have no group of machines that could run pods of the user.
+ * Accepts unchecked input, so that this error appears together with all other errors.
+ */
+export function nowhereToRun(written: unknown): string | undefined {
+  if (!isFields(written)) return undefined;
+  const { topology: chosen, controlPlane, workers = {} } = written;
+  const schedulable = isFields(controlPlane) ? controlPlane["schedulable"] : undefined;
+  const runs = schedulable === true || (schedulable === undefined && chosen === "single");
+  const pools = !isFields(workers) || Object.keys(workers).length > 0;
+  if (runs || pools) return undefined;
+  return chosen === "single"
+    ? "is missing, and `controlPlane.schedulable` is false; the topology single runs everything on its one machine: leave that out"
+    : "is missing; write a pool like `general: {flavor: ..., count: 2}`, or `topology: single`";
+}

@@ -1,0 +1,87 @@
+import * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
+import { UserError } from "../../base/failures/user-error.js";
+import { CloudError } from "../../openstack/http/cloud-error.js";
+import type { CloudClient } from "../../openstack/client/cloud-client.js";
+import type { DeleteOptions } from "../../openstack/inventory/wait-until-unused.js";
+import { listObjects } from "../../openstack/inventory/inventory.js";
+import { deleteObject } from "../../openstack/inventory/marked-objects.js";
+import { ownershipOf } from "../../openstack/inventory/ownership.js";
+import type { ClusterMarkInput } from "../identity/resource-tags.js";
+import { errorHook } from "../lifecycle/boot-failures.js";
+import type { Operator } from "../lookup/local-context.js";
+import { settled } from "../pulumi/await-output.js";
+
+const listenersOf = z.looseObject({
+  loadbalancer: z.looseObject({ listeners: z.array(z.unknown()).default([]) }),
+});
+
+/**
+ * Returns whether a load balancer has listeners. A load balancer whose creation failed has none. A
+ * load balancer with listeners may serve the API of a cluster whose state is outdated.
+ */
+async function hasListeners(cloud: CloudClient, { id }: { readonly id: string }): Promise<boolean> {
+  const path = `/lbaas/loadbalancers/${id}`;
+  const found = await cloud.request("load-balancer", "GET", path).catch((error: unknown) => {
+    // The load balancer was deleted after it was listed.
+    if (error instanceof CloudError && error.kind === "not-found") return { loadbalancer: {} };
+    throw error;
+  });
+  return listenersOf.parse(found).loadbalancer.listeners.length > 0;
+}
+
+/**
+ * Deletes the cluster's load balancers with this name, except load balancers with listeners.
+ * Returns a sentence for each deleted load balancer.
+ *
+ * @throws UserError if a load balancer has listeners
+ */
+export async function deleteFailed(
+  cloud: CloudClient,
+  { name, identity }: { readonly name: string; readonly identity: string },
+  options: DeleteOptions = {},
+): Promise<string[]> {
+  const all = await listObjects(cloud, "load balancer");
+  const failed = all.filter(
+    (one) => one.name === name && ownershipOf(one)?.mark.identity === identity,
+  );
+  const working = await Promise.all(failed.map((one) => hasListeners(cloud, one)));
+  const rest = failed.filter((_, index) => working[index] !== true);
+  for (const one of rest) await deleteObject(cloud, one, options);
+  const [living] = failed.filter((_, index) => working[index] === true);
+  if (living)
+    throw new UserError(
+      `the load balancer '${name}' (${living.id}) is this cluster's and has listeners, but the state does not hold it: it may be an old one.`,
+      "Bring back the newer state, or delete the load balancer in the cloud.",
+    );
+  return rest.map(
+    ({ id, status }) =>
+      `Octavia could not make the load balancer ${name} (${id}, ${status}); it was deleted.`,
+  );
+}
+
+/**
+ * Returns an error hook for a load balancer. If the creation fails, Octavia keeps the load balancer
+ * and its address, but the state does not contain it. The hook deletes the load balancer, and makes
+ * the engine create it once more.
+ */
+export const clearFailed = (
+  mark: ClusterMarkInput,
+  name: string,
+  operator: Operator,
+): pulumi.ErrorHook =>
+  errorHook(`clear-${name}`, async ({ failedOperation, errors }) => {
+    if (failedOperation !== "create") return false;
+    try {
+      const identity = await settled(pulumi.output(mark.identity));
+      const told = await deleteFailed(await operator.connect(), { name, identity });
+      for (const sentence of told) await pulumi.log.warn(sentence);
+      return told.length > 0 && errors.length === 1;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      await pulumi.log.error(
+        `What is left of the load balancer ${name} cannot be deleted: ${reason}`,
+      );
+      return false;
+    }
+  });

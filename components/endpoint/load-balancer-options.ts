@@ -1,0 +1,44 @@
+import type * as pulumi from "@pulumi/pulumi";
+import type { ClusterMarkInput } from "../identity/resource-tags.js";
+import type { Operator } from "../lookup/local-context.js";
+import { clearFailed } from "./failed-load-balancer.js";
+
+/**
+ * Health checks of members, times in seconds. After three failed checks a member gets no
+ * connections, after one successful check it gets connections again.
+ */
+export const monitoring = { delay: 5, timeout: 4, maxRetries: 1, maxRetriesDown: 3 };
+/**
+ * Time limits of a load balancer and its parts, long because Octavia applies one change of a load
+ * balancer at a time. By Octavia's documentation, amphorae take minutes to boot; the program was
+ * never run with amphorae.
+ */
+export const customTimeouts = { create: "15m", update: "15m", delete: "15m" };
+
+/**
+ * Returns the flavor and the zone of a load balancer. A change of either replaces the load
+ * balancer.
+ */
+export const placed = ({
+  flavorId,
+  zone,
+}: {
+  readonly flavorId?: string | undefined;
+  readonly zone?: string | undefined;
+}): { readonly flavorId?: string; readonly availabilityZone?: string } => ({
+  ...(flavorId !== undefined && { flavorId }),
+  ...(zone !== undefined && { availabilityZone: zone }),
+});
+
+/** Returns the resource options of a load balancer. */
+export const balancerOptions = (
+  mark: ClusterMarkInput,
+  name: string,
+  operator: Operator | undefined,
+): pulumi.CustomResourceOptions => ({
+  // Two load balancers cannot have the same address, and `clearFailed` finds a failed load balancer
+  // by its name.
+  deleteBeforeReplace: true,
+  customTimeouts,
+  hooks: { onError: operator ? [clearFailed(mark, name, operator)] : [] },
+});

@@ -1,0 +1,61 @@
+import * as pulumi from "@pulumi/pulumi";
+import { isDnsName } from "../config/load-balancing/endpoint.js";
+import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
+
+/** Endpoint at a load balancer of the user. The program creates no objects for it. */
+export class ExistingEndpoint extends Endpoint {
+  readonly outside: pulumi.Output<string>;
+  readonly certificateNames: pulumi.Output<string[]>;
+  readonly #host: string;
+
+  constructor(
+    name: string,
+    args: EndpointArgs<"existing">,
+    opts?: pulumi.ComponentResourceOptions,
+  ) {
+    super(name, args, opts);
+    this.#host = args.spec.host;
+    this.outside = pulumi.output(this.#host);
+    this.certificateNames = pulumi.output([this.#host]);
+    this.registerOutputs({});
+  }
+
+  /**
+   * Returns the host if it is an address. Returns nothing if the host is a DNS name, because the
+   * API then has this name, and DNS resolves it.
+   */
+  inside(): pulumi.Output<string[]> {
+    return pulumi.output(isDnsName(this.#host) ? [] : [this.#host]);
+  }
+
+  /** Does nothing: the user configures the load balancer. */
+  admit(): void {
+    return;
+  }
+}
+
+/**
+ * Endpoint that clients outside cannot reach. The program must run in a network that reaches the
+ * first control plane.
+ */
+export class PrivateEndpoint extends Endpoint {
+  readonly certificateNames = pulumi.output<string[]>([]);
+  #first?: pulumi.Output<string>;
+
+  constructor(name: string, args: EndpointArgs<"private">, opts?: pulumi.ComponentResourceOptions) {
+    super(name, args, opts);
+    this.registerOutputs({});
+  }
+
+  get outside(): pulumi.Output<string> {
+    return this.#first ?? nobody();
+  }
+
+  inside(controlPlanes: readonly pulumi.Input<string>[]): pulumi.Output<string[]> {
+    return pulumi.all([...controlPlanes]);
+  }
+
+  admit({ machine }: Admitted): void {
+    this.#first ??= pulumi.output(machine.address);
+  }
+}

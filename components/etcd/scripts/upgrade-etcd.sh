@@ -1,0 +1,64 @@
+# shellcheck shell=bash disable=SC2154
+# Upgrades a machine of etcd to a Kubernetes version: etcd's image, then kubelet. Library of
+# etcd-member.sh, after change-version.sh. Values: those of change-version.sh; KUBEADM_ETCD,
+# documents from which kubeadm derives the image.
+
+readonly former_etcd=$state/former-etcd.yaml
+
+converge_version() {
+  local former
+  if is_kept version "$KUBERNETES_VERSION"; then return 0; fi
+  # Without a record of the version, the machine has just joined with this version, or a release
+  # that could not upgrade created the machine.
+  if [[ -e $state/kept-version ]] || ! is_now kubelet; then
+    former=$(version_of kubelet)
+    not_back
+    poll 120 answers --cluster ||
+      die_as NOT_READY "$NODE_NAME is not upgraded while not all members of etcd answer; bring them back and run up again"
+    say "$NODE_NAME: Kubernetes $KUBERNETES_VERSION instead of ${former#v}"
+    begin version
+    get_packages kubeadm cri-tools
+    renew_etcd
+    renew_kubelet_package answers
+  fi
+  keep version "$KUBERNETES_VERSION"
+}
+
+# Replaces the image in the existing manifest. The kubeadm phase would also write another list of
+# members.
+renew_etcd() {
+  local image before said document=$volatile/etcd.yaml
+  write "$document" 0644 "${KUBEADM_ETCD//@STATE@/existing}"
+  image=$(kubeadm config images list --config "$document" | grep /etcd:) ||
+    die "kubeadm names no image of etcd$(because kubeadm)"
+  if grep -qxF "    image: $image" "$manifest"; then return 0; fi
+  # Pulls the image first: otherwise kubelet would stop etcd and then wait for the image.
+  pull_image 600 "$image" || die "$NODE_NAME cannot pull $image$(pull_fault "$image")"
+  before=$(containers_of_etcd)
+  write "$former_etcd" 0600 <"$manifest"
+  say "$NODE_NAME: etcd restarts with the image $image"
+  # Written outside the directory of manifests, because kubelet runs every file there.
+  sed "s|^\( *image: \).*/etcd:.*\$|\1$image|" "$former_etcd" | write "$state/next-etcd.yaml" 0600
+  mv -f "$state/next-etcd.yaml" "$manifest"
+  if ! comes_up answers_anew "$before"; then
+    said=$(etcd_words)
+    restore_etcd
+    is_back answers || say "$NODE_NAME: etcd does not come up with its former image either"
+    die "etcd on $NODE_NAME does not come up with $image and has its former image again${said:+; it said: $said}"
+  fi
+  rm -f "$former_etcd"
+}
+
+# Restores the former manifest after a failed or interrupted upgrade.
+restore_etcd() { [[ ! -e $former_etcd ]] || mv -f "$former_etcd" "$manifest"; }
+
+answers_anew() {
+  local now
+  now=$(containers_of_etcd) && [[ -n $now && $now != "$1" ]] && answers
+}
+
+etcd_words() {
+  local all
+  all=$(timeout "$((20 * factor))" crictl ps --all --quiet --name '^etcd$') || return 0
+  [[ -z $all ]] || timeout "$((20 * factor))" crictl logs --tail 50 "${all%%$'\n'*}" 2>&1 | complaint
+}

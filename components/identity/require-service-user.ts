@@ -1,0 +1,86 @@
+import * as pulumi from "@pulumi/pulumi";
+import { CloudError } from "../../openstack/http/cloud-error.js";
+import type { Finding } from "../../openstack/checks/finding.js";
+import { credentialOfUser, userFindings } from "../../openstack/checks/service-user.js";
+import {
+  credentialWith,
+  suppliedFindings,
+  tryCredential,
+} from "../../openstack/checks/supplied-credential.js";
+import { certificateIn } from "../config/load-balancing/barbican-certificates.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
+import type { CloudFacts } from "../lookup/cloud-lookup.js";
+import { ConfigError, ProgramError, type Problem } from "../pulumi/errors.js";
+import { isAsBefore } from "../lookup/lookup-cache.js";
+import type { Operator } from "../lookup/local-context.js";
+
+type Spec = Pick<ClusterSpec, "credential" | "loadBalancer" | "sampleServices">;
+
+/** Project in which the cluster is created, and the operator's roles in it. */
+type Place = Pick<CloudFacts, "scope">;
+
+/** Function that tries the login in the settings. The project may still be unknown. */
+type Attempt = (place: Promise<Place>) => Promise<Finding[]>;
+
+/**
+ * Returns the function that tries the login in the settings. Undefined if the settings have no
+ * login, or if its secret is not known yet.
+ */
+function attemptOf(
+  spec: Spec,
+  connectWith: NonNullable<Operator["connectWith"]>,
+): Attempt | undefined {
+  const { id, secret, expiresAt, password, ...user } = spec.credential ?? {};
+  const certificate = certificateIn(spec);
+  if (id !== undefined && typeof secret === "string")
+    return async (place) => {
+      const connect = () => connectWith(credentialWith(id, secret));
+      const [tried, { scope }] = await Promise.all([tryCredential(connect, id), place]);
+      return suppliedFindings(tried, { ...scope, id, expiresAt, certificate });
+    };
+  if (typeof password !== "string") return undefined;
+  return async (place) => {
+    const { projectId, roles } = (await place).scope;
+    const connect = () => connectWith(credentialOfUser(user, { password, projectId }));
+    return userFindings(connect, { user, projectId, roles, certificate });
+  };
+}
+
+/**
+ * Signs in with the user or application credential in the settings before anything is created, in a
+ * preview, too. Refuses a login that fails, lacks a role or belongs to another project. Only the
+ * Pulumi program can sign in, because all other code sees password and secret encrypted. Does
+ * nothing without a login in the settings, if its secret is not known yet, or if nothing has
+ * changed since the last successful run.
+ *
+ * @param cloud facts about the cloud, which may still be unknown: an application credential is
+ *   tried meanwhile
+ * @param where subject of the error message: the settings that contain the login
+ */
+export async function requireServiceUser(
+  spec: Spec,
+  cloud: Place | Promise<Place>,
+  { connectWith }: Operator,
+  where = "The specification",
+): Promise<void> {
+  const attempt = connectWith && !isAsBefore() ? attemptOf(spec, connectWith) : undefined;
+  const findings = (await attempt?.(Promise.resolve(cloud)).catch(rethrowAsProgramError)) ?? [];
+  const textsOf = (kind: string): string[] =>
+    findings.flatMap(({ severity, text }) => (severity === kind ? [text] : []));
+  for (const text of textsOf("warning")) await pulumi.log.warn(text);
+  const problems = textsOf("problem").map(problemIn);
+  if (problems.length > 0) throw new ConfigError(where, problems);
+}
+
+/**
+ * Throws a cloud error as a {@link ProgramError}, because the engine keeps the code and sentence of
+ * such an error.
+ */
+const rethrowAsProgramError = (error: unknown): never => {
+  throw error instanceof CloudError ? new ProgramError(error.code, error.sentence) : error;
+};
+
+const problemIn = (text: string): Problem => {
+  const [path = "", ...message] = text.split(": ");
+  return { path: `cluster.${path}`, message: message.join(": ") };
+};

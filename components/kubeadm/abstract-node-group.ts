@@ -1,0 +1,33 @@
+import type { ClusterSpec } from "../config/cluster-spec.js";
+import { MachineGroup, type LetGoArgs, type Member } from "../machine/machine-group.js";
+import { rolesOf } from "../plan/roles.js";
+import type { RemoteScript } from "../remote-scripts/remote-script.js";
+import { leaveStep } from "./node-scripts.js";
+
+/** Arguments of `leave`. The survivor is a control plane. */
+export interface LeaveArgs extends Pick<LetGoArgs, "survivor" | "access" | "after"> {
+  readonly spec: Pick<ClusterSpec, "etcd">;
+}
+
+/** Group of machines that are nodes of the cluster. */
+export abstract class NodeGroup extends MachineGroup {
+  /**
+   * Creates the script that runs before a machine's server is deleted: it drains the node and
+   * removes the etcd member. The state has it before the machine joins, because an interrupted join
+   * may leave a member that etcd counts.
+   */
+  protected leave(member: Member, { spec, ...args }: LeaveArgs): RemoteScript | undefined {
+    const { plan, machine } = member;
+    const { leaves } = rolesOf(spec)[plan.role];
+    return this.letGo(member, {
+      ...{ ...args, leaves },
+      step: leaveStep,
+      values: {
+        NODE_NAME: plan.name,
+        LEAVING_SERVER: machine.serverId,
+        LEAVING_ADDRESS: machine.address,
+        LEAVES: leaves.join(" "),
+      },
+    });
+  }
+}

@@ -1,0 +1,43 @@
+import * as pulumi from "@pulumi/pulumi";
+import { apiPort } from "../../base/ports.js";
+import { kubeconfigFor, validityOf } from "../identity/kubeconfig.js";
+import { Component } from "../pulumi/component.js";
+import type { Endpoint } from "../endpoint/endpoint.js";
+import type { ClusterFacts } from "./cluster-facts.js";
+
+export interface ReadinessArgs {
+  readonly clusterName: string;
+  readonly endpoint: Pick<Endpoint, "outside">;
+  readonly facts: ClusterFacts;
+}
+
+/**
+ * Gate between machines and workloads. The gate's outputs are known only after the API has
+ * answered.
+ */
+export class Readiness extends Component {
+  static readonly type = "stackadm:kubeadm:Readiness";
+  /** Kubeconfig of the administrator, for clients outside the cluster's network; secret. */
+  readonly kubeconfig: pulumi.Output<string>;
+  /** URL of the API for clients outside the cluster's network: `https://203.0.113.7:6443`. */
+  readonly apiEndpoint: pulumi.Output<string>;
+
+  constructor(name: string, args: ReadinessArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(Readiness.type, name, opts);
+    const { endpoint, facts } = args;
+    const reached = pulumi.interpolate`${endpoint.outside}:${apiPort}`;
+    this.kubeconfig = pulumi.secret(
+      pulumi
+        .all([facts.adminConf, reached])
+        .apply(([admin, address]) =>
+          kubeconfigFor(admin, { cluster: args.clusterName, endpoint: address }),
+        ),
+    );
+    // order: like the kubeconfig, the URL is known only after the API has answered.
+    this.apiEndpoint = pulumi.all([reached, facts.uid]).apply(([address]) => `https://${address}`);
+    // Not a secret, so that automation/health/certificate-expiry.ts can read it in the state, in
+    // which the kubeconfig is encrypted.
+    const validity = pulumi.unsecret(facts.adminConf.apply(validityOf));
+    this.registerOutputs({ apiEndpoint: this.apiEndpoint, kubeconfigValidity: validity });
+  }
+}

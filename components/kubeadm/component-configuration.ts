@@ -1,0 +1,263 @@
+import { createHash } from "node:crypto";
+import { splitReference } from "../../base/versions/container-images.js";
+import { toYaml } from "../../base/yaml.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
+import { encryptionFlags, encryptionHome } from "./secrets-encryption.js";
+import {
+  admission,
+  apiServerFlags,
+  controllerManagerFlags,
+  schedulerFlags,
+  statusReports,
+} from "./hardening.js";
+import { webhookKubeconfig } from "./keystone-webhook.js";
+
+type Fields = Readonly<Record<string, unknown>>;
+type Kubernetes = Pick<
+  ClusterSpec["kubernetes"],
+  | "apiServer"
+  | "controllerManager"
+  | "scheduler"
+  | "kubelet"
+  | "certificates"
+  | "oidc"
+  | "keystone"
+  | "audit"
+  | "hardened"
+  | "images"
+> & {
+  /** Key that encrypts Secrets in etcd, base64. @default Secrets are not encrypted */
+  readonly encryptionKey?: string | undefined;
+  /** Certificate of the Keystone webhook on each control plane, PEM. @default no webhook */
+  readonly webhookCertificate?: string | undefined;
+  /** `timeoutFactor` of the cluster. @default 1 */
+  readonly timeoutFactor?: number | undefined;
+};
+type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
+
+/**
+ * Directory on control planes with the files that flags of the API server name
+ * (scripts/component-configuration.sh).
+ */
+const home = "/etc/kubernetes/stackadm";
+const auditLog = "/var/log/kubernetes/audit";
+
+/**
+ * File on control planes. The name contains a digest of the content: new content changes the flag
+ * that names the file, and a changed flag restarts the API server.
+ */
+interface OwnFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+function ownFile(name: string, end: string, text: string): OwnFile {
+  const digest = createHash("sha256").update(text).digest("hex").slice(0, 12);
+  return { path: `${home}/${name}-${digest}.${end}`, text };
+}
+
+const metadataOnly = { omitStages: ["RequestReceived"], rules: [{ level: "Metadata" }] };
+
+const policyFile = ({ enabled, policy }: Kubernetes["audit"]): OwnFile | undefined =>
+  enabled
+    ? ownFile(
+        "audit-policy",
+        "yaml",
+        toYaml({
+          ...(policy === "metadata" ? metadataOnly : policy),
+          apiVersion: "audit.k8s.io/v1",
+          kind: "Policy",
+        }),
+      )
+    : undefined;
+
+/**
+ * Returns the file with settings of admission plugins. Undefined if the user's flags name a file.
+ */
+function admissionFile(kubernetes: Kubernetes): OwnFile | undefined {
+  const document = admission(kubernetes);
+  return document && ownFile("admission", "yaml", toYaml(document));
+}
+
+function admissionFlags(kubernetes: Kubernetes): Flags {
+  const file = admissionFile(kubernetes);
+  return file ? { "admission-control-config-file": file.path } : {};
+}
+
+const authorityFile = ({ ca }: NonNullable<Kubernetes["oidc"]>): OwnFile | undefined =>
+  ca === undefined ? undefined : ownFile("oidc-ca", "crt", `${ca.trimEnd()}\n`);
+
+/** Returns the kubeconfig with which the API server calls the Keystone webhook. */
+const webhookFile = (certificate: string): OwnFile =>
+  ownFile("keystone-webhook", "conf", toYaml(webhookKubeconfig(certificate)));
+
+/**
+ * Returns the flags for the Keystone webhook, which authenticates users and, with a policy,
+ * authorizes requests. The webhook supports only v1beta1.
+ */
+function keystoneFlags({ keystone, webhookCertificate }: Kubernetes): Flags {
+  if (webhookCertificate === undefined) return {};
+  const { path } = webhookFile(webhookCertificate);
+  return {
+    "authentication-token-webhook-config-file": path,
+    "authentication-token-webhook-version": "v1beta1",
+    ...(keystone?.policy && {
+      "authorization-mode": "Node,RBAC,Webhook",
+      "authorization-webhook-config-file": path,
+      "authorization-webhook-version": "v1beta1",
+    }),
+  };
+}
+
+function oidcFlags(oidc: Kubernetes["oidc"]): Flags {
+  if (!oidc) return {};
+  const flags = {
+    "oidc-issuer-url": oidc.issuerUrl,
+    "oidc-client-id": oidc.clientId,
+    "oidc-username-claim": oidc.usernameClaim,
+    "oidc-username-prefix": oidc.usernamePrefix,
+    "oidc-groups-claim": oidc.groupsClaim,
+    "oidc-groups-prefix": oidc.groupsPrefix,
+    "oidc-ca-file": authorityFile(oidc)?.path,
+  };
+  return Object.fromEntries(
+    Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+function auditFlags(audit: Kubernetes["audit"]): Flags {
+  const policy = policyFile(audit);
+  if (!policy) return {};
+  return {
+    "audit-policy-file": policy.path,
+    "audit-log-path": `${auditLog}/audit.log`,
+    "audit-log-maxsize": audit.maxSize,
+    "audit-log-maxbackup": audit.maxBackups,
+    "audit-log-maxage": audit.maxAge,
+  };
+}
+
+/**
+ * Returns flags in kubeadm's form, sorted by name, so that another order in the settings changes
+ * nothing.
+ */
+const argumentsOf = (flags: Flags): Fields[] =>
+  Object.entries(flags)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([name, written]) =>
+      [written].flat().map((value) => ({ name, value: String(value) })),
+    );
+
+const componentOf = (flags: Flags, more: Fields = {}): Fields => ({
+  extraArgs: argumentsOf(flags),
+  ...more,
+});
+
+const volume = (name: string, path: string, more: Fields = {}): Fields => ({
+  ...{ name, hostPath: path, mountPath: path, pathType: "DirectoryOrCreate" },
+  ...more,
+});
+
+function apiServerOf(kubernetes: Kubernetes): Fields {
+  const { oidc, audit } = kubernetes;
+  const encryption = encryptionFlags(kubernetes);
+  const extraVolumes = [
+    ...(ownFiles(kubernetes).length > 0
+      ? [volume("stackadm-files", home, { readOnly: true })]
+      : []),
+    ...(audit.enabled ? [volume("audit-log", auditLog)] : []),
+    ...(encryption ? [volume("stackadm-encryption", encryptionHome, { readOnly: true })] : []),
+  ];
+  const flags = {
+    ...apiServerFlags(kubernetes),
+    ...oidcFlags(oidc),
+    ...keystoneFlags(kubernetes),
+    ...auditFlags(audit),
+    ...admissionFlags(kubernetes),
+    ...encryption,
+  };
+  return componentOf(flags, extraVolumes.length > 0 ? { extraVolumes } : {});
+}
+
+/**
+ * Returns the blocks of kubeadm's ClusterConfiguration that follow from the settings, without the
+ * names in the API server's certificate (`certSANs`).
+ */
+export function configuredBlocks(kubernetes: Kubernetes): Fields {
+  const { certificates, images } = kubernetes;
+  const { validity, authorityValidity } = certificates;
+  const components = {
+    apiServer: apiServerOf(kubernetes),
+    controllerManager: componentOf(controllerManagerFlags(kubernetes)),
+    scheduler: componentOf(schedulerFlags(kubernetes)),
+  };
+  return {
+    ...components,
+    ...(validity !== undefined && { certificateValidityPeriod: duration(validity) }),
+    ...(authorityValidity !== undefined && {
+      caCertificateValidityPeriod: duration(authorityValidity),
+    }),
+    ...(images.coreDns !== undefined && { dns: splitReference(images.coreDns) }),
+  };
+}
+
+/** Returns a duration such as `8760h` in the notation of Go, in which kubeadm stores it. */
+const duration = (hours: string): string => `${hours}0m0s`;
+
+/** Returns {@link configuredBlocks} as YAML for scripts/component-configuration.sh. */
+export const configurationText = (kubernetes: Kubernetes): string =>
+  toYaml(configuredBlocks(kubernetes));
+
+/** Returns the files that flags of the API server name. */
+function ownFiles(kubernetes: Kubernetes): readonly OwnFile[] {
+  const { oidc, audit, webhookCertificate } = kubernetes;
+  return [
+    policyFile(audit),
+    admissionFile(kubernetes),
+    oidc && authorityFile(oidc),
+    webhookCertificate === undefined ? undefined : webhookFile(webhookCertificate),
+  ].flatMap((file) => (file ? [file] : []));
+}
+
+/**
+ * Returns the files that flags of the API server name, for scripts/component-configuration.sh: a
+ * line `NAME BASE64` for each file.
+ */
+export const configurationFiles = (kubernetes: Kubernetes): string =>
+  ownFiles(kubernetes)
+    .map(
+      ({ path, text }) => `${path.slice(home.length + 1)} ${Buffer.from(text).toString("base64")}`,
+    )
+    .join("\n");
+
+const kubeletKind = { apiVersion: "kubelet.config.k8s.io/v1beta1", kind: "KubeletConfiguration" };
+const proxyKind = {
+  apiVersion: "kubeproxy.config.k8s.io/v1alpha1",
+  kind: "KubeProxyConfiguration",
+};
+
+export const kubeletConfiguration = (own: Fields): Fields => ({
+  ...kubeletKind,
+  cgroupDriver: "systemd",
+  // If the user sets nodeStatusUpdateFrequency, kubelet's default applies to
+  // nodeStatusReportFrequency.
+  ...("nodeStatusUpdateFrequency" in own ? {} : statusReports()),
+  ...own,
+});
+
+export const proxyConfiguration = (own: Fields): Fields => ({ ...proxyKind, ...own });
+
+/**
+ * Returns the document as YAML. Returns "" if the user sets no field, so that kubeadm's document
+ * stays in use.
+ */
+const ifAny = (own: Fields, document: Fields): string =>
+  Object.keys(own).length === 0 ? "" : toYaml(document);
+
+/** Returns the KubeletConfiguration for the scripts; "" if no field is set. */
+export const kubeletText = (own: Fields): string => ifAny(own, kubeletConfiguration(own));
+/**
+ * Returns the KubeProxyConfiguration for scripts/kube-proxy-configuration.sh; "" if no field is
+ * set.
+ */
+export const proxyText = (own: Fields): string => ifAny(own, proxyConfiguration(own));

@@ -1,0 +1,39 @@
+# shellcheck shell=bash disable=SC2154
+# Refuses changes of values that an existing cluster cannot change. The program has checked the
+# values already (components/lifecycle/immutable-values.ts). The file on the machine also protects a
+# cluster whose Pulumi state is lost. Library of control-plane.sh.
+# Values: FROZEN, lines `path value`.
+
+readonly frozen_file=$state/frozen
+
+# freeze: records the values with which this machine starts or joins a cluster. Called before
+# kubeadm, so that the record exists even if kubeadm is interrupted.
+freeze() { write "$frozen_file" 0600 "$FROZEN"$'\n'; }
+
+# keep_frozen: dies if a value differs from the record, and lists all such values. A path that only
+# one side contains is no difference. New paths are recorded.
+keep_frozen() {
+  local path value wrong=''
+  local -A kept=()
+  if [[ -e $frozen_file ]]; then
+    while read -r path value; do kept[$path]=$value; done <"$frozen_file"
+  fi
+  while read -r path value; do
+    if [[ -z ${kept[$path]+there} ]] || same_value "${kept[$path]}" "$value"; then
+      kept[$path]=$value
+    else
+      wrong+="; cluster.$path: ${kept[$path]} cannot become $value"
+    fi
+  done <<<"$FROZEN"
+  # A release that could not upgrade recorded this value.
+  unset 'kept[kubernetes.version]'
+  [[ -z $wrong ]] ||
+    die_as INVALID_CONFIG "a living cluster keeps its values${wrong/;/:}; write the former values again, or destroy the cluster and create it again"
+  for path in "${!kept[@]}"; do printf '%s %s\n' "$path" "${kept[$path]}"; done | sort | write "$frozen_file" 0600
+}
+
+# Compares two values. The fields of an object may have any order, because earlier releases recorded
+# the order of the specification.
+same_value() { [[ $1 == "$2" || $(fields "$1") == "$(fields "$2")" ]]; }
+
+fields() { tr '{,}' '\n' <<<"$1" | sort; }

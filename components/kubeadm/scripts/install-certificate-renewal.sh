@@ -1,0 +1,48 @@
+# shellcheck shell=bash disable=SC2154
+# Installs the timer that renews kubeadm's certificates. Library of control-plane.sh.
+# Values: RENEW_SCRIPT, the program that renews (renew-certificates.sh); RENEWAL_MINUTE, the minute
+# of each hour, different on each control plane.
+
+# A failed renewal is no error here. The timer repeats the renewal for months, and `up` and `status`
+# report a late renewal.
+keep_certificates() {
+  local program=/usr/local/sbin/stackadm-certificates units=/etc/systemd/system
+  write "$program" 0755 "$RENEW_SCRIPT"
+  # The lock prevents a renewal while a script of `up` runs on this machine.
+  write "$units/stackadm-certificates.service" <<UNIT
+[Service]
+Type=oneshot
+RuntimeDirectory=stackadm
+RuntimeDirectoryMode=0700
+RuntimeDirectoryPreserve=yes
+ExecStart=/usr/bin/flock --wait $((600 * factor)) $volatile/lock $program renew
+TimeoutStartSec=$((4200 * factor))
+UNIT
+  # Every hour, because some machines are off at night.
+  write "$units/stackadm-certificates.timer" <<UNIT
+[Timer]
+OnCalendar=*-*-* *:$RENEWAL_MINUTE:00
+[Install]
+WantedBy=timers.target
+UNIT
+  write "$units/stackadm-certificates-back.service" <<UNIT
+[Unit]
+ConditionPathExists=/etc/kubernetes/stackadm-former-certificates
+Before=kubelet.service
+[Service]
+Type=oneshot
+ExecStart=$program back
+[Install]
+WantedBy=multi-user.target
+UNIT
+  systemctl daemon-reload
+  systemctl enable stackadm-certificates-back.service
+  systemctl enable --now stackadm-certificates.timer
+  # The certificates of a new cluster are new. The unit, which waits for the end of this script,
+  # only records when they expire.
+  if [[ $began == now ]]; then
+    systemctl start --no-block stackadm-certificates.service
+    return 0
+  fi
+  "$program" renew || say "$NODE_NAME: its certificates were not looked after this time; it tries again by itself, and journalctl -u stackadm-certificates there says what came of it"
+}

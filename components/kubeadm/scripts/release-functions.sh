@@ -1,0 +1,133 @@
+# shellcheck shell=bash disable=SC2154,SC2016,SC2034
+# Deletes the cloud objects of a cluster's controllers before the cluster is deleted. Library of
+# release-snapshots.sh and release-cluster-objects.sh. Kubernetes objects are lines KIND STATE
+# NAMESPACE NAME ... FINALIZERS. STATE is `going` if the object's deletion was requested, else
+# `there`.
+
+export KUBECONFIG=/etc/kubernetes/admin.conf
+# Set when all objects are deleted. The exit trap then keeps the admission policy.
+released=''
+
+ask() { timeout "$((60 * factor))" kubectl "$@"; }
+
+# Parts of a go-template for the fields that all lines have.
+readonly where='{{if .metadata.deletionTimestamp}}going{{else}}there{{end}} {{or .metadata.namespace "-"}} {{.metadata.name}}'
+readonly finalizers='{{range .metadata.finalizers}}{{.}},{{else}}-{{end}}{{"\n"}}'
+
+# look RESOURCES TEMPLATE: prints the objects of all namespaces as lines.
+look() { ask get "$1" --all-namespaces -o go-template="{{range \$one := .items}}$2{{end}}"; }
+
+# begin_release WHAT: dies if the API server does not have the cluster's data; WHAT is for the
+# message. An API server with a new, empty etcd is ready, too, but has no kubeadm-config.
+begin_release() {
+  poll 60 ask -n kube-system get configmap kubeadm-config ||
+    die_as KUBERNETES_UNREACHABLE "the API server does not answer, or etcd has lost the cluster's data, so $1 can be released"
+  trap 'failed; [[ -n $released ]] || take_back' EXIT
+  # Descriptor of the log, for functions whose standard output is captured.
+  exec 5>>"$log"
+  poll 30 refuse_new || say "the API server takes no policy; what is created again is released as well"
+}
+
+end_release() {
+  released=yes
+  printf '{"released": "yes"}\n' >&4
+}
+
+# Makes the API server refuse new claims, load balancers and snapshots, which a StatefulSet or an
+# operator would otherwise create again and again. The policy expires unless it is renewed, so that
+# an interrupted run blocks nothing for ever.
+refuse_new() {
+  renewed=$SECONDS
+  ask apply -f - <<POLICY
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: { name: stackadm-teardown }
+spec:
+  failurePolicy: Ignore
+  matchConstraints:
+    resourceRules:
+      - { apiGroups: [""], apiVersions: ["*"], operations: [CREATE], resources: [persistentvolumeclaims, services] }
+      - { apiGroups: [snapshot.storage.k8s.io], apiVersions: ["*"], operations: [CREATE], resources: [volumesnapshots] }
+  matchConditions:
+    - name: has-something-in-the-cloud
+      expression: request.resource.resource != "services" || object.spec.type == "LoadBalancer"
+  validations:
+    - expression: timestamp(object.metadata.creationTimestamp) > timestamp("$(date -u -d '30 minutes' +%FT%TZ)")
+      message: this cluster is being destroyed; where that was given up, delete the validatingadmissionpolicy stackadm-teardown
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: { name: stackadm-teardown }
+spec: { policyName: stackadm-teardown, validationActions: [Deny] }
+POLICY
+}
+
+# dwindle WHAT SECONDS COMMAND...: repeats a command until it sets `left`, the number of remaining
+# WHAT, to 0. Fails if `left` does not reach a new minimum within SECONDS times `factor`. Sets
+# `still` to the time since the last minimum. A command that cannot read the objects does not set
+# `left`.
+dwindle() {
+  local what=$1 limit=$(($2 * factor)) least='' since=$SECONDS said=$SECONDS
+  shift 2
+  left='' still=0 refused=''
+  until "$@" && [[ $left == 0 ]]; do
+    if [[ -n $left ]] && ((left < ${least:-left + 1})); then least=$left since=$SECONDS; fi
+    still=$((SECONDS - since))
+    ((still < limit)) || return 1
+    ((SECONDS < said + 20)) || { say "$left $what left" && said=$SECONDS; }
+    ((SECONDS < renewed + 300)) || refuse_new || :
+    ((still < 30)) || ignore_webhooks
+    sleep 0.3
+    refused=''
+  done
+}
+
+# delete_some API-VERSION KIND [FLAG...]: deletes the first hundred objects on standard input whose
+# state is `there`; with flags, whose state is `going`. Later calls delete the other objects and
+# repeat refused deletions.
+delete_some() {
+  local version=$1 kind=$2 which=there documents answer
+  shift 2
+  [[ $# -eq 0 ]] || which=going
+  documents=$(awk -v which="$which" -v what="apiVersion: $version, kind: $kind" '
+    $2 == which && ++n <= 100 { printf "---\n{%s, metadata: {name: \"%s\"%s}}\n", what, $4, ($3 == "-" ? "" : ", namespace: \"" $3 "\"") }')
+  [[ -n $documents ]] || return 0
+  answer=$(ask delete -f - --wait=false --ignore-not-found "$@" <<<"$documents" 2>&1 >&5) || refused=${answer##*$'\n'}
+}
+
+# blocked WHAT: dies with the names of objects in `seen`. Objects with a finalizer that is not from
+# Kubernetes come first.
+blocked() {
+  [[ -n $left ]] || die_as KUBERNETES_UNREACHABLE "the API server does not answer any more, so the $1 cannot be released"
+  die_as TEARDOWN_BLOCKED "$left $1 are left, and none went for $still s: $(blockers <<<"$seen")${refused:+; the API server says: ${refused:0:300}}"
+}
+
+blockers() {
+  awk '
+    $0 == "" || seen[$1 $3 $4]++ { next }
+    {
+      line = $1 " " ($3 == "-" ? "" : $3 "/") $4 ($2 == "going" ? " is being deleted" : " is there")
+      if ($NF != "-") line = line ", finalizers " substr($NF, 1, length($NF) - 1)
+      own = 1
+      for (i = split($NF, names, ","); i > 0; i--) if (names[i] !~ /^-?$|kubernetes\.io\/|^external-attacher\//) own = 0
+      if (own) others[++many] = line; else first[++few] = line
+    }
+    END {
+      for (i = 1; i <= few + many && i <= 5; i++) printf "%s%s", (i > 1 ? "; " : ""), (i <= few ? first[i] : others[i - few])
+      if (few + many > 5) printf "; and %d more", few + many - 5
+    }'
+}
+
+# Sets the failure policy of all webhooks to Ignore: a required webhook that does not answer would
+# block every deletion, also by controllers. Webhooks that answer work as before.
+ignore_webhooks() {
+  local kind name index webhook timeout
+  for kind in $webhook_kinds; do
+    ask get "$kind" -o go-template='{{range .items}}{{$name := .metadata.name}}{{range $i, $one := .webhooks}}{{if eq $one.failurePolicy "Fail"}}{{$name}} {{$i}} {{$one.name}} {{$one.timeoutSeconds}}{{"\n"}}{{end}}{{end}}{{end}}' |
+      while read -r name index webhook timeout; do
+        say "the webhook $webhook need not answer any more"
+        ask annotate "$kind" "$name" --overwrite "$set_aside$index=$webhook $timeout" </dev/null &&
+          patch_webhook "$kind" "$name" "$index" "$webhook" Ignore 1 || :
+      done || :
+  done
+}

@@ -1,0 +1,89 @@
+# shellcheck shell=bash disable=SC2154
+# Runs on a control plane before the server of another machine is deleted. Drains the machine's
+# node, waits until volumes are detached, and removes the machine's etcd member if it has one.
+# Result: {"left": "drained" | "nothing"}.
+# States: node Ready -> drained; no node, node of another server, or node not Ready (its pods would
+# never end) -> nothing.
+# If a node cannot be drained, the script makes it schedulable again, and the machine keeps its
+# server. The script does not delete the Node object: after an interrupted run the machine may stay
+# in the cluster, and its kubelet would not register again. The cloud controller deletes the Node
+# object after the server, or the join of a new server does (issue-join-credentials.sh).
+# Values: see leaveValues in kubeadm/node-scripts.ts.
+
+readonly balanced=node.kubernetes.io/exclude-from-external-load-balancers
+
+leave() {
+  require NODE_NAME LEAVING_SERVER LEAVING_ADDRESS LEAVES
+  local left=nothing now cordoned=''
+  if [[ -e $KUBECONFIG ]]; then
+    poll 60 answers || die_as KUBERNETES_UNREACHABLE "the API server does not answer, so $NODE_NAME cannot leave; mend the control plane and run up again"
+    now=$(node) || die "the cluster does not say what node $NODE_NAME is; run up again"
+    case $now in
+      "openstack:///$LEAVING_SERVER True")
+        left=drained
+        drain
+        ;;
+    esac
+    [[ " $LEAVES " != *" remove-etcd-member "* ]] || remove_member
+  fi
+  printf '{"left": "%s"}\n' "$left" >&4
+}
+
+answers() { [[ $(ask get --raw /readyz) == ok ]]; }
+
+# Prints "PROVIDER-ID READY"; prints nothing if the node does not exist.
+node() {
+  ask get node "$NODE_NAME" --ignore-not-found \
+    -o 'jsonpath={.spec.providerID} {.status.conditions[?(@.type=="Ready")].status}'
+}
+
+drain() {
+  local report=$volatile/drain-$NODE_NAME
+  cordoned=$(ask get node "$NODE_NAME" -o 'jsonpath={.spec.unschedulable}')
+  say "$NODE_NAME: moving its pods to other machines"
+  ask label node "$NODE_NAME" --overwrite "$balanced=true"
+  if ! move_pods "$NODE_NAME" "$report"; then
+    cat "$report"
+    give_back
+    die_as DRAIN_BLOCKED "$NODE_NAME could not be drained within 10 minutes and keeps its server; what blocks it: $(blockers "$report"). Let these pods go, then run up again"
+  fi
+  poll 120 detached "$NODE_NAME" || say "$NODE_NAME: volumes are still attached; its server goes nevertheless"
+}
+
+# Makes a drained node schedulable again if its machine cannot leave. A node that was cordoned
+# before stays cordoned.
+give_back() {
+  [[ $left == drained ]] || return 0
+  [[ $cordoned == true ]] || ask uncordon "$NODE_NAME" || :
+  ask label node "$NODE_NAME" "$balanced-" || :
+}
+
+# Removes the machine's etcd member. A member without a server still counts for the majority: with
+# three members, no other member could fail.
+remove_member() {
+  local refusal
+  poll 60 forgotten || {
+    give_back
+    die "etcd $refusal and run up again"
+  }
+}
+
+# Tries once to remove the etcd member; the caller repeats this. etcd may refuse for some seconds
+# under load, or after another member was removed. Sets `refusal` to the reason.
+forgotten() {
+  local id
+  refusal="does not say who its members are, so $NODE_NAME cannot leave; bring a majority of the control planes up"
+  id=$(etcdctl member list | awk -F', ' -v peer="https://$LEAVING_ADDRESS:2380" '$4 == peer { print $1 }') || return 1
+  refusal="does not let $NODE_NAME go; bring the other control planes up"
+  [[ -z $id ]] || etcdctl member remove "$id"
+}
+
+etcdctl() {
+  local pki=/etc/kubernetes/pki/etcd
+  ask -n kube-system exec "etcd-$(hostname)" -c etcd -- etcdctl --endpoints=https://127.0.0.1:2379 \
+    --cacert="$pki/ca.crt" --cert="$pki/server.crt" --key="$pki/server.key" "$@"
+}
+
+# The lock has the leaving machine's name: several machines may leave at the same time, and other
+# scripts need not wait.
+run_step "leave-$NODE_NAME" leave "leave-$NODE_NAME"

@@ -1,0 +1,103 @@
+# shellcheck shell=bash disable=SC2154
+# Upgrades Kubernetes on this node: kubeadm, then the parts that kubeadm upgrades, then kubelet
+# while the node has no pods. Each step checks the present state, so that the next run continues an
+# interrupted upgrade. Library of join-node.sh and control-plane.sh. join-node.sh (for workers) and
+# upgrade-control-plane.sh define: `may_begin`, which dies if the cluster must not be upgraded;
+# `kubeadm_upgrades`; `retires` and `restores`, which drain the node and make it schedulable again;
+# `settles`, which waits at the end; `lags`, which succeeds if the cluster waits for this node;
+# `catches_up`, which upgrades what a lost machine has not.
+# Values: those of change-version.sh; IGNORED_ERRORS, preflight checks of kubeadm that may fail.
+
+converge_version() {
+  local former
+  if is_kept version "$KUBERNETES_VERSION"; then return 0; fi
+  # Without a record of the version, the machine has just joined with this version, or a release
+  # that could not upgrade created the machine.
+  if [[ -e $state/kept-version ]] || ! is_now kubelet || lags; then
+    former=$(version_of kubelet)
+    not_back
+    # kubeadm upgrade runs only once: after a failed drain, the cluster may be too unhealthy for
+    # kubeadm in the next run, and may need this upgrade to continue.
+    if ! is_kept upgraded "$KUBERNETES_VERSION"; then
+      may_begin
+      say "$NODE_NAME: Kubernetes $KUBERNETES_VERSION instead of ${former#v}"
+      begin version
+      get_packages kubeadm cri-tools
+      kubeadm_upgrades
+      keep upgraded "$KUBERNETES_VERSION"
+    fi
+    if ! { is_now kubelet && reports_version; }; then
+      say "$NODE_NAME: its pods move to other machines, and its kubelet changes"
+      retires
+      renew_kubelet_package reports_version
+    fi
+    restores
+    settles
+    # Deletes kubeadm's backups, which contain etcd's data.
+    rm -rf /etc/kubernetes/tmp/kubeadm-*
+  fi
+  catches_up
+  keep version "$KUBERNETES_VERSION"
+  keep upgraded ''
+}
+
+# Succeeds if the API shows this node Ready with the new kubelet. The credential of the node
+# suffices.
+reports_version() {
+  [[ $(as_node get node "$NODE_NAME" -o 'jsonpath={.status.nodeInfo.kubeletVersion} {.status.conditions[?(@.type=="Ready")].status}') == "v$KUBERNETES_VERSION True" ]]
+}
+
+# Succeeds if the cluster has the version, which the first control plane sets. Dies if the API
+# server does not answer.
+cluster_has_version() {
+  local now
+  poll 60 cluster_version ||
+    die_as KUBERNETES_UNREACHABLE "the API server does not say to $NODE_NAME of which version the cluster is; the next up asks again"
+  [[ $now == "v$KUBERNETES_VERSION" ]]
+}
+
+# Sets `now` to the version of the cluster, such as v1.36.3.
+cluster_version() {
+  now=$(as_node -n kube-system get configmap kubeadm-config -o 'jsonpath={.data.ClusterConfiguration}') || return 1
+  now=$(sed -n 's/^kubernetesVersion: //p' <<<"$now")
+  [[ -n $now ]]
+}
+
+as_node() { timeout "$((20 * factor))" kubectl --kubeconfig /etc/kubernetes/kubelet.conf "$@"; }
+
+# run_kubeadm_upgrade node|apply WORD...: runs kubeadm upgrade in a systemd unit, so that a lost SSH
+# connection does not end it.
+run_kubeadm_upgrade() {
+  local finished=$volatile/upgrade.done document=$volatile/upgrade.yaml command
+  upgrade_document "$1" | write "$document" 0600
+  set -- "$@" --config "$document"
+  [[ -z $IGNORED_ERRORS ]] || set -- "$@" --ignore-preflight-errors "$IGNORED_ERRORS"
+  printf -v command '%q ' kubeadm upgrade "$@"
+  if ! unit_running upgrade; then
+    rm -f "$finished"
+    say "$NODE_NAME: kubeadm upgrade $1"
+    start_unit upgrade 2400 /bin/sh -c "$command && touch $finished"
+  fi
+  wait_unit upgrade 2410
+  [[ -e $finished ]]
+}
+
+# upgrade_document node|apply: prints the UpgradeConfiguration, with the directory `upgrade_patches`
+# if set. Together with a document, kubeadm accepts no flag for patches.
+upgrade_document() {
+  printf 'apiVersion: kubeadm.k8s.io/v1beta4\nkind: UpgradeConfiguration\n'
+  [[ -z ${upgrade_patches:-} ]] || printf '%s:\n  patches:\n    directory: %s\n' "$1" "$upgrade_patches"
+  printf 'timeouts:\n'
+  printf "  %s: $(kubeadm_timeout)\n" controlPlaneComponentHealthCheck kubeletHealthCheck kubernetesAPICall
+  printf '  upgradeManifests: %ss\n' "$((300 * factor))"
+}
+
+# retired CODE SAID: dies unless CODE, the exit code of a drain, is 0. SAID names the pods that
+# block the drain.
+retired() {
+  case $1 in
+    0) ;;
+    4) die_as DRAIN_BLOCKED "$NODE_NAME could not be drained within 10 minutes and keeps its kubelet, in service; what blocks it: $2. Let these pods go, then run up again" ;;
+    *) die "no control plane takes the pods of $NODE_NAME away; the next up asks again" ;;
+  esac
+}

@@ -1,0 +1,65 @@
+import { createHash } from "node:crypto";
+import { toYaml } from "../../base/yaml.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
+
+type Kubernetes = Pick<ClusterSpec["kubernetes"], "apiServer"> & {
+  /** Key, base64 of 32 bytes. @default nothing is encrypted */
+  readonly encryptionKey?: string | undefined;
+};
+type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
+
+/**
+ * Directory on control planes. Contains only the files with the encryption key
+ * (scripts/install-encryption.sh).
+ */
+export const encryptionHome = "/etc/kubernetes/stackadm-encryption";
+const flag = "encryption-provider-config";
+
+/**
+ * Returns the encryption key. Undefined if the user's flags name a file, which contains keys or the
+ * address of a KMS.
+ */
+const keyOf = ({ apiServer, encryptionKey }: Kubernetes): string | undefined =>
+  flag in apiServer.extraArgs ? undefined : encryptionKey;
+
+/**
+ * Returns a digest of the key for the name of the file. Another key changes the name, and the API
+ * server restarts. Another order of the providers does not change the name, and the API server
+ * reloads the file.
+ */
+const digestOf = (key: string): string =>
+  createHash("sha256").update(`secretbox key1 ${key}`).digest("hex").slice(0, 12);
+
+const document = (providers: readonly object[]): string =>
+  toYaml({
+    apiVersion: "apiserver.config.k8s.io/v1",
+    kind: "EncryptionConfiguration",
+    resources: [{ resources: ["secrets"], providers }],
+  });
+
+/** Returns the API server's flags for encryption; undefined without an encryption key. */
+export function encryptionFlags(kubernetes: Kubernetes): Flags | undefined {
+  const key = keyOf(kubernetes);
+  return key === undefined
+    ? undefined
+    : {
+        [flag]: `${encryptionHome}/${digestOf(key)}.yaml`,
+        [`${flag}-automatic-reload`]: true,
+      };
+}
+
+/**
+ * Returns `DIGEST ENCRYPTS PLAIN` for scripts/install-encryption.sh; "" without an encryption key.
+ * ENCRYPTS and PLAIN are files in base64. With either file, the API server reads encrypted and
+ * plain Secrets. With ENCRYPTS it writes encrypted Secrets, with PLAIN plain Secrets.
+ */
+export function encryptionFile(kubernetes: Kubernetes): string {
+  const key = keyOf(kubernetes);
+  if (key === undefined) return "";
+  const own = { secretbox: { keys: [{ name: "key1", secret: key }] } };
+  const texts = [
+    [own, { identity: {} }],
+    [{ identity: {} }, own],
+  ].map((providers) => Buffer.from(document(providers)).toString("base64"));
+  return [digestOf(key), ...texts].join(" ");
+}

@@ -1,0 +1,99 @@
+import type {
+  ClusterRole,
+  ClusterRoleBinding,
+  PolicyRule,
+  Role,
+  RoleBinding,
+  ServiceAccount,
+} from "./kubernetes-types.js";
+
+/** Namespace of the components that a cluster needs to work. */
+export const systemNamespace = "kube-system";
+
+/** Service account with its RBAC objects, for the cluster and for the account's namespace. */
+export interface Access {
+  readonly serviceAccount: ServiceAccount;
+  readonly clusterRole: ClusterRole;
+  readonly clusterRoleBinding: ClusterRoleBinding;
+  /** RBAC objects for the account's namespace. Undefined if the cluster role is enough. */
+  readonly namespaced?: { readonly role: Role; readonly roleBinding: RoleBinding };
+}
+
+/** Permissions that a service account needs. List only necessary permissions. */
+export interface AccessNeeds {
+  readonly account: string;
+  /** Namespace of the account. @default kube-system */
+  readonly home?: string;
+  /** Name of the cluster role. @default the account's name */
+  readonly clusterRole?: string;
+  readonly cluster: readonly PolicyRule[];
+  readonly namespace?: readonly PolicyRule[];
+}
+
+const rbac = "rbac.authorization.k8s.io/v1";
+const rbacGroup = "rbac.authorization.k8s.io";
+
+/** Returns a service account and the RBAC objects with its permissions. */
+export function access(needs: AccessNeeds): Access {
+  const roleName = needs.clusterRole ?? needs.account;
+  const metadata = { name: needs.account, namespace: needs.home ?? systemNamespace };
+  const subjects = [{ kind: "ServiceAccount", ...metadata }];
+  return {
+    serviceAccount: { apiVersion: "v1", kind: "ServiceAccount", metadata },
+    clusterRole: {
+      apiVersion: rbac,
+      kind: "ClusterRole",
+      metadata: { name: roleName },
+      rules: [...needs.cluster],
+    },
+    clusterRoleBinding: {
+      apiVersion: rbac,
+      kind: "ClusterRoleBinding",
+      metadata: { name: roleName },
+      roleRef: { apiGroup: rbacGroup, kind: "ClusterRole", name: roleName },
+      subjects,
+    },
+    ...(needs.namespace === undefined
+      ? {}
+      : {
+          namespaced: {
+            role: { apiVersion: rbac, kind: "Role", metadata, rules: [...needs.namespace] },
+            roleBinding: {
+              apiVersion: rbac,
+              kind: "RoleBinding",
+              metadata,
+              roleRef: { apiGroup: rbacGroup, kind: "Role", name: needs.account },
+              subjects,
+            },
+          },
+        }),
+  };
+}
+
+/** Returns a rule for one API group. Write the group in full; `""` is the core group. */
+export function rule(apiGroup: string, resources: string[], verbs: string[]) {
+  return { apiGroups: [apiGroup], resources, verbs } satisfies PolicyRule;
+}
+
+/** Verbs of a client that watches resources. */
+export const reading: string[] = ["get", "list", "watch"];
+
+/**
+ * Times of leader election in seconds. With client-go's defaults (lease 15, renew 10), every
+ * controller restarts when a slow disk blocks etcd for ten seconds, which happens with shared
+ * storage.
+ */
+export const leaderElectionTimes = { lease: 45, renew: 30, retry: 5 };
+
+/** Rule for leader election with a lease in the account's namespace (client-go leaderelection). */
+export const leaderElection = rule(
+  "coordination.k8s.io",
+  ["leases"],
+  ["get", "create", "update", "patch"],
+);
+
+/**
+ * Rule for writing events. Events are written to many namespaces, so a namespaced role is not
+ * enough.
+ */
+export const writingEvents = rule("", ["events"], ["create", "patch", "update"]);

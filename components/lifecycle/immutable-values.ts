@@ -1,0 +1,242 @@
+import * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
+import { groupsOf, planCluster, type ClusterPlan } from "../plan/cluster-plan.js";
+import { keptGenerations, replacementProblems, type Existing } from "../plan/replacements.js";
+import { upgradeProblems, type Before as Upgraded, type VersionBefore } from "../plan/upgrades.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
+import {
+  authorityPath,
+  clientPath,
+  compareFrozen,
+  compareGroups,
+  frozenLines,
+  frozenValues,
+  groupOf,
+  otherGenerations,
+  versionPath,
+} from "../config/immutable-fields.js";
+import {
+  adminNetworkIn,
+  networkIn,
+  servicesExternalNetworkIn,
+  type CloudFacts,
+} from "../lookup/cloud-lookup.js";
+import { clusterType } from "../pulumi/cluster-type.js";
+import { ConfigError, type Problem } from "../pulumi/errors.js";
+import type { Operator } from "../lookup/local-context.js";
+import { isAsBefore } from "../lookup/lookup-cache.js";
+import { nameIn, ownState, type Recorded } from "../pulumi/stack-state.js";
+import { KeptValues, type KeptValuesArgs } from "../remote-scripts/remote-script.js";
+import { generationMark } from "../lookup/server-metadata.js";
+
+export interface FrozenValuesArgs {
+  readonly cluster: string;
+  /** Frozen values by their path in the specification. */
+  readonly values: Readonly<Record<string, pulumi.Input<string>>>;
+  /** Groups as {@link groupNames} returns them. */
+  readonly groups: Readonly<Record<string, string>>;
+  /** Returns the problems with changed generations, given the servers in the state. */
+  readonly replacements: (existing: Existing) => readonly Problem[];
+  /** Returns the problems with another version of Kubernetes, or with changes that accompany it. */
+  readonly upgrades: (before: Upgraded) => readonly Problem[];
+}
+
+/** Name of a cluster's {@link FrozenValues}. */
+export const frozenName = "frozen";
+
+/**
+ * Frozen values of a cluster, in plain text in the state. A preview or update by any tool refuses
+ * to change them while the cluster exists. Create this resource before all others, so that nothing
+ * has changed yet.
+ */
+export class FrozenValues extends KeptValues {
+  /** Values for the machines, which compare them again (kubeadm/scripts/immutable-values.sh). */
+  readonly lines: pulumi.Output<string>;
+
+  constructor(
+    name: string,
+    { cluster, values, groups, replacements, upgrades }: FrozenValuesArgs,
+    opts?: pulumi.CustomResourceOptions,
+  ) {
+    const check: KeptValuesArgs["check"] = async ({ urn, before, now }) => {
+      const found = [...compareFrozen(before, now), ...compareGroups(before, now)];
+      const replaces = otherGenerations(before, now);
+      const written = before[versionPath];
+      if (found.length === 0 && !replaces && written === now[versionPath]) return;
+      const state = await stateOf(urn);
+      const kept = found.filter(({ path }) => {
+        const group = groupOf(path);
+        if (group === undefined) return state?.lived ?? true;
+        const component = groups[group];
+        return component !== undefined && (state?.has(component) ?? true);
+      });
+      const { begun = true, reached, servers: existing = new Map<string, string>() } = state ?? {};
+      const problems = [
+        ...kept,
+        ...(state && replaces ? replacements(existing) : []),
+        ...(begun && versionPath in now ? upgrades({ written, reached, existing }) : []),
+      ];
+      if (problems.length > 0)
+        throw new ConfigError(`The specification of the living cluster ${cluster}`, problems);
+    };
+    super(name, { values, check }, opts);
+    this.lines = pulumi.output(values).apply(frozenLines);
+  }
+}
+
+/**
+ * Returns the groups of machines, by their path in the specification, with the component that
+ * creates them, and each machine with the name of its server.
+ */
+export const groupNames = (plan: ClusterPlan): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    groupsOf(plan).flatMap(({ path, component, machines }): [string, string][] => [
+      [path, component],
+      ...machines
+        .map(({ position }) => String(position))
+        .map((one): [string, string] => [`${path}.nodes.${one}`, `${component}-${one}-server`]),
+    ]),
+  );
+
+/** Returns the frozen values of a specification. Networks are compared by ID. */
+export function frozenOf(
+  spec: ClusterSpec,
+  cloud: pulumi.Output<CloudFacts>,
+  operator?: Operator,
+): FrozenValuesArgs {
+  const plan = planCluster(spec);
+  return {
+    cluster: spec.name,
+    values: {
+      ...frozenValues(spec),
+      ...keptGenerations(plan),
+      ...frozenIds(spec, cloud),
+      // Not the certificates themselves, because they may be renewed.
+      ...(operator?.caCertificate !== undefined && { [authorityPath]: "own" }),
+      ...(operator?.clientCertificate && { [clientPath]: "own" }),
+    },
+    groups: groupNames(plan),
+    replacements: (existing) => replacementProblems(spec, existing),
+    upgrades: (before) => upgradeProblems(spec, before),
+  };
+}
+
+/**
+ * Returns the IDs of the networks in the specification. The IDs stay the same if the user
+ * replaces a network's ID in the specification by the network's name.
+ */
+function frozenIds(
+  { externalNetwork, network: { existing, admin }, loadBalancer }: ClusterSpec,
+  cloud: pulumi.Output<CloudFacts>,
+): Record<string, pulumi.Output<string>> {
+  const network = cloud.apply((facts) => (existing ? networkIn(facts) : undefined));
+  const idOf = (part: "networkId" | "subnetId" | "routerId"): pulumi.Output<string> =>
+    network.apply((found) => found?.[part] ?? "");
+  return {
+    ...(externalNetwork !== undefined && { externalNetwork: cloud.externalNetworkId }),
+    ...(existing && {
+      "network.existing.network": idOf("networkId"),
+      "network.existing.subnet": idOf("subnetId"),
+    }),
+    ...(admin && {
+      "network.admin.network": cloud.apply((facts) => adminNetworkIn(facts).networkId),
+      "network.admin.subnet": cloud.apply((facts) => adminNetworkIn(facts).subnetId),
+    }),
+    ...(existing?.router !== undefined && { "network.existing.router": idOf("routerId") }),
+    ...(loadBalancer.network && {
+      "loadBalancer.network.externalNetwork": cloud.apply(servicesExternalNetworkIn).id,
+    }),
+  };
+}
+
+/** Contents of a cluster's state before the run. */
+interface Before {
+  /**
+   * Whether the cluster ever answered; then the state contains a provider for its objects. Until
+   * then a corrected value of a failed first `up` loses nothing.
+   */
+  readonly lived: boolean;
+  /**
+   * Whether the cluster answered, or kubeadm finished on a machine. From then on another version is
+   * an upgrade, machine by machine, which needs a cluster that came up.
+   */
+  readonly begun: boolean;
+  /** Returns whether the component has servers, or a server has this name. */
+  readonly has: (component: string) => boolean;
+  readonly servers: Existing;
+  /** Version with which the whole cluster last came up. */
+  readonly reached: string | undefined;
+}
+
+/**
+ * Returns the Kubernetes versions in a cluster's state before this run; none if nothing is to
+ * change.
+ */
+export async function versionBefore(cluster: string): Promise<VersionBefore> {
+  const state = isAsBefore() ? [] : ((await ownState()) ?? []);
+  return { written: writtenIn(state, cluster), reached: reachedIn(state, cluster) };
+}
+
+const keptOutputs = z.looseObject({ environment: z.record(z.string(), z.unknown()) });
+
+function writtenIn(state: readonly Recorded[], cluster: string): string | undefined {
+  const found = state.find(({ name }) => name === `${cluster}-${frozenName}`);
+  const written = keptOutputs.safeParse(found?.outputs).data?.environment[versionPath];
+  return typeof written === "string" ? written : undefined;
+}
+
+function reachedIn(state: readonly Recorded[], cluster: string): string | undefined {
+  const found = state.find(({ name, type }) => type === clusterType && name === cluster);
+  const reached = found?.outputs["kubernetesVersion"];
+  return typeof reached === "string" && reached !== "" ? reached : undefined;
+}
+
+/**
+ * Returns whether the resource is from inside a cluster that answered: a Kubernetes object or the
+ * provider for them.
+ */
+export const isInside = ({ type }: Pick<Recorded, "type">): boolean =>
+  /^(pulumi:providers:kubernetes$|kubernetes:)/.test(type);
+
+const instance = "openstack:compute/instance:Instance";
+const script = "command:remote:Command";
+
+const marks = z.looseObject({ [generationMark]: z.string().default("0") });
+const serverOutputs = z.looseObject({ name: z.string(), metadata: marks.default(marks.parse({})) });
+
+/**
+ * Returns the generation of each server in the state. Servers of a release that did not record it
+ * have the first one.
+ */
+const serversIn = (state: readonly Recorded[]): Existing =>
+  new Map(
+    state
+      .filter(({ type }) => type === instance)
+      .flatMap(({ outputs }): [string, string][] => {
+        const { success, data } = serverOutputs.safeParse(outputs);
+        return success ? [[data.name, data.metadata[generationMark]]] : [];
+      }),
+  );
+
+/** Returns the contents of the cluster's state; undefined if it cannot be read. */
+async function stateOf(urn: string): Promise<Before | undefined> {
+  const prefix = nameIn(urn).replace(/[^-]*$/, "");
+  const state = await ownState();
+  const mine = state?.filter(({ name }) => name.startsWith(prefix));
+  return (
+    mine && {
+      lived: mine.some(isInside),
+      begun: mine.some(
+        (one) => isInside(one) || (one.type === script && /-(init|join)$/.test(one.name)),
+      ),
+      has: (component) =>
+        mine.some(
+          ({ name, type }) =>
+            type === instance &&
+            [name, name.replace(/-\d+-server$/, "")].includes(`${prefix}${component}`),
+        ),
+      servers: serversIn(mine),
+      reached: reachedIn(state ?? [], prefix.slice(0, -1)),
+    }
+  );
+}

@@ -1,0 +1,237 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { ClusterSpec } from "../config/cluster-spec.js";
+import type { PlannedMachine } from "../plan/cluster-plan.js";
+import { replacementProblems, type Existing } from "../plan/replacements.js";
+import { isUpgrade, upgradeProblems, type VersionBefore } from "../plan/upgrades.js";
+import { livesByMajority, type Role } from "../plan/roles.js";
+import type { CloudFacts } from "../lookup/cloud-lookup.js";
+import { ConfigError } from "../pulumi/errors.js";
+import type { ExistingServers } from "../lookup/server-metadata.js";
+import { settled } from "../pulumi/await-output.js";
+
+/**
+ * Returns whether a server has another generation than the wanted one. A server of an early release
+ * has no generation in its metadata and counts as generation 0.
+ */
+const isOlder = (made: string | undefined, wanted: number): boolean =>
+  made !== undefined && (made === "" ? wanted > 0 : made !== String(wanted));
+
+type PlannedTurn = Pick<PlannedMachine, "role" | "name" | "generation">;
+
+interface Waiting {
+  readonly role: Role;
+  readonly machine: string;
+  readonly generation: number;
+  /** Output that becomes known when the machine is in the cluster and Ready. */
+  joined?: pulumi.Output<string>;
+}
+
+/**
+ * Order in which a run replaces or changes machines, one machine at a time. A machine's turn comes
+ * when all machines before it are done. There is no lock: an input of the machine (generation,
+ * version, text) becomes known only at the machine's turn, so the engine waits for it.
+ */
+export class Turns {
+  /** Machines in the order in which the program creates their resources. */
+  readonly #machines: Waiting[] = [];
+
+  /**
+   * Returns the order of a run. In a preview no machine waits, so that the preview shows all
+   * changes.
+   *
+   * @param before returns the Kubernetes version that the cluster had before the run
+   */
+  static of(
+    spec: ClusterSpec,
+    cloud: pulumi.Output<CloudFacts>,
+    before: () => Promise<VersionBefore>,
+  ): Turns {
+    if (pulumi.runtime.isDryRun()) return new Turns(undefined);
+    const found = cloud.apply(({ servers }) => (servers ? JSON.stringify(servers) : ""));
+    const asked = before();
+    const existing = Promise.all([settled(found), asked]).then(([text, version]) =>
+      possible(spec, generations(text), version),
+    );
+    return new Turns(
+      existing,
+      asked.then(({ reached }) => isUpgrade(spec, reached)),
+    );
+  }
+
+  /**
+   * Creates an order without machines.
+   *
+   * @param existing generations of the existing servers. Undefined: no machine waits; a promise of
+   * undefined: the servers are unknown
+   * @param upgrading whether machines get another version of Kubernetes. Default: no
+   */
+  constructor(
+    private readonly existing: Promise<Existing | undefined> | undefined,
+    private readonly upgrading: Promise<boolean> = Promise.resolve(false),
+  ) {}
+
+  /**
+   * Adds the next machine to the order. Returns the machine's wanted generation, which becomes
+   * known at the machine's turn. In a role that needs a majority, each machine waits only for
+   * earlier machines of the role: their scripts run in this order, and another order would
+   * deadlock. A run replaces machines of only one such role. All other machines come afterwards, in
+   * one order.
+   */
+  next({ role, name, generation }: PlannedTurn): pulumi.Input<number> {
+    const me: Waiting = { role, machine: name, generation };
+    this.#machines.push(me);
+    return this.existing === undefined
+      ? me.generation
+      : pulumi.output(this.turn(me, this.existing));
+  }
+
+  /** Sets the output that becomes known when `machine` is done. */
+  done(machine: string, joined: pulumi.Output<string>): void {
+    for (const one of this.#machines) if (one.machine === machine) one.joined = joined;
+  }
+
+  /**
+   * Returns the text. The text becomes known when all machines of a role are replaced and upgraded.
+   */
+  afterAll(role: Role, text: pulumi.Output<string>): pulumi.Output<string> {
+    if (this.existing === undefined) return text;
+    const rolled = Promise.all([this.existing, this.upgrading]).then(([existing, upgrading]) =>
+      this.doneWith(upgrading ? this.of(role) : this.rolling(role, existing)),
+    );
+    return pulumi.all([text, rolled]).apply(([released]) => released);
+  }
+
+  /**
+   * Returns the version for a machine whose role needs no majority. The version becomes known when
+   * the machine may have it: no kubelet may be newer than an API server, so a new machine also
+   * waits for `first`. Existing machines get the version one after another. Without an upgrade no
+   * machine waits.
+   */
+  version(machine: string, version: string, first: pulumi.Output<string>): pulumi.Input<string> {
+    if (this.existing === undefined) return version;
+    return pulumi.output(this.mayHaveVersion(machine, this.existing, first).then(() => version));
+  }
+
+  private async mayHaveVersion(
+    machine: string,
+    asked: Promise<Existing | undefined>,
+    first: pulumi.Output<string>,
+  ): Promise<void> {
+    if (!(await this.upgrading)) return;
+    await settled(first);
+    await this.after(machine, asked, first);
+  }
+
+  /**
+   * Returns a text that changes an existing machine. The text becomes known at the machine's turn:
+   * when `first` is known and the machines before it are done. An empty text and a new machine do
+   * not wait.
+   */
+  inTurn(
+    machine: string,
+    text: pulumi.Input<string>,
+    first: pulumi.Output<string>,
+  ): pulumi.Input<string> {
+    if (text === "" || this.existing === undefined) return text;
+    return pulumi
+      .all([text, this.after(machine, this.existing, first)])
+      .apply(([released]) => released);
+  }
+
+  private async after(
+    machine: string,
+    asked: Promise<Existing | undefined>,
+    first: pulumi.Output<string>,
+  ): Promise<void> {
+    const existing = await asked;
+    const exists = (name: string): boolean => existing?.has(name) ?? true;
+    if (!exists(machine)) return;
+    await settled(first);
+    await this.doneWith(this.before(machine, existing).filter((one) => exists(one.machine)));
+  }
+
+  private async turn(me: Waiting, asked: Promise<Existing | undefined>): Promise<number> {
+    const existing = await asked;
+    if (!this.waits(me, existing)) return me.generation;
+    await this.doneWith([...(await this.upgradedBefore(me)), ...this.earlier(me, existing)]);
+    return me.generation;
+  }
+
+  /**
+   * Returns the machines that are upgraded before this machine. A recreated machine gets the new
+   * version, which must not be newer than the API servers' version.
+   */
+  private async upgradedBefore(me: Waiting): Promise<readonly Waiting[]> {
+    if (livesByMajority(me.role) || !(await this.upgrading)) return [];
+    return this.#machines.filter(({ role }) => livesByMajority(role));
+  }
+
+  private async doneWith(machines: readonly Waiting[]): Promise<void> {
+    await Promise.all(machines.flatMap(({ joined }) => (joined ? [settled(joined)] : [])));
+  }
+
+  private waits({ machine, generation }: Waiting, existing: Existing | undefined): boolean {
+    return existing === undefined ? generation > 0 : isOlder(existing.get(machine), generation);
+  }
+
+  private earlier(me: Waiting, existing: Existing | undefined): readonly Waiting[] {
+    if (livesByMajority(me.role)) {
+      const order = this.of(me.role);
+      return order.slice(0, order.indexOf(me));
+    }
+    const first = new Set(this.#machines.map(({ role }) => role).filter(livesByMajority));
+    return [
+      ...[...first].flatMap((role) => this.rolling(role, existing)),
+      ...this.before(me.machine, existing),
+    ];
+  }
+
+  private of(role: Role): readonly Waiting[] {
+    return this.#machines.filter((one) => one.role === role);
+  }
+
+  /** Returns all machines of a role if the run replaces one of them; otherwise none. */
+  private rolling(role: Role, existing: Existing | undefined): readonly Waiting[] {
+    const order = this.of(role);
+    return order.some((one) => this.waits(one, existing)) ? order : [];
+  }
+
+  /**
+   * Returns the machines before this machine. The order is the same for every kind of change,
+   * because otherwise two machines could wait for each other. Machines that are not replaced come
+   * first, so that a missing machine is created again before another machine is taken down.
+   */
+  private before(machine: string, existing: Existing | undefined): readonly Waiting[] {
+    const order = this.#machines.filter(({ role }) => !livesByMajority(role));
+    const position = order.findIndex((one) => one.machine === machine);
+    const me = order[position];
+    if (!me) return [];
+    const last = this.waits(me, existing);
+    return order.filter((one, index) =>
+      this.waits(one, existing) === last ? index < position : last,
+    );
+  }
+}
+
+function generations(found: string): Existing | undefined {
+  if (found === "") return undefined;
+  const servers = Object.entries(JSON.parse(found) as ExistingServers);
+  return new Map(servers.map(([name, { generation }]) => [name, generation]));
+}
+
+/**
+ * Returns the existing servers. Throws for a specification whose replacements or upgrades are not
+ * possible.
+ */
+function possible(
+  spec: ClusterSpec,
+  existing: Existing | undefined,
+  version: VersionBefore,
+): Existing | undefined {
+  const problems = existing
+    ? [...replacementProblems(spec, existing), ...upgradeProblems(spec, { ...version, existing })]
+    : [];
+  if (problems.length > 0)
+    throw new ConfigError(`The specification of the living cluster ${spec.name}`, problems);
+  return existing;
+}

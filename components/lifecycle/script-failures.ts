@@ -1,0 +1,116 @@
+/**
+ * Failures of scripts because of their machine: decides whether a script starts again, and reports
+ * the reason if not.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import * as pulumi from "@pulumi/pulumi";
+import { Failure } from "../../base/failures/failure.js";
+import { report } from "../pulumi/errors.js";
+import type { FailedMachines, ReachedServer } from "./boot-failures.js";
+import { neverReached, resolved } from "./first-script.js";
+import type { Connection } from "../remote-scripts/remote-script.js";
+import { sshFailureOf } from "./ssh-failures.js";
+
+type Way = pulumi.Unwrap<Connection>;
+
+/** Failures of one script in one run. */
+export class ScriptFailures {
+  private again = 0;
+  private cuts = 0;
+  private silentSince: number | undefined;
+
+  constructor(
+    private readonly machines: FailedMachines,
+    private readonly reached: ReachedServer,
+    private readonly script: string,
+  ) {}
+
+  /**
+   * Returns whether the script starts again after a failure. If it does not because of the machine,
+   * reports the machine's failure.
+   */
+  async startsAgain(failure: pulumi.ErrorHookArgs): Promise<boolean> {
+    const told = sshFailureOf(failure.errors[0] ?? "");
+    const way: Way = await resolved(pulumi.output(this.reached.connection));
+    const kind = told === "unclear" ? await this.machines.ask(way) : told;
+    switch (kind) {
+      case "again":
+        return ++this.again <= retries;
+      case "other":
+        return false;
+      case "wrong host key":
+        await report(wrongHostKey(this.reached.machine));
+        return false;
+      case "cut off":
+        return this.#afterCut(way, await resolved(this.reached.serverId));
+      default:
+        return this.#afterSilence(failure, way, kind);
+    }
+  }
+
+  /**
+   * Returns whether a script starts again after its connection ended. On the machine, the new run
+   * waits for the former run and continues its work. If the machine restarts, the program dials
+   * until the machine answers.
+   */
+  async #afterCut(way: Way, server: string): Promise<boolean> {
+    this.cuts += 1;
+    // The machine has answered, so the time without an answer begins again.
+    this.silentSince = undefined;
+    await delay((this.machines.patience.pauseSeconds ?? 5) * 1000);
+    const { machine } = this.reached;
+    const hops = [{ machine, server }, ...(way.proxy ? [way.proxy] : [])];
+    const failures = await Promise.all(hops.map((hop) => this.machines.stopped(hop)));
+    const stopped = failures.find((one) => one !== undefined);
+    const ended = `The connection to the machine ${machine} ended`;
+    if (!stopped && this.cuts <= retries) {
+      await pulumi.log.info(`${ended}; its script '${this.script}' starts again.`);
+      return true;
+    }
+    const sentence = `${ended} ${this.cuts.toString()} times while the script '${this.script}' ran on it.`;
+    await report(stopped ?? new Failure("SSH_UNREACHABLE", sentence));
+    return false;
+  }
+
+  /**
+   * Returns whether the program dials a machine again that does not answer, because the machine may
+   * still boot.
+   */
+  async #afterSilence(
+    failure: pulumi.ErrorHookArgs,
+    way: Way,
+    kind: "silent" | "silent proxy",
+  ): Promise<boolean> {
+    const { machine } = this.reached;
+    const serverId = await resolved(this.reached.serverId);
+    const first =
+      this.cuts === 0 &&
+      !this.machines.hasRunOn(serverId) &&
+      (await neverReached(failure, serverId));
+    this.silentSince ??= performance.now();
+    const waited = (performance.now() - this.silentSince) / 1000;
+    // A machine whose connection ended may restart, which takes as long as its first boot.
+    const bears = this.machines.dialSeconds(first || this.cuts > 0);
+    if (await this.machines.mayBoot([serverId, way.proxy], waited, bears)) {
+      await pulumi.log.info(
+        `The machine ${machine} does not answer on SSH yet; it may still boot.`,
+      );
+      return true;
+    }
+    const failed =
+      kind === "silent"
+        ? await this.machines.judge({ machine, serverId, way }, first)
+        : way.proxy && (await this.machines.stopped(way.proxy));
+    if (failed) await report(failed);
+    return false;
+  }
+}
+
+const wrongHostKey = (machine: string): Failure =>
+  new Failure(
+    "HOST_KEY_MISMATCH",
+    `The machine ${machine}, or the one through which it is reached, answers with another host key than it was given: refused. Somebody may be in between; if it was rebuilt by hand, raise its generation.`,
+  );
+
+/** Number of times that a script runs again after its connection failed. */
+const retries = 2;

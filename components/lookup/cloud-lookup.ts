@@ -1,0 +1,267 @@
+import * as openstack from "@pulumi/openstack";
+import * as pulumi from "@pulumi/pulumi";
+import { recognised } from "../../base/failures/failure.js";
+import { inOrder, isUuid } from "../../openstack/client/name-or-id.js";
+import { scopeIn, type CloudScope } from "../../openstack/auth/cloud-scope.js";
+import type { Wanted } from "../../openstack/checks/cloud-lookups.js";
+import { ProgramError } from "../pulumi/errors.js";
+import { findServers } from "./marked-servers.js";
+import { findFloatingIp } from "./existing-floating-ip.js";
+import {
+  findAdminNetwork,
+  findNetwork,
+  type FoundAdminNetwork,
+  type FoundNetwork,
+} from "./existing-network.js";
+import { knownFacts, noteFacts } from "./lookup-cache.js";
+import { lookingWith } from "../pulumi/openstack-plugin.js";
+import type { Operator } from "./local-context.js";
+import { find, reasonOf, type Found, type Lookup, type Thing } from "./lookup.js";
+import type { ExistingServers } from "./server-metadata.js";
+
+/** Results of the lookups in the cloud before anything is created. */
+export interface CloudFacts {
+  /** IDs of images, by the name or ID in the specification. */
+  readonly imageIds: Readonly<Record<string, string>>;
+  /** ID of the external network. Empty if the specification names none. */
+  readonly externalNetworkId: string;
+  /** Name of the external network, which OpenStack's provider needs to request floating IPs. */
+  readonly externalNetworkName: string;
+  /** Existing network of the machines. Undefined if the program creates the network. */
+  readonly network?: FoundNetwork;
+  /** Network of the machines' second interfaces. */
+  readonly admin?: FoundAdminNetwork;
+  /** IDs of flavors, by the name or ID in the specification. */
+  readonly flavorIds: Readonly<Record<string, string>>;
+  /**
+   * IDs of security groups, by the name or ID in the specification. Undefined if the specification
+   * names none.
+   */
+  readonly securityGroupIds?: Readonly<Record<string, string>>;
+  readonly scope: CloudScope;
+  /**
+   * External network of the load balancers of Services. Undefined if they have no separate network.
+   */
+  readonly servicesExternalNetwork?: FoundExternalNetwork;
+  /** Servers of the cluster in Nova. Undefined if the lookup had no credential for Nova. */
+  readonly servers?: ExistingServers;
+}
+
+export interface FoundExternalNetwork {
+  readonly id: string;
+  readonly name: string;
+}
+
+/**
+ * Returns the error for a cloud that cannot be used. The failure code follows from the text of
+ * `reason`.
+ */
+const unusable = (sentence: string, reason: string): ProgramError =>
+  new ProgramError(recognised(reason, "openstack:")?.code ?? "FAILED", `${sentence}: ${reason}`);
+
+/** Returns the existing network. Throws if the lookups did not include the network. */
+export const networkIn = ({ network }: CloudFacts): FoundNetwork =>
+  network ?? lacking("the network that exists");
+
+/**
+ * Returns the network of the second interfaces. Throws if the lookups did not include the network.
+ */
+export const adminNetworkIn = ({ admin }: CloudFacts): FoundAdminNetwork =>
+  admin ?? lacking("the network of `network.admin`");
+
+/**
+ * Returns the external network of the load balancers. Throws if the lookups did not include the
+ * network.
+ */
+export const servicesExternalNetworkIn = ({
+  servicesExternalNetwork,
+}: CloudFacts): FoundExternalNetwork =>
+  servicesExternalNetwork ?? lacking("the network of `loadBalancer.network.externalNetwork`");
+
+const lacking = (what: string): never => {
+  throw new ProgramError(
+    "INVALID_CONFIG",
+    `The cloud's facts lack ${what}; look them up with \`lookUpCloud(wantedOf(spec))\`.`,
+  );
+};
+
+/** Returns the ID of a security group. Throws if the lookups did not include the security group. */
+export const securityGroupIn = (
+  { securityGroupIds }: Pick<CloudFacts, "securityGroupIds">,
+  reference: string,
+): string => securityGroupIds?.[reference] ?? lacking(`the security group "${reference}"`);
+
+/**
+ * Returns the lookups of an image. The provider finds images only by name, so an ID is not checked.
+ */
+const imageLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => [
+  async () => {
+    if (isUuid(reference)) return [{ id: reference }];
+    const { ids } = await openstack.images.getImageIds({ name: reference }, opts);
+    return ids.map((id) => ({ id }));
+  },
+];
+
+const networkLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => {
+  const look = async (by: openstack.networking.GetNetworkArgs): Promise<readonly Thing[]> => [
+    await openstack.networking.getNetwork({ ...by, external: true }, opts),
+  ];
+  return inOrder(reference, {
+    byId: () => look({ networkId: reference }),
+    byName: () => look({ name: reference }),
+  });
+};
+
+const flavorLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => {
+  const look = async (by: openstack.compute.GetFlavorArgs): Promise<readonly Thing[]> => [
+    await openstack.compute.getFlavor(by, opts),
+  ];
+  return inOrder(reference, {
+    byId: () => look({ flavorId: reference }),
+    byName: () => look({ name: reference }),
+  });
+};
+
+const securityGroupLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => {
+  const look = async (by: openstack.networking.GetSecGroupArgs): Promise<readonly Thing[]> => [
+    await openstack.networking.getSecGroup(by, opts),
+  ];
+  return inOrder(reference, {
+    byId: () => look({ secgroupId: reference }),
+    byName: () => look({ name: reference }),
+  });
+};
+
+/**
+ * Looks up everything that the cluster needs, before anything is created. Throws one error with all
+ * missing objects, or the single reason why the cloud cannot be used.
+ *
+ * @param operator credential for listing the cluster's servers in Nova. Default: servers are not
+ * listed
+ */
+export async function lookUpCloud(
+  wanted: Wanted,
+  opts: pulumi.InvokeOptions = {},
+  operator?: Operator,
+): Promise<CloudFacts> {
+  const known = knownFacts(wanted);
+  if (known) return known;
+  const facts = await ask(wanted, lookingWith(wanted.openstackPlugin, opts), operator);
+  noteFacts(wanted, facts);
+  return facts;
+}
+
+async function ask(
+  wanted: Wanted,
+  opts: pulumi.InvokeOptions,
+  operator: Operator | undefined,
+): Promise<CloudFacts> {
+  const { externalNetwork, network, securityGroups = [], floatingIps = [] } = wanted;
+  const [images, flavors] = [[...new Set(wanted.images)], [...new Set(wanted.flavors)]];
+  const scope = openstack.identity.getAuthScope({ name: "operator" }, opts);
+  // Reports a wrong credential only once: in the lookup that every user may make.
+  const place = await scope.then(scopeOf).catch((error: unknown) => {
+    if (pulumi.RunError.isInstance(error)) throw error;
+    throw unusable("The cloud cannot be used", reasonOf(error));
+  });
+  const servers = whoseServers(wanted, place, operator);
+  const outside = findExternal(externalNetwork, opts);
+  const inside = network && findNetwork(network, { outside, opts });
+  const beside = wanted.admin && findAdminNetwork(wanted.admin, { opts });
+  const services = findExternal(wanted.servicesExternalNetwork, opts);
+  const things = await Promise.all([
+    ...images.map((image) => find("image", image, imageLookups(image, opts))),
+    outside ?? none,
+    ...flavors.map((flavor) => find("flavor", flavor, flavorLookups(flavor, opts))),
+    ...securityGroups.map((one) => find("security group", one, securityGroupLookups(one, opts))),
+    ...floatingIps.map((one) => findFloatingIp(one, opts)),
+  ]);
+  const places = [await inside, await beside, await services] as const;
+  const found = requireAll(things, ...places);
+  const existing = await servers;
+  const external = found[images.length] ?? none;
+  const idsOf = (names: readonly string[], all: readonly Thing[]): Record<string, string> =>
+    Object.fromEntries(names.map((name, index) => [name, (all[index] ?? none).id]));
+  return {
+    imageIds: idsOf(images, found),
+    externalNetworkId: external.id,
+    externalNetworkName: external.name ?? "",
+    flavorIds: idsOf(flavors, found.slice(images.length + 1)),
+    ...(securityGroups.length > 0 && {
+      securityGroupIds: idsOf(securityGroups, found.slice(images.length + 1 + flavors.length)),
+    }),
+    scope: place,
+    ...placesOf(...places),
+    ...(existing && { servers: existing }),
+  };
+}
+
+/** Returns the cluster's servers in Nova; undefined without an operator. */
+const whoseServers = async (
+  { cluster }: Wanted,
+  { projectId }: CloudScope,
+  operator: Operator | undefined,
+): Promise<ExistingServers | undefined> =>
+  cluster !== undefined && operator ? findServers(cluster, projectId, operator) : undefined;
+
+/** Finds an external network. Returns undefined if the specification names none. */
+const findExternal = (
+  reference: string | undefined,
+  opts: pulumi.InvokeOptions,
+): Promise<Found> | undefined =>
+  reference === undefined
+    ? undefined
+    : find("external network", reference, networkLookups(reference, opts));
+
+/**
+ * Returns the networks that were found. Leaves out networks that the specification does not name.
+ */
+const placesOf = (
+  network?: Found<FoundNetwork>,
+  admin?: Found<FoundAdminNetwork>,
+  pool?: Found,
+): Pick<CloudFacts, "network" | "admin" | "servicesExternalNetwork"> => ({
+  ...(network && "networkId" in network && { network }),
+  ...(admin && "networkId" in admin && { admin }),
+  ...(pool && "id" in pool && { servicesExternalNetwork: { id: pool.id, name: pool.name ?? "" } }),
+});
+
+/** Result in place of a lookup that the specification does not need. */
+const none: Thing = { id: "" };
+
+function requireAll(
+  all: readonly Found[],
+  ...places: readonly (Found<FoundNetwork | FoundAdminNetwork | Thing> | undefined)[]
+): Thing[] {
+  const problems = [...all, ...places].flatMap((found) =>
+    found && "problem" in found ? [found] : [],
+  );
+  const unnamed = problems.find(({ named }) => !named);
+  if (unnamed) throw unusable("The cloud cannot be asked", unnamed.problem);
+  if (problems.length > 0) {
+    const list = problems.map(({ problem }) => `  ${problem}`).join("\n");
+    throw new ProgramError(
+      "NOT_FOUND",
+      `This project of the cloud lacks what the cluster needs:\n${list}`,
+    );
+  }
+  return all.flatMap((found) => ("id" in found ? [found] : []));
+}
+
+function scopeOf(found: openstack.identity.GetAuthScopeResult): CloudScope {
+  const scope = scopeIn({
+    endpoints: found.serviceCatalogs
+      .filter((service) => service.type === "identity")
+      .flatMap((service) => service.endpoints),
+    region: found.region,
+    projectId: found.projectId,
+    roles: found.roles.map((role) => role.roleName),
+  });
+  if (!scope) {
+    throw new ProgramError(
+      "FAILED",
+      "The cloud's catalog has no public identity endpoint; ask its operator.",
+    );
+  }
+  return scope;
+}

@@ -1,0 +1,50 @@
+import * as openstack from "@pulumi/openstack";
+import type * as pulumi from "@pulumi/pulumi";
+import { identityKey } from "../../openstack/inventory/ownership.js";
+import type { WantedFloatingIp } from "../../openstack/checks/cloud-lookups.js";
+import { misnamed, noneFound, reasonOf, type Found } from "./lookup.js";
+import { heldIn, ownState } from "../pulumi/stack-state.js";
+
+/**
+ * Finds a floating IP. Returns a problem if the project does not have the floating IP, or if a port
+ * outside the cluster uses it: Neutron would move the floating IP without a question.
+ */
+export async function findFloatingIp(
+  { address, path }: WantedFloatingIp,
+  opts: pulumi.InvokeOptions,
+): Promise<Found> {
+  try {
+    const { id, portId } = await openstack.networking.getFloatingIp({ address }, opts);
+    if (portId === undefined || portId === "") return { id };
+    const { allTags, name = portId } = await openstack.networking.getPort({ portId }, opts);
+    return (await isOurs({ portId, allTags }))
+      ? { id }
+      : misnamed(
+          `the floating IP ${address} of ${path} is in use on the port "${name}"; write another one, or free it`,
+        );
+  } catch (error) {
+    const reason = reasonOf(error);
+    return noneFound.test(reason)
+      ? misnamed(
+          `the floating IP ${address} of ${path} is none of this project's; allocate it, or leave it out`,
+        )
+      : { problem: reason, named: false };
+  }
+}
+
+/**
+ * Returns whether the port belongs to this cluster: the port has a tag with an identity from the
+ * stack's state, or the state contains a resource with this port. Ports of OVN load balancers have
+ * no such tag. Names prove nothing.
+ */
+async function isOurs(port: {
+  readonly portId: string;
+  readonly allTags: readonly string[];
+}): Promise<boolean> {
+  const recorded = (await ownState()) ?? [];
+  const marks = [...heldIn(recorded).identities].map((one) => `${identityKey}=${one}`);
+  return (
+    port.allTags.some((tag) => marks.includes(tag)) ||
+    recorded.some(({ outputs }) => [outputs["portId"], outputs["vipPortId"]].includes(port.portId))
+  );
+}

@@ -1,0 +1,243 @@
+import * as openstack from "@pulumi/openstack";
+import type * as pulumi from "@pulumi/pulumi";
+import { inOrder, meantBy } from "../../openstack/client/name-or-id.js";
+import type { WantedAdminNetwork, WantedNetwork } from "../../openstack/checks/cloud-lookups.js";
+import { overlaps } from "../../base/ip-addresses.js";
+import {
+  find,
+  misnamed,
+  noneFound,
+  reasonOf,
+  severalFound,
+  type Found,
+  type Lookup,
+  type Problem,
+  type Thing,
+} from "./lookup.js";
+
+/** External address of a router. */
+export interface RouterAddress {
+  readonly ipAddress?: string;
+}
+
+export interface FoundNetwork {
+  readonly networkId: string;
+  readonly subnetId: string;
+  readonly routerId?: string;
+  readonly routerAddresses?: readonly RouterAddress[];
+  /** MTU in bytes. */
+  readonly mtu: number;
+}
+
+export interface FoundAdminNetwork {
+  readonly networkId: string;
+  readonly subnetId: string;
+  readonly range: string;
+  /** Gateway of the subnet. Undefined if the subnet has no gateway. */
+  readonly gateway?: string;
+  /** MTU in bytes. */
+  readonly mtu: number;
+}
+
+interface Looking {
+  /** External network to which the router must be connected. */
+  readonly outside?: Promise<Found> | undefined;
+  readonly opts: pulumi.InvokeOptions;
+}
+
+interface Network extends Thing {
+  readonly mtu: number;
+  readonly subnets: readonly string[];
+}
+interface Subnet {
+  readonly id: string;
+  readonly name: string;
+  readonly range: string;
+  /** Gateway of the subnet. Empty if the subnet has no gateway. */
+  readonly gateway: string;
+}
+interface Router extends Thing {
+  readonly outside: string;
+  readonly addresses: readonly RouterAddress[];
+}
+
+/** MTU for a network that reports none: Neutron's default. */
+const usualMtu = 1500;
+
+/**
+ * Finds the network with its subnet and router. Returns the first problem instead if there is one.
+ */
+export async function findNetwork(
+  wanted: WantedNetwork,
+  looking: Looking,
+): Promise<Found<FoundNetwork>> {
+  const network = await find("network", wanted.network, networkLookups(wanted.network, looking));
+  if ("problem" in network) return network;
+  const subnet = await findSubnet(wanted, network, looking);
+  if ("problem" in subnet) return subnet;
+  if (wanted.addresses?.includes(subnet.gateway) === true)
+    return misnamed(
+      `${subnet.gateway} is the gateway of the subnet "${subnet.name || subnet.id}", and no machine's address; write another one`,
+    );
+  const found = { networkId: network.id, subnetId: subnet.id, mtu: network.mtu };
+  if (wanted.router === undefined) return found;
+  const router = await findRouter(wanted.router, { networkId: network.id, subnet }, looking);
+  if ("problem" in router) return router;
+  return { ...found, routerId: router.id, routerAddresses: router.addresses };
+}
+
+function networkLookups(reference: string, { opts }: Looking): readonly Lookup<Network>[] {
+  const look = async (by: openstack.networking.GetNetworkArgs): Promise<readonly Network[]> => {
+    const { id, mtu, subnets } = await openstack.networking.getNetwork(by, opts);
+    return [{ id, mtu: mtu ?? usualMtu, subnets }];
+  };
+  return inOrder(reference, {
+    byId: () => look({ networkId: reference }),
+    byName: () => look({ name: reference }),
+  });
+}
+
+/** Returns the IPv4 subnets of a network. */
+async function subnetsOf(
+  { subnets: ids }: Network,
+  { opts }: Looking,
+): Promise<{ readonly all: readonly Subnet[] } | Problem> {
+  try {
+    const asked = ids.map((subnetId) => openstack.networking.getSubnet({ subnetId }, opts));
+    const all = (await Promise.all(asked))
+      .filter(({ ipVersion }) => ipVersion === 4)
+      .map(({ id, name, cidr: range, gatewayIp: gateway }) => ({ id, name, range, gateway }));
+    return { all };
+  } catch (error) {
+    return { problem: reasonOf(error), named: false };
+  }
+}
+
+const whatIsThere = (subnets: readonly Subnet[]): string => {
+  const list = subnets.map(({ id, name, range }) => `${name || id} (${range})`).join(", ");
+  return list === "" ? "it has none" : `it has ${list}`;
+};
+
+/** Returns the subnet of the network with the given name or ID. */
+function subnetCalled(
+  reference: string,
+  network: string,
+  subnets: readonly Subnet[],
+): Found<Subnet> {
+  const [found, ...more] = meantBy(reference, subnets);
+  if (!found)
+    return misnamed(
+      `the network "${network}" has no subnet "${reference}": ${whatIsThere(subnets)}; write the name or ID of one`,
+    );
+  return more.length > 0
+    ? misnamed(
+        `several subnets of the network "${network}" are called "${reference}": write the ID of one`,
+      )
+    : found;
+}
+
+async function findSubnet(
+  { network, subnet: reference, nodes }: WantedNetwork,
+  found: Network,
+  looking: Looking,
+): Promise<Found<Subnet>> {
+  const subnets = await subnetsOf(found, looking);
+  if ("problem" in subnets) return subnets;
+  if (reference === undefined)
+    return (
+      subnets.all.find(({ range }) => range === nodes) ??
+      misnamed(
+        `no subnet of the network "${network}" has the range of network.nodes (${nodes}): ${whatIsThere(subnets.all)}; write the range of one there`,
+      )
+    );
+  const subnet = subnetCalled(reference, network, subnets.all);
+  return "problem" in subnet || subnet.range === nodes
+    ? subnet
+    : misnamed(
+        `the subnet "${reference}" has the range ${subnet.range}, not that of network.nodes (${nodes}); write ${subnet.range} there`,
+      );
+}
+
+/**
+ * Returns the subnet with the given name or ID. Without name or ID, returns the network's only
+ * subnet.
+ */
+function subnetOrOnly(
+  wanted: string | undefined,
+  network: string,
+  subnets: readonly Subnet[],
+): Found<Subnet> {
+  if (wanted !== undefined) return subnetCalled(wanted, network, subnets);
+  const [only, ...more] = subnets;
+  return only && more.length === 0
+    ? only
+    : misnamed(
+        `the network "${network}" has not one IPv4 subnet: ${whatIsThere(subnets)}; write network.admin.subnet, or another network`,
+      );
+}
+
+/**
+ * Finds the network of the second interfaces with its subnet. Returns the first problem instead if
+ * there is one.
+ */
+export async function findAdminNetwork(
+  { network: reference, subnet: wanted, apart }: WantedAdminNetwork,
+  looking: Looking,
+): Promise<Found<FoundAdminNetwork>> {
+  const network = await find("network", reference, networkLookups(reference, looking));
+  if ("problem" in network) return network;
+  const subnets = await subnetsOf(network, looking);
+  if ("problem" in subnets) return subnets;
+  const subnet = subnetOrOnly(wanted, reference, subnets.all);
+  if ("problem" in subnet) return subnet;
+  const { id, range, gateway } = subnet;
+  const [near] = Object.entries(apart).filter(([, other]) => overlaps(range, other));
+  if (near)
+    return misnamed(
+      `the subnet "${subnet.name || id}" of network.admin has the range ${range}, which overlaps network.${near[0]} (${near[1]}); write another one`,
+    );
+  const place = { networkId: network.id, subnetId: id, range, mtu: network.mtu };
+  return gateway === "" ? place : { ...place, gateway };
+}
+
+/**
+ * Finds the router. Returns a problem if the router has no interface in the network, or is
+ * connected to another external network.
+ */
+async function findRouter(
+  reference: string,
+  { networkId, subnet }: { readonly networkId: string; readonly subnet: Subnet },
+  { outside, opts }: Looking,
+): Promise<Found<Router>> {
+  const look = async (by: openstack.networking.GetRouterArgs): Promise<readonly Router[]> => {
+    const { id, externalNetworkId, externalFixedIps } = await openstack.networking.getRouter(
+      by,
+      opts,
+    );
+    const addresses = externalFixedIps.map(({ ipAddress }) => ({ ipAddress }));
+    return [{ id, outside: externalNetworkId, addresses }];
+  };
+  const lookups = inOrder(reference, {
+    byId: () => look({ routerId: reference }),
+    byName: () => look({ name: reference }),
+  });
+  const router = await find("router", reference, lookups);
+  if ("problem" in router) return router;
+  try {
+    await openstack.networking.getPort({ networkId, deviceId: router.id }, opts);
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (noneFound.test(reason))
+      return misnamed(
+        `the router "${reference}" has no interface in the network of the subnet "${subnet.name || subnet.id}"; add one, or write the router that has one`,
+      );
+    if (!severalFound.test(reason)) return { problem: reason, named: false };
+  }
+  const external = await outside;
+  if (!external || "problem" in external || external.id === router.outside) return router;
+  return misnamed(
+    router.outside === ""
+      ? `the router "${reference}" leads to no external network; give it a gateway in externalNetwork (${external.id})`
+      : `the router "${reference}" leads to the external network ${router.outside}, not to externalNetwork (${external.id}); write the one that it leads to`,
+  );
+}

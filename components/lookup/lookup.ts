@@ -1,0 +1,54 @@
+import { tellingLine } from "../../base/failures/failure.js";
+
+/** Returns the cloud's reason for an error, without the text that provider and engine add. */
+export const reasonOf = (error: unknown): string =>
+  tellingLine(error instanceof Error ? error.message : String(error));
+
+/** Object that was found. */
+export interface Thing {
+  readonly id: string;
+  readonly name?: string;
+}
+/**
+ * Reason why a lookup failed. `named`: the name or ID in the specification is the reason, not the
+ * cloud.
+ */
+export interface Problem {
+  readonly problem: string;
+  readonly named: boolean;
+}
+/** Result of a lookup: an object or a problem. */
+export type Found<T = Thing> = T | Problem;
+/** Lookup in one way, for example by name. Returns every match. */
+export type Lookup<T = Thing> = () => Promise<readonly T[]>;
+
+/** Patterns of the provider's errors: for no match, and for several matches. */
+export const noneFound = /returned no |\bno \S+ found/i;
+export const severalFound = /returned more than one|more than one \S+ found/i;
+
+/** Returns a problem of which the name or another setting is the reason. */
+export const misnamed = (problem: string): Problem => ({ problem, named: true });
+
+/** Tries the lookups in order. Returns the first match, or a problem. */
+export async function find<T extends Thing>(
+  what: string,
+  reference: string,
+  lookups: readonly Lookup<T>[],
+): Promise<Found<T>> {
+  const choose = (number: string, ids: string): Problem =>
+    misnamed(`${number} ${what}s are called "${reference}"${ids}; write the ID of one`);
+  for (const lookup of lookups) {
+    try {
+      const things = await lookup();
+      const [first, second] = things;
+      if (second)
+        return choose(String(things.length), ` (${things.map(({ id }) => id).join(", ")})`);
+      if (first) return first;
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (severalFound.test(reason)) return choose("several", "");
+      if (!noneFound.test(reason)) return { problem: reason, named: false };
+    }
+  }
+  return misnamed(`the ${what} "${reference}" does not exist; write the name or ID of another`);
+}

@@ -1,0 +1,80 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { writePrivate } from "../../base/atomic-files.js";
+import type { PinnedManifest } from "../../base/versions/pod-network-manifests.js";
+
+export type PinnedText = { readonly text: string } | { readonly problem: string };
+
+const digestOf = (content: Buffer): string => createHash("sha256").update(content).digest("hex");
+
+/** Directories of pinned files on the machine that runs the program. */
+export interface PinnedFiles {
+  /** Base directory of relative paths. @default the process's directory */
+  readonly directory?: string;
+  /** Directory with downloaded files, by digest. @default no cache: each read downloads the file */
+  readonly cache?: string;
+}
+
+/**
+ * Returns the text at an address or path if the text has the given digest; otherwise a problem.
+ * Caches downloads. Blocks the process, because a component creates its resources in its
+ * constructor and the text decides which resources.
+ */
+export function readPinned(
+  { source, sha256 }: PinnedManifest,
+  { directory = "", cache }: PinnedFiles = {},
+): PinnedText {
+  const isAddress = /^https?:\/\//.test(source);
+  const kept = cache === undefined ? undefined : join(cache, sha256);
+  try {
+    if (!isAddress) return checked(readFileSync(resolve(directory, source)), source, sha256);
+    if (kept !== undefined && existsSync(kept)) {
+      const before = checked(readFileSync(kept), source, sha256);
+      if ("text" in before) return before;
+    }
+    const found = checked(fetched(source), source, sha256);
+    if (kept !== undefined && "text" in found) writePrivate(kept, found.text);
+    return found;
+  } catch (error) {
+    return { problem: `${source} cannot be read: ${reasonOf(error)}; ${remedy}` };
+  }
+}
+
+const remedy = "write an address or a path that this machine can read";
+
+function checked(content: Buffer, source: string, sha256: string): PinnedText {
+  const found = digestOf(content);
+  return found === sha256
+    ? { text: content.toString("utf8") }
+    : {
+        problem: `${source} has the SHA-256 ${found}, not ${sha256}; look at what has changed in it, then write its digest`,
+      };
+}
+
+/** Program of a child process that downloads a file. Node has no blocking download. */
+const fetching = `
+  fetch(process.argv[1], { signal: AbortSignal.timeout(60000) }).then(async (answer) => {
+    if (!answer.ok) throw new Error("HTTP " + answer.status);
+    process.stdout.write(Buffer.from(await answer.arrayBuffer()));
+  }).catch((error) => {
+    process.stderr.write(String(error.cause?.message ?? error.message));
+    process.exitCode = 1;
+  });`;
+
+function fetched(address: string): Buffer {
+  // Uses the proxy in the environment variables if this version of Node can.
+  const flags = ["--use-env-proxy"].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));
+  return execFileSync(process.execPath, [...flags, "-e", fetching, "--", address], {
+    maxBuffer: 32 * 1024 * 1024,
+    timeout: 90_000,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+function reasonOf(error: unknown): string {
+  const stderr = (error as { stderr?: Buffer }).stderr?.toString().trim();
+  if (stderr !== undefined && stderr !== "") return stderr.split("\n").at(-1) ?? stderr;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,35 @@
+import * as pulumi from "@pulumi/pulumi";
+import { joinKey } from "../identity/join-certificate.js";
+import { roleTable } from "../plan/roles.js";
+import type { RemoteScriptArgs } from "../remote-scripts/remote-script.js";
+import type { MachineSettings } from "./machine.js";
+import type { Member } from "./machine-group.js";
+
+/**
+ * Returns the variables of scripts/request-join-credentials.sh on `member`, which may ask all other
+ * control planes.
+ */
+export function joinerValues(
+  { plan, machine }: Member,
+  controlPlanes: readonly Member[],
+  { seed }: Pick<MachineSettings, "seed">,
+): RemoteScriptArgs["values"] {
+  const peers = controlPlanes
+    .filter((one) => one.machine !== machine)
+    .map((one) => pulumi.interpolate`${one.machine.address} ${one.machine.hostKey}`);
+  const key = pulumi
+    .all([seed, machine.serverId, machine.address])
+    .apply(([text, serverId, address]) =>
+      joinKey(text, {
+        grant: roleTable[plan.role].grant,
+        machine: plan.name,
+        serverId,
+        address,
+      }),
+    );
+  return {
+    PEERS: pulumi.all(peers).apply((lines) => lines.join("\n")),
+    JOIN_PRIVATE_KEY: key.privateKey,
+    JOIN_CERTIFICATE: pulumi.unsecret(key.certificate),
+  };
+}

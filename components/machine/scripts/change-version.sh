@@ -1,0 +1,39 @@
+# shellcheck shell=bash disable=SC2154
+# Functions that upgrade Kubernetes on a machine at the machine's turn. Library of join-node.sh,
+# control-plane.sh and etcd-member.sh, after apt-get.sh and kubernetes-packages.sh.
+# Values: NODE_NAME, those of kubernetes-packages.sh; PAUSE, a pause image that replaces kubeadm's.
+
+# get_packages NAME...: installs packages that prepare.sh has downloaded. Does nothing if the user
+# has installed the wanted version.
+get_packages() {
+  local pinned=()
+  if is_now "$1"; then return 0; fi
+  command -v apt-get ||
+    die "$NODE_NAME has no apt, by which it could get Kubernetes $KUBERNETES_VERSION; put kubeadm, kubelet and kubectl of that version there, restart nothing, and run up again"
+  pin_kubernetes "$@"
+  apt_install "${pinned[@]}" || die "$* of Kubernetes $KUBERNETES_VERSION cannot be installed on $NODE_NAME$(apt_fault kubernetes.packages.url)"
+  apt_hold "${kubernetes_packages[@]}"
+  is_now "$1" || die "$1 of $NODE_NAME is not of version $KUBERNETES_VERSION, although its package is installed"
+}
+
+# renew_kubelet_package COMMAND...: installs the new kubelet, and waits until the command succeeds.
+renew_kubelet_package() {
+  local said
+  get_packages kubelet kubectl cri-tools kubernetes-cni
+  renew_pause
+  systemctl daemon-reload
+  systemctl restart kubelet || :
+  if comes_up kubelet_serves && poll "$well_within" "$@"; then return 0; fi
+  said=$(journalctl --unit kubelet --lines 50 --output cat --no-pager | complaint)
+  die_as NOT_READY "$NODE_NAME is not well with kubelet $KUBERNETES_VERSION; the next up goes on there${said:+; kubelet said: $said}"
+}
+
+# renew_pause: sets the pause image of new pods. Running pods keep their pause image.
+renew_pause() {
+  local image=$PAUSE
+  [[ -n $image ]] || image=$(kubeadm_images | grep /pause:) || die "kubeadm names no pause image$(because kubeadm)"
+  if [[ $(present_pause) == "$image" ]]; then return 0; fi
+  sed -i "s|^  sandbox = \".*\"\$|  sandbox = \"$image\"|" "$containerd_file"
+  systemctl restart containerd
+  poll 60 crictl version || die "containerd of $NODE_NAME does not answer"
+}

@@ -1,0 +1,67 @@
+# shellcheck shell=bash disable=SC2154
+# Applies the cluster's kubelet configuration to this machine, as kubeadm writes it. Restores the
+# former configuration if kubelet does not start with the new one. Library of join-node.sh,
+# control-plane.sh and etcd-member.sh.
+# Values: NODE_NAME, KUBELET_CONFIGURATION.
+
+readonly kubelet_file=/var/lib/kubelet/config.yaml former_kubelet=$state/kubelet-former.yaml
+
+# restore_kubelet: restores the former configuration after an interrupted run. Otherwise the only
+# control plane might not start any more.
+restore_kubelet() {
+  [[ -e $former_kubelet ]] || return 0
+  kubelet_back
+}
+
+# renew_kubelet [COMMAND...]: applies the configuration. On failure, restores the former
+# configuration, runs the command and dies.
+renew_kubelet() {
+  local said
+  write "$former_kubelet" 0600 <"$kubelet_file"
+  if ! kubeadm upgrade node phase kubelet-config; then
+    said=$(because kubeadm)
+    kubelet_back
+    "$@"
+    die "kubeadm did not write the configuration of kubelet on $NODE_NAME$said"
+  fi
+  if ! same_file "$former_kubelet" "$kubelet_file"; then
+    say "$NODE_NAME: kubelet restarts with its new configuration"
+    systemctl restart kubelet || :
+    if ! comes_up kubelet_serves; then
+      said=$(journalctl --unit kubelet --lines 50 --output cat --no-pager | complaint)
+      kubelet_back
+      "$@"
+      undone "$said"
+    fi
+  fi
+  rm -f "$former_kubelet"
+}
+
+# undone REASON: dies with the message that the former configuration is restored.
+undone() {
+  die_as CONFIGURATION_UNDONE "kubernetes.kubelet: kubelet of $NODE_NAME does not come up with it and has its former configuration again${1:+; it said: $1}"
+}
+
+kubelet_serves() {
+  systemctl is-active --quiet kubelet &&
+    [[ $(curl --silent --max-time "$((3 * factor))" http://127.0.0.1:10248/healthz) == ok ]]
+}
+
+kubelet_back() {
+  write "$kubelet_file" 0600 <"$former_kubelet"
+  rm -f "$former_kubelet"
+  systemctl restart kubelet || :
+  is_back kubelet_serves || say "$NODE_NAME: kubelet does not come up with its former configuration either"
+}
+
+# asks_for_certificate: succeeds if kubelet requests its serving certificate from the cluster.
+# Otherwise kubelet signs its serving certificate.
+asks_for_certificate() { grep -qx 'serverTLSBootstrap: true' <<<"$KUBELET_CONFIGURATION"; }
+
+# await_certificate: waits for kubelet's serving certificate, if kubelet requests one. Without it,
+# no API server can connect to containers on this machine.
+await_certificate() {
+  asks_for_certificate || return 0
+  poll 120 test -e /var/lib/kubelet/pki/kubelet-server-current.pem ||
+    die "kubelet of $NODE_NAME got no certificate to serve with; journalctl -u stackadm-serving on a control plane says why, and kubectl get csr what it asked for"
+}

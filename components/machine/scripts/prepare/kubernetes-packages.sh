@@ -1,0 +1,92 @@
+# shellcheck shell=bash disable=SC2154,SC2034
+# Installs Kubernetes' packages and prints the versions that a machine has. Library of prepare.sh
+# and of the scripts that upgrade Kubernetes, after apt-get.sh.
+# Values: KUBERNETES_VERSION, CRI_TOOLS_SERIES, KUBERNETES_CNI_SERIES; PACKAGES_URL, the repository
+# of the packages; IMAGE_REPOSITORY.
+
+readonly kubernetes_packages=(kubeadm kubelet kubectl cri-tools kubernetes-cni)
+
+# pin_kubernetes NAME...: adds these packages, in the wanted versions, to `pinned`.
+pin_kubernetes() {
+  local name
+  for name in "$@"; do
+    case $name in
+      cri-tools) pin "$CRI_TOOLS_SERIES" "$name" ;;
+      kubernetes-cni) pin "$KUBERNETES_CNI_SERIES" "$name" ;;
+      *) pin "$KUBERNETES_VERSION" "$name" ;;
+    esac
+  done
+}
+
+# pin SERIES NAME...: adds the newest version in the series to `pinned`, from the first package that
+# has such a version. SERIES is a version prefix, like 1 or 1.36.3. `<=` before a prefix, like
+# <=1.36, also allows all earlier versions with the same major version.
+pin() {
+  known "$@" || { apt_update && known "$@"; } ||
+    die "neither $(shown "$PACKAGES_URL") nor another repository of $(hostname) has ${*:2} of series $(series_text "$1")"
+}
+
+known() {
+  local series=$1 name version
+  shift
+  for name in "$@"; do
+    version=$(newest "$series" "$name")
+    if [[ -n $version ]]; then
+      pinned+=("$name=$version")
+      return 0
+    fi
+  done
+  return 1
+}
+
+series_text() { case $1 in '<='*) printf '%s or earlier' "${1#<=}" ;; *) printf '%s' "$1" ;; esac }
+
+# newest SERIES NAME [OPTION...]: prints the newest version in the series. apt-cache lists the
+# newest version first.
+newest() {
+  apt-cache madison "$2" "${@:3}" | awk -v series="$1" '
+    BEGIN { if (earlier = sub(/^<=/, "", series)) split(series, last, ".") }
+    { build = $3; sub(/^[0-9]+:/, "", build); rest = substr(build, length(series) + 1); split(build, part, /[^0-9]/) }
+    !newest && index(build, series) == 1 && (rest == "" || rest ~ /^[-.]/) { newest = $3 }
+    !newest && earlier && part[1] == last[1] && part[2] + 0 < last[2] + 0 { newest = $3 }
+    END { print newest }'
+}
+
+# is_now PROGRAM: succeeds if the program, kubeadm or kubelet, has the wanted version.
+is_now() { [[ $(version_of "$1") == "v$KUBERNETES_VERSION" ]]; }
+
+# version_of PROGRAM: prints "v1.36.3"; prints nothing if the program does not exist.
+version_of() {
+  case $1 in
+    kubeadm) kubeadm version -o short ;;
+    kubelet) kubelet --version | sed -n 's/^Kubernetes //p' ;;
+  esac || :
+}
+
+# lives: succeeds if this machine is part of a cluster or of its etcd. Kubernetes on such a machine
+# changes its version only at the machine's turn in a rolling upgrade (upgrade-node.sh, etcd's
+# etcd-member.sh).
+lives() { [[ -e $state/init.done || -e $state/join.done || -e $state/etcd.done ]]; }
+
+# not_back: dies if the wanted version is earlier than the present version, because etcd's data and
+# the cluster's objects may need the present version. On a control plane, the API server may already
+# have a later version than kubelet.
+not_back() {
+  local api=/etc/kubernetes/manifests/kube-apiserver.yaml newest
+  newest=$({
+    version_of kubelet
+    if [[ -e $api ]]; then sed -n 's|^ *image: .*/kube-apiserver:\(v[0-9.]*\)$|\1|p' "$api"; fi
+    printf 'v%s\n' "$KUBERNETES_VERSION"
+  } | sort -V | tail -n 1)
+  [[ $newest == "v$KUBERNETES_VERSION" ]] ||
+    die_as INVALID_CONFIG "kubernetes.version: $(hostname) has Kubernetes ${newest#v} and cannot go back to $KUBERNETES_VERSION; write ${newest#v}"
+}
+
+kubeadm_images() {
+  kubeadm config images list --kubernetes-version "v$KUBERNETES_VERSION" --image-repository "$IMAGE_REPOSITORY"
+}
+
+readonly containerd_file=/etc/containerd/config.toml
+
+# present_pause: prints the pause image in containerd's configuration.
+present_pause() { sed -n 's/^  sandbox = "\(.*\)"$/\1/p' "$containerd_file" | grep .; }

@@ -1,0 +1,88 @@
+# shellcheck shell=bash disable=SC2154
+# Requests what a joining machine needs from control planes, over SSH. Logs in as stackadm-join, a
+# user that accepts only the machine's SSH certificate and runs only stackadm-mint
+# (issue-join-credentials.sh). Library of join-node.sh, control-plane.sh, client-certificate.sh and
+# etcd-member.sh. Values: PEERS, a line "ADDRESS HOST-KEY" for each other control plane;
+# JOIN_PRIVATE_KEY; JOIN_CERTIFICATE.
+
+readonly asking=$volatile/join
+# Credentials for this join. Empty until a control plane has sent them.
+token='' certificate_key=''
+
+# prepare_to_ask: writes the files for SSH, and deletes the files when the script ends.
+prepare_to_ask() {
+  mkdir -p "$asking"
+  write "$asking/key" 0600 "$JOIN_PRIVATE_KEY"
+  write "$asking/key-cert.pub" 0644 "$JOIN_CERTIFICATE"$'\n'
+  write "$asking/known_hosts" 0644 "$PEERS"$'\n'
+  trap 'failed; rm -rf "$asking"' EXIT
+}
+
+# ask_peers SECONDS WORD...: sends a request to one control plane after another until one answers
+# within SECONDS times `factor`. Sets `asked` to the address of the last control plane. If none
+# answers, returns the last code: 255: not reachable, 69: its API server does not answer, 124: no
+# answer in time.
+ask_peers() {
+  local limit=$1 address code=255
+  shift
+  while read -r address _; do
+    [[ -n $address ]] || continue
+    code=0
+    # shellcheck disable=SC2034 # read by the scripts that come after this one
+    asked=$address
+    timeout "$((limit * factor))" ssh -F none -i "$asking/key" -o IdentitiesOnly=yes -o BatchMode=yes -o ConnectTimeout="$((5 * factor))" \
+      -o UserKnownHostsFile="$asking/known_hosts" -o GlobalKnownHostsFile=/dev/null \
+      -o StrictHostKeyChecking=yes -o HostKeyAlgorithms=ssh-ed25519 \
+      "stackadm-join@$address" "$@" </dev/null || code=$?
+    case $code in 255 | 69 | 124) ;; *) return "$code" ;; esac
+  done <<<"$PEERS"
+  return "$code"
+}
+
+# ask_for_token [SECONDS]: requests a token. Sets `token`, `authority` and, if this machine may have
+# it, `certificate_key`. SECONDS is short, so that a control plane that hangs leaves time for other
+# control planes.
+ask_for_token() {
+  ask_peers "${1:-60}" token >"$asking/answer" || return 1
+  # shellcheck disable=SC2034 # read by the scripts that come after this one
+  read -r token authority certificate_key <"$asking/answer"
+}
+
+# fill_in DOCUMENT: prints a kubeadm document with credentials and time limits in place of the
+# placeholders. No secret appears in the arguments of a command.
+fill_in() {
+  local document=${1//@TOKEN@/$token}
+  document=${document//@TIMEOUT@/$(kubeadm_timeout)}
+  document=${document//@CA_CERT_HASH@/$authority}
+  printf '%s' "${document//@CERTIFICATE_KEY@/$certificate_key}"
+}
+
+# await_ready: waits until a control plane sees the node Ready. The control plane then deletes the
+# credentials of the join. The next machine is replaced only afterwards. Each request waits up to
+# 180 s for the node, and a busy API server may not answer at once.
+await_ready() {
+  local code=''
+  poll 180 joined || :
+  case $code in
+    0) ;;
+    1) die_as NOT_READY "$NODE_NAME joined, but did not become Ready within $((180 * factor)) s; kubectl describe node $NODE_NAME says why, and the next up looks again$(absent_image)" ;;
+    *) die "no control plane says whether $NODE_NAME is Ready; the next up asks again" ;;
+  esac
+}
+
+# joined: sets `code` to the answer. Fails if a later request may get another answer.
+joined() {
+  code=0
+  ask_peers 240 joined "${token%%.*}" || code=$?
+  # A control plane that does not answer is overloaded or restarts, and more requests would slow it
+  # down.
+  case $code in 69 | 255) sleep 5 ;; esac
+  case $code in 1 | 69 | 124 | 255) return 1 ;; esac
+}
+
+# authority_of FILE: prints the hash of the certificate's public key, in kubeadm's notation.
+authority_of() {
+  printf 'sha256:'
+  openssl x509 -pubkey -noout -in "$1" | openssl pkey -pubin -outform der |
+    openssl dgst -sha256 -r | cut -d' ' -f1 | tr -d '\n'
+}

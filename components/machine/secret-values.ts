@@ -1,0 +1,101 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { ClusterSpec } from "../config/cluster-spec.js";
+import { proxyFiles, type ProxySpec } from "./proxy-documents.js";
+import { signIns } from "./registry-documents.js";
+
+/** Function that holds a text back until it is a machine's turn. */
+export type InTurn = (text: pulumi.Input<string>) => pulumi.Input<string>;
+
+/**
+ * Returns the secret values whose change restarts containerd: existing machines get them one after
+ * another.
+ */
+export const runtimeValues = (spec: ProxySpec, inTurn: InTurn) => ({
+  REGISTRY_AUTH: inTurn(signInsOf(spec)),
+  PROXY: inTurn(proxyOf(spec)),
+});
+
+function signInsOf({ kubernetes }: Pick<ClusterSpec, "kubernetes">): pulumi.Input<string> {
+  const written = Object.entries(kubernetes.registries).flatMap(([host, { user, password }]) =>
+    user === undefined || password === undefined ? [] : [{ host, user, password }],
+  );
+  if (written.length === 0) return "";
+  return pulumi.secret(pulumi.output(written).apply(signIns));
+}
+
+function proxyOf(spec: ProxySpec): pulumi.Input<string> {
+  const { proxy } = spec.network;
+  if (proxy === undefined) return "";
+  return pulumi.secret(
+    pulumi
+      .all([proxy.http, proxy.https])
+      .apply(([http, https]) => proxyFiles(spec, { http, https })),
+  );
+}
+
+/**
+ * Returns whether a URL in the text may contain a secret: a user, a query, or a word in its path
+ * that could be a token (12 characters or more, with a digit).
+ */
+const mayHoldSecret = (text: string): boolean =>
+  (text.match(/https?:\/\/[^\s"]+/gi) ?? []).some((address) => {
+    const [, , host = "", ...words] = address.split("/");
+    return (
+      /[@?#]/.test(host) ||
+      words.some((word) => /[?#]/.test(word) || (word.length >= 12 && /\d/.test(word)))
+    );
+  });
+
+/**
+ * Returns whether a file of `registryFiles` may contain a secret in a URL (see `mayHoldSecret`).
+ * Certificates never match, because they contain no URL.
+ */
+const fileMayHoldSecret = (files: string): boolean =>
+  files
+    .split("\n")
+    .some((line) => mayHoldSecret(Buffer.from(line.split(" ")[1] ?? "", "base64").toString()));
+
+type Test = (text: string, encrypted: boolean) => boolean;
+
+const isWritten = (text: string): boolean => text !== "";
+
+/** Returns whether settings may contain a secret in a URL, or an encrypted value. */
+const settingsMayHoldSecret: Test = (text, encrypted) =>
+  (encrypted && isWritten(text)) || mayHoldSecret(text);
+
+/** Texts that users write, each with a test whether it may hold a password. */
+const mayHoldPassword: Readonly<Record<string, Test>> = {
+  BEFORE_KUBEADM: isWritten,
+  AFTER_KUBEADM: isWritten,
+  PATCHES: isWritten,
+  PACKAGES_URL: mayHoldSecret,
+  NEWEST_PACKAGES_URL: mayHoldSecret,
+  CONTAINERD_SOURCE: mayHoldSecret,
+  CONTAINERD_KEY: mayHoldSecret,
+  REGISTRIES: fileMayHoldSecret,
+  ...Object.fromEntries(
+    [
+      ...["KUBEADM_INIT", "KUBEADM_JOIN", "KUBEADM_ETCD", "CONFIGURATION"],
+      ...["KUBELET_CONFIGURATION", "KUBELET_CONFIG", "KUBE_PROXY_CONFIGURATION"],
+    ].map((name) => [name, settingsMayHoldSecret]),
+  ),
+};
+
+/**
+ * Returns the values of these texts, as secrets where they may hold a password.
+ *
+ * @param encrypted whether a value of the settings is encrypted
+ */
+export const guarded = (
+  values: Readonly<Record<string, pulumi.Input<string>>>,
+  encrypted: boolean,
+): Record<string, pulumi.Output<string>> =>
+  Object.fromEntries(
+    Object.entries(mayHoldPassword).flatMap(([name, may]) => {
+      const value = values[name];
+      if (value === undefined) return [];
+      const secretly = (text: string): pulumi.Output<string> =>
+        may(text, encrypted) ? pulumi.secret(text) : pulumi.output(text);
+      return [[name, pulumi.output(value).apply(secretly)]];
+    }),
+  );

@@ -1,0 +1,10 @@
+import type { Connection } from "../remote-scripts/remote-script.js";
+import type { Machine } from "./machine.js";
+
+/**
+ * Source of SSH connections to machines. Only implementations in access/ know which machine is the
+ * proxy of which.
+ */
+export interface Access {
+  route(machine: Machine): Connection;
+}

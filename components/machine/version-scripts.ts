@@ -1,0 +1,61 @@
+import { minorOf, packageSeries, supportedMinors } from "../../base/versions/pinned-versions.js";
+import type { ClusterSpec } from "../config/cluster-spec.js";
+import { scriptsBeside } from "../remote-scripts/script-texts.js";
+
+const read = scriptsBeside(__dirname);
+
+/** Scripts that install Kubernetes' packages (scripts/prepare/kubernetes-packages.sh). */
+export const packageScripts = [
+  read("../remote-scripts/scripts/download-errors.sh"),
+  read("../remote-scripts/scripts/apt-get.sh"),
+  read("scripts/prepare/kubernetes-packages.sh"),
+] as const;
+
+/**
+ * Scripts that change the Kubernetes version of a machine at the machine's turn in a rolling
+ * upgrade. They follow restart-with-rollback.sh and configure-kubelet.sh.
+ */
+export const versionScripts = [...packageScripts, read("scripts/change-version.sh")] as const;
+
+/** Variables that {@link packageScripts} read. */
+const packageValues = [
+  "KUBERNETES_VERSION",
+  "PACKAGES_URL",
+  "CRI_TOOLS_SERIES",
+  "KUBERNETES_CNI_SERIES",
+  "IMAGE_REPOSITORY",
+] as const;
+export const versionValues = [...packageValues, "PAUSE"] as const;
+
+type VersionSpec = Pick<ClusterSpec, "kubernetes">;
+
+export const packageValuesOf = ({
+  kubernetes: { version, packages, registry },
+}: VersionSpec): Record<(typeof packageValues)[number], string> => {
+  const { criTools, kubernetesCni } = packageSeries(version);
+  return {
+    KUBERNETES_VERSION: version,
+    PACKAGES_URL: packages.url.replaceAll("{minor}", minorOf(version)),
+    CRI_TOOLS_SERIES: criTools,
+    KUBERNETES_CNI_SERIES: kubernetesCni,
+    IMAGE_REPOSITORY: registry.prefix,
+  };
+};
+
+/**
+ * Returns the URL of the package repository of the newest supported minor version. Returns "" if
+ * `version` has this minor version, or if `url` has no `{minor}` placeholder.
+ */
+export function newestPackages({ version, packages: { url } }: VersionSpec["kubernetes"]): string {
+  const [newest = ""] = supportedMinors;
+  return newest === minorOf(version) || !url.includes("{minor}")
+    ? ""
+    : url.replaceAll("{minor}", newest);
+}
+
+export const versionValuesOf = (
+  spec: VersionSpec,
+): Record<(typeof versionValues)[number], string> => ({
+  ...packageValuesOf(spec),
+  PAUSE: spec.kubernetes.images.pause ?? "",
+});

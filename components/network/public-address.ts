@@ -1,0 +1,102 @@
+import * as openstack from "@pulumi/openstack";
+import * as pulumi from "@pulumi/pulumi";
+import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/resource-tags.js";
+import { Component } from "../pulumi/component.js";
+
+/** Connection of the machines' network to the external network. */
+export interface Outside {
+  readonly mark: ClusterMarkInput;
+  /** External network of the floating IPs. Absent: no floating IPs. */
+  readonly externalNetwork?: {
+    readonly id: pulumi.Input<string>;
+    readonly name: pulumi.Input<string>;
+  };
+  /** Router interface in the machines' subnet. Absent if the network existed before the cluster. */
+  readonly routerInterface?: pulumi.Resource;
+}
+
+/** Port that gets a floating IP, and the floating IP. */
+export interface Reached {
+  readonly portId: pulumi.Input<string>;
+  /** Purpose of a new floating IP, such as `Ingress`, for the description in Neutron. */
+  readonly what: string;
+  /** Existing floating IP of the project. @default the program creates a floating IP */
+  readonly given?: string | undefined;
+}
+
+/** Floating IP, and the resource that attaches it to the port. */
+export interface PublicAddress {
+  readonly address: pulumi.Output<string>;
+  readonly holder: pulumi.Resource;
+}
+
+/** Base class of components with a floating IP. Only this class attaches floating IPs to ports. */
+export abstract class Addressed extends Component {
+  protected addressOutside(
+    outside: Outside,
+    reached: Reached,
+    opts: pulumi.CustomResourceOptions = {},
+  ): PublicAddress {
+    return reached.given === undefined
+      ? this.createFloatingIp(outside, reached, opts)
+      : this.attachExisting(outside, { ...reached, given: reached.given }, opts);
+  }
+
+  private createFloatingIp(
+    { mark, externalNetwork, routerInterface }: Outside,
+    { portId, what }: Reached,
+    opts: pulumi.CustomResourceOptions,
+  ): PublicAddress {
+    if (!externalNetwork)
+      throw new RangeError("a floating IP is asked for without a network for it");
+    const holder = this.make(
+      openstack.networking.FloatingIp,
+      "floating-ip",
+      {
+        pool: externalNetwork.name,
+        // The provider takes any network with the name in `pool`. The ID tells Neutron which
+        // network to use.
+        valueSpecs: { floating_network_id: externalNetwork.id },
+        portId,
+        description: descriptionOf(mark, what),
+        tags: tagsOf(mark),
+      },
+      pulumi.mergeOptions(opts, {
+        ...routed(routerInterface),
+        // Neutron uses `valueSpecs` only at creation. A change of `pool` replaces the floating IP,
+        // but a change of `valueSpecs` alone must not.
+        ignoreChanges: ["valueSpecs"],
+      }),
+    );
+    return { address: holder.address, holder };
+  }
+
+  /**
+   * Attaches an existing floating IP of the project. It has no tags of the cluster, so the program
+   * never deletes it.
+   */
+  private attachExisting(
+    { routerInterface }: Outside,
+    { portId, given }: Reached & { readonly given: string },
+    opts: pulumi.CustomResourceOptions,
+  ): PublicAddress {
+    const holder = this.make(
+      openstack.networking.FloatingIpAssociate,
+      "floating-ip-association",
+      { floatingIp: given, portId },
+      pulumi.mergeOptions(opts, {
+        ...routed(routerInterface),
+        // A port has at most one floating IP.
+        deleteBeforeReplace: true,
+        // Neutron detaches the floating IP when the port is deleted. The provider would detach it
+        // from the port that has it at that time, which may belong to another cluster.
+        retainOnDelete: true,
+      }),
+    );
+    return { address: holder.floatingIp, holder };
+  }
+}
+
+/** order: Neutron refuses a floating IP until the router has an interface in the port's subnet. */
+const routed = (routerInterface: pulumi.Resource | undefined): pulumi.CustomResourceOptions =>
+  routerInterface ? { dependsOn: [routerInterface] } : {};

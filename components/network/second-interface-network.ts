@@ -1,0 +1,26 @@
+import type * as pulumi from "@pulumi/pulumi";
+import type { ClusterSpec } from "../config/cluster-spec.js";
+import { adminNetworkIn, type CloudFacts } from "../lookup/cloud-lookup.js";
+import type { FoundAdminNetwork } from "../lookup/existing-network.js";
+import type { Firewall } from "./firewall.js";
+
+/** Network of the machines' second interfaces, and the security groups that open it. */
+export interface AdminNetwork {
+  readonly found: pulumi.Output<FoundAdminNetwork>;
+  readonly securityGroupIds: readonly pulumi.Input<string>[];
+}
+
+/** Returns the admin network; undefined if machines have one interface. */
+export const adminNetwork = ({
+  spec,
+  cloud,
+  firewall,
+}: {
+  readonly spec: Pick<ClusterSpec, "network">;
+  readonly cloud: pulumi.Output<CloudFacts>;
+  readonly firewall: Firewall;
+}): AdminNetwork | undefined =>
+  spec.network.admin && {
+    found: cloud.apply(adminNetworkIn),
+    securityGroupIds: firewall.adminGroupIds,
+  };

@@ -1,0 +1,76 @@
+/**
+ * Table of the pod networks that a cluster can have (pure). Each has a folder here; pod-network.ts
+ * deploys the pod network of a cluster.
+ */
+import type { z } from "zod";
+import { rangesOf, type ClusterRanges } from "../../base/ip-addresses.js";
+import { calico } from "./calico/traits.js";
+import { canal } from "./canal/traits.js";
+import { cloudRoutes } from "./cloud-routes/traits.js";
+import { flannel } from "./flannel/traits.js";
+import { kubeRouter } from "./kube-router/traits.js";
+import { none } from "./none/traits.js";
+import type { PodNetworkTraits } from "./pod-network-traits.js";
+
+/** Pod networks by `kind` in a specification, in the order of the documentation. */
+export const podNetworks = {
+  "kube-router": kubeRouter,
+  "cloud-routes": cloudRoutes,
+  flannel,
+  calico,
+  canal,
+  none,
+} as const;
+
+type Rows = typeof podNetworks;
+export type PodNetworkKind = keyof Rows;
+export const podNetworkKinds = Object.keys(podNetworks) as readonly PodNetworkKind[];
+
+/** Options of a pod network, with all defaults. For several kinds, the union of their options. */
+export type OptionsOf<Kind extends PodNetworkKind> = z.output<Rows[Kind]["options"]>;
+
+/** Specification of a pod network, with all defaults. */
+export type PodNetworkSpec = OptionsOf<PodNetworkKind>;
+
+/**
+ * Pod networks that error messages suggest: the default, and a pod network that needs no allowed
+ * address pairs at the machines' ports.
+ */
+export const otherPodNetworks = {
+  usual: "kube-router",
+  wrapped: "flannel",
+} as const satisfies Record<string, PodNetworkKind>;
+
+/**
+ * Namespaces of all pod networks that have a separate namespace, whichever pod network the cluster
+ * has.
+ */
+export const podNetworkNamespaces = Object.values<{ readonly namespace?: string }>(
+  podNetworks,
+).flatMap(({ namespace }) => namespace ?? []);
+
+/** Returns the facts about a pod network with its options. See {@link PodNetworkTraits}. */
+export const podNetworkTraits = (spec: PodNetworkSpec): PodNetworkTraits =>
+  (podNetworks[spec.kind].traits as (options: PodNetworkSpec) => PodNetworkTraits)(spec);
+
+/** Returns the ranges from which the machines' ports may send (allowed address pairs). */
+export const routedRangesOf = ({
+  podNetwork,
+  network,
+}: {
+  readonly podNetwork: PodNetworkSpec;
+  readonly network: ClusterRanges & { readonly ipv6?: ClusterRanges | undefined };
+}): readonly string[] => {
+  const { routedRanges, moreRanges = [] } = podNetworkTraits(podNetwork);
+  return [...routedRanges.flatMap((range) => rangesOf(range, network)), ...moreRanges];
+};
+
+/** Returns the bytes that encapsulation adds to a packet of a pod. */
+export const overheadOf = (spec: PodNetworkSpec, withIpv6: boolean): number => {
+  const { overhead, ipv6 } = podNetworkTraits(spec);
+  return withIpv6 && "overhead" in ipv6 ? ipv6.overhead : overhead;
+};
+
+/** Returns whether the cloud controller sets routes to pods on the cluster's router. */
+export const routedByCloud = (spec: PodNetworkSpec): boolean =>
+  podNetworkTraits(spec).routesOfCloud === true;

@@ -1,0 +1,70 @@
+import * as pulumi from "@pulumi/pulumi";
+import { getMonitor } from "@pulumi/pulumi/runtime";
+import { z } from "zod";
+import { isIdentity } from "../../openstack/inventory/ownership.js";
+import type { Held } from "../../openstack/checks/preflight-checks.js";
+
+const stateSchema = z.object({
+  outputs: z.record(
+    z.string(),
+    z.looseObject({ type: z.string(), outputs: z.record(z.string(), z.unknown()).default({}) }),
+  ),
+});
+
+/** Resource in the stack's state. */
+export interface Recorded {
+  readonly name: string;
+  readonly type: string;
+  readonly outputs: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the resource name at the end of a URN. */
+export const nameIn = (urn: string): string => urn.split("::").at(-1) ?? "";
+
+/**
+ * State of each run. The key is the connection to the run's engine, because one process may run
+ * several programs.
+ */
+const states = new WeakMap<object, Promise<readonly Recorded[] | undefined>>();
+
+/**
+ * Returns the resources in the stack's state before this run; undefined if the state cannot be
+ * read. Reads the state only once per run, because the engine decrypts the whole state for this.
+ */
+export function ownState(): Promise<readonly Recorded[] | undefined> {
+  const run = getMonitor();
+  if (!run) return Promise.resolve(undefined);
+  const before = states.get(run);
+  if (before) return before;
+  const state = readState();
+  states.set(run, state);
+  // Tries again at the next call if the state could not be read.
+  void state.then((found) => found ?? states.delete(run));
+  return state;
+}
+
+async function readState(): Promise<readonly Recorded[] | undefined> {
+  try {
+    const stackName = [pulumi.getOrganization(), pulumi.getProject(), pulumi.getStack()].join("/");
+    // The engine uses this function to resolve a StackReference. Here, the stack refers to itself.
+    const lookup = "pulumi:pulumi:readStackResourceOutputs";
+    const { outputs } = stateSchema.parse(await pulumi.runtime.invoke(lookup, { stackName }));
+    return Object.entries(outputs).map(([urn, of]) => ({ name: nameIn(urn), ...of }));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the IDs in the stack's state, and the identities of the clusters in the state. */
+export const heldIn = (state: readonly Recorded[]): Pick<Held, "owned" | "identities"> => ({
+  owned: new Set(
+    state.flatMap(({ outputs: { id } }) => (typeof id === "string" && id !== "" ? [id] : [])),
+  ),
+  identities: new Set(
+    state.flatMap(({ name, outputs: { stdout } }) =>
+      name.endsWith("-identity") && typeof stdout === "string" && isIdentity(stdout)
+        ? [stdout]
+        : [],
+    ),
+  ),
+});

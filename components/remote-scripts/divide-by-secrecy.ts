@@ -1,0 +1,38 @@
+import * as pulumi from "@pulumi/pulumi";
+import { isLong, shownOf } from "./script-steps.js";
+
+type Texts = Readonly<Record<string, string>>;
+
+const textsOf = (texts: readonly (readonly [string, string])[]): Texts => Object.fromEntries(texts);
+
+const none: pulumi.Output<Texts> = pulumi.output(textsOf([]));
+
+/** Values of a step, divided by who may read them. */
+export interface Divided {
+  /** Values for its command; a digest in place of a long one. */
+  readonly shown: pulumi.Output<Texts>;
+  /** Values for its standard input; secret if one of them is. */
+  readonly hidden: pulumi.Output<Texts>;
+}
+
+/** Divides values by whether they are secret, which is known only with each value. */
+export function dividedBySecrecy(values: Readonly<Record<string, pulumi.Input<string>>>): Divided {
+  const all = Object.entries(values).map(([name, input]) => {
+    const value = pulumi.output(input);
+    const clear = pulumi.unsecret(value);
+    const shown = clear.apply((text) => textsOf([shownOf(name, text)]));
+    const long = clear.apply((text) => textsOf(isLong(text) ? [[name, text]] : []));
+    const whole = value.apply((text) => textsOf([[name, text]]));
+    const secret = pulumi.output(pulumi.isSecret(value));
+    return {
+      shown: secret.apply((is) => (is ? none : shown)),
+      hidden: secret.apply((is) => (is ? whole : long)),
+    };
+  });
+  const joined = (some: pulumi.Output<Texts>[]): pulumi.Output<Texts> =>
+    pulumi.all(some).apply((each) => textsOf(each.flatMap((texts) => Object.entries(texts))));
+  return {
+    shown: joined(all.map(({ shown }) => shown)),
+    hidden: joined(all.map(({ hidden }) => hidden)),
+  };
+}

@@ -1,0 +1,43 @@
+import * as pulumi from "@pulumi/pulumi";
+import { nameIn, ownState, type Recorded } from "../pulumi/stack-state.js";
+import { scriptType, unfinishedCommand } from "./script-type.js";
+import { serverOfScript } from "./script-steps.js";
+
+interface Script {
+  readonly urn: pulumi.Output<string>;
+  readonly stdout: pulumi.Output<string>;
+}
+
+/**
+ * Returns the standard output of a script, for a preview. If the script would run again, this is
+ * the output in the state, unless the script ran on another server or did not come to its end.
+ */
+export const lastOutput = (script: Script, server: pulumi.Input<string>): pulumi.Output<string> =>
+  pulumi
+    .output(outputBefore(script, server))
+    .apply((before) => pulumi.output(before ?? script.stdout));
+
+/** Returns the output in the state of a script that would run again. */
+const outputBefore = (
+  { urn, stdout }: Script,
+  server: pulumi.Input<string>,
+): pulumi.Output<string | undefined> =>
+  pulumi
+    .all([urn, server])
+    .apply(async ([script, id]) =>
+      (await isKnown(stdout)) ? undefined : outputIn((await ownState()) ?? [], nameIn(script), id),
+    );
+
+async function isKnown(output: pulumi.Output<string>): Promise<boolean> {
+  const { value } = await pulumi.runtime.serializeProperties("known", { value: output });
+  return value !== pulumi.runtime.unknownValue;
+}
+
+/** Returns the output in the state of a script that came to its end on this server. */
+function outputIn(state: readonly Recorded[], script: string, server: string): string | undefined {
+  const { outputs = {} } =
+    state.find(({ name, type }) => name === script && type === scriptType) ?? {};
+  const { update, stdout } = outputs;
+  if (update === unfinishedCommand || serverOfScript(outputs) !== server) return undefined;
+  return typeof stdout === "string" ? stdout : undefined;
+}

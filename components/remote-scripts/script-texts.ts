@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/*
+ * Scripts in the folders next to the modules. Scripts that run once are sent and stored without
+ * comments, which are a third of their compressed size. Programs that are installed on machines
+ * keep their comments, for readers on the machines.
+ */
+
+const comment = /^[ \t]*#/;
+/**
+ * Pattern of the beginning of a here-document, with the word that ends it. `<<<` is no
+ * here-document.
+ */
+const document = /(?<!<)<<(?!<)-?['"]?(\w+)/;
+
+/**
+ * Returns the script without its comment lines. Keeps such lines in here-documents, because there
+ * they are text.
+ */
+export function withoutComments(script: string): string {
+  let end: string | undefined;
+  const isCode = (line: string): boolean => {
+    if (end !== undefined) {
+      if (line.trim() === end) end = undefined;
+      return true;
+    }
+    if (comment.test(line)) return false;
+    [, end] = document.exec(line) ?? [];
+    return true;
+  };
+  return script.split("\n").filter(isCode).join("\n");
+}
+
+const factor = readFileSync(join(__dirname, "scripts/timeout-factor.sh"), "utf8");
+
+/**
+ * Returns a function that reads a program for machines: files of `folder` with their comments,
+ * after timeout-factor.sh, which sets the machine's timeout factor.
+ */
+export const programOf =
+  (folder: string) =>
+  (...paths: readonly string[]): string =>
+    ["#!/bin/bash", factor, ...paths.map((path) => readFileSync(join(folder, path), "utf8"))].join(
+      "\n",
+    );
+
+/**
+ * Returns a function that reads a script that runs once. The function's argument is the path in
+ * `folder`.
+ */
+export const scriptsBeside =
+  (folder: string) =>
+  (path: string): string =>
+    withoutComments(readFileSync(join(folder, path), "utf8"));

@@ -1,0 +1,80 @@
+# shellcheck shell=bash disable=SC2154
+# Functions that install packages. Library of all scripts that install packages, after common.sh and
+# download-errors.sh. Reads no values.
+
+# apt_run SECONDS ARGUMENT...: runs apt-get for at most SECONDS times `factor`, including up to 300
+# s of waiting for the package lock. Its output is in English, because the functions below parse it.
+apt_run() {
+  LC_ALL=C DEBIAN_FRONTEND=noninteractive timeout "$(($1 * factor))" \
+    apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "${@:2}"
+}
+
+# apt_update [OPTION...]: updates the package lists. Repeats the update for a while if the lists are
+# locked, because apt's option for locks does not apply to the lists.
+apt_update() {
+  local end=$((SECONDS + 120 * factor)) forgot=no
+  until apt_run 600 "$@" update; do
+    if [[ $forgot == no ]] && lists_unreadable; then
+      # apt never replaces a list that is incomplete because the machine lost power.
+      rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin
+      forgot=yes
+      continue
+    fi
+    if [[ ! $(because apt) =~ "Could not get lock"|"Unable to lock directory" ]] || ((SECONDS >= end)); then return 1; fi
+    sleep 1
+  done
+}
+
+lists_unreadable() { this_run | tail -n 5 | grep -Eq '^E: The package (lists or status file could not be parsed or opened|cache file is corrupted)'; }
+
+# apt_fault [SETTING]: prints ": ", the error of apt and a remedy, or nothing. SETTING is the option
+# that names the package source.
+apt_fault() {
+  local said
+  said=$(because apt)
+  printf '%s' "$said$(remedy "$said" "${1:+write another address in $1}")"
+}
+
+# Updates only the list of the repository for Kubernetes. The distribution's repositories may be
+# unreachable, and are not necessary if their packages are installed. Without Error-Mode=any, apt
+# succeeds even if no repository answered.
+apt_update_own() {
+  apt_update -o Dir::Etc::sourcelist=sources.list.d/stackadm.list -o Dir::Etc::sourceparts=- \
+    -o APT::Get::List-Cleanup=0 -o APT::Update::Error-Mode=any
+}
+
+# Packages in `pinned` may be held at another version, by an earlier run with other settings or by
+# the image.
+readonly apt_choices=(-o Dpkg::Options::=--force-confold --no-install-recommends --allow-change-held-packages --allow-downgrades)
+
+apt_install() { or_listed_anew apt_try "$@"; }
+
+# apt_fetch NAME...: downloads the packages and their dependencies, and changes nothing else.
+apt_fetch() { or_listed_anew apt_download "$@"; }
+
+or_listed_anew() {
+  "$@" || {
+    apt_update || :
+    "$@"
+  }
+}
+
+# apt_try NAME...: downloads and installs packages. A download may be interrupted at any time, but
+# not dpkg, so the installation has a separate, long time limit.
+apt_try() {
+  # After an interrupted installation, apt refuses to install anything until dpkg has finished that
+  # installation.
+  DEBIAN_FRONTEND=noninteractive timeout "$((1800 * factor))" dpkg --force-confold --configure -a || :
+  apt_download "$@" && apt_run 1800 "${apt_choices[@]}" install "$@"
+}
+
+apt_download() { apt_run 900 "${apt_choices[@]}" install --download-only "$@"; }
+
+# apt_hold NAME...: holds the installed packages, so that no upgrade of the machine changes them.
+# Skips names that are not installed as a package.
+apt_hold() {
+  local free
+  mapfile -t free < <(dpkg-query -W -f '${db:Status-Want} ${db:Status-Status} ${Package}\n' "$@" |
+    awk '$1 != "hold" && $2 == "installed" { print $3 }')
+  ((${#free[@]} == 0)) || apt-mark hold "${free[@]}"
+}

@@ -1,0 +1,28 @@
+import type { z } from "zod";
+import { overlaps } from "../../base/ip-addresses.js";
+
+interface Ranges {
+  readonly nodes: string;
+  readonly pods: string;
+  readonly services: string;
+}
+
+const apart = [
+  ["pods", "nodes"],
+  ["services", "nodes"],
+  ["services", "pods"],
+] as const;
+
+/**
+ * Reports overlapping ranges of nodes, pods and Services, all of one IP family. `place` is the path
+ * of the three ranges in the arguments, such as `network.ipv6`.
+ */
+export const overlapping = (place: string, ranges: Ranges): z.core.$ZodRawIssue[] =>
+  apart
+    .filter(([one, other]) => overlaps(ranges[one], ranges[other]))
+    .map(([one, other]) => ({
+      code: "custom",
+      path: [...place.split("."), one],
+      input: ranges[one],
+      message: `${ranges[one]} overlaps ${place}.${other} (${ranges[other]}); choose another range`,
+    }));

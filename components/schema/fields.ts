@@ -1,0 +1,272 @@
+import { Address4, Address6 } from "ip-address";
+import { z } from "zod";
+import type { Late } from "../kubernetes-objects/kubernetes-types.js";
+
+/**
+ * Effect of a changed argument on an existing cluster. Every leaf of the schema states one effect:
+ * - `in place`: the next `up` applies the change, nothing restarts
+ * - `restarts kubelet`: the next `up` applies the change on every machine
+ * - `restarts control plane`: the next `up` applies the change on one control plane after another
+ * - `replaces nodes`: the change applies when the `generation` of the machines is raised, which
+ *   replaces the machines
+ * - `refused`: the argument must not change; preview and `up` report this before anything changes
+ *   (config/immutable-fields.ts)
+ */
+export const changes = [
+  "in place",
+  "restarts kubelet",
+  "restarts control plane",
+  "replaces nodes",
+  "refused",
+] as const;
+export type Change = (typeof changes)[number];
+
+/** Documentation of one argument. */
+export interface Documentation {
+  readonly description: string;
+  readonly change: Change;
+  /** Text that the documentation shows as the default, for a default that is computed. */
+  readonly otherwise?: string;
+}
+
+/** Returns the documentation in the form that the JSON schema has. */
+export const doc = (
+  change: Change,
+  description: string,
+  otherwise?: string,
+): { description: string; change: Change; otherwise?: string } => ({
+  description,
+  change,
+  ...(otherwise !== undefined && { otherwise }),
+});
+
+/** Returns the value for an error message, shortened to 60 characters. */
+export const shown = (value: unknown): string => {
+  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+};
+
+/**
+ * Returns the schema of a string that fulfils `test`. The error message is the value, `wrong` and
+ * the text of `more`, or `missing` if there is no value.
+ */
+export const text = (
+  test: (value: string) => boolean,
+  wrong: string,
+  missing = wrong,
+  more: (value: string) => string = () => "",
+): z.ZodType<string, string> =>
+  z
+    .string({
+      error: ({ input }) =>
+        input === undefined ? `is missing; ${missing}` : `${shown(input)} ${wrong}`,
+    })
+    .refine(test, { error: ({ input }) => `${shown(input)} ${wrong}${more(String(input))}` });
+
+export const present = (what: string): z.ZodType<string, string> =>
+  text(
+    (value) => value.trim() !== "",
+    `does not name ${what}; write its name`,
+    `write the name of ${what}`,
+  );
+
+/**
+ * Returns the schema of a secret: a text, an output, or an encrypted value in a stack's settings.
+ */
+export const secret = (
+  missing: string,
+  isText: (value: string) => boolean = (value) => value !== "",
+): z.ZodCustom<Late, Late> =>
+  z.custom<Late>(
+    (value) =>
+      (typeof value === "string" && isText(value)) || (typeof value === "object" && value !== null),
+    { error: missing },
+  );
+
+/** Schema of one or several certificates in PEM. */
+export const pem: z.ZodType<string, string> = text(
+  (value) => /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.test(value),
+  "is not a certificate; write its text in PEM",
+);
+
+/**
+ * Returns the schema of an RFC 1123 label, so short that `<cluster>-<pool>-<number>` has at most 63
+ * characters.
+ */
+export const label = (what: string): z.ZodType<string, string> =>
+  text(
+    (value) => /^[a-z]([a-z0-9-]{0,26}[a-z0-9])?$/.test(value),
+    `is not ${what}; use at most 28 lower-case letters, digits and dashes, starting with a letter`,
+  );
+
+const isRange4 = (value: string): boolean =>
+  value.includes("/") &&
+  Address4.isValid(value) &&
+  new Address4(value).startAddress().address === value.split("/")[0];
+
+const isRange6 = (value: string): boolean =>
+  value.includes("/") &&
+  Address6.isValid(value) &&
+  new Address6(value).startAddress().correctForm() ===
+    new Address6(value.split("/")[0] ?? "").correctForm();
+
+/** Returns the schema of an IPv4 range whose host bits are zero. */
+export const range4 = (example: string): z.ZodType<string, string> =>
+  text(isRange4, `is not an IPv4 range with its first address; write one like ${example}`);
+
+/** Returns the schema of a cluster's IPv4 range. The error for an IPv6 range names network.ipv6. */
+export const range4Of = (example: string): z.ZodType<string, string> => {
+  const wrong = `is not an IPv4 range with its first address; write one like ${example}`;
+  return text(isRange4, wrong, wrong, (value) =>
+    Address6.isValid(value) && !Address4.isValid(value)
+      ? "; IPv6 comes besides, by network.ipv6, and never alone"
+      : "",
+  );
+};
+
+/**
+ * Returns the schema of an IPv6 range with zero host bits, as Neutron writes it, and a prefix
+ * length from `least` to `most`.
+ */
+export const range6 = (
+  example: string,
+  [least, most]: readonly [number, number],
+): z.ZodType<string, string> => {
+  const lengths = least === most ? String(least) : `${String(least)} to /${String(most)}`;
+  return text(
+    (value) => {
+      if (!isRange6(value)) return false;
+      const { subnetMask } = new Address6(value);
+      const shortest = new Address6(value).startAddress().correctForm();
+      return (
+        value === `${shortest}/${String(subnetMask)}` && least <= subnetMask && subnetMask <= most
+      );
+    },
+    `is not an IPv6 range of /${lengths} with its first address, in its shortest form; write one like ${example}`,
+    `write a range like ${example}`,
+  );
+};
+
+/** Returns the schema of an IPv4 or IPv6 range whose host bits are zero. */
+export const range = (example: string): z.ZodType<string, string> =>
+  text(
+    (value) => isRange4(value) || isRange6(value),
+    `is not an address range with its first address; write one like ${example}`,
+  );
+
+export const address = text(
+  (value) => !value.includes("/") && (Address4.isValid(value) || Address6.isValid(value)),
+  "is not an IP address; write one like 10.0.0.53",
+);
+
+/** Schema of a machine's IPv4 address. */
+export const address4 = text(
+  (value) => !value.includes("/") && Address4.isValid(value),
+  "is not an IPv4 address; write one like 10.0.0.100",
+);
+
+/** Returns the schema of a whole number of at least `least` and, if given, at most `most`. */
+export const whole = (least: number, what: string, most?: number): z.ZodType<number, number> => {
+  const bounds =
+    most === undefined
+      ? `of at least ${String(least)}`
+      : `from ${String(least)} to ${String(most)}`;
+  const error = ({ input }: { input?: unknown }): string =>
+    input === undefined
+      ? `is missing; write ${what}`
+      : `${shown(input)} is not ${what}; write a whole number ${bounds}`;
+  const number = z.number({ error }).int({ error }).min(least, { error });
+  return most === undefined ? number : number.max(most, { error });
+};
+
+export const truth = (): z.ZodType<boolean, boolean> =>
+  z.boolean({
+    error: ({ input }) => `${shown(input)} is neither true nor false; write one of them`,
+  });
+
+/** Returns the schema of a text that is one of `words`. */
+export const oneOf = <Word extends string>(
+  words: readonly [Word, ...Word[]],
+): z.ZodType<Word, Word> =>
+  z.enum(words, {
+    error: ({ input }) => `${shown(input)} is not known here; write ${words.join(" or ")}`,
+  });
+
+/**
+ * Returns the schema of an object that reports unknown keys, such as mistyped ones, instead of
+ * ignoring them. `refused` has the error messages for keys that users must not write.
+ */
+export const record = <Shape extends z.core.$ZodLooseShape>(
+  shape: Shape,
+  refused: Readonly<Record<string, string>> = {},
+): z.ZodObject<Shape, z.core.$strict> =>
+  z.strictObject(shape, {
+    error: ({ code, input, ...issue }) => {
+      if (code === "unrecognized_keys") {
+        const { keys } = issue as unknown as { keys: readonly string[] };
+        const mistyped = keys.filter((key) => refused[key] === undefined);
+        const known = `does not know ${shown(mistyped)}; it has ${Object.keys(shape).join(", ")}`;
+        return [
+          ...keys.flatMap((key) => (refused[key] === undefined ? [] : [`${key} ${refused[key]}`])),
+          ...(mistyped.length > 0 ? [known] : []),
+        ].join("; ");
+      }
+      return input === undefined
+        ? `is missing; write ${Object.keys(shape).join(", ")}`
+        : `${shown(input)} is not an object; write ${Object.keys(shape).join(", ")}`;
+    },
+  });
+
+/** Returns the schema of a list with at least `least` entries. */
+export const list = <Item extends z.ZodType>(
+  item: Item,
+  least: number,
+  what: string,
+): z.ZodArray<Item> => {
+  const error = ({ input }: { input?: unknown }): string =>
+    input === undefined
+      ? `is missing; write ${what}`
+      : `${shown(input)} is not ${what}; write a list in brackets`;
+  return z.array(item, { error }).min(least, { error: () => `is empty; write ${what}` });
+};
+
+/** Returns the schema of existing security groups of Neutron, by name or ID. */
+export const securityGroups = (of: string): z.ZodDefault<z.ZodArray<z.ZodType<string, string>>> =>
+  list(present("a security group"), 0, "a list of security groups")
+    .default([])
+    .meta(
+      doc(
+        "in place",
+        `Further security groups of ${of}, by name or ID. They exist already, their rules apply in addition to the program's own, and they are neither changed nor deleted.`,
+      ),
+    );
+
+/** Returns the schema of settings that another program defines: an object with any JSON values. */
+export const settings = (of: string): z.ZodRecord<z.ZodString, z.ZodJSONSchema> =>
+  z.record(z.string(), z.json(), {
+    error: ({ input }) => `${shown(input)} is not an object; write fields of ${of}`,
+  });
+
+/**
+ * Returns a schema that also accepts the name of a kind as text: `flannel` means
+ * `{ kind: flannel }`.
+ */
+export const kindOrWord = <Union extends z.ZodDiscriminatedUnion>(
+  union: Union,
+): z.ZodType<
+  z.output<Union>,
+  z.input<Union> | (z.input<Union> extends { kind: infer Kind } ? Kind : never)
+> =>
+  z.preprocess(
+    (written) => (typeof written === "string" ? { kind: written } : written),
+    union,
+  ) as never;
+
+/** Returns the error message for a value whose `kind` the union does not have. */
+export const noKind =
+  (what: string, kinds: readonly string[]) =>
+  ({ input }: { input?: unknown }): string => {
+    const written = typeof input === "object" && input !== null && "kind" in input;
+    const found = written ? `${shown(input.kind)} is not a` : `${shown(input)} names no`;
+    return `${found} kind of ${what}; write \`kind:\` and one of ${kinds.join(", ")}`;
+  };

@@ -1,0 +1,210 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isMap, isScalar, parseDocument, visit, type Scalar } from "yaml";
+import { z } from "zod";
+import { CloudError } from "../http/cloud-error.js";
+
+const scalar = z.union([z.string(), z.number()]).transform(String);
+const plainEntry = z.looseObject({
+  auth: z.record(z.string(), scalar.nullable()).optional(),
+  auth_type: z.string().optional(),
+  region_name: scalar.optional(),
+  interface: z.string().optional(),
+  endpoint_type: z.string().optional(),
+  verify: z.boolean().optional(),
+  insecure: z.boolean().optional(),
+  cacert: z.string().optional(),
+  cert: z.string().optional(),
+  key: z.string().optional(),
+});
+const regionSchema = z.union([
+  scalar.transform((name) => ({ name, values: undefined })),
+  z.object({ name: scalar, values: plainEntry.optional() }),
+]);
+const entrySchema = plainEntry.extend({
+  profile: z.string().optional(),
+  /** Former name of `profile` in openstacksdk. */
+  cloud: z.string().optional(),
+  regions: z.array(regionSchema).optional(),
+});
+
+/** Entry of a cloud in clouds.yaml. */
+export type Entry = z.infer<typeof entrySchema>;
+type Entries = Readonly<Record<string, Entry>>;
+
+/**
+ * Returns the values of `over`, key by key, and the values of `plain` for all other keys. Merges
+ * `auth` in the same way.
+ */
+export function laidOver(plain: Entry, over: Entry | undefined): Entry {
+  const written = Object.entries(over ?? {}).filter(([, value]) => value !== undefined);
+  return { ...plain, ...Object.fromEntries(written), auth: { ...plain.auth, ...over?.auth } };
+}
+
+/**
+ * Keys whose unquoted digits are strings: as numbers, leading zeros and digits of long numbers
+ * would be lost.
+ */
+const texts = new Set(["auth", "region_name"]);
+
+/** Returns the content of a YAML file. Digits under the keys `texts` become strings. */
+function asWritten(text: string): unknown {
+  const document = parseDocument(text);
+  const [wrong] = document.errors;
+  if (wrong) throw wrong;
+  const asText = (node: Scalar): void => {
+    if (typeof node.value === "number") node.value = node.source;
+  };
+  visit(document, {
+    Pair: (_, { key, value }) => {
+      if (!isScalar(key) || !texts.has(String(key.value))) return;
+      const values = isMap(value) ? value.items.map((pair) => pair.value) : [value];
+      for (const node of values) if (isScalar(node)) asText(node);
+    },
+  });
+  return document.toJS();
+}
+
+function contentOf(path: string): unknown {
+  try {
+    return asWritten(readFileSync(path, "utf8")) ?? {};
+  } catch (error) {
+    // Further lines of the message quote the file, which contains secrets.
+    const [first = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+    throw new CloudError("configuration", `${path} cannot be read: ${first.replace(/:$/, "")}.`);
+  }
+}
+
+function entriesIn(path: string, key: "clouds" | "public-clouds"): Entries {
+  const schema = z.looseObject({ [key]: z.record(z.string(), entrySchema).optional() });
+  const found = schema.safeParse(contentOf(path));
+  if (found.success) return found.data[key] ?? {};
+  throw new CloudError(
+    "configuration",
+    `${path} is not a clouds.yaml: ${found.error.issues.map(sentenceOf).join("; ")}.`,
+    `Write it like \`${key}: {name: {auth: {auth_url: ..., username: ...}, region_name: ...}}\`.`,
+  );
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  object: "a map",
+  record: "a map",
+  array: "a list",
+  string: "text",
+  number: "a number",
+  boolean: "true or false",
+  null: "nothing",
+};
+
+/**
+ * Returns what is wrong at one place of the file. Leaves out the value, which may be a password.
+ */
+function sentenceOf({ path, message }: z.core.$ZodIssue): string {
+  const [, expected = "", received = ""] = /expected (\w+), received (\w+)/.exec(message) ?? [];
+  const wrong =
+    expected === ""
+      ? `is ${path.at(-2) === "regions" ? "not the name of a region" : "neither text nor a number"}`
+      : `is ${kinds[received] ?? received} and must be ${kinds[expected] ?? expected}`;
+  return path.length === 0 ? `the whole ${wrong}` : `${path.map(String).join(".")} ${wrong}`;
+}
+
+const firstOf = (paths: readonly string[]): string | undefined =>
+  paths.find((path) => existsSync(path));
+
+/**
+ * Returns the values of the profile that the entry names, from the first clouds-public.yaml. Does
+ * not know openstacksdk's built-in vendor profiles.
+ */
+function profileOf(entry: Entry, folders: readonly string[], where: string): Entry {
+  const name = entry.profile ?? entry.cloud;
+  if (name === undefined || name === "") return {};
+  const path = firstOf(folders.map((folder) => join(folder, "clouds-public.yaml")));
+  const profiles = path === undefined ? {} : entriesIn(path, "public-clouds");
+  const found = profiles[name];
+  if (found) return found;
+  const holds =
+    path === undefined
+      ? `there is no clouds-public.yaml in ${folders.join(", ")}`
+      : `${path} holds ${Object.keys(profiles).join(", ") || "none"}`;
+  throw new CloudError(
+    "configuration",
+    `${where}: there is no profile '${name}': ${holds}.`,
+    "Write the profile there under `public-clouds`, or its values into the entry instead of `profile`.",
+  );
+}
+
+/**
+ * Returns the entry with the values of one region: the region in OS_REGION_NAME, else in
+ * `region_name`, else the first region of the list.
+ */
+function inRegion(entry: Entry, wanted: string | undefined, where: string): Entry {
+  const regions = entry.regions ?? [];
+  const name = wanted ?? entry.region_name ?? regions[0]?.name;
+  const region = regions.find((one) => one.name === name);
+  if (regions.length > 0 && !region)
+    throw new CloudError(
+      "configuration",
+      `${where}: '${name}' is not one of its regions; write one of ${regions.map((one) => one.name).join(", ")}.`,
+      wanted === undefined ? "Correct `region_name`." : "Set the region with OS_REGION_NAME.",
+    );
+  return { ...laidOver(entry, region?.values), region_name: name };
+}
+
+export interface Search {
+  /** Paths of clouds.yaml. Only the first existing file is read. */
+  readonly candidates: readonly string[];
+  /** Folders searched for secure.yaml and clouds-public.yaml. */
+  readonly folders: readonly string[];
+  /** Folders, among `folders`, that OpenStack's provider searches for secure.yaml. */
+  readonly standard: readonly string[];
+  /** Name of the region. @default the region in the entry */
+  readonly region?: string;
+}
+
+export interface FoundEntry {
+  readonly entry: Entry;
+  /** Place of the entry, for messages. */
+  readonly where: string;
+  /** Path of the clouds.yaml that contains the entry. */
+  readonly path: string;
+  /**
+   * Entry as OpenStack's provider reads it. The provider looks for secure.yaml in the standard
+   * folders only, not next to clouds.yaml.
+   */
+  readonly seen: Entry;
+}
+
+/**
+ * Returns the entry of a cloud, and where the entry is. Values from later sources win: profile,
+ * entry, secure.yaml, region.
+ */
+export function findEntry(
+  name: string,
+  { candidates, folders, standard, region }: Search,
+): FoundEntry {
+  const path = firstOf(candidates);
+  if (path === undefined)
+    throw new CloudError(
+      "configuration",
+      `Cannot find cloud '${name}': there is no clouds.yaml in ${candidates.map((c) => dirname(c)).join(", ")}.`,
+      "Put a clouds.yaml there, or name the file with OS_CLIENT_CONFIG_FILE.",
+    );
+  const clouds = entriesIn(path, "clouds");
+  const open = clouds[name];
+  if (!open)
+    throw new CloudError(
+      "configuration",
+      `There is no cloud '${name}' in ${path}.`,
+      `It holds: ${Object.keys(clouds).join(", ") || "none"}. Set OS_CLOUD to one of them.`,
+    );
+  const where = `${name} in ${path}`;
+  const secure = firstOf([dirname(path), ...folders].map((folder) => join(folder, "secure.yaml")));
+  const own = laidOver(open, secure === undefined ? undefined : entriesIn(secure, "clouds")[name]);
+  const profile = profileOf(own, folders, where);
+  const entry = inRegion(laidOver(profile, own), region, where);
+  const theirs = firstOf(standard.map((folder) => join(folder, "secure.yaml")));
+  const over = theirs === undefined ? undefined : entriesIn(theirs, "clouds")[name];
+  const seen = laidOver(laidOver(profile, open), over);
+  // OS_REGION_NAME passes the region to the provider.
+  return { entry, where, path, seen: inRegion(seen, entry.region_name, where) };
+}

@@ -1,0 +1,297 @@
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { Failure } from "../../base/failures/failure.js";
+import { withoutPassword } from "../../base/url-passwords.js";
+import { CloudError } from "../http/cloud-error.js";
+import { findEntry, laidOver, type Entry } from "./clouds-entry.js";
+import { credentialOf, variables, type Auth, type Credential } from "./credential.js";
+
+/** Settings for the connection to a cloud, from clouds.yaml or the OS_* variables. */
+export interface CloudSettings {
+  /** Name of the cloud in messages: the name in clouds.yaml, or "OS_AUTH_URL". */
+  readonly name: string;
+  readonly authUrl: string;
+  readonly region?: string;
+  /** Interface of the catalog's endpoints: `public`, `internal` or `admin`. Default: public. */
+  readonly interface: string;
+  /** Whether the cloud's TLS certificate is verified. */
+  readonly verify: boolean;
+  /** Certificate of the cloud's private CA, in PEM. */
+  readonly ca?: string;
+  /** Client certificate and its key, in PEM: both or none. */
+  readonly cert?: string;
+  readonly key?: string;
+  readonly credential: Credential;
+  /** Path of the clouds.yaml. Undefined if the settings come from OS_* variables. */
+  readonly file?: string;
+  /**
+   * Environment variables for OpenStack's provider, for settings that this program reads from
+   * clouds.yaml and the provider does not. Some values are secret.
+   */
+  readonly unseen: Readonly<Record<string, string>>;
+}
+
+/** Returns the folders in which openstacksdk and OpenStack's provider look for files, in order. */
+const cloudsFolders = (cwd = process.cwd(), home = homedir()): string[] => [
+  cwd,
+  join(home, ".config", "openstack"),
+  "/etc/openstack",
+];
+
+/**
+ * Returns the possible paths of clouds.yaml in openstacksdk's order. Only the first existing file
+ * is read.
+ */
+export function cloudsFileCandidates(
+  env: NodeJS.ProcessEnv,
+  cwd = process.cwd(),
+  home = homedir(),
+): string[] {
+  const named = env["OS_CLIENT_CONFIG_FILE"];
+  return [
+    ...(named === undefined || named === "" ? [] : [named]),
+    ...cloudsFolders(cwd, home).map((folder) => join(folder, "clouds.yaml")),
+  ];
+}
+
+/** Returns a variable's value; undefined if it is empty. */
+const valueOf = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
+  env[name] === "" ? undefined : env[name];
+
+/**
+ * Returns the values of variables that override a cloud's entry in clouds.yaml. The `openstack`
+ * command and OpenStack's provider follow the same rule.
+ */
+function above(env: NodeJS.ProcessEnv): Entry {
+  const insecure = valueOf(env, "OS_INSECURE");
+  const any = /^(1|t|true)$/i.test(insecure ?? "");
+  return {
+    interface: valueOf(env, "OS_INTERFACE") ?? valueOf(env, "OS_ENDPOINT_TYPE"),
+    ...(insecure !== undefined && { verify: !any, insecure: false }),
+    cacert: valueOf(env, "OS_CACERT"),
+    cert: valueOf(env, "OS_CERT"),
+    key: valueOf(env, "OS_KEY"),
+  };
+}
+
+export interface FileOptions {
+  /** Variables that override the file. @default none */
+  readonly env?: NodeJS.ProcessEnv;
+  /**
+   * Folders searched for secure.yaml and clouds-public.yaml. @default the folders of `candidates`
+   */
+  readonly folders?: readonly string[];
+  /** Folders that OpenStack's provider searches. @default the standard folders among `folders` */
+  readonly standard?: readonly string[];
+}
+
+/**
+ * Returns the settings of a cloud in clouds.yaml, merged with the cloud's profile, region and
+ * secure.yaml.
+ */
+export function settingsFromFile(
+  name: string,
+  candidates: readonly string[],
+  {
+    env = {},
+    folders = candidates.map((path) => dirname(path)),
+    standard = cloudsFolders("").filter((folder) => folders.includes(folder)),
+  }: FileOptions = {},
+): CloudSettings {
+  const region = valueOf(env, "OS_REGION_NAME");
+  const found = findEntry(name, { candidates, folders, standard, region });
+  const { entry, where, path, seen } = found;
+  const read = { entry: laidOver(entry, above(env)), file: entry, seen, where, env };
+  return { ...settingsFromEntry(name, read), file: resolve(path) };
+}
+
+const pemFiles = {
+  cacert: { variable: "OS_CACERT", what: "cloud's certificate" },
+  cert: { variable: "OS_CERT", what: "client certificate" },
+  key: { variable: "OS_KEY", what: "client certificate's key" },
+} as const;
+type PemKey = keyof typeof pemFiles;
+
+/**
+ * Returns the path with the home directory for `~`, and with the values of variables for `$NAME`
+ * and `${NAME}`.
+ */
+function pathOf(kind: PemKey, written: string, env: NodeJS.ProcessEnv): string {
+  return written
+    .replace(/\$(?:(\w+)|\{(\w+)\})/g, (whole, plain?: string, braced?: string) => {
+      const value = env[plain ?? braced ?? ""];
+      if (value !== undefined) return value;
+      throw new Failure(
+        "INVALID_CONFIG",
+        `The path of the ${pemFiles[kind].what} (${kind}: ${written}) needs the variable ${whole}, which is not set.`,
+        "Set it, or write the path without it.",
+      );
+    })
+    .replace(/^~(?=\/|$)/, env["HOME"] ?? homedir());
+}
+
+function pemIn(kind: PemKey, written: string | undefined, env: NodeJS.ProcessEnv) {
+  if (written === undefined || written === "") return undefined;
+  try {
+    return readFileSync(pathOf(kind, written, env), "utf8");
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Failure(
+      "INVALID_CONFIG",
+      `The ${pemFiles[kind].what} (${kind}) cannot be read: ${reason}`,
+      `Name a readable file in PEM, or leave ${kind} out.`,
+    );
+  }
+}
+
+const interfaces = ["public", "internal", "admin"];
+
+function interfaceOf({ interface: named, endpoint_type: old }: Entry, where: string): string {
+  const found = (named ?? old ?? "public").replace(/URL$/, "");
+  if (interfaces.includes(found)) return found;
+  throw new CloudError(
+    "configuration",
+    `${where}: '${found}' is not an interface; write one of ${interfaces.join(", ")}.`,
+  );
+}
+
+function authUrlIn(auth: Auth, where: string): string {
+  const written = auth["auth_url"] ?? "";
+  const refuse = (why: string): never => {
+    throw new CloudError(
+      "configuration",
+      `${where}: auth_url '${withoutPassword(written)}' ${why}; write one like https://cloud.example.org:5000/v3.`,
+    );
+  };
+  const url = URL.canParse(written) ? new URL(written) : undefined;
+  if (!url || !["http:", "https:"].includes(url.protocol) || url.hostname === "")
+    return refuse("is not the address of an identity service");
+  if (/\/v2(\.\d+)?\/?$/.test(url.pathname))
+    return refuse("is the address of version 2 of the Identity API, but version 3 is needed");
+  return written;
+}
+
+interface Read {
+  /** Entry with the values of the variables. */
+  readonly entry: Entry;
+  /** Entry from the files, without the values of the variables. */
+  readonly file: Entry;
+  /** Entry as OpenStack's provider reads it from the files. */
+  readonly seen: Entry;
+  readonly where: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Returns whether the provider, which runs in another directory, finds the same file under the
+ * path.
+ */
+const isPlain = (path: string): boolean =>
+  !path.includes("$") && (isAbsolute(path) || path.startsWith("~"));
+
+/**
+ * Throws the error for a key of `auth` whose value in the provider's secure.yaml differs. The
+ * provider would sign in elsewhere or as another user, and no variable overrides the file's value.
+ */
+function refuseOther(key: string, where: string): never {
+  throw new CloudError(
+    "configuration",
+    `${where}: OpenStack's provider would use another ${key}: it reads secure.yaml in ${cloudsFolders("").slice(1).join(" and ")} only.`,
+    `Write ${key} in one place: there, or in clouds.yaml.`,
+  );
+}
+
+/**
+ * Returns variables for settings that OpenStack's provider does not read from clouds.yaml:
+ * `interface`, `insecure`, a region from a list, variables in paths, relative paths, and a
+ * secure.yaml next to the file that OS_CLIENT_CONFIG_FILE names. For the provider, a value in the
+ * entry has priority over a variable.
+ */
+function unseenIn(
+  { entry, file, seen: theirs, where, env }: Read,
+  wanted: string,
+): Record<string, string> {
+  const seen = (valueOf(env, "OS_ENDPOINT_TYPE") ?? "public").replace(/URL$/, "");
+  const region =
+    file.regions === undefined || valueOf(env, "OS_REGION_NAME") !== undefined
+      ? undefined
+      : file.region_name;
+  const paths = Object.entries(pemFiles).flatMap(([kind, { variable }]) => {
+    const written = entry[kind as PemKey];
+    return written === undefined || written === "" || isPlain(written)
+      ? []
+      : [[variable, resolve(pathOf(kind as PemKey, written, env))] as const];
+  });
+  const auth = Object.entries(file.auth ?? {}).flatMap(([key, value]) => {
+    const other = theirs.auth?.[key] ?? undefined;
+    if (value === null || other === value) return [];
+    if (other !== undefined) refuseOther(key, where);
+    return [[`OS_${key.toUpperCase()}`, value] as const];
+  });
+  return {
+    ...(seen !== wanted && { OS_ENDPOINT_TYPE: wanted }),
+    ...(region !== undefined && { OS_REGION_NAME: region }),
+    ...(entry.insecure === true && { OS_INSECURE: "true" }),
+    ...Object.fromEntries([...paths, ...auth]),
+  };
+}
+
+function settingsFromEntry(name: string, read: Read): CloudSettings {
+  const { entry, where, env } = read;
+  const auth = Object.fromEntries(
+    Object.entries(entry.auth ?? {}).map(([key, value]) => [key, value ?? undefined]),
+  );
+  if (((entry.cert ?? "") === "") !== ((entry.key ?? "") === ""))
+    throw new CloudError(
+      "configuration",
+      `${where}: cert or key is missing; name both, even if they are the same file.`,
+    );
+  const chosen = interfaceOf(entry, where);
+  const credential = credentialOf(auth, entry.auth_type, where);
+  return {
+    name,
+    authUrl: authUrlIn(auth, where),
+    region: entry.region_name,
+    interface: chosen,
+    verify: (entry.verify ?? true) && entry.insecure !== true,
+    ca: pemIn("cacert", entry.cacert, env),
+    cert: pemIn("cert", entry.cert, env),
+    key: pemIn("key", entry.key, env),
+    credential,
+    unseen: unseenIn(read, chosen),
+  };
+}
+
+/** Returns the settings in the OS_* variables of an openrc file. */
+export function settingsFromEnvironment(env: NodeJS.ProcessEnv): CloudSettings {
+  const auth = Object.fromEntries(
+    Object.entries(env)
+      .filter(([key, value]) => key.startsWith("OS_") && value !== undefined && value !== "")
+      .map(([key, value]) => [key.slice(3).toLowerCase(), value ?? null]),
+  );
+  const entry = {
+    auth,
+    auth_type: valueOf(env, "OS_AUTH_TYPE"),
+    region_name: valueOf(env, "OS_REGION_NAME"),
+    ...above(env),
+  };
+  return settingsFromEntry("OS_AUTH_URL", { entry, file: {}, seen: {}, where: variables, env });
+}
+
+/**
+ * Returns the settings of the cloud named `cloud`, else of the cloud in OS_CLOUD, both from
+ * clouds.yaml, else the settings in OS_AUTH_URL and the other OS_* variables.
+ */
+export function findCloud(cloud: string | undefined, env: NodeJS.ProcessEnv): CloudSettings {
+  const name = cloud ?? env["OS_CLOUD"];
+  if (name !== undefined && name !== "")
+    return settingsFromFile(name, cloudsFileCandidates(env), { env, folders: cloudsFolders() });
+  if (env["OS_AUTH_URL"] !== undefined) return settingsFromEnvironment(env);
+  throw new CloudError(
+    "configuration",
+    "No cloud is configured: neither OS_CLOUD nor OS_AUTH_URL is set.",
+    "Set OS_CLOUD to a name in clouds.yaml, source an openrc file, or start the lab: npx stackadm lab up.",
+  );
+}

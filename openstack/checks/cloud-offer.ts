@@ -1,0 +1,263 @@
+import { z } from "zod";
+import type { CloudClient } from "../client/cloud-client.js";
+import { isHidden } from "../http/cloud-error.js";
+import { known, problem, warning, type Finding } from "./finding.js";
+import { listAll } from "../client/paginate.js";
+import type { ClusterNeeds } from "./cluster-requirements.js";
+import { configDriveWarnings, dhcpWarnings, pullWarnings } from "./first-boot-warnings.js";
+import { checkLoadBalancers } from "./octavia-check.js";
+import { isUuid, meantBy } from "../client/name-or-id.js";
+import { checkZones } from "./zones.js";
+
+const flavorSchema = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  vcpus: z.number(),
+  ram: z.number(),
+  disk: z.number(),
+});
+export type Flavor = z.infer<typeof flavorSchema>;
+const imageSchema = z.looseObject({
+  id: z.string(),
+  name: z.string().nullable(),
+  status: z.string(),
+  hw_machine_type: z.string().optional(),
+  hw_cdrom_bus: z.string().optional(),
+});
+export type Image = z.infer<typeof imageSchema>;
+const namedSchema = z.looseObject({ id: z.string(), name: z.string() });
+
+/**
+ * Flavors, images and external networks of the cloud. External networks are listed only if the
+ * specification names one.
+ */
+export interface Offer {
+  readonly flavors: readonly Flavor[];
+  readonly images: readonly Image[];
+  readonly externalNetworks: readonly z.infer<typeof namedSchema>[];
+}
+
+export async function listOffer(
+  client: CloudClient,
+  { externalNetworks: wanted }: Pick<ClusterNeeds, "externalNetworks">,
+): Promise<Offer> {
+  const [flavors, images, externalNetworks] = await Promise.all([
+    listAll(client, "compute", "/flavors/detail", { key: "flavors", schema: flavorSchema }),
+    listAll(client, "image", "/images?limit=500", { key: "images", schema: imageSchema }),
+    Object.keys(wanted).length === 0
+      ? []
+      : listAll(client, "network", "/networks?router:external=true", {
+          ...{ key: "networks", schema: namedSchema },
+        }),
+  ]);
+  return { flavors, images, externalNetworks };
+}
+
+const several = (kind: string, name: string, found: readonly { readonly id: string }[]): string =>
+  `${found.length} ${kind} are called '${name}' (${found.map(({ id }) => id).join(", ")}); write the ID of one`;
+
+/**
+ * Returns an image by ID; no image if the ID does not exist. Glance's lists leave out hidden and
+ * community images, which a request by ID returns.
+ */
+async function imageById(client: CloudClient, id: string): Promise<Image[]> {
+  try {
+    return [imageSchema.parse(await client.request("image", "GET", `/images/${id}`))];
+  } catch (error) {
+    if (!isHidden(error)) throw error;
+    return [];
+  }
+}
+
+async function checkImage(
+  client: CloudClient,
+  wanted: string,
+  images: readonly Image[],
+): Promise<Finding[]> {
+  const found = isUuid(wanted)
+    ? await imageById(client, wanted)
+    : images.filter(({ name }) => name === wanted);
+  const active = found.filter(({ status }) => status === "active");
+  if (active.length === 1) return [];
+  if (active.length > 1) return [problem(`image: ${several("images", wanted, active)}`)];
+  const [other] = found;
+  return [
+    problem(
+      other
+        ? `image: '${wanted}' is ${other.status}, not active; wait until it is, or write another`
+        : `image: '${wanted}' does not exist; ${known(images.map(({ name }) => name))}`,
+    ),
+  ];
+}
+
+async function checkImages(
+  client: CloudClient,
+  needs: ClusterNeeds,
+  { images }: Offer,
+): Promise<Finding[]> {
+  const found = needs.images.map((wanted) => checkImage(client, wanted, images));
+  return (await Promise.all(found)).flat();
+}
+
+/** Smallest size of a control plane that kubeadm accepts. */
+const smallest = { vcpus: 2, ram: 1700 };
+
+function checkFlavors({ flavors }: Offer, needs: ClusterNeeds): Finding[] {
+  return Object.keys(needs.flavors).flatMap((wanted) => {
+    const [found] = meantBy(wanted, flavors);
+    if (!found)
+      return [problem(`flavor: '${wanted}' does not exist; ${known(flavors.map((f) => f.name))}`)];
+    const failing = failingChecks(found);
+    if (failing.length === 0 || !needs.nodeFlavors.includes(wanted)) return [];
+    const has = `flavor: '${wanted}' has ${found.vcpus} vCPU and ${found.ram} MiB`;
+    const refused = failing.filter((check) => needs.sizeChecks.includes(check));
+    return needs.controlPlaneFlavors.includes(wanted) && refused.length > 0
+      ? [
+          problem(
+            `${has}; kubeadm creates no control plane with less than ${smallest.vcpus} and ${smallest.ram}; write a larger flavor, or ${refused.join(" and ")} in kubernetes.ignorePreflightErrors`,
+          ),
+        ]
+      : [warning(`${has}; kubeadm wants ${smallest.vcpus} and ${smallest.ram}`)];
+  });
+}
+
+/** Returns kubeadm's size checks that a flavor fails (cmd/kubeadm/app/preflight). */
+const failingChecks = ({ vcpus, ram }: Offer["flavors"][number]): ("NumCPU" | "Mem")[] => [
+  ...(vcpus < smallest.vcpus ? (["NumCPU"] as const) : []),
+  ...(ram < smallest.ram ? (["Mem"] as const) : []),
+];
+
+function checkExternalNetworks(
+  { externalNetworks: networks }: Offer,
+  { externalNetworks }: ClusterNeeds,
+): Finding[] {
+  return Object.entries(externalNetworks).flatMap(([path, wanted]) => {
+    const found = meantBy(wanted, networks);
+    if (found.length === 1) return [];
+    return [
+      problem(
+        found.length === 0
+          ? `${path}: '${wanted}' is not an external network; ${known(networks.map((n) => n.name))}`
+          : `${path}: ${several("external networks", wanted, found)}`,
+      ),
+    ];
+  });
+}
+
+function withoutBlockStorage({ volumeTypes, counts }: ClusterNeeds): Finding[] {
+  const none = "the cloud offers no block storage";
+  return [
+    ...(volumeTypes.length > 0 ? [problem(`storageClasses: ${none}; set them to []`)] : []),
+    ...(counts.volumes > 0
+      ? [problem(`volumes: ${none}; leave the volumes of machines out, and samples false`)]
+      : []),
+  ];
+}
+
+const networkSchema = namedSchema.extend({ project_id: z.string().optional() });
+
+async function checkNetwork(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
+  const { network: wanted, ownersOnly, otherPodNetworks } = needs;
+  if (wanted === undefined) return [];
+  const schema = networkSchema;
+  const networks = await listAll(client, "network", "/networks", { key: "networks", schema });
+  const found = meantBy(wanted, networks);
+  const [only, ...more] = found;
+  if (only && more.length === 0) {
+    const { project_id: owner } = only;
+    const foreign = owner !== undefined && owner !== client.projectId;
+    const rights =
+      foreign && ownersOnly.length > 0
+        ? [
+            warning(
+              `network.existing.network: '${wanted}' belongs to another project, and Neutron refuses ports there, unless the cloud's operator allows them, for ${ownersOnly.join(", ")}; write others, like podNetwork ${otherPodNetworks.wrapped}, or ask the operator`,
+            ),
+          ]
+        : [];
+    return [...rights, ...(await dhcpWarnings(client, needs, only.id))];
+  }
+  return [
+    problem(
+      found.length === 0
+        ? `network.existing.network: '${wanted}' does not exist; ${known(networks.map((n) => n.name))}`
+        : `network.existing.network: ${several("networks", wanted, found)}`,
+    ),
+  ];
+}
+
+async function checkRoutes(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
+  if (needs.routes === undefined) return [];
+  const schema = z.looseObject({ alias: z.string() });
+  const found = await listAll(client, "network", "/extensions", { key: "extensions", schema });
+  return found.some(({ alias }) => alias === "extraroute" || alias === "extraroute-atomic")
+    ? []
+    : [
+        problem(
+          `podNetwork: ${needs.routes} needs routers with static routes (Neutron's extension extraroute), which the cloud does not offer; write another pod network, such as ${needs.otherPodNetworks.usual}`,
+        ),
+      ];
+}
+
+async function typesShown(
+  client: CloudClient,
+): Promise<readonly z.infer<typeof namedSchema>[] | undefined> {
+  const wanted = { key: "volume_types", schema: namedSchema };
+  try {
+    return await listAll(client, "volumev3", "/types", wanted);
+  } catch (error) {
+    if (!isHidden(error)) throw error;
+    return undefined;
+  }
+}
+
+async function checkVolumeTypes(client: CloudClient, needs: ClusterNeeds): Promise<Finding[]> {
+  if (!client.offers("volumev3")) return withoutBlockStorage(needs);
+  if (needs.volumeTypes.length === 0) return [];
+  const types = await typesShown(client);
+  if (!types)
+    return [
+      warning(
+        `volume types: cannot check ${needs.volumeTypes.join(", ")}: Cinder does not list its types to you`,
+      ),
+    ];
+  return needs.volumeTypes
+    .filter((wanted) => meantBy(wanted, types).length === 0)
+    .map((wanted) =>
+      problem(`volume type: '${wanted}' does not exist; ${known(types.map((t) => t.name))}`),
+    );
+}
+
+/**
+ * Reports a missing Barbican, from which the cloud controller must read the certificate before it
+ * configures Octavia.
+ */
+const checkKeyManager = (client: CloudClient, { certificate }: ClusterNeeds): Finding[] =>
+  certificate === undefined || client.offers("key-manager")
+    ? []
+    : [
+        problem(
+          `${certificate}: the cloud offers no key-manager service; leave it out, or set loadBalancer.containerStore to external if Octavia reads certificates elsewhere`,
+        ),
+      ];
+
+/** Reports everything that the specification names and the cloud does not have. */
+export async function checkOffering(
+  client: CloudClient,
+  needs: ClusterNeeds,
+  offer: Offer,
+): Promise<Finding[]> {
+  const findings = await Promise.all([
+    checkLoadBalancers(client, needs),
+    Promise.resolve(checkKeyManager(client, needs)),
+    checkImages(client, needs, offer),
+    Promise.resolve(configDriveWarnings(needs, offer)),
+    Promise.resolve(pullWarnings(needs)),
+    Promise.resolve(checkFlavors(offer, needs)),
+    Promise.resolve(checkExternalNetworks(offer, needs)),
+    checkNetwork(client, needs),
+    checkRoutes(client, needs),
+    checkZones(client, needs),
+    checkVolumeTypes(client, needs),
+  ]);
+  return findings.flat();
+}

@@ -1,0 +1,147 @@
+import { CloudError } from "../http/cloud-error.js";
+import type { CloudClient } from "../client/cloud-client.js";
+import { problem, warning, type Finding } from "./finding.js";
+import type { ClusterNeeds } from "./cluster-requirements.js";
+
+/**
+ * Roles that cloud controller manager and Cinder CSI need. Clouds use one or more of these names.
+ */
+const controllerRoles = ["member", "_member_", "load-balancer_member"];
+
+/**
+ * Additional roles with which Octavia can read a certificate, for clouds whose Barbican does not
+ * let members grant access to a certificate.
+ */
+const certificateRoles = ["creator"];
+
+type RoleNeeds = Pick<ClusterNeeds, "credentialRoles" | "certificate">;
+
+/**
+ * Returns the roles of the cluster's credential: the configured roles, else the user's roles that
+ * the controllers need. Returns no role if the program knows none of the user's roles.
+ */
+export function rolesOf(
+  held: readonly string[],
+  { credentialRoles, certificate }: RoleNeeds = {},
+): readonly string[] {
+  const wanted =
+    certificate === undefined ? controllerRoles : [...controllerRoles, ...certificateRoles];
+  return credentialRoles ?? held.filter((role) => wanted.includes(role.toLowerCase()));
+}
+
+/**
+ * Returns the advice for a user without a known role. The program creates no credential without
+ * roles: Keystone would grant it all roles of the token.
+ */
+const rolesUnknown = (held: readonly string[]): string =>
+  `none of your roles in the project (${held.join(", ")}) is known to be enough for the cluster's controllers, and they do not get all of them; write the roles that the controllers need`;
+
+const day = 86_400_000;
+
+/**
+ * Returns a sentence if the credential, or the object that `what` names, has expired or expires
+ * within 30 days; otherwise undefined.
+ */
+export function endingOf(end: string, now = Date.now(), what = "credential"): string | undefined {
+  const left = Date.parse(end) - now;
+  if (left > 30 * day) return undefined;
+  const when =
+    left <= 0 ? `ended at ${end}` : `ends at ${end}, in ${String(Math.floor(left / day))} days`;
+  return `the ${what} of the cluster's controllers ${when}: without it, the cluster can create neither load balancers nor volumes`;
+}
+
+/**
+ * Returns the sentence of `endingOf` with a remedy: a problem after the expiry, a warning before.
+ */
+export function endingFindings(
+  path: string,
+  end: string | undefined,
+  {
+    remedy,
+    now = Date.now(),
+    what,
+  }: {
+    readonly remedy: string;
+    readonly now?: number | undefined;
+    /** Name of what expires. @default "credential" */
+    readonly what?: string;
+  },
+): Finding[] {
+  const ending = end === undefined ? undefined : endingOf(end, now, what);
+  if (end === undefined || ending === undefined) return [];
+  return [
+    Date.parse(end) <= now
+      ? problem(`${path}: ${ending}; ${remedy}`)
+      : warning(`${path}: ${ending}; ${remedy} and run up before it ends`),
+  ];
+}
+
+export interface CredentialFacts {
+  /**
+   * Whether the user's application credential is restricted: it cannot create other application
+   * credentials. Undefined without an application credential.
+   */
+  readonly restricted: boolean | undefined;
+  readonly roles: readonly string[];
+}
+
+/**
+ * Reports what prevents the program from creating a credential for the cluster, and a configured
+ * expiry that is near or over. With `lives`, the cluster already has a credential, so only the
+ * expiry is checked.
+ */
+export function credentialFindings(
+  { restricted, roles: held }: CredentialFacts,
+  needs: RoleNeeds & Pick<ClusterNeeds, "makesCredential" | "credentialEnd">,
+  { lives, now }: { readonly lives: boolean; readonly now?: number },
+): Finding[] {
+  const { makesCredential, credentialRoles, credentialEnd } = needs;
+  const remedy = makesCredential
+    ? "write a later time"
+    : "write a new credential.id and credential.secret, with its end as credential.expiresAt";
+  const findings = endingFindings("credential.expiresAt", credentialEnd, { remedy, now });
+  if (!makesCredential || lives) return findings;
+  const missing = (credentialRoles ?? []).filter((role) => !held.includes(role));
+  return [
+    ...findings,
+    ...(restricted
+      ? [
+          problem(
+            "credential: your application credential is restricted, so it cannot create one for the cluster; sign in with a password or an unrestricted credential, or create a credential in the dashboard and write its credential.id and credential.secret",
+          ),
+        ]
+      : []),
+    ...(rolesOf(held, needs).length === 0
+      ? [problem(`credential.roles: ${rolesUnknown(held)}`)]
+      : []),
+    ...(missing.length > 0
+      ? [
+          problem(
+            `credential.roles: you do not have ${missing.join(", ")} in the project, so your credential cannot have it either; write roles out of ${held.join(", ")}`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** Problem of a cloud in which the user cannot create application credentials. */
+export const withoutCredentials = problem(
+  "credential: this cloud's Keystone offers no application credentials, or does not allow you one; write credential.username, credential.userDomainName and credential.password of a user with the roles member and load-balancer_member in the project",
+);
+
+/**
+ * Returns whether an application credential belongs to another user. Keystone shows and deletes a
+ * credential only for the owner and for administrators.
+ */
+export async function isAnothers(client: CloudClient, id: string): Promise<boolean> {
+  const path = `/users/${client.userId}/application_credentials/${encodeURIComponent(id)}`;
+  try {
+    await client.request("identity", "GET", path);
+    return false;
+  } catch (error) {
+    if (!(error instanceof CloudError)) throw error;
+    if (error.kind === "forbidden") return true;
+    if (error.kind === "not-found") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,51 @@
+import type { CloudClient } from "../client/cloud-client.js";
+import { endingFindings } from "./cluster-credential.js";
+import { problem, warning, type Finding } from "./finding.js";
+import type { ClusterNeeds } from "./cluster-requirements.js";
+
+type Way = Pick<CloudClient, "authUrl" | "connection">;
+type Needs = Pick<ClusterNeeds, "controllersVerify" | "asksKeystone">;
+
+/**
+ * Reports consequences of the user's client certificate for the cluster's controllers, and the
+ * certificate's expiry.
+ */
+function certificateFindings(
+  { connection: { certified, certificateEnd } }: Way,
+  { asksKeystone }: Needs,
+  now?: number,
+): Finding[] {
+  if (!certified) return [];
+  const what = "client certificate";
+  return [
+    ...(asksKeystone
+      ? [
+          problem(
+            "kubernetes.keystone: the cloud asks for a client certificate, and k8s-keystone-auth supports none; leave kubernetes.keystone out, or write as its url the address of a Keystone that asks for none",
+          ),
+        ]
+      : []),
+    warning(
+      "cert: the cluster's controllers use your client certificate, too: it is in the cluster's Secret cloud-config with its key; name as cert and key in clouds.yaml a certificate issued for this cluster, not for a person",
+    ),
+    ...endingFindings("cert", certificateEnd, { remedy: "name a new one", now, what }),
+  ];
+}
+
+/**
+ * Reports properties of the user's connection that the cluster's controllers cannot use, or that
+ * the controllers get from the user.
+ */
+export function connectionFindings(way: Way, needs: Needs, now?: number): Finding[] {
+  const { authUrl, connection } = way;
+  return [
+    ...certificateFindings(way, needs, now),
+    ...(needs.controllersVerify && !connection.verify && authUrl.startsWith("https:")
+      ? [
+          warning(
+            "verify: you accept any certificate of the cloud, but the cluster's controllers check it; name its authority as `cacert` in clouds.yaml, or write cloudController.global.tlsInsecure: true",
+          ),
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,103 @@
+import type { CloudClient } from "../client/cloud-client.js";
+import { z } from "zod";
+import { warning, type Finding } from "./finding.js";
+import { listAll } from "../client/paginate.js";
+import type { ClusterNeeds } from "./cluster-requirements.js";
+import type { Image, Offer } from "./cloud-offer.js";
+import { meantBy } from "../client/name-or-id.js";
+
+/* Warnings about settings that OpenStack accepts, but that make a machine's first boot fail. */
+
+/**
+ * Number of nodes behind one public address above which pulls may fail. Without a login, Docker Hub
+ * allows an address 100 pulls in 6 hours, and other clients behind the router pull, too.
+ */
+const pullsOfOneAddress = 80;
+
+/**
+ * Warns if the nodes together may exceed Docker Hub's limit of pulls for their router's address.
+ */
+export const pullWarnings = ({ dockerHub }: Pick<ClusterNeeds, "dockerHub">): Finding[] =>
+  dockerHub === undefined || dockerHub.nodes <= pullsOfOneAddress || dockerHub.images.length === 0
+    ? []
+    : [
+        warning(
+          `registry: ${dockerHub.nodes} nodes each pull ${dockerHub.images.join(", ")}; without a login, Docker Hub refuses an address, and so all nodes behind one router, after 100 pulls in 6 hours; write a mirror, or user and password, in kubernetes.registries["docker.io"]`,
+        ),
+      ];
+
+const genericCloud12 = /(debian[-_ ]?12|bookworm).*genericcloud|genericcloud.*bookworm/i;
+
+/**
+ * Pattern of names of images that have another system or kernel than Debian 12 with the cloud
+ * kernel.
+ */
+const otherKernel = /ubuntu|jammy|noble|resolute|trixie|debian[-_ ]?1[3-9]|[-_ ]generic(?![a-z])/i;
+
+/**
+ * Returns whether machines of the image are q35 machines without a driver for the SATA bus.
+ * `possible`: the answer depends on Nova's default machine type.
+ */
+const q35 = ({ name, hw_machine_type: type = "" }: Image): "certain" | "possible" | "no" => {
+  if (otherKernel.test(name ?? "")) return "no";
+  if (/q35/i.test(type)) return "certain";
+  return type === "" && genericCloud12.test(name ?? "") ? "possible" : "no";
+};
+
+/**
+ * Warns about images whose machines may be unable to read the config drive: on q35, Nova attaches
+ * the config drive to a SATA bus, and Debian 12's cloud kernel has no SATA driver.
+ */
+export const configDriveWarnings = (
+  { images: wanted }: Pick<ClusterNeeds, "images">,
+  { images }: Pick<Offer, "images">,
+): Finding[] =>
+  wanted.flatMap((one) =>
+    meantBy(one, images)
+      .filter(({ hw_cdrom_bus: bus = "sata" }) => bus === "sata")
+      .flatMap((image) => {
+        const found = q35(image);
+        if (found === "no") return [];
+        const what =
+          found === "certain"
+            ? `has the machine type ${image.hw_machine_type ?? ""}, on which`
+            : "has no hw_machine_type, and where Nova's default is q35,";
+        return [
+          warning(
+            `image: '${one}' ${what} the genericcloud kernel of Debian 12 cannot read the config drive; then no machine answers unless its network has the metadata service; set hw_cdrom_bus=scsi and hw_scsi_model=virtio-scsi on the image, or choose Debian's image generic`,
+          ),
+        ];
+      }),
+  );
+
+const subnetSchema = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  cidr: z.string(),
+  enable_dhcp: z.boolean().optional(),
+});
+
+/**
+ * Warns about a subnet without DHCP. Debian's images request their addresses by DHCP, even with a
+ * config drive.
+ */
+export async function dhcpWarnings(
+  client: CloudClient,
+  { subnet: wanted }: Pick<ClusterNeeds, "subnet">,
+  networkId: string,
+): Promise<Finding[]> {
+  if (wanted === undefined) return [];
+  const path = `/subnets?network_id=${encodeURIComponent(networkId)}`;
+  const all = await listAll(client, "network", path, { key: "subnets", schema: subnetSchema });
+  const found =
+    wanted.reference === undefined
+      ? all.filter(({ cidr }) => cidr === wanted.range)
+      : meantBy(wanted.reference, all);
+  return found
+    .filter(({ enable_dhcp: dhcp }) => dhcp === false)
+    .map(({ id, name }) =>
+      warning(
+        `network.existing: the subnet '${name || id}' has no DHCP, and Debian's genericcloud images get an address by DHCP only, so no machine would answer; enable DHCP with \`openstack subnet set --dhcp ${id}\`, or choose an image that configures itself from the config drive`,
+      ),
+    );
+}

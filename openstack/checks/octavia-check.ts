@@ -1,0 +1,95 @@
+import { z } from "zod";
+import type { CloudClient } from "../client/cloud-client.js";
+import { isHidden } from "../http/cloud-error.js";
+import { known, problem, warning, type Finding } from "./finding.js";
+import { listAll } from "../client/paginate.js";
+import type { ClusterNeeds, OctaviaChoices } from "./cluster-requirements.js";
+
+/**
+ * Octavia provider, flavor or availability zone. `enabled` is false if the cloud's operator has
+ * disabled it.
+ */
+const choiceSchema = z.looseObject({
+  id: z.string().optional(),
+  name: z.string(),
+  enabled: z.boolean().optional(),
+});
+type Choice = z.output<typeof choiceSchema>;
+
+/** Octavia's list of providers, flavors or availability zones. */
+interface Collection {
+  /** Plural noun for messages. */
+  readonly what: string;
+  readonly path: string;
+  readonly key: string;
+  /** Returns the value of the specification that means this provider, flavor or zone. */
+  readonly known: (choice: Choice) => string;
+  /** Returns how a message lists a provider, flavor or zone. */
+  readonly shown: (choice: Choice) => string;
+}
+
+const name = (choice: Choice): string => choice.name;
+const collections: Readonly<Record<keyof OctaviaChoices, Collection>> = {
+  providers: {
+    ...{ what: "providers", path: "/lbaas/providers", key: "providers" },
+    ...{ known: name, shown: name },
+  },
+  flavors: {
+    ...{ what: "flavors", path: "/lbaas/flavors", key: "flavors" },
+    known: ({ id = "" }) => id,
+    shown: ({ id = "", name: called }) => `${id} (${called})`,
+  },
+  zones: {
+    ...{ what: "zones", path: "/lbaas/availabilityzones", key: "availability_zones" },
+    ...{ known: name, shown: name },
+  },
+};
+
+/**
+ * Reports providers, flavors or zones in the specification that do not exist or are disabled. Sends
+ * no request if the specification contains none.
+ */
+async function checkChoices(
+  client: CloudClient,
+  wanted: Readonly<Record<string, string>>,
+  { what, path, key, ...of }: Collection,
+): Promise<Finding[]> {
+  const written = Object.entries(wanted);
+  if (written.length === 0) return [];
+  try {
+    const all = await listAll(client, "load-balancer", path, { key, schema: choiceSchema });
+    const open = all.filter(({ enabled }) => enabled !== false);
+    return written
+      .filter(([, value]) => !open.some((one) => of.known(one) === value))
+      .map(([at, value]) =>
+        problem(`${at}: '${value}' does not exist; ${known(open.map(of.shown))}`),
+      );
+  } catch (error) {
+    if (!isHidden(error)) throw error;
+    return written.map(([at, value]) =>
+      warning(`${at}: cannot check '${value}': Octavia does not list its ${what} to you`),
+    );
+  }
+}
+
+/**
+ * Reports a missing load-balancer service, and providers, flavors and zones that Octavia does not
+ * offer.
+ */
+export async function checkLoadBalancers(
+  client: CloudClient,
+  { counts, octavia }: ClusterNeeds,
+): Promise<Finding[]> {
+  if (octavia === undefined) return [];
+  if (!client.offers("load-balancer"))
+    return counts["load balancers"] > 0
+      ? [
+          problem(
+            "load balancers: the cloud offers no load-balancer service; set loadBalancer.enabled to false and leave samples and the endpoint load-balancer out",
+          ),
+        ]
+      : [];
+  const kinds = Object.keys(collections) as (keyof OctaviaChoices)[];
+  const found = kinds.map((kind) => checkChoices(client, octavia[kind], collections[kind]));
+  return (await Promise.all(found)).flat();
+}

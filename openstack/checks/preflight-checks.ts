@@ -1,0 +1,228 @@
+import type { CloudClient } from "../client/cloud-client.js";
+import { credentialFindings, withoutCredentials } from "./cluster-credential.js";
+import { connectionFindings } from "./connection-findings.js";
+import { problem, warning, type Finding } from "./finding.js";
+import {
+  listObjects,
+  takeShown,
+  type CloudObject,
+  type Kind,
+  type Shown,
+} from "../inventory/inventory.js";
+import { countedResources, type ClusterNeeds } from "./cluster-requirements.js";
+import { checkOffering, listOffer, type Flavor, type Offer } from "./cloud-offer.js";
+import { ownershipOf } from "../inventory/ownership.js";
+import { quotaProblems, quotaUses, readQuotas, type QuotaName, type QuotaUse } from "./quotas.js";
+import { meantBy } from "../client/name-or-id.js";
+import { listVolumeZones, volumeZoneFindings, type Zones } from "./zones.js";
+
+export interface Held {
+  /**
+   * IDs of the resources in the stack's state. These objects exist and may have the cluster's
+   * names.
+   */
+  readonly owned: ReadonlySet<string>;
+  /** Identities of the clusters in the stack's state. */
+  readonly identities: ReadonlySet<string>;
+  /** Whether the state contains a credential for the cluster's controllers. Default: no. */
+  readonly hasCredential?: boolean;
+  /**
+   * IDs of objects that the program deletes before it creates objects. Their names become free.
+   * Default: none.
+   */
+  readonly going?: ReadonlySet<string>;
+}
+
+export interface PreflightOptions extends Partial<Held> {
+  /** Survey that began before the state was known. Default: the preflight surveys the cloud. */
+  readonly surveyed?: Survey;
+}
+
+/** Returns who owns the object that occupies a name of the cluster, and what the user can do. */
+function occupant(object: CloudObject, identities: ReadonlySet<string>): string {
+  const mark = ownershipOf(object)?.mark;
+  if (mark && identities.has(mark.identity))
+    return `which belongs to this cluster but is not in the state, and no failed run explains that: the state may be outdated; restore the newer state, or delete this ${object.kind} in the cloud, then run the same command again`;
+  if (!mark) return "which no cluster of stackadm created; choose another cluster name";
+  const whose = `which belongs to another cluster '${mark.name}'`;
+  return mark.identity === ""
+    ? `${whose}; choose another cluster name`
+    : `${whose} (identity ${mark.identity}): this stack's state does not have that cluster; choose another cluster name, set PULUMI_BACKEND_URL to the backend with its state, or, if its state is lost, run \`npx stackadm orphans --identity ${mark.identity}\`, which lists the cluster's objects and shows how to delete them`;
+}
+
+/**
+ * Reports objects that have the kind and name of an object to create. Skips names of objects that
+ * the stack already has.
+ */
+export function nameProblems(
+  objects: readonly CloudObject[],
+  needs: ClusterNeeds,
+  { owned, identities, going = new Set() }: Held,
+): Finding[] {
+  const staying = objects.filter(({ id }) => !going.has(id));
+  return needs.names.flatMap(({ kind, name }) => {
+    const alike = staying.filter((object) => object.kind === kind && object.name === name);
+    if (alike.some(({ id }) => owned.has(id))) return [];
+    return alike.map((object) =>
+      problem(
+        `${kind}: the name '${name}' is taken by ${object.id}, ${occupant(object, identities)}`,
+      ),
+    );
+  });
+}
+
+/**
+ * Lists the objects whose names could conflict. For clouds that do not answer all requests of the
+ * survey.
+ */
+export async function namedObjects(
+  client: CloudClient,
+  needs: ClusterNeeds,
+): Promise<CloudObject[]> {
+  const named = [...new Set(needs.names.map(({ kind }) => kind))];
+  const objects = await Promise.all(named.map((kind) => listObjects(client, kind)));
+  return objects.flat();
+}
+
+/**
+ * Returns the quota that the rest of the cluster needs: the cluster's needs without the objects in
+ * `held`.
+ */
+function stillWanted(
+  needs: ClusterNeeds,
+  flavors: readonly Flavor[],
+  held: readonly CloudObject[],
+): Partial<Record<QuotaName, number>> {
+  const total = { instances: 0, cores: 0, "MiB of RAM": 0 };
+  for (const [wanted, count] of Object.entries(needs.flavors)) {
+    const [flavor] = meantBy(wanted, flavors);
+    total.instances += count;
+    total.cores += count * (flavor?.vcpus ?? 0);
+    total["MiB of RAM"] += count * (flavor?.ram ?? 0);
+  }
+  const servers = held.filter(({ kind }) => kind === "server").length;
+  const rest = total.instances === 0 ? 0 : Math.max(0, total.instances - servers) / total.instances;
+  const count = (kind: CloudObject["kind"]): number =>
+    held.filter((object) => object.kind === kind).length;
+  const already: Partial<Record<QuotaName, number>> = {
+    networks: count("network"),
+    subnets: count("subnet"),
+    routers: count("router"),
+    ports: count("port"),
+    "floating IPs": count("floating IP"),
+    "security groups": count("security group"),
+    "security group rules": held.reduce((sum, { rules }) => sum + rules, 0),
+    volumes: count("volume"),
+    "volume gigabytes": held
+      .filter(({ kind }) => kind === "volume")
+      // Subtracts the size in the specification: this run does not resize an existing volume.
+      .reduce((sum, { name, gigabytes }) => sum + (needs.volumeSizes[name] ?? gigabytes), 0),
+    "load balancers": count("load balancer"),
+    "server groups": count("server group"),
+  };
+  return {
+    instances: total.instances - servers,
+    cores: Math.ceil(total.cores * rest),
+    "MiB of RAM": Math.ceil(total["MiB of RAM"] * rest),
+    ...Object.fromEntries(
+      countedResources.map((name) => [name, needs.counts[name] - (already[name] ?? 0)]),
+    ),
+  };
+}
+
+/** Objects, offers and quotas of the cloud that matter to a cluster. */
+export interface Survey extends Offer, Shown {
+  readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
+  /** Zones of Cinder. Undefined: the cluster needs no zones. */
+  readonly volumeZones: Zones | undefined;
+  /** Problems: names in the specification that the cloud does not have. */
+  readonly missing: readonly Finding[];
+}
+
+/**
+ * Returns a function that tells whether the cluster creates objects of a kind. The user must be
+ * able to list such kinds: who may not list objects may not create them. Excludes application
+ * credentials, because the preflight tells the user what to write instead.
+ */
+const makes =
+  ({ counts }: ClusterNeeds) =>
+  (kind: Kind): boolean =>
+    kind === "server" || countedResources.some((name) => name === `${kind}s` && counts[name] > 0);
+
+/**
+ * Sends all requests of the preflight to the cloud at the same time. Does not decide which cluster
+ * owns the objects.
+ */
+export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<Survey> {
+  const listed = listOffer(client, needs);
+  const [offer, missing, shown, quotas, volumeZones] = await Promise.all([
+    listed,
+    listed.then((all) => checkOffering(client, needs, all)),
+    takeShown(client, makes(needs)),
+    readQuotas(client),
+    listVolumeZones(client, needs),
+  ]);
+  return { ...offer, ...shown, quotas, missing, volumeZones };
+}
+
+/** Returns the objects of the project that belong to the stack's clusters. */
+const oursAmong = (
+  objects: readonly CloudObject[],
+  { owned, identities }: Pick<Held, "owned" | "identities">,
+): CloudObject[] =>
+  objects.filter(
+    (object) =>
+      owned.has(object.id) || identities.has(ownershipOf(object)?.mark.identity ?? "none"),
+  );
+
+/**
+ * Returns limit and use of the quotas that the whole cluster needs. Skips quotas that the user
+ * cannot read.
+ */
+export function quotasFor(
+  { quotas, flavors, objects }: Survey,
+  needs: ClusterNeeds,
+  held: Held,
+): QuotaUse[] {
+  const whole = stillWanted(needs, flavors, []);
+  const rest = stillWanted(needs, flavors, oursAmong(objects, held));
+  return quotaUses(quotas.quotas, rest).filter(({ name }) => (whole[name] ?? 0) > 0);
+}
+
+/**
+ * Reports everything that would make `up` fail later and that can be checked before the first
+ * change: image, flavors, external network, zones, volume types, load balancer provider, quotas,
+ * names.
+ */
+export async function preflight(
+  client: CloudClient,
+  needs: ClusterNeeds,
+  options: PreflightOptions = {},
+): Promise<Finding[]> {
+  const { owned = new Set<string>(), identities = new Set<string>(), going, surveyed } = options;
+  const { hasCredential = false } = options;
+  const found = await (surveyed ?? survey(client, needs));
+  const { flavors, objects, hidden, lacking, quotas, missing, volumeZones } = found;
+  const ours = oursAmong(objects, { owned, identities });
+  const lacksCredentials =
+    needs.makesCredential && [...hidden, ...lacking].includes("application credential");
+  const volumes = ours.filter(({ kind }) => kind === "volume").map(({ name }) => name);
+  return [
+    ...missing,
+    ...volumeZoneFindings(needs, volumeZones, new Set(volumes)),
+    ...quotaProblems(quotas.quotas, stillWanted(needs, flavors, ours)).map(problem),
+    ...nameProblems(objects, needs, { owned, identities, ...(going && { going }) }),
+    ...(lacksCredentials ? [withoutCredentials] : []),
+    // The state may contain a cluster without a credential, if the first run was stopped early.
+    ...credentialFindings(client, needs, { lives: hasCredential }),
+    ...connectionFindings(client, needs),
+    ...quotas.unreadable.map((service) =>
+      warning(`quota: the ${service} service does not show the quota to you`),
+    ),
+    ...hidden
+      .filter((kind) => kind !== "application credential" || !lacksCredentials)
+      .map((kind) =>
+        warning(`${kind}: the cloud does not show them to you, so they were not checked`),
+      ),
+  ];
+}

@@ -1,0 +1,119 @@
+import { CloudError } from "../http/cloud-error.js";
+import type { CloudClient } from "../client/cloud-client.js";
+import { endingFindings, rolesOf } from "./cluster-credential.js";
+import type { Credential } from "../auth/credential.js";
+import { problem, warning, type Finding } from "./finding.js";
+
+/** OpenStack user: either an ID, or a name and a domain name. */
+export interface ServiceUser {
+  readonly username?: string | undefined;
+  /** Name of the user's domain. @default "Default" */
+  readonly userDomainName?: string | undefined;
+  readonly userId?: string | undefined;
+}
+
+/** Name of Keystone's default domain. */
+export const usualDomain = "Default";
+
+/** Returns the credential with which the user signs in to a project. */
+export const credentialOfUser = (
+  { username, userDomainName = usualDomain, userId }: ServiceUser,
+  { password, projectId }: { readonly password: string; readonly projectId: string },
+): Credential => {
+  // Keystone reads the domain only together with a user name.
+  const userDomain = { name: userDomainName };
+  const scope = { projectId, projectDomain: userDomain };
+  return { kind: "password", username, userId, userDomain, password, scope };
+};
+
+export interface Trial {
+  readonly user: ServiceUser;
+  readonly projectId: string;
+  /** Roles of the operator in the project. */
+  readonly roles: readonly string[];
+  /**
+   * Path in the specification that names a Barbican certificate. Undefined: the cluster has no
+   * certificate.
+   */
+  readonly certificate?: string | undefined;
+  /** Current time in milliseconds. @default Date.now() */
+  readonly now?: number;
+}
+
+const shown = ({ username = "", userDomainName = usualDomain, userId }: ServiceUser): string =>
+  userId === undefined
+    ? `credential.username: the user '${username}' of the domain '${userDomainName}'`
+    : `credential.userId: the user ${userId}`;
+
+const holderIn = ({ user, ...trial }: Trial): Holder => ({
+  ...{ ...trial, who: shown(user) },
+  remedy: `ask the cloud's operator to add it with \`openstack role add --project ${trial.projectId} --user <user> <role>\``,
+});
+
+/**
+ * Returns the problem of a refused login. Keystone's response does not tell the possible causes
+ * apart.
+ */
+const refused = ({ user, projectId }: Trial): Finding =>
+  problem(
+    `${shown(user)} cannot sign in to project ${projectId}: the user does not exist, the password is wrong or expired, or the user is disabled, locked or without a role in the project; correct credential.password or ask the cloud's operator to correct the user`,
+  );
+
+/** Returns whether one of the roles is Keystone's predefined administrator role. */
+export const isAdministrator = (held: readonly string[]): boolean =>
+  held.some((role) => role.toLowerCase() === "admin");
+
+/** Login of the cluster's controllers. */
+interface Holder extends Pick<Trial, "projectId" | "roles" | "certificate"> {
+  /** Subject for messages: path in the settings, and the user or the credential. */
+  readonly who: string;
+  /** Advice for a missing role. */
+  readonly remedy: string;
+}
+
+/**
+ * Returns whether the role is known to allow only reading. What other roles allow depends on the
+ * cloud.
+ */
+const onlyReads = (role: string): boolean => role.toLowerCase() === "reader";
+
+/**
+ * Reports roles that the login of the cluster's controllers lacks. The program would give these
+ * roles to a credential that it creates. Reports nothing for administrators.
+ */
+export function roleFindings(
+  held: readonly string[],
+  { who, remedy, projectId, roles, certificate }: Holder,
+): Finding[] {
+  const has = new Set(held.map((role) => role.toLowerCase()));
+  const lacking = rolesOf(roles, { certificate }).filter((role) => !has.has(role.toLowerCase()));
+  if (lacking.length === 0 || isAdministrator(held)) return [];
+  const lacks = `${who} does not have ${lacking.join(", ")} in project ${projectId}`;
+  return [
+    held.every(onlyReads)
+      ? problem(`${lacks}, only ${held.join(", ")}; ${remedy}`)
+      : warning(
+          `${lacks}: the cluster's controllers cannot do what the cloud allows with this role only; ${remedy}`,
+        ),
+  ];
+}
+
+/**
+ * Reports what prevents the cluster's controllers from signing in as the user.
+ *
+ * @param connect signs in as the user
+ */
+export async function userFindings(
+  connect: () => Promise<Pick<CloudClient, "roles" | "passwordEnd">>,
+  trial: Trial,
+): Promise<Finding[]> {
+  try {
+    const { roles, passwordEnd } = await connect();
+    const remedy = "get a new password, and write it to credential.password";
+    const ending = endingFindings("credential.password", passwordEnd, { remedy, now: trial.now });
+    return [...ending, ...roleFindings(roles, holderIn(trial))];
+  } catch (error) {
+    if (error instanceof CloudError && error.kind === "unauthenticated") return [refused(trial)];
+    throw error;
+  }
+}

@@ -1,0 +1,159 @@
+import { z } from "zod";
+import { CloudError } from "../http/cloud-error.js";
+import type { CloudClient } from "../client/cloud-client.js";
+import { endingFindings, rolesOf } from "./cluster-credential.js";
+import type { Credential } from "../auth/credential.js";
+import { problem, warning, type Finding } from "./finding.js";
+import { isAdministrator, roleFindings, usualDomain } from "./service-user.js";
+import { utcMoment } from "../auth/token-schema.js";
+
+/**
+ * Returns the login with an application credential. The application credential determines the
+ * project.
+ */
+export const credentialWith = (id: string, secret: string): Credential => ({
+  ...{ kind: "application", id, secret },
+  // Keystone reads the domain only together with a user name.
+  userDomain: { name: usualDomain },
+});
+
+/** Properties of an application credential, known after a successful login. */
+export interface TriedCredential extends Pick<CloudClient, "projectId" | "roles" | "restricted"> {
+  /**
+   * Expiry as ISO 8601. Undefined: the credential never expires, or Keystone does not show the
+   * expiry.
+   */
+  readonly end: string | undefined;
+}
+
+type Signed = Pick<CloudClient, "projectId" | "roles" | "restricted" | "userId" | "glance">;
+
+/**
+ * Returns whether Keystone refused the credential. Keystone answers 404 if the ID does not exist.
+ */
+const isRefused = (error: unknown): boolean =>
+  error instanceof CloudError && (error.kind === "unauthenticated" || error.kind === "not-found");
+
+/**
+ * Signs in with the credential and reads its expiry. Returns undefined if Keystone refuses it.
+ *
+ * @param connect signs in with the credential
+ */
+export async function tryCredential(
+  connect: () => Promise<Signed>,
+  id: string,
+): Promise<TriedCredential | undefined> {
+  let signed: Signed;
+  try {
+    signed = await connect();
+  } catch (error) {
+    if (isRefused(error)) return undefined;
+    throw error;
+  }
+  const { projectId, roles, restricted } = signed;
+  return { projectId, roles, restricted, end: await endOf(signed, id) };
+}
+
+const shownSchema = z.object({ application_credential: z.object({ expires_at: utcMoment }) });
+
+/** Time limit in milliseconds for reading the expiry, which is optional information. */
+const patience = 5_000;
+
+/**
+ * Returns the expiry of the credential. Returns undefined if access rules or the cloud's policy
+ * forbid the request: the credential may still be valid.
+ */
+async function endOf(signed: Signed, id: string): Promise<string | undefined> {
+  const path = `/users/${signed.userId}/application_credentials/${encodeURIComponent(id)}`;
+  try {
+    const found = shownSchema.safeParse(await signed.glance("identity", path, patience));
+    return found.data?.application_credential.expires_at;
+  } catch (error) {
+    if (error instanceof CloudError) return undefined;
+    throw error;
+  }
+}
+
+export interface SuppliedCredential {
+  readonly id: string;
+  /** Expiry according to the settings. */
+  readonly expiresAt?: string | undefined;
+  /** Project of the cluster. */
+  readonly projectId: string;
+  /** Roles of the operator in the project. */
+  readonly roles: readonly string[];
+  /**
+   * Path in the specification that names a Barbican certificate. Undefined: the cluster has no
+   * certificate.
+   */
+  readonly certificate?: string | undefined;
+  /** Current time in milliseconds. @default Date.now() */
+  readonly now?: number;
+}
+
+const shown = ({ id }: SuppliedCredential): string =>
+  `credential.id: the application credential ${id}`;
+
+/**
+ * Returns the command with which the user creates a credential. The roles are the roles that the
+ * program would give to a credential.
+ */
+function remedyFor({ roles, certificate }: SuppliedCredential): string {
+  const wanted = rolesOf(roles, { certificate });
+  const options = (wanted.length > 0 ? wanted : ["<role>"]).map((role) => `--role ${role}`);
+  return `create one with \`openstack application credential create ${options.join(" ")} <name>\`, and write its ID and secret to credential.id and credential.secret`;
+}
+
+/** Warns about rights of the credential that the controllers do not need. */
+function excessFindings(
+  { roles, restricted }: TriedCredential,
+  supplied: SuppliedCredential,
+): Finding[] {
+  const [who, reader] = [shown(supplied), "every reader of the cluster's Secret cloud-config"];
+  return [
+    ...(isAdministrator(roles) ? [`${who} has the role admin, and so has ${reader}`] : []),
+    ...(restricted === false
+      ? [`${who} is unrestricted: ${reader} can create other credentials, which outlive it`]
+      : []),
+  ].map((text) => warning(`${text}; ${remedyFor(supplied)}`));
+}
+
+/**
+ * Reports that the credential has expired or expires soon. Reports nothing if `expiresAt` in the
+ * settings is the same time: another check then reports it.
+ */
+function endFindings({ end }: TriedCredential, { expiresAt, now }: SuppliedCredential): Finding[] {
+  if (end !== undefined && Date.parse(end) === Date.parse(expiresAt ?? "")) return [];
+  const remedy = "write a new credential.id and credential.secret";
+  return endingFindings("credential.id", end, { remedy, now });
+}
+
+/**
+ * Reports what prevents the cluster's controllers from working with the credential.
+ *
+ * @param tried result of the login. Undefined: Keystone refuses the credential
+ */
+export function suppliedFindings(
+  tried: TriedCredential | undefined,
+  supplied: SuppliedCredential,
+): Finding[] {
+  const { projectId } = supplied;
+  const [who, remedy] = [shown(supplied), remedyFor(supplied)];
+  if (!tried)
+    return [
+      problem(
+        `${who} cannot sign in: it does not exist, credential.secret is wrong, it has expired, or its user is disabled or has lost a role; ${remedy}`,
+      ),
+    ];
+  if (tried.projectId !== projectId)
+    return [
+      problem(
+        `${who} belongs to project ${tried.projectId}, but the cluster is created in project ${projectId}; sign in to that project, and ${remedy}`,
+      ),
+    ];
+  return [
+    ...endFindings(tried, supplied),
+    ...roleFindings(tried.roles, { ...supplied, who, remedy }),
+    ...excessFindings(tried, supplied),
+  ];
+}

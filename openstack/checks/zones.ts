@@ -1,0 +1,124 @@
+import { z } from "zod";
+import type { CloudClient } from "../client/cloud-client.js";
+import { isHidden } from "../http/cloud-error.js";
+import { known, problem, warning, type Finding } from "./finding.js";
+import { listAll } from "../client/paginate.js";
+import type { ClusterNeeds } from "./cluster-requirements.js";
+
+const zoneSchema = z.looseObject({
+  zoneName: z.string(),
+  zoneState: z.object({ available: z.boolean() }),
+});
+
+/** Available zones of Nova or Cinder. `hidden` if the user cannot list the zones. */
+export type Zones = readonly string[] | "hidden";
+
+async function openZones(client: CloudClient, service: "compute" | "volumev3"): Promise<Zones> {
+  const schema = zoneSchema;
+  const wanted = { key: "availabilityZoneInfo", schema };
+  try {
+    const zones = await listAll(client, service, "/os-availability-zone", wanted);
+    return zones.filter(({ zoneState }) => zoneState.available).map(({ zoneName }) => zoneName);
+  } catch (error) {
+    if (!isHidden(error)) throw error;
+    return "hidden";
+  }
+}
+
+const unknown = (what: string, service: string, zones: readonly string[]): Finding =>
+  warning(`${what}: cannot check ${zones.join(", ")}: ${service} does not list its zones to you`);
+
+/**
+ * Reports Nova zones that do not exist or are closed: zones of machines, and zones of pods in
+ * storage classes.
+ */
+export async function checkZones(
+  client: CloudClient,
+  { zones, podZones }: ClusterNeeds,
+): Promise<Finding[]> {
+  if (zones.length + podZones.length === 0) return [];
+  const open = await openZones(client, "compute");
+  if (open === "hidden") return [unknown("zones", "Nova", [...new Set([...zones, ...podZones])])];
+  const missing = (path: string, wanted: readonly string[]): Finding[] =>
+    wanted
+      .filter((one) => !open.includes(one))
+      .map((one) => problem(`${path}: '${one}' does not exist or is closed; ${known(open)}`));
+  return [...missing("zone", zones), ...missing("storageClasses.zones", podZones)];
+}
+
+type VolumeNeeds = Pick<
+  ClusterNeeds,
+  "zones" | "volumeZones" | "volumesFollowZones" | "unplacedVolumes"
+>;
+
+const zonesOf = (volumes: ClusterNeeds["unplacedVolumes"]): readonly string[] => [
+  ...new Set(volumes.map(({ zone }) => zone)),
+];
+
+/** Returns the zones in which Cinder must create volumes because a machine there uses them. */
+const followed = ({ volumesFollowZones, zones }: VolumeNeeds): readonly string[] =>
+  volumesFollowZones ? zones : [];
+
+/**
+ * Returns the zones of Cinder. Returns undefined if the cluster needs no zones, or the cloud has no
+ * Cinder.
+ */
+export async function listVolumeZones(
+  client: CloudClient,
+  needs: VolumeNeeds,
+): Promise<Zones | undefined> {
+  const severally = zonesOf(needs.unplacedVolumes).length > 1;
+  const asked = needs.volumeZones.length + followed(needs).length > 0 || severally;
+  return asked && client.offers("volumev3") ? openZones(client, "volumev3") : undefined;
+}
+
+/**
+ * Warns about volumes without a zone of machines in several zones: Cinder chooses one zone for all
+ * volumes.
+ */
+function apart(
+  { unplacedVolumes }: VolumeNeeds,
+  there: readonly string[],
+  made: ReadonlySet<string>,
+): Finding[] {
+  const free = unplacedVolumes.filter(({ name }) => !made.has(name));
+  const zones = zonesOf(free);
+  if (zones.length < 2 || zones.some((zone) => !there.includes(zone))) return [];
+  const paths = [...new Set(free.map(({ path }) => path))].join(", ");
+  return [
+    warning(
+      `volumes: machines are in ${zones.join(", ")}, and Cinder creates all of ${paths} in one zone that it chooses: if that zone fails, all of these machines fail, and some clouds attach no volume of another zone; write zone: "{zone}" there for the zone of each machine`,
+    ),
+  ];
+}
+
+/**
+ * Reports zones of storage classes and volumes that Cinder does not have. Warns about zones of
+ * machines that Cinder does not have, if volumes follow the machines' zones. Warns about volumes
+ * without a zone of machines in several zones; skips existing volumes, which `made` lists.
+ */
+export function volumeZoneFindings(
+  needs: VolumeNeeds,
+  there: Zones | undefined,
+  made: ReadonlySet<string>,
+): Finding[] {
+  if (there === undefined) return [];
+  if (there === "hidden")
+    return needs.volumeZones.length === 0 ? [] : [unknown("volumes", "Cinder", needs.volumeZones)];
+  const strange = followed(needs).filter((zone) => !there.includes(zone));
+  return [
+    ...needs.volumeZones
+      .filter((zone) => !there.includes(zone))
+      .map((zone) =>
+        problem(`volumes: Cinder has no zone '${zone}', or it is closed; ${known(there)}`),
+      ),
+    ...(strange.length > 0
+      ? [
+          warning(
+            `storageClasses: machines are in ${strange.join(", ")}, which are not zones of Cinder (${there.join(", ")}): volumes could not be created; set blockStorage.topology to false`,
+          ),
+        ]
+      : []),
+    ...apart(needs, there, made),
+  ];
+}

@@ -1,0 +1,298 @@
+import { CloudError, errorForStatus } from "../http/cloud-error.js";
+import { findCloud, type CloudSettings } from "../auth/clouds-file.js";
+import { connectionOf, type Connection } from "../auth/connection.js";
+import type { Credential, Domain, Scope } from "../auth/credential.js";
+import { jsonIn } from "../http/http-exchange.js";
+import { bodyOf, reach, type Asked, type Reached } from "./send-request.js";
+import { defaultPatience, type Patience } from "../http/retry.js";
+import { scopeIn, type CloudScope } from "../auth/cloud-scope.js";
+import { tokenSchema, type Token } from "../auth/token-schema.js";
+
+export type Service = keyof typeof services;
+
+/** Client for one project of one OpenStack cloud. */
+export interface CloudClient {
+  /**
+   * Sends an API request. Returns the parsed body, or undefined if the body is empty. Throws a
+   * CloudError on failure. `path` follows the versioned endpoint: `/servers/detail`, `/networks`,
+   * `/lbaas/loadbalancers`.
+   */
+  request(service: Service, method: string, path: string, body?: unknown): Promise<unknown>;
+  /** Sends one GET without retries, with a time limit in milliseconds, for optional information. */
+  glance(service: Service, path: string, within: number): Promise<unknown>;
+  /** Returns whether the catalog offers the service in this region. */
+  offers(service: Service): boolean;
+  readonly projectId: string;
+  /** Name of the project. Empty if the identity service does not report it. */
+  readonly projectName: string;
+  readonly userId: string;
+  readonly authUrl: string;
+  readonly region: string;
+  /** Whether the application credential in use cannot create others. Undefined without one. */
+  readonly restricted: boolean | undefined;
+  /** Names of the user's roles in the project. */
+  readonly roles: readonly string[];
+  /** Time when the user's password expires, as ISO 8601. Undefined: never, or no password. */
+  readonly passwordEnd: string | undefined;
+  /**
+   * Scope of the credential, as OpenStack's provider derives it. Undefined if the catalog has no
+   * public identity endpoint.
+   */
+  readonly scope: CloudScope | undefined;
+  /** Name of the cloud, for messages. */
+  readonly name: string;
+  /** Properties of the connection that also matter to other clients of the cloud. */
+  readonly connection: Connection;
+}
+
+export interface ConnectOptions {
+  /** Name in clouds.yaml. Default: OS_CLOUD, else the OS_* variables. */
+  readonly cloud?: string;
+  /** Environment variables. Default: process.env. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Credential for signing in. Default: the credential in clouds.yaml or the OS_* variables. */
+  readonly credential?: Credential;
+  /** Retries of failed requests, and the listener for waits. Default: five tries, no listener. */
+  readonly patience?: Partial<Patience>;
+}
+
+/** Types of a service in the catalog, and the version at the end of the service's endpoint. */
+type Listed = Readonly<{ types: readonly string[]; version?: string }>;
+
+const services = {
+  compute: { types: ["compute"] },
+  network: { types: ["network"], version: "v2.0" },
+  image: { types: ["image"], version: "v2" },
+  volumev3: { types: ["volumev3", "block-storage", "block-store"] },
+  "load-balancer": { types: ["load-balancer"], version: "v2" },
+  "key-manager": { types: ["key-manager"], version: "v1" },
+  identity: { types: ["identity"], version: "v3" },
+} satisfies Record<string, Listed>;
+
+interface Session {
+  readonly id: string;
+  readonly token: Token;
+}
+
+const domainOf = (domain: Domain): Record<string, string> => ({ ...domain });
+
+function scopeOf(scope: Scope): Record<string, unknown> {
+  if (scope.projectId !== undefined) return { project: { id: scope.projectId } };
+  if (scope.projectName === undefined) return {};
+  return { project: { name: scope.projectName, domain: domainOf(scope.projectDomain) } };
+}
+
+/** Returns the body of `POST /v3/auth/tokens`. */
+export function authenticationRequest(credential: Credential): unknown {
+  switch (credential.kind) {
+    case "password": {
+      const user =
+        credential.userId === undefined
+          ? { name: credential.username, domain: domainOf(credential.userDomain) }
+          : { id: credential.userId };
+      return {
+        auth: {
+          identity: {
+            methods: ["password"],
+            password: { user: { ...user, password: credential.password } },
+          },
+          scope: scopeOf(credential.scope),
+        },
+      };
+    }
+    case "application": {
+      const which =
+        credential.id === undefined
+          ? {
+              name: credential.name,
+              user: { name: credential.username, domain: domainOf(credential.userDomain) },
+            }
+          : { id: credential.id };
+      return {
+        auth: {
+          identity: {
+            methods: ["application_credential"],
+            application_credential: { ...which, secret: credential.secret },
+          },
+        },
+      };
+    }
+    case "token":
+      return {
+        auth: {
+          identity: { methods: ["token"], token: { id: credential.token } },
+          scope: scopeOf(credential.scope),
+        },
+      };
+  }
+}
+
+const identityUrl = (authUrl: string): string => {
+  const base = authUrl.replace(/\/+$/, "");
+  return /\/v3$/.test(base) ? base : `${base.replace(/\/v2\.0$/, "")}/v3`;
+};
+
+async function authenticate(settings: CloudSettings, patience: Patience): Promise<Session> {
+  const what = `Signing in to the identity service of cloud '${settings.name}'`;
+  const asked = {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify(authenticationRequest(settings.credential)),
+    timeout: 20_000,
+    // Repeatable: a second token does no harm.
+    ...{ what, repeatable: true },
+  };
+  const url = `${identityUrl(settings.authUrl)}/auth/tokens`;
+  const answer = await reach(settings, url, asked, patience);
+  if (answer.status === 401) {
+    throw new CloudError(
+      "unauthenticated",
+      `Cloud '${settings.name}' refused the ${settings.credential.kind === "password" ? "user name or password" : `${settings.credential.kind} credential`} (401 from ${settings.authUrl}).`,
+      "Check the credentials in clouds.yaml or the OS_* variables; a credential may have expired.",
+      401,
+    );
+  }
+  if (answer.status >= 300) throw errorForStatus(what, answer.status, answer.body, answer.times);
+  const parsed = tokenSchema.safeParse(jsonIn(answer.body));
+  const id = answer.headers["x-subject-token"];
+  if (!parsed.success || id === undefined)
+    throw new CloudError(
+      "failed",
+      `${settings.authUrl} does not answer like an identity service v3.`,
+      "Check that auth_url is the address of the Identity API, not of a dashboard, and that no proxy answers instead.",
+    );
+  if (parsed.data.token.project === undefined)
+    throw new CloudError(
+      "configuration",
+      `The credentials for cloud '${settings.name}' are not scoped to a project.`,
+      "Set project_name and project_domain_name in clouds.yaml (OS_PROJECT_NAME, OS_PROJECT_DOMAIN_NAME).",
+    );
+  return { id, token: parsed.data.token };
+}
+
+function endpoint(settings: CloudSettings, token: Token, service: Service): string | undefined {
+  const { types, version }: Listed = services[service];
+  if (service === "identity") return identityUrl(settings.authUrl);
+  const entry = token.catalog.find(({ type }) => types.includes(type));
+  const found = entry?.endpoints.find(
+    (candidate) =>
+      candidate.interface === settings.interface &&
+      (settings.region === undefined || candidate.region === settings.region),
+  );
+  if (!found) return undefined;
+  const base = found.url.replace(/\/+$/, "");
+  return version === undefined || /\/v\d+(\.\d+)?$/.test(base) ? base : `${base}/${version}`;
+}
+
+/**
+ * Microversion of Nova's API (Queens). Has server tags, and server group policies as this client
+ * reads them.
+ */
+const computeMicroversion = { "x-openstack-nova-api-version": "2.60" };
+
+const idempotent = new Set(["GET", "HEAD", "PUT", "DELETE"]);
+
+type Sent = Pick<Asked, "tries" | "signal"> &
+  Readonly<{ method: string; path: string; body?: unknown }>;
+
+class Client implements CloudClient {
+  constructor(
+    private readonly settings: CloudSettings,
+    private session: Session,
+    private readonly patience: Patience,
+  ) {}
+
+  get projectId(): string {
+    return this.session.token.project?.id ?? "";
+  }
+  get projectName(): string {
+    return this.session.token.project?.name ?? "";
+  }
+  get userId(): string {
+    return this.session.token.user.id;
+  }
+  get restricted(): boolean | undefined {
+    return this.session.token.application_credential?.restricted;
+  }
+  get roles(): readonly string[] {
+    return this.session.token.roles.map(({ name }) => name);
+  }
+  get passwordEnd(): string | undefined {
+    return this.session.token.user.password_expires_at;
+  }
+  get authUrl(): string {
+    return this.settings.authUrl;
+  }
+  get scope(): CloudScope | undefined {
+    const { catalog } = this.session.token;
+    const endpoints = catalog
+      .filter(({ type }) => type === "identity")
+      .flatMap((service) => service.endpoints);
+    const { region } = this.settings;
+    return scopeIn({ endpoints, region, projectId: this.projectId, roles: this.roles });
+  }
+  get name(): string {
+    return this.settings.name;
+  }
+  get connection(): Connection {
+    return connectionOf(this.settings);
+  }
+  get region(): string {
+    const first = this.session.token.catalog.flatMap(({ endpoints }) => endpoints)[0];
+    return this.settings.region ?? first?.region ?? "";
+  }
+
+  offers(service: Service): boolean {
+    return endpoint(this.settings, this.session.token, service) !== undefined;
+  }
+
+  async request(service: Service, method: string, path: string, body?: unknown): Promise<unknown> {
+    // Requests a new token a minute before the old token expires.
+    if (Date.parse(this.session.token.expires_at) - Date.now() < 60_000)
+      this.session = await authenticate(this.settings, this.patience);
+    let answer = await this.send(service, { method, path, body });
+    if (answer.status === 401) {
+      this.session = await authenticate(this.settings, this.patience);
+      answer = await this.send(service, { method, path, body });
+    }
+    // An earlier try deleted the object, but the response was lost.
+    if (method === "DELETE" && answer.status === 404 && answer.times > 1) return undefined;
+    return bodyOf(answer, `${method} ${service} ${path}`);
+  }
+
+  async glance(service: Service, path: string, within: number): Promise<unknown> {
+    const signal = AbortSignal.timeout(within);
+    const answer = await this.send(service, { method: "GET", path, tries: 1, signal });
+    return bodyOf(answer, `GET ${service} ${path}`);
+  }
+
+  private async send(service: Service, { method, path, body, ...limits }: Sent): Promise<Reached> {
+    const base = endpoint(this.settings, this.session.token, service);
+    if (base === undefined)
+      throw new CloudError(
+        "configuration",
+        `Cloud '${this.settings.name}' offers no ${service} service${this.settings.region === undefined ? "" : ` in region ${this.settings.region}`}.`,
+        "Check region_name and interface in clouds.yaml against `openstack catalog list`.",
+      );
+    const asked = {
+      ...{ what: `${method} ${service} ${path}`, repeatable: idempotent.has(method), method },
+      headers: {
+        accept: "application/json",
+        "x-auth-token": this.session.id,
+        ...(service === "compute" ? computeMicroversion : {}),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      ...limits,
+    };
+    return reach(this.settings, base + path, asked, this.patience);
+  }
+}
+
+/** Signs in to the cloud that `options` or the environment names. */
+export async function connectCloud(options: ConnectOptions = {}): Promise<CloudClient> {
+  const found = findCloud(options.cloud, options.env ?? process.env);
+  const settings = { ...found, credential: options.credential ?? found.credential };
+  const patience = { ...defaultPatience, ...options.patience };
+  return new Client(settings, await authenticate(settings, patience), patience);
+}

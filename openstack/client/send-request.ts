@@ -1,0 +1,92 @@
+import { CloudError, errorForStatus, refuseText } from "../http/cloud-error.js";
+import type { CloudSettings } from "../auth/clouds-file.js";
+import { exchange, jsonIn, type HttpAnswer, type HttpOptions } from "../http/http-exchange.js";
+import { brokeOff, persist, type Patience, type Repeated } from "../http/retry.js";
+
+export interface Reached extends HttpAnswer {
+  /** Number of tries. */
+  readonly times: number;
+}
+
+/** HTTP request with description and limits. */
+export type Asked = Pick<HttpOptions, "method" | "headers" | "body" | "timeout" | "signal"> &
+  Repeated;
+
+/**
+ * Returns the cloud's response, also with an error status. Throws a CloudError if there is no
+ * response.
+ */
+export async function reach(
+  settings: CloudSettings,
+  url: string,
+  { what, repeatable, tries, ...options }: Asked,
+  patience: Patience,
+): Promise<Reached> {
+  const { ca, cert, key, verify } = settings;
+  // The server may close an idle connection at the moment when the connection is reused. Requests
+  // that must not be sent twice use a new connection.
+  const all = { ...options, ca, cert, key, verify, alone: !repeatable };
+  const { outcome, times } = await persist(
+    () => exchange(url, all),
+    { what, repeatable, tries },
+    patience,
+  );
+  if ("answer" in outcome) return { ...outcome.answer, times };
+  const { error } = outcome;
+  throw brokeOff(error)
+    ? lost(settings, { what, repeatable }, times, error)
+    : unreachable(settings, url, error);
+}
+
+/**
+ * Returns the JSON value of the response's body; undefined if the body is empty. Throws a
+ * CloudError if the response is an error or not JSON.
+ */
+export function bodyOf({ status, body, times }: Reached, what: string): unknown {
+  if (status >= 300) throw errorForStatus(what, status, body, times);
+  return body === "" ? undefined : (jsonIn(body) ?? refuseText(what));
+}
+
+function lost(
+  { name }: CloudSettings,
+  { what, repeatable }: Repeated,
+  times: number,
+  { code }: NodeJS.ErrnoException,
+): CloudError {
+  const tried = times === 1 ? "tried once" : `tried ${times} times`;
+  return new CloudError(
+    "unreachable",
+    `${what}: the connection to cloud '${name}' broke before the answer came (${code}, ${tried}).`,
+    repeatable
+      ? "Check the network, and whether a device between this machine and the cloud cuts connections."
+      : "The cloud may have done it already: check before you run the same command again.",
+  );
+}
+
+/** Pattern of Node's error codes for a server certificate that Node does not trust. */
+const distrust =
+  /CERT|ISSUER|SIGNATURE|UNABLE_TO_VERIFY|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH/;
+
+function unreachable(
+  { name }: CloudSettings,
+  url: string,
+  { code, message }: NodeJS.ErrnoException,
+): CloudError {
+  const { origin } = new URL(url);
+  if (code?.startsWith("ERR_SSL_") || code === "EPROTO")
+    return new CloudError(
+      "unreachable",
+      `Cloud '${name}' rejected the TLS connection at ${origin} (${code}).`,
+      "Check https in auth_url. A cloud that asks for a client certificate needs `cert` and `key` in clouds.yaml (OS_CERT, OS_KEY).",
+    );
+  if (code !== undefined && distrust.test(code))
+    return new CloudError(
+      "untrusted",
+      `The certificate of cloud '${name}' at ${origin} cannot be verified (${message}).`,
+    );
+  return new CloudError(
+    "unreachable",
+    `Cloud '${name}' cannot be reached at ${origin} (${code ?? message}).`,
+    "Check auth_url, the network and whether the cloud runs; for the lab: npx stackadm lab status.",
+  );
+}

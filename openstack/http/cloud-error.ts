@@ -1,0 +1,109 @@
+import { Failure } from "../../base/failures/failure.js";
+import type { FailureCode } from "../../base/failures/failure-codes.js";
+
+/** Kind of failure of a request to the cloud. */
+export type CloudErrorKind =
+  | "configuration"
+  | "unreachable"
+  | "untrusted"
+  | "unauthenticated"
+  | "forbidden"
+  | "not-found"
+  | "conflict"
+  | "quota"
+  | "failed";
+
+const codes: Readonly<Record<CloudErrorKind, FailureCode>> = {
+  configuration: "CLOUD_NOT_CONFIGURED",
+  unreachable: "CLOUD_UNREACHABLE",
+  untrusted: "CLOUD_UNTRUSTED",
+  unauthenticated: "AUTH_FAILED",
+  forbidden: "FORBIDDEN",
+  "not-found": "NOT_FOUND",
+  conflict: "FAILED",
+  quota: "QUOTA_EXCEEDED",
+  failed: "FAILED",
+};
+
+/** Error for a request that the cloud refused or did not answer. */
+export class CloudError extends Failure {
+  constructor(
+    readonly kind: CloudErrorKind,
+    message: string,
+    hint?: string,
+    /** HTTP status of the response; undefined without a response. */
+    readonly status?: number,
+  ) {
+    super(codes[kind], message, hint);
+    this.name = "CloudError";
+  }
+}
+
+/**
+ * Returns whether the user may not send the request, or the cloud does not know the path. The
+ * caller then knows nothing about the requested objects.
+ */
+export const isHidden = (error: unknown): boolean =>
+  error instanceof CloudError && (error.kind === "forbidden" || error.kind === "not-found");
+
+/** Returns the error message in a response body. OpenStack services use four shapes of bodies. */
+export function messageInBody(body: string): string {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return body.trim().slice(0, 300);
+  }
+  return sentenceIn(parsed) ?? body.trim().slice(0, 300);
+}
+
+function sentenceIn(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const record = value as Record<string, unknown>;
+  for (const key of ["message", "faultstring", "debuginfo"]) {
+    const text = record[key];
+    if (typeof text === "string" && text !== "") return text;
+  }
+  for (const inner of Object.values(record)) {
+    const found = sentenceIn(inner);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const kinds: Readonly<Record<number, CloudErrorKind>> = {
+  401: "unauthenticated",
+  403: "forbidden",
+  404: "not-found",
+  409: "conflict",
+  413: "quota",
+};
+
+/**
+ * Returns the error for an HTTP response with an error status.
+ *
+ * @param times number of tries of the request
+ */
+export function errorForStatus(what: string, status: number, body: string, times = 1): CloudError {
+  const reason = messageInBody(body);
+  // A response 429 (too many requests) is not about quotas. A 5xx message may contain words like
+  // `exceed` for other reasons.
+  const mayBeQuota = status < 500 && status !== 404 && status !== 429;
+  const quota = mayBeQuota && /quota|OverLimit|exceed/i.test(reason);
+  const tried = times === 1 ? "" : ` at the last of ${times} tries`;
+  return new CloudError(
+    quota ? "quota" : (kinds[status] ?? "failed"),
+    `${what}: the cloud answered ${status}${tried}${reason === "" ? "" : `: ${reason}`}`,
+    undefined,
+    status,
+  );
+}
+
+/** Throws the error for a successful response whose body is not JSON. */
+export function refuseText(what: string): never {
+  throw new CloudError(
+    "failed",
+    `${what} got an answer that is not JSON.`,
+    "A proxy or a network's sign-in page may answer instead of the cloud: open the address in a browser.",
+  );
+}

@@ -1,0 +1,129 @@
+import { setTimeout as after } from "node:timers/promises";
+import type { HttpAnswer } from "./http-exchange.js";
+
+/*
+ * Failed requests that are sent again:
+ *   429, 503              all requests: the cloud states that it did not accept the request;
+ *   500, 502, 504, reset  only repeatable requests. The cloud may have executed the request, but
+ *                         the response failed or was lost, and a second POST would create a second
+ *                         object.
+ * All other failures are final: a wrong certificate or name stays wrong, and a timeout of a minute
+ * is long enough. A refused connection is final, too, because a wrong auth_url looks the same.
+ *
+ * No library does this: node:http does not retry, and undici's RetryAgent has neither jitter nor a
+ * way to report the reason for a wait.
+ */
+
+/** Functions for waiting and time; tests replace them. */
+export interface Patience {
+  /** Waits for the given milliseconds. */
+  readonly pause: (milliseconds: number) => Promise<unknown>;
+  /** Returns a number from 0 to 1, so that clients refused together do not retry together. */
+  readonly random: () => number;
+  /** Returns the milliseconds since 1970. */
+  readonly now: () => number;
+  /** Called before each wait, with one sentence about the reason. */
+  readonly onWait: (text: string) => void;
+}
+
+export const defaultPatience: Patience = {
+  pause: after,
+  random: Math.random,
+  now: Date.now,
+  onWait: () => undefined,
+};
+
+/**
+ * Largest number of tries. The waits between the tries are at most 1, 2, 4 and 8 s, or longer if
+ * the cloud asks for more.
+ */
+export const mostTries = 5;
+const firstWait = 1000;
+/** Longest wait in milliseconds. If the cloud asks for a longer wait, the request fails. */
+const longestWait = 60_000;
+
+export type Outcome = { readonly answer: HttpAnswer } | { readonly error: NodeJS.ErrnoException };
+
+/** Result of the last try, and the number of tries. */
+export interface Tried {
+  readonly outcome: Outcome;
+  readonly times: number;
+}
+
+export interface Repeated {
+  /** Request, for messages: `GET compute /servers`. */
+  readonly what: string;
+  /** Whether the request can be executed twice without a further effect. */
+  readonly repeatable: boolean;
+  /** Largest number of tries. Default: {@link mostTries}. */
+  readonly tries?: number | undefined;
+}
+
+const notTakenUp = new Set([429, 503]);
+const perhapsDone = new Set([500, 502, 504]);
+const broken = new Set(["ECONNRESET", "EPIPE"]);
+
+/** Returns whether the connection broke before the response was complete. */
+export const brokeOff = ({ code }: NodeJS.ErrnoException): boolean =>
+  code !== undefined && broken.has(code);
+
+/**
+ * Returns the milliseconds in the response's header `Retry-After`, which contains seconds or a
+ * date. Returns 0 without the header.
+ */
+export function askedToWait({ headers }: HttpAnswer, now: number): number {
+  const text = headers["retry-after"]?.trim() ?? "";
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const until = Date.parse(text);
+  return Number.isNaN(until) ? 0 : Math.max(0, until - now);
+}
+
+/** Returns the reason to try again; undefined if the outcome is final. */
+function reasonIn(outcome: Outcome, repeatable: boolean): string | undefined {
+  if ("error" in outcome)
+    return repeatable && brokeOff(outcome.error) ? "the connection broke" : undefined;
+  const { status } = outcome.answer;
+  return notTakenUp.has(status) || (repeatable && perhapsDone.has(status))
+    ? `the cloud answered ${status}`
+    : undefined;
+}
+
+/**
+ * Returns the milliseconds before the next try; undefined if the cloud asks for more than {@link
+ * longestWait}.
+ */
+function waitBefore(
+  outcome: Outcome,
+  tried: number,
+  { random, now }: Patience,
+): number | undefined {
+  const own = firstWait * 2 ** (tried - 1) * (0.5 + random() / 2);
+  const asked = "answer" in outcome ? askedToWait(outcome.answer, now()) : 0;
+  return asked > longestWait ? undefined : Math.max(own, asked);
+}
+
+async function attempt(send: () => Promise<HttpAnswer>): Promise<Outcome> {
+  try {
+    return { answer: await send() };
+  } catch (error) {
+    return { error: error as NodeJS.ErrnoException };
+  }
+}
+
+/** Sends a request until the outcome is final, at most `tries` times. */
+export async function persist(
+  send: () => Promise<HttpAnswer>,
+  { what, repeatable, tries = mostTries }: Repeated,
+  patience: Patience,
+): Promise<Tried> {
+  for (let times = 1; ; times += 1) {
+    const outcome = await attempt(send);
+    const reason = times < tries ? reasonIn(outcome, repeatable) : undefined;
+    const wait = reason === undefined ? undefined : waitBefore(outcome, times, patience);
+    if (reason === undefined || wait === undefined) return { outcome, times };
+    patience.onWait(
+      `${what}: ${reason}; attempt ${times + 1} of ${tries} follows in ${Math.ceil(wait / 1000)} s.`,
+    );
+    await patience.pause(wait);
+  }
+}

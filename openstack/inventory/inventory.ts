@@ -1,0 +1,254 @@
+import { z } from "zod";
+import type { CloudClient, Service } from "../client/cloud-client.js";
+import { CloudError, isHidden } from "../http/cloud-error.js";
+import { listAll } from "../client/paginate.js";
+
+/**
+ * Kinds of objects that a cluster may create in a project. A cluster's objects must be deleted in
+ * the order of this list.
+ */
+export const kinds = [
+  "load balancer",
+  "server",
+  "floating IP",
+  // Cinder refuses to delete a volume that has a snapshot.
+  "volume snapshot",
+  "volume",
+  "router",
+  "port",
+  "subnet",
+  "network",
+  "security group",
+  "server group",
+  "key pair",
+  "application credential",
+] as const;
+export type Kind = (typeof kinds)[number];
+
+/** Object of the project. All services' objects have this form. */
+export interface CloudObject {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly status: string;
+  /** IDs of the servers in a server group. Empty for other kinds. */
+  readonly members: readonly string[];
+  /** Number of rules of a security group. 0 for other kinds. */
+  readonly rules: number;
+  /** Size of a volume in GiB. For a snapshot, size of the snapshot's volume. 0 for other kinds. */
+  readonly gigabytes: number;
+  /**
+   * Device owner of a port, or owner of a network: `compute:...`, `network:dhcp`. Empty for other
+   * kinds.
+   */
+  readonly owner: string;
+  /** ID of the device (server, router) to which the port belongs. Empty for other kinds. */
+  readonly device: string;
+  /** ID of a server's host, which Nova derives for each project. Empty for other kinds. */
+  readonly host: string;
+  /**
+   * ID of the network to which a subnet, a port or a load balancer's address belongs. Empty for
+   * other kinds.
+   */
+  readonly network: string;
+  /** Time of creation in UTC, as `2026-01-02T03:04:05Z`. Empty if the cloud does not report it. */
+  readonly created: string;
+}
+
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? "");
+/** Returns the first text that is not empty. */
+const first = (...texts: readonly string[]): string => texts.find((one) => one !== "") ?? "";
+
+/** Returns the time with a time zone. Cinder and Octavia write UTC times without a time zone. */
+export const inUtc = (time: string): string =>
+  time === "" || /(Z|[+-]\d\d:?\d\d)$/.test(time) ? time : `${time}Z`;
+
+const objectSchema = z
+  .looseObject({
+    id: z.string().optional(),
+    name: text,
+    description: text,
+    tags: z.array(z.string()).nullish(),
+    metadata: z.record(z.string(), z.string()).nullish(),
+    status: text,
+    provisioning_status: text,
+    device_owner: text,
+    device_id: text,
+    hostId: text,
+    size: z.number().nullish(),
+    vip_network_id: text,
+    network_id: text,
+    created: text,
+    created_at: text,
+    members: z.array(z.string()).nullish(),
+    security_group_rules: z.array(z.unknown()).nullish(),
+    floating_ip_address: text,
+    keypair: z.looseObject({ name: z.string() }).optional(),
+  })
+  .transform((raw) => ({
+    id: raw.id ?? raw.keypair?.name ?? raw.name,
+    name: raw.keypair?.name ?? first(raw.name, raw.floating_ip_address),
+    description: raw.description,
+    tags: raw.tags ?? [],
+    metadata: raw.metadata ?? {},
+    status: first(raw.provisioning_status, raw.status),
+    gigabytes: raw.size ?? 0,
+    owner: raw.device_owner,
+    device: raw.device_id,
+    host: raw.hostId,
+    network: first(raw.vip_network_id, raw.network_id),
+    created: inUtc(first(raw.created_at, raw.created)),
+    members: raw.members ?? [],
+    rules: raw.security_group_rules?.length ?? 0,
+  }));
+
+interface Source {
+  readonly service: Service;
+  readonly path: (client: CloudClient) => string;
+  readonly key: string;
+}
+
+const mine = (path: string) => (client: CloudClient) => `${path}?project_id=${client.projectId}`;
+const plain = (path: string) => () => path;
+
+const sources: Readonly<Record<Kind, Source>> = {
+  "load balancer": {
+    service: "load-balancer",
+    path: mine("/lbaas/loadbalancers"),
+    key: "loadbalancers",
+  },
+  server: { service: "compute", path: plain("/servers/detail"), key: "servers" },
+  "floating IP": { service: "network", path: mine("/floatingips"), key: "floatingips" },
+  "volume snapshot": { service: "volumev3", path: plain("/snapshots/detail"), key: "snapshots" },
+  volume: { service: "volumev3", path: plain("/volumes/detail"), key: "volumes" },
+  router: { service: "network", path: mine("/routers"), key: "routers" },
+  port: { service: "network", path: mine("/ports"), key: "ports" },
+  subnet: { service: "network", path: mine("/subnets"), key: "subnets" },
+  network: { service: "network", path: mine("/networks"), key: "networks" },
+  "security group": { service: "network", path: mine("/security-groups"), key: "security_groups" },
+  "server group": { service: "compute", path: plain("/os-server-groups"), key: "server_groups" },
+  "key pair": { service: "compute", path: plain("/os-keypairs"), key: "keypairs" },
+  "application credential": {
+    service: "identity",
+    path: (client) => `/users/${client.userId}/application_credentials`,
+    key: "application_credentials",
+  },
+};
+
+/** Returns the objects of one kind. Returns none if the catalog does not contain the service. */
+export async function listObjects(client: CloudClient, kind: Kind): Promise<CloudObject[]> {
+  const { service, path, key } = sources[kind];
+  if (!client.offers(service)) return [];
+  const found = await listAll(client, service, path(client), { key, schema: objectSchema });
+  return found.map((object) => ({ kind, ...object }));
+}
+
+const balancerSchema = z.object({ loadbalancer: objectSchema });
+
+/**
+ * Returns the current state of a load balancer; undefined if the load balancer does not exist.
+ *
+ * @param within milliseconds for a single try without retries. Default: several tries
+ */
+export async function readBalancer(
+  client: CloudClient,
+  id: string,
+  within?: number,
+): Promise<CloudObject | undefined> {
+  const path = `/lbaas/loadbalancers/${encodeURIComponent(id)}`;
+  try {
+    const { loadbalancer } = balancerSchema.parse(
+      await (within === undefined
+        ? client.request("load-balancer", "GET", path)
+        : client.glance("load-balancer", path, within)),
+    );
+    return loadbalancer.status === "DELETED"
+      ? undefined
+      : { kind: "load balancer", ...loadbalancer };
+  } catch (error) {
+    if (error instanceof CloudError && error.kind === "not-found") return undefined;
+    throw error;
+  }
+}
+
+/** Objects of a project that the cloud shows to the user. */
+export interface Shown {
+  readonly objects: readonly CloudObject[];
+  /** Kinds that the user has no role to list. Objects of these kinds may exist. */
+  readonly hidden: readonly Kind[];
+  /** Kinds that the cloud does not support. Some Keystones have no application credentials. */
+  readonly lacking: readonly Kind[];
+}
+
+/**
+ * Returns whether the error means that the cloud does not support the kind. All users may list
+ * their own application credentials, so 404 means that Keystone has none.
+ */
+const isLacking = (kind: Kind, error: unknown): boolean =>
+  kind === "application credential" && error instanceof CloudError && error.kind === "not-found";
+
+/**
+ * Lists the objects of a project that the user can see.
+ *
+ * @param isNeeded returns whether to throw if the user cannot list the kind. @default never
+ */
+export async function takeShown(
+  client: CloudClient,
+  isNeeded: (kind: Kind) => boolean = () => false,
+): Promise<Shown> {
+  const perKind = await Promise.all(
+    kinds.map(async (kind): Promise<Shown> => {
+      try {
+        return { objects: await listObjects(client, kind), hidden: [], lacking: [] };
+      } catch (error) {
+        if (isLacking(kind, error)) return { objects: [], hidden: [], lacking: [kind] };
+        if (!isHidden(error) || isNeeded(kind)) throw error;
+        return { objects: [], hidden: [kind], lacking: [] };
+      }
+    }),
+  );
+  return {
+    objects: perKind.flatMap(({ objects }) => objects),
+    hidden: perKind.flatMap(({ hidden }) => hidden),
+    lacking: perKind.flatMap(({ lacking }) => lacking),
+  };
+}
+
+/**
+ * Lists all objects of the project. Throws if the user cannot list a kind, so a list from before
+ * `up` can be compared with a list from after `destroy`.
+ */
+export const takeInventory = async (client: CloudClient): Promise<CloudObject[]> => [
+  ...(await takeShown(client, () => true)).objects,
+];
+
+/**
+ * Returns whether the object is a DHCP port. Neutron creates and deletes DHCP ports with the
+ * network.
+ */
+const selfMade = (object: CloudObject): boolean =>
+  object.kind === "port" && object.owner === "network:dhcp";
+
+export interface InventoryDifference {
+  readonly added: readonly CloudObject[];
+  readonly removed: readonly CloudObject[];
+}
+
+/** Returns the objects that were added and removed between two lists. Ignores DHCP ports. */
+export function compareInventories(
+  before: readonly CloudObject[],
+  after: readonly CloudObject[],
+): InventoryDifference {
+  const key = (object: CloudObject): string => `${object.kind}/${object.id}`;
+  const missing = (from: readonly CloudObject[], than: readonly CloudObject[]): CloudObject[] => {
+    const there = new Set(than.map(key));
+    return from.filter((object) => !there.has(key(object)) && !selfMade(object));
+  };
+  return { added: missing(after, before), removed: missing(before, after) };
+}

@@ -1,0 +1,79 @@
+import { z } from "zod";
+import type { CloudClient } from "../client/cloud-client.js";
+import { bounds, gone, whileInUse, type DeleteOptions } from "./wait-until-unused.js";
+import { inUtc } from "./inventory.js";
+import { listAll } from "../client/paginate.js";
+
+/**
+ * Kinds of parts of a load balancer. Octavia deletes the parts with their load balancer, so the
+ * inventory does not list the parts.
+ */
+export type PartKind = "listener" | "pool" | "health monitor" | "member";
+
+/** Part of a load balancer, described without its ID. */
+export interface BalancerPart {
+  readonly kind: PartKind;
+  readonly name: string;
+  /**
+   * ID of the parent. Parent of a listener: load balancer; of a pool: listener; of a member or
+   * health monitor: pool.
+   */
+  readonly of: string;
+}
+
+const partSchema = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  created_at: z.string().nullish(),
+});
+type Part = z.output<typeof partSchema>;
+
+interface Collection {
+  readonly path: (part: BalancerPart) => string;
+  readonly key: string;
+  /**
+   * Field of a part that lists the part's parents. Undefined: the request's path names the parent.
+   */
+  readonly owners?: string;
+}
+
+const collections: Readonly<Record<PartKind, Collection>> = {
+  listener: { path: () => "/lbaas/listeners", key: "listeners", owners: "loadbalancers" },
+  pool: { path: () => "/lbaas/pools", key: "pools", owners: "listeners" },
+  "health monitor": { path: () => "/lbaas/healthmonitors", key: "healthmonitors", owners: "pools" },
+  member: { path: ({ of }) => `/lbaas/pools/${of}/members`, key: "members" },
+};
+
+const ownersSchema = z.array(z.looseObject({ id: z.string() }));
+const belongsTo = (part: Part, owners: string | undefined, owner: string): boolean =>
+  owners === undefined || ownersSchema.parse(part[owners] ?? []).some(({ id }) => id === owner);
+
+/**
+ * Deletes the parts with the name and parent in `part` for which `isMeant` holds. Returns the IDs
+ * of the deleted parts.
+ */
+export async function deleteParts(
+  client: CloudClient,
+  part: BalancerPart,
+  isMeant: (found: { readonly id: string; readonly created: string }) => boolean,
+  options: DeleteOptions = {},
+): Promise<string[]> {
+  const { path, key, owners } = collections[part.kind];
+  const collection = path(part);
+  const named = `${collection}?name=${encodeURIComponent(part.name)}`;
+  const all = await listAll(client, "load-balancer", named, { key, schema: partSchema });
+  const found = all.filter(
+    (one) =>
+      one.name === part.name &&
+      belongsTo(one, owners, part.of) &&
+      isMeant({ id: one.id, created: inUtc(one.created_at ?? "") }),
+  );
+  for (const { id } of found)
+    // Octavia refuses every other change of a load balancer while a part is being created.
+    await whileInUse(
+      () => gone(client.request("load-balancer", "DELETE", `${collection}/${id}`)),
+      { what: `${part.kind} '${part.name}' (${id})`, bound: bounds.balancer },
+      options,
+    );
+  return found.map(({ id }) => id);
+}

@@ -1,0 +1,104 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { CloudError } from "../http/cloud-error.js";
+
+export interface DeleteOptions {
+  /** Signal to stop. Once it is aborted, no more requests are sent. */
+  readonly signal?: AbortSignal;
+  /**
+   * Milliseconds to wait until an object may be deleted, and the same time again until the object
+   * is gone. Default: 900 000 for load balancers and their parts, 600 000 for servers, volumes and
+   * snapshots, 180 000 for all others.
+   */
+  readonly timeout?: number;
+  /** Milliseconds between two checks. Default: 2 000. */
+  readonly interval?: number;
+  /** Called with a sentence that says what the program waits for. Default: not called. */
+  readonly onWait?: (text: string) => void;
+  /** Milliseconds between two calls of `onWait`. Default: 30 000. */
+  readonly every?: number;
+}
+
+/** Object that the program waits for. */
+export interface Waited {
+  /** Name of the object for users: `load balancer 'dev-api' (ID)`. */
+  readonly what: string;
+  /** Milliseconds after which waiting ends, unless `timeout` is set. */
+  readonly bound: number;
+}
+
+const minute = 60_000;
+
+/**
+ * Time limits for deletions, in milliseconds. A load balancer may take long: Octavia refuses to
+ * delete it while it is being created, and its amphorae may take minutes to boot. A server may take
+ * long: Nova deletes it only after Cinder has detached the server's volumes.
+ */
+export const bounds = { balancer: 15 * minute, machine: 10 * minute, other: 3 * minute } as const;
+
+/** Wait with a time limit. */
+export class Wait {
+  readonly #end: number;
+  #next: number;
+
+  constructor(
+    private readonly waited: Waited,
+    private readonly options: DeleteOptions,
+  ) {
+    this.#end = Date.now() + (options.timeout ?? waited.bound);
+    this.#next = Date.now() + this.every;
+  }
+
+  private get every(): number {
+    return this.options.every ?? 30_000;
+  }
+
+  get isOver(): boolean {
+    return Date.now() > this.#end;
+  }
+
+  /** Waits until the next check. `why` states the reason for the wait. */
+  async pause(why: string): Promise<void> {
+    const { interval = 2_000, onWait, signal } = this.options;
+    if (Date.now() >= this.#next) {
+      this.#next = Date.now() + this.every;
+      const left = Math.max(1, Math.round((this.#end - Date.now()) / minute));
+      onWait?.(`Waiting for the ${this.waited.what}, ${left} min at most: ${why}.`);
+    }
+    await pause(interval, undefined, { signal });
+  }
+}
+
+/** Waits for a deletion request. Returns whether the object did not exist any more. */
+export const gone = async (work: Promise<unknown>): Promise<boolean> => {
+  try {
+    await work;
+    return false;
+  } catch (error) {
+    if (error instanceof CloudError && error.kind === "not-found") return true;
+    throw error;
+  }
+};
+
+const withoutStop = (text: string): string => text.trim().replace(/\.$/, "");
+
+/**
+ * Repeats `attempt` while the cloud answers 409: another object still uses the object, or the
+ * object is still being created. Throws the last error after the time limit.
+ */
+export async function whileInUse(
+  attempt: () => Promise<boolean>,
+  waited: Waited,
+  options: DeleteOptions,
+): Promise<boolean> {
+  const wait = new Wait(waited, options);
+  for (;;) {
+    options.signal?.throwIfAborted();
+    try {
+      return await attempt();
+    } catch (error) {
+      const inUse = error instanceof CloudError && error.kind === "conflict";
+      if (!inUse || wait.isOver) throw error;
+      await wait.pause(withoutStop(error.message));
+    }
+  }
+}

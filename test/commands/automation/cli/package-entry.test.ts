@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../../../../base/paths.js";
+import { Checkout } from "../../tools/support/checkout.js";
+
+const there = "exports.main = async () => process.stdout.write('there\\n');";
+
+describe("the entry of an installed package", function () {
+  this.timeout(60_000);
+  let checkout: Checkout;
+  const run = (...args: string[]) => checkout.run("automation/cli/stackadm.mjs", args);
+  beforeEach(() => {
+    checkout = new Checkout();
+    rmSync(join(checkout.root, "tools"), { recursive: true });
+  });
+  afterEach(() => {
+    checkout.remove();
+  });
+
+  // A checkout has both files. A package may have one: the compiler's settings or a folder `tools`.
+  for (const missing of ["tools/checkout.mjs", "tsconfig.build.json"])
+    it(`only runs what is there, without ${missing}`, async () => {
+      if (missing === "tsconfig.build.json") {
+        rmSync(join(checkout.root, missing));
+        checkout.take("tools/checkout.mjs");
+      }
+      const { code, out, err } = await run();
+      assert.deepEqual([code, out], [1, ""]);
+      assert.match(err, /^error: \S+main\.js is missing: this package was not built\.\n$/);
+      const { code: same, out: line } = await run("up", "--json");
+      assert.equal(same, 1);
+      const { type, code: name, message } = JSON.parse(line) as Record<string, unknown>;
+      assert.deepEqual([type, name], ["error", "FAILED"]);
+      assert.match(String(message), /main\.js is missing: this package was not built\.$/);
+      checkout.put("dist/automation/cli/main.js", there);
+      assert.equal((await run()).out, "there\n");
+      assert.deepEqual(checkout.calls(), []);
+      assert.ok(!existsSync(join(checkout.root, "node_modules")));
+    });
+});
+
+describe("the program's entry", function () {
+  this.timeout(60_000);
+
+  it("has at most thirty lines, exports a function and does nothing else", () => {
+    const root = packageRoot();
+    assert.ok(readFileSync(join(root, "index.ts"), "utf8").split("\n").length <= 31);
+    const script = 'import program from "./index.js"; console.log(typeof program)';
+    const words = ["--import", "tsx", "--input-type=module", "-e", script];
+    const said = execFileSync("node", words, { cwd: root, encoding: "utf8" });
+    assert.equal(said.trim(), "function");
+  });
+});
+
+describe("the command line", function () {
+  this.timeout(60_000);
+  let early: string[];
+  let late: string[];
+  before(() => {
+    const script = `
+      const { readdirSync } = require("node:fs");
+      require("./automation/cli/main.ts").buildProgram();
+      const loaded = () => Object.keys(require.cache);
+      const early = loaded();
+      for (const file of readdirSync("automation/cli").filter((name) => name.endsWith(".ts")))
+        require("./automation/cli/" + file);
+      console.log(JSON.stringify({ early, late: loaded() }));`;
+    const words = ["--import", "tsx", "--input-type=commonjs", "-e", script];
+    const said = execFileSync("node", words, { cwd: packageRoot(), encoding: "utf8" });
+    ({ early, late } = JSON.parse(said) as { early: string[]; late: string[] });
+  });
+  const among = (loaded: readonly string[], parts: readonly string[]): string[] =>
+    loaded.filter((path) => parts.some((part) => path.includes(part))).slice(0, 3);
+
+  it("begins with what every command needs: help and mistakes in using it wait for no command's work", () => {
+    const folders = ["openstack", "components", "lab", "toolchain", "automation/setup"];
+    const ours = folders.map((name) => join(packageRoot(), name, "/"));
+    const theirs = ["zod", "ssh2", "yaml"].map((name) => `/node_modules/${name}/`);
+    assert.deepEqual(among(early, [...ours, ...theirs, "/cluster-service."]), []);
+    assert.notDeepEqual(among(late, ["/cluster-service."]), []);
+  });
+
+  it("works without Pulumi's SDK, which only the process of an operation needs: half a second of each command", () => {
+    assert.deepEqual(among(late, ["/@pulumi/"]), []);
+  });
+});

@@ -1,0 +1,276 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { ClusterService } from "../../../automation/cluster-service.js";
+import { Embedder, fails } from "../../support/engine/embedder.js";
+import {
+  diagnostic,
+  instanceType,
+  networkType,
+  stepEvent,
+  urnOf,
+  type Engine,
+} from "../../support/engine/fake-engine.js";
+import type { FakeCloud } from "../../support/cloud/fake-openstack.js";
+
+describe("the cluster service", function () {
+  this.timeout(60_000);
+  let embedder: Embedder;
+  let engine: Engine;
+  let cloud: FakeCloud;
+  beforeEach(async () => {
+    // Settings of the user's own program, which describe no cluster.
+    embedder = await Embedder.start("config: {}\n");
+    ({ engine, cloud } = embedder);
+  });
+  afterEach(() => embedder.stop());
+  const service = (): ClusterService => embedder.service();
+  /** Skips preflight and verification, because neither settings nor outputs describe a cluster. */
+  const bare = { preflight: false, verify: false };
+
+  it("knows nothing of a stack that is not there: no state, no outputs, nothing to destroy", async () => {
+    assert.equal(await service().state("dev"), undefined);
+    const { hint } = await fails(service().outputs("dev"), "STACK_NOT_FOUND");
+    assert.match(hint, /^Create it with `npx stackadm up --stack dev`, or /);
+    assert.deepEqual(await service().destroy("dev"), {
+      clusters: ["dev"],
+      held: false,
+      deleted: [],
+      kept: [],
+    });
+    assert.deepEqual(engine.operations(), []);
+  });
+
+  it("does operations on one stack one after the other, also after one that failed", async () => {
+    const clusters = service();
+    engine.runs({ up: { code: 255, stderr: "error: no\n" } });
+    const works = [
+      clusters.up("dev", bare),
+      clusters.refresh("dev"),
+      clusters.preview("dev", bare),
+    ];
+    const ended = await Promise.allSettled(works);
+    assert.deepEqual(
+      ended.map(({ status }) => status),
+      ["rejected", "fulfilled", "fulfilled"],
+    );
+    assert.deepEqual(engine.operations(), ["up", "refresh", "preview"]);
+  });
+
+  it("changes nothing where no change is expected and something would change, and says what", async () => {
+    const steps = [stepEvent("resourcePreEvent", { type: networkType, name: "net" })];
+    engine.runs({ preview: { events: steps } });
+    const expecting = { ...bare, expectNoChanges: true };
+    const { message, exitCode } = await fails(service().up("dev", expecting), "UNEXPECTED_CHANGES");
+    assert.match(
+      message,
+      /^No change was expected, but `up` would change:\n {2}create Network 'net'$/,
+    );
+    assert.equal(exitCode, 6);
+    assert.deepEqual(engine.operations(), ["preview"]);
+    engine.runs({});
+    await service().up("dev", expecting);
+    assert.deepEqual(engine.operations(), ["preview", "preview", "up"]);
+  });
+
+  it("does not begin what was stopped while it waited for its turn", async () => {
+    const clusters = service();
+    const stop = new AbortController();
+    const first = clusters.preview("dev", bare);
+    const second = clusters.up("dev", { signal: stop.signal });
+    stop.abort();
+    await first;
+    const { message } = await fails(second, "CANCELLED");
+    assert.match(message, /before anything was changed/);
+    assert.deepEqual(engine.operations(), ["preview"]);
+  });
+
+  it("needs no settings file for a look where the program brings the settings along", async () => {
+    rmSync(join(embedder.directory, "Pulumi.dev.yaml"));
+    const [clusters, given] = [service(), { settings: "config: {}\n" }];
+    assert.equal(await clusters.state("dev", given), undefined);
+    assert.deepEqual(await clusters.locks("dev", given), []);
+    assert.deepEqual(await clusters.unlock("dev", { ...given, holders: [] }), []);
+    engine.state({});
+    engine.outputs({ kubeconfig: { value: "text", secret: true } });
+    const masked = await clusters.outputs("dev", { ...given, secrets: "hidden" });
+    assert.deepEqual(masked, { kubeconfig: "[secret]" });
+    for (const look of [clusters.kubeconfig("dev", given), clusters.kubeconfigFile("dev", given)])
+      await assert.rejects(look, ({ message }: Error) => !message.includes("Pulumi.dev.yaml"));
+  });
+
+  it("takes settings as text, and leaves the project's own file alone", async () => {
+    await service().preview("dev", { ...bare, settings: "config:\n  it:word: given\n" });
+    const work = join(engine.directory, "state", "stackadm", "work");
+    const [folder = ""] = readdirSync(work);
+    const copy = readFileSync(join(work, folder, "Pulumi.dev.yaml"), "utf8");
+    assert.match(copy, /it:word: given/);
+    assert.equal(readFileSync(join(engine.directory, "Pulumi.dev.yaml"), "utf8"), "config: {}\n");
+  });
+
+  it("works on 64 resources at once, unless somebody says how many", async () => {
+    const said = async (parallel?: number): Promise<string | undefined> => {
+      const past = engine.calls().length;
+      await service().preview("dev", { ...bare, ...(parallel !== undefined && { parallel }) });
+      const call =
+        engine
+          .calls()
+          .slice(past)
+          .find((one) => one.startsWith("preview ")) ?? "";
+      return /--parallel \d+/.exec(call)?.[0];
+    };
+    assert.equal(await said(), "--parallel 64");
+    assert.equal(await said(3), "--parallel 3");
+    const past = engine.calls().length;
+    await embedder.service({ PULUMI_PARALLEL: "5" }).preview("dev", bare);
+    assert.ok(!engine.calls().slice(past).join("\n").includes("--parallel"));
+  });
+
+  describe("after a run that was interrupted", () => {
+    const pending = {
+      type: "creating",
+      resource: {
+        urn: urnOf(networkType, "net"),
+        type: networkType,
+        custom: true,
+        inputs: { name: "dev" },
+      },
+    };
+    const identity = {
+      ...{ urn: urnOf("command:local:Command", "dev-identity"), type: "command:local:Command" },
+      ...{ custom: true, id: "made", outputs: { stdout: "0123456789ab" } },
+    };
+    const tags = ["stackadm-cluster=dev", "stackadm-identity=0123456789ab"];
+    let networks: { id: string; name: string; tags?: string[] }[];
+    beforeEach(() => {
+      networks = [{ id: "half-made", name: "dev", tags }];
+      cloud.on("GET /network/networks", () => ({ body: { networks } }));
+      cloud.on("DELETE /network/networks/half-made", () => {
+        networks = [];
+        return { status: 204 };
+      });
+      engine.state({ resources: [identity], pending_operations: [pending] });
+    });
+
+    it("takes away what was half made, and says so, before the engine begins", async () => {
+      const notes: string[] = [];
+      await service().up("dev", { ...bare, onNote: (text) => notes.push(text) });
+      assert.deepEqual(networks, []);
+      assert.match(notes.join("\n"), /repaired what it left: Network 'net'\.$/m);
+      assert.ok(engine.calls().findIndex((call) => call.startsWith("stack import")) >= 0);
+      assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], []);
+    });
+
+    it("leaves what may be somebody else's, names it and goes on", async () => {
+      networks = [{ id: "half-made", name: "dev" }];
+      const notes: string[] = [];
+      await service().up("dev", { ...bare, onNote: (text) => notes.push(text) });
+      assert.equal(networks.length, 1);
+      assert.match(
+        notes.join("\n"),
+        /The network 'dev' \(half-made\) may come from .*: it is kept\./,
+      );
+    });
+
+    const script = "command:remote:Command";
+    const of = (type: string) => ({
+      type,
+      resource: { urn: urnOf(script, "init"), type: script, custom: true },
+    });
+
+    it("says at a refresh what `up` would do, where that is as well known after it", async () => {
+      const again = [of("creating")];
+      engine.state({ resources: [identity], pending_operations: again });
+      const notes: string[] = [];
+      await service().refresh("dev", { onNote: (text) => notes.push(text) });
+      assert.match(
+        notes.join("\n"),
+        /unfinished: Command 'init'\. .*`npx stackadm up` repairs them/,
+      );
+      assert.deepEqual(engine.operations(), ["refresh"]);
+      assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], again);
+    });
+
+    for (const [what, stopped] of [
+      ["when what may be in the cloud was in the making", [pending]],
+      ["which script was stopped half-way", [of("updating")]],
+    ] as const)
+      it(`refuses a refresh that would forget ${what}`, async () => {
+        engine.state({ resources: [identity], pending_operations: stopped });
+        const { hint } = await fails(service().refresh("dev"), "FAILED");
+        assert.match(hint, /npx stackadm up/);
+        assert.deepEqual(engine.operations(), []);
+        assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], stopped);
+      });
+
+    it("changes nothing for a preview", async () => {
+      await service().preview("dev", bare);
+      assert.equal(networks.length, 1);
+      assert.ok(engine.calls().every((call) => !call.startsWith("stack import")));
+    });
+
+    it("does not begin when that cannot be done, and keeps the record for the next time", async () => {
+      cloud.on("DELETE /network/networks/half-made", { status: 403, body: { message: "no" } });
+      await assert.rejects(service().up("dev", bare), /no/);
+      assert.deepEqual(engine.operations(), ["hold"]);
+      assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], [pending]);
+    });
+  });
+
+  describe("when a script fails on a machine that lives", () => {
+    const type = "command:remote:Command";
+    const scripts = ["init", "join"].map((name) => ({
+      ...{ urn: urnOf(type, name), type, custom: true },
+      inputs: { update: "run" },
+    }));
+    const failed = stepEvent("resOpFailedEvent", { type, name: "init", op: "update" });
+    const updates = (): unknown =>
+      (engine.stateNow()?.deployment["resources"] as typeof scripts).map(
+        ({ inputs }) => inputs.update,
+      );
+
+    it("has it run again, also when it is given its former values again", async () => {
+      engine.state({ resources: scripts });
+      engine.runs({ up: { events: [failed], code: 255, stderr: "error: no\n" } });
+      await assert.rejects(service().up("dev", bare));
+      const [init, join] = updates() as string[];
+      assert.notEqual(init, "run");
+      assert.equal(join, "run");
+    });
+
+    it("leaves one alone that came to its end when it was tried again", async () => {
+      const finished = stepEvent("resOutputsEvent", { type, name: "init", op: "update" });
+      engine.state({ resources: scripts });
+      engine.runs({ up: { events: [failed, finished], code: 255, stderr: "error: no\n" } });
+      await assert.rejects(service().up("dev", bare));
+      assert.deepEqual(updates(), ["run", "run"]);
+    });
+
+    it("changes nothing for a preview", async () => {
+      engine.state({ resources: scripts });
+      engine.runs({ preview: { events: [failed], code: 255, stderr: "error: no\n" } });
+      await assert.rejects(service().preview("dev", bare));
+      assert.deepEqual(updates(), ["run", "run"]);
+    });
+  });
+
+  describe("when Nova could not make a server", () => {
+    const urn = urnOf(instanceType, "vm");
+    const provider = "error waiting for instance: unexpected state 'ERROR', wanted target 'ACTIVE'";
+    const said = "Nova could not create the machine dev-0; ... is ERROR: No valid host was found.";
+    const hook = `[SERVER_ERROR] ${said}`;
+    const messageOf = async (...texts: string[]): Promise<string> => {
+      const events = texts.map((text) => diagnostic(text, "error", urn));
+      engine.runs({ up: { events, code: 255 } });
+      return (await fails(service().up("dev", bare), "SERVER_ERROR")).message;
+    };
+
+    it("says what the program's hook found out", async () => {
+      assert.equal(await messageOf(provider, hook), said);
+    });
+
+    it("says what the provider says when the hook could not find out", async () => {
+      assert.match(await messageOf(provider), /^Instance 'vm': Nova could not create the machine/);
+    });
+  });
+});

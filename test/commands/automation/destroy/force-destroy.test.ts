@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { providerType } from "../../../support/cloud/claimed-volumes.js";
+import { Embedder, fails } from "../../../support/engine/embedder.js";
+import { networkType, urnOf } from "../../../support/engine/fake-engine.js";
+import { startFakeCluster } from "../../../support/cloud/ready-cluster.js";
+
+describe("abandoning a cluster", function () {
+  this.timeout(60_000);
+  let embedder: Embedder;
+  beforeEach(async () => {
+    embedder = await Embedder.start();
+  });
+  afterEach(() => embedder.stop());
+
+  it("forgets what is in it, with whatever provider, and nothing that is in another cluster", async () => {
+    const cluster = await startFakeCluster();
+    await cluster.close();
+    const ofAuthority = (data: string): string =>
+      cluster.kubeconfig.replace(/( +)server: .*/, `$&\n$1certificate-authority-data: ${data}`);
+    const [kubeconfig, elsewhere] = [ofAuthority("YQ=="), ofAuthority("Yg==")];
+    const type = "pulumi:providers:kubernetes";
+    const provider = (urn: string, inputs: object) => ({ urn, type, id: "p", inputs });
+    const own = (name: string): string => `urn:pulumi:dev::it::${type}::${name}`;
+    const providers = [
+      provider(urnOf(providerType, "dev-addons-provider"), { kubeconfig }),
+      provider(own("same"), { kubeconfig: { plaintext: JSON.stringify(kubeconfig) } }),
+      provider(own("another"), { kubeconfig: elsewhere }),
+      provider(own("ambient"), {}),
+    ];
+    const object = "kubernetes:core/v1:ConfigMap";
+    const objects = providers.map(({ urn }, index) => ({
+      ...{ urn: urnOf(object, String(index)), type: object, id: `ns/${String(index)}` },
+      provider: `${urn}::p`,
+    }));
+    embedder.engine.state({ resources: [...providers, ...objects] });
+    // The engine fails, so that the test sees the state before the engine deletes it.
+    embedder.engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
+    const notes: string[] = [];
+    const onNote = (text: string): void => void notes.push(text);
+    await assert.rejects(embedder.service().destroy("dev", { abandon: true, onNote }));
+    assert.match(
+      notes.join("\n"),
+      /^2 resources that need the cluster's API were removed from the state/m,
+    );
+    const rest = embedder.engine.stateNow()?.deployment["resources"] as { readonly id: string }[];
+    assert.deepEqual(
+      rest.map(({ id }) => id).filter((id) => id.startsWith("ns/")),
+      ["ns/2", "ns/3"],
+    );
+  });
+
+  it("deletes load balancers without an identity by the name that its own controller has, and names all others in its network", async () => {
+    const cluster = await startFakeCluster();
+    await cluster.close();
+    const { kubeconfig } = cluster;
+    const elsewhere = kubeconfig.replace(/server: \S+/, "server: https://192.0.2.1:6443");
+    const controller = (name: string, provider: string) => {
+      const args = ["--v=2", `--cluster-name=${name}`];
+      const spec = { template: { spec: { containers: [{ args }] } } };
+      const type = "kubernetes:apps/v1:DaemonSet";
+      const urn = urnOf(type, `${name}-controller`);
+      return { ...{ urn, type, id: `kube-system/${name}` }, inputs: { spec }, provider };
+    };
+    const type = "pulumi:providers:kubernetes";
+    const [ours, theirs] = [urnOf(providerType, "dev-addons-provider"), urnOf(type, "theirs")];
+    const resources = [
+      { urn: ours, type, id: "p", inputs: { kubeconfig } },
+      { urn: theirs, type, id: "q", inputs: { kubeconfig: elsewhere } },
+      ...[controller("old", `${ours}::p`), controller("guest", `${theirs}::q`)],
+      { urn: urnOf(networkType, "net"), type: networkType, id: "ours" },
+    ];
+    embedder.engine.state({ resources });
+    const balancer = (id: string, name: string, network = "ours") => ({
+      ...{ id, name: `kube_service_${name}_shop_web`, vip_network_id: network },
+    });
+    let balancers = [
+      ...[balancer("lb", "old"), balancer("outside", "old", "elsewhere")],
+      ...[balancer("a", "guest"), balancer("b", "older"), balancer("c", "old_er")],
+      balancer("d", "old-ba9876543210"),
+      { id: "e", name: "by hand", vip_network_id: "ours" },
+    ];
+    const { cloud, engine } = embedder;
+    const deleted: string[] = [];
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", () => ({
+      body: { loadbalancers: balancers },
+    }));
+    for (const { id } of balancers)
+      cloud.on(`DELETE /load-balancer/lbaas/loadbalancers/${id}`, () => {
+        deleted.push(id);
+        balancers = balancers.filter((one) => one.id !== id);
+        return { status: 204 };
+      });
+    engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
+    const notes: string[] = [];
+    const onNote = (text: string): void => void notes.push(text);
+    await assert.rejects(embedder.service().destroy("dev", { abandon: true, onNote }));
+    const named = notes.flatMap(
+      (text) => /^! The load balancer '.*' \((.)\)/.exec(text)?.[1] ?? [],
+    );
+    assert.deepEqual([deleted, named], [["lb"], ["a", "b", "c", "d", "e"]]);
+  });
+
+  describe("which another engine may be at work on", () => {
+    const identity = (stdout: string) => ({
+      ...{ urn: urnOf("command:local:Command", "dev-identity"), type: "command:local:Command" },
+      ...{ id: "i", outputs: { stdout } },
+    });
+    const ours = { resources: [identity("0123456789ab")] };
+    let balancers: { id: string; name: string }[];
+    /** Whether the stack was locked when the load balancer was deleted. */
+    let held: boolean[];
+    let meanwhile: () => void;
+    beforeEach(() => {
+      // Backend in which only the engine sees locks.
+      embedder.backend = "s3://bucket";
+      balancers = [{ id: "lb", name: "kube_service_dev-0123456789ab_ns_web" }];
+      held = [];
+      meanwhile = () => undefined;
+      const { cloud, engine } = embedder;
+      cloud.on("GET /load-balancer/lbaas/loadbalancers", () => ({
+        body: { loadbalancers: balancers },
+      }));
+      cloud.on("DELETE /load-balancer/lbaas/loadbalancers/lb", () => {
+        held.push(engine.heldBy() !== undefined);
+        meanwhile();
+        balancers = [];
+        return { status: 204 };
+      });
+      engine.state(ours);
+    });
+    const abandon = () => embedder.service().destroy("dev", { abandon: true });
+    const imports = (): number =>
+      embedder.engine.calls().filter((call) => call.startsWith("stack import")).length;
+
+    it("deletes its load balancers only while the stack is held", async () => {
+      await abandon();
+      assert.deepEqual(held, [true]);
+      assert.deepEqual(embedder.engine.operations(), ["hold", "destroy"]);
+    });
+
+    it("touches nothing while somebody else holds it", async () => {
+      const lock = "created by ann@elsewhere (pid 1) at 2026-01-02T03:04:05Z";
+      const stderr = `error: the stack is currently locked by 1 lock(s)\n  s3://bucket/1.json: ${lock}\n`;
+      embedder.engine.runs({ hold: { stderr, code: 255 } });
+      const { message } = await fails(abandon(), "STACK_LOCKED");
+      assert.match(message, /process 1 of ann on elsewhere/);
+      assert.deepEqual([held, imports()], [[], 0]);
+      assert.deepEqual(embedder.engine.stateNow()?.deployment, ours);
+    });
+
+    it("takes what the state says then: another cluster, or one that is protected by now, stays", async () => {
+      const another = { resources: [identity("ba9876543210")] };
+      embedder.engine.runs({ hold: { state: another } });
+      await fails(abandon(), "FAILED");
+      const safe = { resources: [{ ...identity("0123456789ab"), protect: true }] };
+      embedder.engine.state(ours);
+      embedder.engine.runs({ hold: { state: safe } });
+      await fails(abandon(), "PROTECTED");
+      assert.deepEqual([held, imports()], [[], 0]);
+      assert.deepEqual(embedder.engine.stateNow()?.deployment, safe);
+    });
+
+    it("leaves a state that changed since", async () => {
+      const grown = { resources: [...ours.resources, identity("ba9876543210")] };
+      meanwhile = () => {
+        embedder.engine.state(grown);
+      };
+      const { message } = await fails(abandon(), "STACK_LOCKED");
+      assert.match(message, /^Another operation changed this stack meanwhile/);
+      assert.deepEqual(embedder.engine.stateNow()?.deployment, grown);
+      assert.deepEqual(embedder.engine.operations(), ["hold"]);
+    });
+
+    it("takes along what an interrupted run made, of which an import forgets the record", async () => {
+      const resource = { urn: urnOf(networkType, "net"), type: networkType, custom: true };
+      const creating = { type: "creating", resource: { ...resource, inputs: { name: "dev" } } };
+      embedder.engine.state({ ...ours, pending_operations: [creating] });
+      const tags = ["stackadm-cluster=dev", "stackadm-identity=0123456789ab"];
+      let networks = [{ id: "half-made", name: "dev", tags }];
+      embedder.cloud.on("GET /network/networks", () => ({ body: { networks } }));
+      embedder.cloud.on("DELETE /network/networks/half-made", () => {
+        held.push(embedder.engine.heldBy() !== undefined && imports() === 0);
+        networks = [];
+        return { status: 204 };
+      });
+      await abandon();
+      assert.deepEqual(held, [true, true], "before its record goes");
+    });
+  });
+});

@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { Embedder, fails } from "../../../support/engine/embedder.js";
+import {
+  commandType,
+  diagnostic,
+  instanceType,
+  stepEvent,
+  urnOf,
+  type Engine,
+} from "../../../support/engine/fake-engine.js";
+import type { FakeCloud } from "../../../support/cloud/fake-openstack.js";
+
+/** Server IDs of a control plane and a worker. */
+const ids = {
+  "dev-control-plane-0": "0b1c2d3e-0000-4000-8000-000000000000",
+  "dev-general-0": "0b1c2d3e-0000-4000-8000-000000000001",
+} as const;
+
+describe("what a destroy begins with", function () {
+  this.timeout(60_000);
+  let embedder: Embedder;
+  let engine: Engine;
+  let cloud: FakeCloud;
+  const nova = (statuses: Readonly<Record<keyof typeof ids, string | undefined>>): void => {
+    for (const [name, id] of Object.entries(ids)) {
+      const status = statuses[name as keyof typeof ids];
+      const server = { id, name, status };
+      cloud.on(
+        `GET /compute/servers/${id}`,
+        status === undefined ? { status: 404 } : { body: { server } },
+      );
+    }
+  };
+  const server = (name: keyof typeof ids) => ({
+    ...{ urn: urnOf(instanceType, `${name}-server`), type: instanceType, id: ids[name] },
+  });
+  const script = (name: string, on: readonly (keyof typeof ids)[], more = {}) => ({
+    urn: urnOf(commandType, name),
+    ...{ type: commandType, id: name, inputs: { delete: "sudo -n bash -s" }, ...more },
+    propertyDependencies: { stdin: on.map((one) => server(one).urn) },
+  });
+  beforeEach(async () => {
+    embedder = await Embedder.start();
+    ({ engine, cloud } = embedder);
+    const [first, worker] = ["dev-control-plane-0", "dev-general-0"] as const;
+    engine.state({
+      resources: [
+        ...[server(first), server(worker), script("dev-control-plane-teardown", [first])],
+        script("dev-workers-general-0-leave", [first, worker], { deletedWith: server(first).urn }),
+      ],
+    });
+  });
+  afterEach(() => embedder.stop());
+  const destroy = () => embedder.service().destroy("dev");
+
+  it("says at once that the machine which gives everything back was stopped, and both ways out", async () => {
+    nova({ "dev-control-plane-0": "SHUTOFF", "dev-general-0": "ACTIVE" });
+    const { message, hint } = await fails(destroy(), "SERVER_STOPPED");
+    assert.match(message, /dev-control-plane-0, .* Nova says SHUTOFF. Nothing was changed\.$/);
+    assert.match(hint, /`openstack server start dev-control-plane-0`.*destroy --abandon/);
+    assert.deepEqual(engine.operations(), []);
+  });
+
+  it("reads the state once, and its secrets once", async () => {
+    nova({ "dev-control-plane-0": "ACTIVE", "dev-general-0": "ACTIVE" });
+    await destroy();
+    const reads = engine.calls().filter((call) => call.startsWith("stack export"));
+    assert.deepEqual(
+      reads.map((call) => call.includes("--show-secrets")),
+      [false, true],
+    );
+  });
+
+  it("says what to do about one that was deleted", async () => {
+    nova({ "dev-control-plane-0": undefined, "dev-general-0": "ACTIVE" });
+    const { hint } = await fails(destroy(), "SERVER_STOPPED");
+    assert.match(hint, /up --refresh.*destroy --abandon/);
+  });
+
+  it("does not mind a worker that was stopped", async () => {
+    nova({ "dev-control-plane-0": "ACTIVE", "dev-general-0": "SHUTOFF" });
+    await destroy();
+    assert.deepEqual(engine.operations(), ["destroy"]);
+  });
+
+  it("has the next `up` undo what the cluster was told for its end, where the run came no further than that", async () => {
+    nova({ "dev-control-plane-0": "ACTIVE", "dev-general-0": "ACTIVE" });
+    const { deployment } = engine.stateNow() ?? assert.fail("there is a state");
+    const inControlPlane = `stackadm:kubeadm:ControlPlane$${commandType}`;
+    const init = {
+      ...script("dev-control-plane-0-init", ["dev-control-plane-0"]),
+      urn: urnOf(inControlPlane, "dev-control-plane-0-init"),
+    };
+    engine.state({ ...deployment, resources: [...(deployment["resources"] as []), init] });
+    const teardown = { type: inControlPlane, name: "dev-control-plane-teardown", op: "delete" };
+    const failed = { code: 1, events: [diagnostic("somebody pulled the plug")] };
+    const inputsOfInit = (): unknown =>
+      (engine.stateNow()?.deployment["resources"] as { urn: string; inputs: unknown }[]).find(
+        ({ urn }) => urn === init.urn,
+      )?.inputs;
+
+    engine.runs({ destroy: failed });
+    await fails(destroy(), "FAILED");
+    assert.deepEqual(inputsOfInit(), init.inputs, "nothing was released");
+
+    const released = ["resourcePreEvent", "resOutputsEvent"] as const;
+    const events = [...released.map((when) => stepEvent(when, teardown)), ...failed.events];
+    engine.runs({ destroy: { ...failed, events } });
+    await fails(destroy(), "FAILED");
+    assert.deepEqual(inputsOfInit(), { ...init.inputs, update: "did not come to its end" });
+  });
+});

@@ -1,0 +1,298 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { dirname } from "node:path";
+import type { RunOptions } from "../../../automation/engine/operation-options.js";
+import { VerificationFailed } from "../../../automation/health/cluster-health.js";
+import { Embedder, fails } from "../../support/engine/embedder.js";
+import { instanceType, stackWith, urnOf, type Engine } from "../../support/engine/fake-engine.js";
+import type { FakeCloud } from "../../support/cloud/fake-openstack.js";
+import { startFakeCluster, type FakeCluster } from "../../support/cloud/ready-cluster.js";
+
+const identity = "0123456789ab";
+const marks = { "stackadm-cluster": "dev", "stackadm-identity": identity };
+
+describe("a program that embeds the cluster service", function () {
+  this.timeout(60_000);
+  let embedder: Embedder;
+  let engine: Engine;
+  let cloud: FakeCloud;
+  let cluster: FakeCluster;
+  let servers: { id: string; name: string; status?: string; metadata?: object; created?: string }[];
+  let stages: string[];
+  let notes: string[];
+  beforeEach(async () => {
+    embedder = await Embedder.start();
+    ({ engine, cloud } = embedder);
+    cluster = await startFakeCluster();
+    engine.outputs(cluster.outputs);
+    [servers, stages, notes] = [[], [], []];
+    cloud.on("GET /compute/servers/detail", () => ({ body: { servers } }));
+    cloud.on("DELETE /compute/servers/late", () => {
+      servers = servers.filter(({ id }) => id !== "late");
+      return { status: 204 };
+    });
+  });
+  afterEach(async () => {
+    await embedder.stop();
+    await cluster.close();
+  });
+  const listening: RunOptions = {
+    onStage: (stage, detail) => stages.push(detail === undefined ? stage : `${stage}: ${detail}`),
+    onNote: (text) => notes.push(text),
+  };
+  const deleted = (): string[] =>
+    cloud.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
+  const onCluster: RunOptions["onCluster"] = ({ clusters, identities, place }) => {
+    const sofar = deleted().join() || "nothing";
+    const where = place?.project.name ?? "nowhere";
+    stages.push(`${clusters.join()} ${identities.join()} in ${where}, ${sofar} deleted`);
+  };
+  const ofIdentity = {
+    urn: urnOf("command:local:Command", "dev-identity"),
+    type: "command:local:Command",
+    id: "i",
+    outputs: { stdout: identity },
+  };
+  const held = (...more: readonly unknown[]): void => {
+    engine.state({
+      resources: [
+        ofIdentity,
+        { urn: urnOf(instanceType, "vm"), type: instanceType, id: "gone" },
+        ...more,
+      ],
+    });
+  };
+  /** Creates the cluster's kubeconfig as an earlier run would have left it. */
+  const leftovers = (): string[] => {
+    const files = [embedder.kubeconfig()];
+    for (const file of files) {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, "of the cluster");
+    }
+    return files;
+  };
+
+  describe("that brings a cluster up", () => {
+    const up = (options = {}) => embedder.service().up("dev", { ...listening, ...options });
+
+    it("gets the outputs, a kubeconfig file and the proof, after the cloud was asked", async () => {
+      engine.state({ resources: [stackWith(cluster.outputs)] });
+      const { outputs, kubeconfigPath = "", verification } = await up();
+      assert.deepEqual(
+        [outputs["kubeconfig"]?.secret, outputs["apiEndpoint"]],
+        [true, { value: "https://203.0.113.7:6443", secret: false }],
+      );
+      assert.equal(kubeconfigPath, embedder.kubeconfig());
+      assert.equal(readFileSync(kubeconfigPath, "utf8"), cluster.kubeconfig);
+      assert.equal(statSync(kubeconfigPath).mode & 0o777, 0o600);
+      assert.equal(verification?.ok, true);
+      assert.deepEqual(
+        verification.nodes.map(({ name }) => name),
+        ["dev-control-plane-0", "dev-general-0"],
+      );
+      assert.deepEqual(stages, ["preflight", "operation", "verification", "verification: nodes"]);
+    });
+
+    it("may leave out the questions, the file and the proof", async () => {
+      const result = await up({ preflight: false, kubeconfigFile: false, verify: false });
+      assert.deepEqual(Object.keys(result.outputs).sort(), Object.keys(cluster.outputs).sort());
+      assert.deepEqual([result.kubeconfigPath, result.verification], [undefined, undefined]);
+      assert.ok(!existsSync(embedder.kubeconfig()));
+      assert.deepEqual([stages, cloud.seen], [["operation"], []]);
+    });
+
+    it("makes nothing in a cloud in which the cluster does not fit", async () => {
+      cloud.on("GET /image/images", { body: { images: [] } });
+      const { message } = await fails(up(), "PREFLIGHT_FAILED");
+      assert.match(message, /image: 'debian-12' does not exist/);
+      assert.deepEqual(engine.operations(), []);
+      const findings = await embedder.service().preflight("dev");
+      assert.deepEqual(
+        findings.map(({ severity }) => severity),
+        ["problem"],
+      );
+    });
+
+    it("hears of settings that describe no cluster before anything is asked", async () => {
+      const settings = "config:\n  it:cluster:\n    image: 7\n";
+      const { message } = await fails(up({ settings }), "INVALID_CONFIG");
+      for (const path of ["image", "externalNetwork", "workers"])
+        assert.ok(message.includes(`\n  cluster.${path}: `), path);
+      await fails(embedder.service().preview("dev", { settings }), "INVALID_CONFIG");
+      assert.deepEqual([engine.calls(), cloud.seen], [[], []]);
+    });
+
+    it("gets an error with all that was made and seen when something in the cluster does not work", async () => {
+      cluster.ready = false;
+      const error = await fails(up({ patience: 1 }), "VERIFY_FAILED");
+      assert.ok(error instanceof VerificationFailed);
+      assert.match(error.message, /:\n {2}node dev-general-0: not Ready: no network plugin yet$/);
+      assert.equal(error.exitCode, 5);
+      assert.equal(error.result.verification.nodes.length, 2);
+      assert.equal(error.result.kubeconfigPath, embedder.kubeconfig());
+    });
+
+    it("hears that it was stopped, in the service's own words, while the cluster is looked at", async () => {
+      cluster.ready = false;
+      const stop = new AbortController();
+      const onStage: RunOptions["onStage"] = (stage) => {
+        if (stage === "verification") stop.abort();
+      };
+      await fails(up({ onStage, signal: stop.signal }), "CANCELLED");
+    });
+
+    it("has what an interrupted run left taken away before names and quotas are asked for", async () => {
+      const created = "2026-01-02T10:00:00Z";
+      servers.push({ id: "late", name: "dev-general-0", metadata: marks, created });
+      await fails(up(), "PREFLIGHT_FAILED");
+      const manifest = { time: created };
+      const stack = {
+        type: "pulumi:pulumi:Stack",
+        urn: urnOf("pulumi:pulumi:Stack", "it"),
+        created,
+      };
+      const urn = urnOf(instanceType, "dev-general-0-server");
+      const resource = { urn, type: instanceType, custom: true, inputs: { name: "dev-general-0" } };
+      const pending = [{ type: "creating", resource }];
+      engine.state({ manifest, resources: [stack, ofIdentity], pending_operations: pending });
+      stages = [];
+      await up({ onCluster });
+      assert.deepEqual(deleted(), ["/compute/servers/late"]);
+      const [whose, ...next] = stages.slice(0, 4);
+      assert.equal(whose, `dev ${identity} in demo, nothing deleted`);
+      assert.deepEqual(next, ["repair", "preflight", "operation"]);
+      assert.match(notes.join("\n"), /repaired what it left: Instance 'dev-general-0-server'\.$/m);
+    });
+  });
+
+  describe("that destroys", () => {
+    const destroy = (options = {}) =>
+      embedder.service().destroy("dev", { ...listening, ...options });
+    const volume = {
+      id: "v",
+      name: "pvc-1",
+      metadata: { "cinder.csi.openstack.org/cluster": `dev-${identity}` },
+    };
+
+    it("has swept what the cluster's controllers left, and hears what was deleted and what is kept", async () => {
+      held();
+      servers.push({ id: "late", name: "dev-x", metadata: marks });
+      cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [volume] } });
+      const files = leftovers();
+      const result = await destroy({ onCluster });
+      assert.equal(stages.shift(), `dev ${identity} in demo, nothing deleted`);
+      assert.deepEqual([result.clusters, result.held], [["dev"], true]);
+      assert.deepEqual(
+        [result.deleted, result.kept].map((list) => list.map(({ id }) => id)),
+        [["late"], ["v"]],
+      );
+      assert.deepEqual(deleted(), ["/compute/servers/late"]);
+      assert.deepEqual(stages.slice(0, 2), ["operation", "sweep"]);
+      assert.match(stages[2] ?? "", /^sweep: deleting the server 'dev-x'/);
+      assert.equal(engine.stateNow(), undefined);
+      assert.deepEqual(files.filter(existsSync), []);
+    });
+
+    it("never hears that all went well while something is left that the stack held", async () => {
+      held();
+      servers.push({ id: "gone", name: "dev-general-0" });
+      const files = leftovers();
+      const { message } = await fails(destroy(), "FAILED");
+      assert.match(message, /^These objects were not deleted: server 'dev-general-0'/);
+      assert.deepEqual(files.filter(existsSync), files);
+    });
+
+    it("touches no living cluster whose state is elsewhere, and hears whose it is", async () => {
+      servers.push({ id: "late", name: "dev-general-0", status: "ACTIVE", metadata: marks });
+      const files = leftovers();
+      const { message, hint } = await fails(destroy(), "STACK_NOT_FOUND");
+      assert.match(message, /cluster 'dev', identity 0123456789ab: 1 objects, 1 of 1 servers runn/);
+      assert.match(hint, /orphans --identity 0123456789ab` lists/);
+      assert.deepEqual([deleted(), engine.operations()], [[], []]);
+      assert.deepEqual(files.filter(existsSync), files);
+    });
+
+    it("has an empty stack removed, and hears of data that an earlier cluster of the name left", async () => {
+      engine.state({ resources: [] });
+      cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [volume] } });
+      const { held: something, kept } = await destroy();
+      assert.deepEqual([something, kept.map(({ id }) => id)], [false, ["v"]]);
+      assert.deepEqual([engine.operations(), engine.stateNow()], [["destroy"], undefined]);
+    });
+
+    describe("a cluster whose API refuses everything", () => {
+      let api: Server;
+      let ready: boolean;
+      let status: number;
+      beforeEach(async () => {
+        [ready, status] = [false, 401];
+        api = createServer(({ url }, response) =>
+          ready && url === "/readyz"
+            ? response.end("ok")
+            : response.writeHead(status).end("expired"),
+        );
+        await new Promise<void>((done) => api.listen(0, "127.0.0.1", done));
+        holdsProvider();
+      });
+      afterEach(() => api.close());
+
+      /** @param client further fields of the kubeconfig's user */
+      function holdsProvider(client = ""): void {
+        const url = `http://127.0.0.1:${String((api.address() as AddressInfo).port)}`;
+        const kubeconfig = cluster.kubeconfig
+          .replace(/server: \S+/, `server: ${url}`)
+          .replace(/(?=client-key-data:)/, client);
+        const provider = {
+          urn: urnOf("stackadm:addons:Addons$pulumi:providers:kubernetes", "dev-addons-provider"),
+          type: "pulumi:providers:kubernetes",
+          id: "p",
+          inputs: { kubeconfig },
+        };
+        const type = "kubernetes:core/v1:Service";
+        const of = { provider: `${provider.urn}::p` };
+        held(provider, { urn: urnOf(type, "web"), type, id: "ns/web", ...of });
+      }
+
+      it("has it left as it is", async () => {
+        const { message } = await fails(destroy(), "KUBERNETES_UNREACHABLE");
+        assert.match(message, /it answers 401: expired\), .* Nothing was changed\.$/);
+        assert.deepEqual([engine.operations(), deleted()], [[], []]);
+      });
+
+      it("says to fetch a new kubeconfig where the one in the state has ended", async () => {
+        const script = `key=$(mktemp); trap 'rm "$key"' EXIT
+          openssl ecparam -name prime256v1 -genkey -noout -out "$key"
+          openssl req -new -key "$key" -subj /CN=admin | openssl x509 -req -signkey "$key" -days -1`;
+        const cert = execFileSync("sh", ["-ec", script], { stdio: ["ignore", "pipe", "ignore"] });
+        const pad = " ".repeat(6);
+        holdsProvider(`client-certificate-data: ${cert.toString("base64")}\n${pad}`);
+        const { hint } = await fails(destroy(), "KUBERNETES_UNREACHABLE");
+        assert.match(hint, /^The kubeconfig in the state expired on \d{4}-.*stackadm up/);
+      });
+
+      for (const answer of [403, 404])
+        it(`has it left as it is when etcd has lost its data, so that it is ready and answers ${String(answer)}`, async () => {
+          [ready, status] = [true, answer];
+          const { message, hint } = await fails(destroy(), "KUBERNETES_UNREACHABLE");
+          assert.match(
+            message,
+            /etcd may have lost the cluster's data\), .* Nothing was changed\.$/,
+          );
+          assert.match(hint, /destroy --abandon/);
+          assert.deepEqual([engine.operations(), deleted()], [[], []]);
+        });
+
+      it("may abandon it", async () => {
+        await destroy({ abandon: true });
+        assert.match(
+          notes.join("\n"),
+          /^1 resources that need the cluster's API were removed from the state/m,
+        );
+        assert.equal(engine.stateNow(), undefined);
+      });
+    });
+  });
+});

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { Embedder, settingsOf } from "../../../support/engine/embedder.js";
+import { instanceType, urnOf } from "../../../support/engine/fake-engine.js";
+import { startFakeCluster, type FakeCluster } from "../../../support/cloud/ready-cluster.js";
+
+const identity = {
+  urn: urnOf("command:local:Command", "dev-identity"),
+  type: "command:local:Command",
+  id: "i",
+  outputs: { stdout: "0123456789ab" },
+};
+
+describe("the kubeconfig files of stacks that have the same name", function () {
+  this.timeout(120_000);
+  let cluster: FakeCluster;
+  let embedder: Embedder;
+  beforeEach(async () => {
+    cluster = await startFakeCluster();
+    embedder = await Embedder.start();
+    embedder.engine.outputs(cluster.outputs);
+    embedder.engine.state({});
+  });
+  afterEach(async () => {
+    await embedder.stop();
+    await cluster.close();
+  });
+  const read = (path: string): string => readFileSync(path, "utf8");
+  /** Returns the kubeconfig with another port, as if it belonged to another cluster. */
+  const ofAnother = (port: number): string =>
+    cluster.kubeconfig.replace(/(server: \S+:)\d+/, `$1${String(port)}`);
+  const holdCluster = (): void => {
+    const provider = {
+      urn: urnOf("stackadm:addons:Addons$pulumi:providers:kubernetes", "dev-addons-provider"),
+      type: "pulumi:providers:kubernetes",
+      id: "p",
+      inputs: { kubeconfig: cluster.kubeconfig },
+    };
+    const server = { urn: urnOf(instanceType, "vm"), type: instanceType, id: "gone" };
+    embedder.engine.state({ resources: [identity, server, provider] });
+  };
+
+  it("are one for each backend and each project, and a destroy takes only its own", async () => {
+    const first = await embedder.service().kubeconfigFile("dev");
+    embedder.engine.outputs({
+      ...cluster.outputs,
+      kubeconfig: { value: ofAnother(1), secret: true },
+    });
+    const backend = embedder.backend;
+    embedder.backend = `${backend}-of-others`;
+    const second = await embedder.service().kubeconfigFile("dev");
+    embedder.backend = backend;
+    embedder.write("Pulumi.yaml", "name: other\nruntime: nodejs\n");
+    embedder.write("Pulumi.dev.yaml", settingsOf({}).replace("it:cluster", "other:cluster"));
+    const { kubeconfigPath: third = "" } = await embedder
+      .service()
+      .up("dev", { preflight: false, verify: false });
+    assert.deepEqual(
+      [first, second, third].map((path) => read(path)),
+      [cluster.kubeconfig, ofAnother(1), ofAnother(1)],
+    );
+    holdCluster();
+    await embedder.service().destroy("dev");
+    assert.deepEqual(
+      [first, second, third].map((path) => existsSync(path)),
+      [true, true, false],
+    );
+  });
+
+  describe("where an earlier release kept it by the stack's name alone", () => {
+    let earlier: string;
+    beforeEach(() => {
+      earlier = embedder.state("kubeconfig-dev");
+      mkdirSync(dirname(earlier), { recursive: true });
+    });
+
+    it("is moved once it is known to lead to the same cluster", async () => {
+      writeFileSync(earlier, cluster.kubeconfig);
+      const path = await embedder.service().kubeconfigFile("dev");
+      assert.deepEqual([read(path), existsSync(earlier)], [cluster.kubeconfig, false]);
+    });
+
+    it("goes with its cluster", async () => {
+      writeFileSync(earlier, cluster.kubeconfig);
+      holdCluster();
+      await embedder.service().destroy("dev");
+      assert.deepEqual([existsSync(earlier), existsSync(embedder.kubeconfig())], [false, false]);
+    });
+
+    it("stays when the engine could not finish, in its new place", async () => {
+      writeFileSync(earlier, cluster.kubeconfig);
+      holdCluster();
+      embedder.engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
+      await assert.rejects(embedder.service().destroy("dev"));
+      assert.deepEqual(
+        [existsSync(earlier), read(embedder.kubeconfig())],
+        [false, cluster.kubeconfig],
+      );
+    });
+
+    it("stays as it is where it leads to another cluster, or nowhere", async () => {
+      for (const text of [ofAnother(1), "of a cluster that was"]) {
+        writeFileSync(earlier, text);
+        const path = await embedder.service().kubeconfigFile("dev");
+        assert.deepEqual([read(path), read(earlier)], [cluster.kubeconfig, text]);
+        holdCluster();
+        await embedder.service().destroy("dev");
+        assert.deepEqual([existsSync(path), read(earlier)], [false, text]);
+        embedder.engine.state({});
+      }
+    });
+  });
+});

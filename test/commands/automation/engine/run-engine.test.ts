@@ -1,0 +1,298 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ClusterError, ErrorCode } from "../../../../automation/pulumi/cluster-error.js";
+import type { ClusterEvent } from "../../../../automation/pulumi/events.js";
+import type { OperationOptions } from "../../../../automation/engine/run-engine.js";
+import type { OperationRequest } from "../../../../automation/engine/worker-messages.js";
+import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
+import {
+  commandType,
+  diagnostic,
+  Engine,
+  type EngineRun,
+  instanceType,
+  networkType,
+  printed,
+  stepEvent,
+  urnOf,
+} from "../../../support/engine/fake-engine.js";
+import { installed } from "../../../support/commands/installed-package.js";
+
+const { errors, runOperation } = installed();
+
+describe("one operation in a process of its own", function () {
+  this.timeout(60_000);
+  let engine: Engine;
+  let events: ClusterEvent[];
+  beforeEach(() => {
+    engine = new Engine();
+    events = [];
+    mkdirSync(join(engine.directory, "work"));
+    writeFileSync(join(engine.directory, "work", "Pulumi.yaml"), "name: it\nruntime: nodejs\n");
+    program("module.exports = async () => ({});");
+  });
+  afterEach(() => {
+    engine.remove();
+  });
+  const program = (text: string): void => {
+    writeFileSync(join(engine.directory, "index.js"), text);
+  };
+  const start = (
+    operation: OperationRequest["operation"],
+    options: Partial<OperationOptions> = {},
+    request: Partial<OperationRequest> = {},
+  ) =>
+    runOperation(
+      {
+        type: "start",
+        operation,
+        stack: "dev",
+        project: "it",
+        workDirectory: join(engine.directory, "work"),
+        program: join(engine.directory, "index.js"),
+        ...request,
+      },
+      {
+        env: { ...engine.environment(), HOME: engine.directory, CANARY: "passed on" },
+        cwd: engine.directory,
+        onEvent: (event) => {
+          events.push(event);
+        },
+        ...options,
+      },
+    );
+  const fails = async (work: Promise<unknown>, code: ErrorCode): Promise<ClusterError> => {
+    const error = await work.then(
+      () => assert.fail("ended well"),
+      (failed: unknown) => failed,
+    );
+    assert.ok(error instanceof errors.ClusterError, String(error));
+    assert.equal(error.code, code, error.message);
+    return error;
+  };
+
+  it("tells what happened, in order", async () => {
+    const net = { type: networkType, name: "net" };
+    engine.runs({
+      up: { events: [stepEvent("resourcePreEvent", net), stepEvent("resOutputsEvent", net)] },
+    });
+    await start("up");
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ["started", "finished"],
+    );
+  });
+
+  it("runs in the directory and with the environment that it is given", async () => {
+    program(
+      `console.log(process.cwd() + " " + process.env.CANARY); module.exports = async () => ({});`,
+    );
+    const lines: string[] = [];
+    await start("up", { onOutput: (line) => lines.push(line) });
+    assert.ok(lines.includes(`${engine.directory} passed on`), lines.join("\n"));
+  });
+
+  for (const [kind, text] of [
+    ["a default export of a compiled module", "exports.default = async () => ({});"],
+    ["a function that is the module", "module.exports = function program() {};"],
+  ] as const)
+    it(`takes as program ${kind}`, async () => {
+      program(text);
+      await start("preview");
+      assert.deepEqual(engine.operations(), ["preview"]);
+    });
+
+  it("says so when the module exports no program, before the engine is asked", async () => {
+    program("module.exports = { name: 'no program' };");
+    const { message } = await fails(start("up"), "FAILED");
+    assert.match(message, /index\.js does not export a program function$/);
+    assert.deepEqual(engine.calls(), []);
+  });
+
+  it("passes on how it is to be done, and nothing that was not asked for", async () => {
+    engine.state({});
+    await start("up", {}, { refresh: true, expectNoChanges: true, parallel: 3 });
+    await start("destroy");
+    const [up = "", destroy = ""] = engine.calls().filter((call) => /^(up|destroy) /.test(call));
+    for (const flag of ["--yes", "--refresh", "--expect-no-changes", "--parallel 3"])
+      assert.ok(up.includes(flag), flag);
+    for (const flag of ["--refresh", "--run-program", "--parallel"])
+      assert.ok(!destroy.includes(flag), flag);
+  });
+
+  it("forgets the stack after it was destroyed, and makes none in order to destroy it", async () => {
+    engine.state({});
+    await start("destroy");
+    assert.equal(engine.stateNow(), undefined);
+    await fails(start("destroy"), "STACK_NOT_FOUND");
+    assert.equal(engine.stateNow(), undefined);
+  });
+
+  const failures: [string, string, ErrorCode][] = [
+    ["a stack that is locked", "error: the stack is currently locked by 1 lock(s)", "STACK_LOCKED"],
+    [
+      "a stack that a service holds",
+      "error: [409] Conflict: Another update is currently in progress.",
+      "STACK_LOCKED",
+    ],
+    ["a passphrase that is another one", "error: incorrect passphrase", "WRONG_PASSPHRASE"],
+    ["anything else by its sentence", "error: the disk is full", "FAILED"],
+  ];
+  for (const [what, stderr, code] of failures)
+    it(`is explained: ${what}`, async () => {
+      engine.runs({ up: { stderr: `${stderr}\n`, code: 255 } });
+      const { message } = await fails(start("up"), code);
+      assert.doesNotMatch(message, /\n|stdout:/);
+      if (code === "FAILED") assert.match(message, /the disk is full/);
+    });
+
+  it("is explained by the cause, not by what followed from it", async () => {
+    const urn = urnOf(instanceType, "vm");
+    engine.runs({
+      up: {
+        events: [
+          diagnostic("timed out waiting for the condition", "error", urnOf(networkType, "late")),
+          diagnostic("Quota exceeded for instances: 10 of 10", "error", urn),
+          diagnostic("update failed"),
+        ],
+        code: 255,
+      },
+    });
+    const { subject, message } = await fails(start("up"), "QUOTA_EXCEEDED");
+    assert.deepEqual(subject, { urn, resource: "vm" });
+    assert.match(message, /^Instance 'vm': /);
+  });
+
+  it("says that the engine was killed, and its last words", async () => {
+    engine.runs({ up: { stderr: "fatal error: out of memory\nfree 0\n", then: "die" } });
+    const { message, hint } = await fails(start("up"), "ENGINE_KILLED");
+    assert.match(message, /^The engine ended without a result/);
+    assert.match(hint, /same command again/);
+  });
+
+  it("says so when its own process dies, with what was printed", async () => {
+    program(`console.error("FATAL ERROR: heap limit"); process.kill(process.pid, "SIGKILL");`);
+    const { message } = await fails(start("up"), "ENGINE_KILLED");
+    assert.equal(message, "The engine ended without a result: FATAL ERROR: heap limit.");
+  });
+
+  describe("with a script on a machine that falls silent", () => {
+    const urn = urnOf(commandType, "dev-general-0-prepare");
+    const id = "0b1c2d3e-0000-4000-8000-000000000001";
+    /**
+     * Limits in the proportions of the real ones, within a few seconds. `longest` is more than two
+     * checks, even late ones.
+     */
+    const silence = { silence: 100, again: 200, longest: 4_500, others: 60_000, gap: 2_000 };
+    let cloud: FakeCloud;
+    beforeEach(async () => {
+      cloud = await startFakeCloud();
+      engine.state({});
+      const run = (op: string): EngineRun => ({
+        events: [
+          stepEvent("resourcePreEvent", { type: commandType, name: "dev-general-0-prepare", op }),
+          printed(`alive ${id} prepare 5 s`, urn),
+          diagnostic("Quota exceeded for instances: 10 of 10"),
+        ],
+        then: "hang",
+      });
+      engine.runs({ up: run("create"), destroy: run("delete") });
+    });
+    afterEach(async () => {
+      await cloud.close();
+    });
+    const silent = (
+      status: string,
+      options: Partial<OperationOptions> = {},
+      operation: OperationRequest["operation"] = "up",
+    ) => {
+      const server = { id, name: "dev-general-0", status };
+      cloud.on(`GET /compute/servers/${id}`, { body: { server } });
+      const env = { ...engine.environment(), ...cloud.environment(), HOME: engine.directory };
+      return start(operation, { env, silence, ...options });
+    };
+
+    it("ends with the machine's name and state, whatever the engine said before", async () => {
+      const { message, subject, exitCode } = await fails(silent("SHUTOFF"), "SERVER_STOPPED");
+      assert.equal(
+        message,
+        "The machine dev-general-0 stopped while its script 'prepare' ran: Nova says SHUTOFF.",
+      );
+      assert.deepEqual([subject.resource, exitCode], ["dev-general-0-prepare", 1]);
+      const pid = readFileSync(join(engine.directory, "pid"), "utf8");
+      assert.ok(!existsSync(`/proc/${pid}`));
+      assert.deepEqual(
+        events.map(({ type }) => type),
+        ["started", "alive", "message"],
+      );
+    });
+
+    it("ends so too when it takes the cluster away", async () => {
+      await fails(silent("PAUSED", {}, "destroy"), "SERVER_STOPPED");
+    });
+
+    it("ends so too when it was asked to stop before", async () => {
+      const cancel = new AbortController();
+      const onEvent = (event: ClusterEvent): void => {
+        if (event.type === "alive") cancel.abort();
+      };
+      await fails(silent("SHUTOFF", { onEvent, signal: cancel.signal }), "SERVER_STOPPED");
+    });
+
+    it("ends after a long silence when Nova says that it runs, and not before", async () => {
+      await fails(silent("ACTIVE"), "SERVER_SILENT");
+      const questions = cloud.seen.filter(({ path }) => path.startsWith("/compute/servers/"));
+      assert.ok(questions.length > 0);
+    });
+  });
+
+  describe("that is stopped", () => {
+    const waiting = () => {
+      engine.state({});
+      engine.runs({
+        up: {
+          events: [stepEvent("resourcePreEvent", { type: networkType, name: "net" })],
+          then: "wait",
+        },
+      });
+      const [cancel, kill] = [new AbortController(), new AbortController()];
+      let begun = (): void => undefined;
+      const running = new Promise<void>((done) => (begun = done));
+      const work = start("up", {
+        signal: cancel.signal,
+        killSignal: kill.signal,
+        onEvent: () => {
+          begun();
+        },
+      });
+      work.catch(() => undefined);
+      return { cancel, kill, work, running };
+    };
+
+    it("lets the engine end in good order, and is then called stopped", async () => {
+      const { cancel, work, running } = waiting();
+      await running;
+      cancel.abort();
+      const { exitCode, message } = await fails(work, "CANCELLED");
+      assert.equal(exitCode, 130);
+      assert.match(message, /What was done is kept/);
+    });
+
+    it("at once reaches the engine too, and leaves no process of it", async () => {
+      const { cancel, kill, work, running } = waiting();
+      await running;
+      cancel.abort();
+      kill.abort();
+      await fails(work, "CANCELLED");
+      const pid = readFileSync(join(engine.directory, "pid"), "utf8");
+      assert.ok(!existsSync(`/proc/${pid}`));
+    });
+
+    it("before it began does not begin", async () => {
+      const work = start("up", { signal: AbortSignal.abort() });
+      await fails(work, "CANCELLED");
+      assert.deepEqual(engine.operations(), []);
+    });
+  });
+});

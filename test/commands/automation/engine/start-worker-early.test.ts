@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { OperationRequest } from "../../../../automation/engine/worker-messages.js";
+import { Engine } from "../../../support/engine/fake-engine.js";
+import { appears } from "../../../support/await-file.js";
+import { installed } from "../../../support/commands/installed-package.js";
+import { until } from "../../../engine/support/until.js";
+
+const { beginEarly, prepareWorker, runOperation } = installed();
+
+describe("a process that is made before its operation is known", function () {
+  this.timeout(60_000);
+  let engine: Engine;
+  beforeEach(() => {
+    engine = new Engine();
+    mkdirSync(join(engine.directory, "work"));
+    writeFileSync(join(engine.directory, "work", "Pulumi.yaml"), "name: it\nruntime: nodejs\n");
+  });
+  afterEach(() => {
+    engine.remove();
+  });
+  const program = (text: string): string => {
+    const file = join(engine.directory, "index.js");
+    writeFileSync(file, text);
+    return file;
+  };
+  const noting = (): string =>
+    program(`
+      const { appendFileSync } = require("node:fs");
+      appendFileSync(${JSON.stringify(join(engine.directory, "loaded"))}, process.pid + "\\n");
+      module.exports = async () => ({});
+    `);
+  const request = (file: string): OperationRequest => ({
+    ...{ type: "start", operation: "up", stack: "dev", project: "it", program: file },
+    workDirectory: join(engine.directory, "work"),
+  });
+  /** Returns the process IDs of workers that this process has started. */
+  const workers = (): number[] => {
+    const words = ["--ppid", String(process.pid), "-o", "pid=,args="];
+    const lines = execFileSync("ps", words, { encoding: "utf8" }).split("\n");
+    return lines.filter((line) => /engine\/worker\.js/.test(line)).map((line) => parseInt(line));
+  };
+  const options = () => ({
+    env: { ...engine.environment(), HOME: engine.directory },
+    cwd: engine.directory,
+    onEvent: () => undefined,
+  });
+
+  it("has loaded the program when the operation begins, and loads it once", async () => {
+    const file = noting();
+    const child = prepareWorker({ program: file }, options());
+    await appears(join(engine.directory, "loaded"));
+    assert.deepEqual(engine.operations(), []);
+    await runOperation(request(file), options(), child);
+    const loaded = readFileSync(join(engine.directory, "loaded"), "utf8");
+    assert.equal(loaded, `${String(child.pid)}\n`);
+    assert.ok(engine.calls().some((call) => call.startsWith("up ")));
+  });
+
+  it("ends when there is no operation", async () => {
+    const child = prepareWorker({ program: noting() }, options());
+    await appears(join(engine.directory, "loaded"));
+    const ended = once(child, "exit");
+    child.disconnect();
+    assert.deepEqual(await ended, [0, null]);
+    assert.deepEqual(engine.operations(), []);
+  });
+
+  it("may have been begun in another environment and directory, and is in its own before it loads the program", async () => {
+    const said = join(engine.directory, "said");
+    const file = program(`
+      const { STRANGER, HOME } = process.env;
+      require("node:fs").writeFileSync(${JSON.stringify(said)}, JSON.stringify([process.pid, process.cwd(), HOME, STRANGER]));
+      module.exports = async () => ({});
+    `);
+    process.env["STRANGER"] = "of the process that began it";
+    const endUnused = beginEarly();
+    Reflect.deleteProperty(process.env, "STRANGER");
+    const begun = workers();
+    const child = prepareWorker({ program: file }, options());
+    endUnused();
+    assert.deepEqual(begun, [child.pid]);
+    await runOperation(request(file), options(), child);
+    const { directory } = engine;
+    assert.deepEqual(JSON.parse(readFileSync(said, "utf8")), [
+      child.pid,
+      directory,
+      directory,
+      null,
+    ]);
+  });
+
+  it("is ended where there is no operation, and the next one has a process of its own", async () => {
+    const endings = [beginEarly(), beginEarly()];
+    assert.notDeepEqual(workers(), []);
+    for (const endUnused of endings) endUnused();
+    await until("both ended", () => workers().length === 0, 15);
+    await runOperation(request(noting()), options());
+    assert.deepEqual(engine.operations(), ["up"]);
+  });
+
+  it("asks the engine for its version only where nobody knows it", async () => {
+    const versions = () => engine.calls().filter((call) => call.startsWith("version")).length;
+    const file = noting();
+    await runOperation({ ...request(file), engineVersion: "v3.250.0" }, options());
+    assert.equal(versions(), 0);
+    await runOperation(request(file), options());
+    await runOperation({ ...request(file), engineVersion: "of today" }, options());
+    assert.equal(versions(), 2);
+  });
+
+  it("needs no program for an operation that only needs the state", async () => {
+    const file = program("throw new Error('no such thing');");
+    engine.state({});
+    for (const operation of ["refresh", "destroy"] as const) {
+      const child = prepareWorker({}, options());
+      await runOperation({ ...request(file), operation }, options(), child);
+    }
+    assert.deepEqual(engine.operations(), ["refresh", "destroy"]);
+  });
+
+  it("makes a stack that was not there without looking for it again", async () => {
+    await runOperation({ ...request(noting()), exists: false }, options());
+    const stacks = engine.calls().filter((call) => call.startsWith("stack "));
+    assert.deepEqual(
+      stacks.map((call) => call.split(" ")[1]),
+      ["init"],
+    );
+  });
+
+  it("takes the stack that somebody else made meanwhile", async () => {
+    engine.state({});
+    await runOperation({ ...request(noting()), exists: false }, options());
+    assert.deepEqual(engine.operations(), ["up"]);
+  });
+
+  it("says what is wrong with the program when it is wanted", async () => {
+    const file = program("throw new Error('no such thing');");
+    const child = prepareWorker({ program: file }, options());
+    await assert.rejects(runOperation(request(file), options(), child), /no such thing/);
+    assert.deepEqual(engine.operations(), []);
+  });
+});

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import type { ClusterService } from "../../../../automation/cluster-service.js";
+import { Embedder, fails } from "../../../support/engine/embedder.js";
+import { networkType, urnOf } from "../../../support/engine/fake-engine.js";
+import { fakeProject } from "../../../support/cloud/fake-openstack.js";
+
+const elsewhere = "fedcba9876543210fedcba9876543210";
+const bare = { preflight: false, verify: false } as const;
+
+describe("a stack whose cluster is in another project or region than one is signed in to", function () {
+  this.timeout(60_000);
+  let embedder: Embedder;
+  beforeEach(async () => {
+    embedder = await Embedder.start();
+  });
+  afterEach(() => embedder.stop());
+
+  const provider = {
+    ...{ type: "pulumi:providers:openstack", custom: true, id: "provider" },
+    urn: urnOf("pulumi:providers:openstack", "default_3_15_2"),
+    // Inputs that the engine writes, and one that does not change the location.
+    inputs: { __internal: {}, version: "3.15.2", insecure: "true" },
+  };
+  const network = (outputs: object) => ({
+    ...{ urn: urnOf(networkType, "net"), type: networkType, custom: true, id: "n", outputs },
+    provider: `${provider.urn}::${provider.id}`,
+  });
+  const holds = (outputs: object, of: object = provider): void => {
+    embedder.engine.state({ resources: [of, network(outputs)] });
+  };
+  const deletions = () => embedder.cloud.seen.filter(({ method }) => method === "DELETE");
+
+  const commands: Readonly<Record<string, (service: ClusterService) => Promise<unknown>>> = {
+    up: (service) => service.up("dev", bare),
+    preview: (service) => service.preview("dev", bare),
+    refresh: (service) => service.refresh("dev"),
+    destroy: (service) => service.destroy("dev"),
+    destroyPlan: (service) => service.destroyPlan("dev"),
+    status: (service) => service.status("dev"),
+    preflight: (service) => service.preflight("dev"),
+  };
+  for (const [name, command] of Object.entries(commands)) {
+    it(`${name} is refused before anything, in words that say where it is`, async () => {
+      holds({ tenantId: elsewhere, region: "one" });
+      const { message, hint } = await fails(command(embedder.service()), "WRONG_PROJECT");
+      assert.equal(
+        message,
+        `The cluster of stack 'dev' is in project ${elsewhere}, but your credentials are for project ${fakeProject}. Nothing was changed.`,
+      );
+      assert.match(hint, /OS_CLOUD/);
+      assert.deepEqual(embedder.engine.operations(), []);
+      assert.deepEqual(deletions(), []);
+    });
+  }
+
+  it("is refused for another region, too", async () => {
+    holds({ tenantId: fakeProject, region: "two" });
+    const { message } = await fails(embedder.service().destroy("dev"), "WRONG_PROJECT");
+    assert.match(message, /is in region two, but your credentials are for region one\./);
+    assert.deepEqual(embedder.engine.operations(), []);
+  });
+
+  it("is refused before the repair of an interrupted run", async () => {
+    const pending = { type: "creating", resource: network({}) };
+    const resources = [provider, network({ tenantId: elsewhere, region: "" })];
+    embedder.engine.state({ resources, pending_operations: [pending] });
+    await fails(embedder.service().up("dev", bare), "WRONG_PROJECT");
+    assert.deepEqual(embedder.engine.operations(), []);
+  });
+
+  it("is no such stack where it is the same, or nothing says where it is", async () => {
+    for (const outputs of [
+      { tenantId: fakeProject, region: "one" },
+      { tenantId: fakeProject },
+      {},
+    ]) {
+      holds(outputs);
+      await embedder.service().up("dev", bare);
+    }
+  });
+
+  it("is none of ours where its program says itself where it is", async () => {
+    holds({ tenantId: elsewhere, region: "two" }, { ...provider, inputs: { cloud: "other" } });
+    await embedder.service().up("dev", bare);
+  });
+});

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { Embedder } from "../../support/engine/embedder.js";
+import {
+  networkType,
+  sameOutputs,
+  stepEvent,
+  type Engine,
+} from "../../support/engine/fake-engine.js";
+import { creating } from "../../support/engine/pending-operations.js";
+import { startFakeCluster, type FakeCluster } from "../../support/cloud/ready-cluster.js";
+
+describe("a program that looks through the cluster service", function () {
+  this.timeout(60_000);
+  let embedder: Embedder;
+  let engine: Engine;
+  let cluster: FakeCluster;
+  beforeEach(async () => {
+    embedder = await Embedder.start();
+    ({ engine } = embedder);
+    cluster = await startFakeCluster();
+    engine.outputs(cluster.outputs);
+    engine.state({});
+  });
+  afterEach(async () => {
+    await embedder.stop();
+    await cluster.close();
+  });
+
+  it("gets the rows of a plan", async () => {
+    const net = { type: networkType, name: "net" };
+    engine.runs({ preview: { events: [stepEvent("resourcePreEvent", net)] } });
+    assert.deepEqual(await embedder.service().preview("dev"), {
+      plan: [{ operation: "create", type: "Network", name: "net" }],
+    });
+  });
+
+  it("gets what `up` would repair before all else, but once with what the plan has", async () => {
+    const [half, other] = [creating(networkType, "net"), creating(networkType, "other")];
+    engine.state({ pending_operations: [half, other] });
+    const net = { type: networkType, name: "net" };
+    engine.runs({ preview: { events: [stepEvent("resourcePreEvent", net)] } });
+    const notes: string[] = [];
+    const onNote = (text: string): void => void notes.push(text);
+    assert.deepEqual(await embedder.service().preview("dev", { onNote }), {
+      plan: [
+        { operation: "repair", type: "Network", name: "other" },
+        { operation: "create", type: "Network", name: "net" },
+      ],
+    });
+    assert.match(
+      notes.join("\n"),
+      /left these operations unfinished: Network 'net', Network 'other'\. `up`/,
+    );
+  });
+
+  it("gets how many resources differ from the state", async () => {
+    const net = { type: networkType, name: "net", op: "update" };
+    engine.runs({ refresh: { events: [stepEvent("resOutputsEvent", net)] } });
+    assert.deepEqual(await embedder.service().refresh("dev"), { changed: 1 });
+  });
+
+  it("gets machines as Nova and nodes as Kubernetes sees them", async () => {
+    const servers = [{ id: "id-of-dev-general-0", name: "dev-general-0", status: "ACTIVE" }];
+    embedder.cloud.on("GET /compute/servers/detail", { body: { servers } });
+    const { cluster: which, machines, verification } = await embedder.service().status("dev");
+    assert.deepEqual([which.clusters, which.held, which.place?.region], [["dev"], false, "one"]);
+    assert.deepEqual(
+      machines.map(({ name, server }) => [name, server]),
+      [
+        ["dev-control-plane-0", "GONE"],
+        ["dev-general-0", "ACTIVE"],
+      ],
+    );
+    assert.equal(verification?.ok, true);
+  });
+
+  it("hears that machines of etcd are on one host", async () => {
+    // Role that the program does not know, so that nothing connects to these machines by SSH.
+    const etcd = [0, 1].map((position) => ({
+      ...{ name: `dev-etcd-${String(position)}`, role: "of etcd", zone: "", address: "10.0.0.20" },
+      serverId: String(position),
+    }));
+    engine.outputs({ ...cluster.outputs, etcd: { value: etcd } });
+    const servers = etcd.map(({ serverId: id }) => ({ id, hostId: "h" }));
+    embedder.cloud.on("GET /compute/servers/detail", { body: { servers } });
+    const { warnings } = await embedder.service().status("dev");
+    assert.match(warnings.join(), /^dev-etcd-0 and dev-etcd-1 are on one host, /);
+    const notes: string[] = [];
+    engine.runs({ up: { events: [sameOutputs] } });
+    engine.state({ resources: [] });
+    await embedder.service().up("dev", { preflight: false, onNote: (line) => notes.push(line) });
+    assert.deepEqual(
+      notes.filter((line) => line.includes("one host")),
+      warnings.map((text) => `! ${text}`),
+    );
+  });
+
+  it("gets the machines also when the API does not answer, and why it does not", async () => {
+    await cluster.close();
+    const { machines, verification, problem } = await embedder.service().status("dev");
+    assert.deepEqual([machines.length, verification], [2, undefined]);
+    assert.match(problem?.message ?? "", /^The Kubernetes API at 127\.0\.0\.1:\d+ cannot be/);
+  });
+
+  it("gets the kubeconfig as text or as a file, and outputs with or without secrets", async () => {
+    const service = embedder.service();
+    assert.equal(await service.kubeconfig("dev"), cluster.kubeconfig);
+    assert.ok(!existsSync(embedder.kubeconfig()));
+    const path = await service.kubeconfigFile("dev");
+    assert.equal(readFileSync(path, "utf8"), cluster.kubeconfig);
+    assert.equal((await service.outputs("dev"))["kubeconfig"], cluster.kubeconfig);
+    assert.equal((await service.outputs("dev", { secrets: "hidden" }))["kubeconfig"], "[secret]");
+  });
+});

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { readPinned } from "../../../../components/lookup/pinned-files.js";
+import { digestOf } from "../../../support/manifests.js";
+
+const text = "kind: ConfigMap # ä\n";
+const sha256 = digestOf(text);
+const other = digestOf("other");
+
+/** Server in a separate process, because the reader blocks this one until it has the file. */
+const serving = `
+  const { createServer } = require("node:http");
+  createServer((request, response) => {
+    response.writeHead(request.url === "/there" ? 200 : 404);
+    response.end(${JSON.stringify(text)});
+  }).listen(0, "127.0.0.1", function () { console.log(this.address().port); });`;
+
+describe("lookup/pinned-files", () => {
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "stackadm-pinned-"));
+    writeFileSync(join(directory, "a.yaml"), text);
+  });
+  afterEach(() => {
+    rmSync(directory, { recursive: true });
+  });
+
+  it("reads a path, against the directory that is given", () => {
+    assert.deepEqual(readPinned({ source: "a.yaml", sha256 }, { directory }), { text });
+    assert.deepEqual(readPinned({ source: join(directory, "a.yaml"), sha256 }), { text });
+  });
+
+  it("reads it against the process's own directory where none is given", () => {
+    const source = relative(process.cwd(), join(directory, "a.yaml"));
+    assert.deepEqual(readPinned({ source, sha256 }), { text });
+  });
+
+  it("refuses a file with another digest, and says both", () => {
+    const found = readPinned({ source: "a.yaml", sha256: other }, { directory });
+    assert.ok("problem" in found);
+    assert.match(
+      found.problem,
+      new RegExp(`^a.yaml has the SHA-256 ${sha256}, not ${other}; look`),
+    );
+  });
+
+  it("says which file cannot be read, and what to write", () => {
+    const found = readPinned({ source: "b.yaml", sha256 }, { directory });
+    assert.ok("problem" in found);
+    assert.match(found.problem, /^b.yaml cannot be read: ENOENT.*; write an address or a path/);
+  });
+
+  describe("at an address", () => {
+    let server: ChildProcess;
+    let origin: string;
+    const cache = () => join(directory, "cache");
+    const kept = () => join(cache(), sha256);
+    beforeEach(async () => {
+      server = spawn(process.execPath, ["-e", serving], { stdio: ["ignore", "pipe", "inherit"] });
+      assert.ok(server.stdout);
+      const [port] = (await once(server.stdout, "data")) as [Buffer];
+      origin = `http://127.0.0.1:${port.toString().trim()}`;
+    });
+    afterEach(() => {
+      server.kill();
+    });
+
+    it("fetches it once, and keeps it where only its owner reads it", async () => {
+      const pinned = { source: `${origin}/there`, sha256 };
+      assert.deepEqual(readPinned(pinned, { cache: cache() }), { text });
+      assert.equal(statSync(kept()).mode & 0o777, 0o600);
+      server.kill();
+      await once(server, "exit");
+      assert.deepEqual(readPinned(pinned, { cache: cache() }), { text });
+      writeFileSync(kept(), "damaged");
+      assert.ok("problem" in readPinned(pinned, { cache: cache() }));
+    });
+
+    it("keeps nothing that has another digest", () => {
+      const pinned = { source: `${origin}/there`, sha256: other };
+      const found = readPinned(pinned, { cache: cache() });
+      assert.ok("problem" in found);
+      assert.match(found.problem, /has the SHA-256/);
+      assert.ok(!existsSync(cache()));
+    });
+
+    it("keeps nothing where nobody says where", () => {
+      assert.deepEqual(readPinned({ source: `${origin}/there`, sha256 }), { text });
+      assert.ok(!existsSync(cache()));
+    });
+
+    it("says what the server answered", () => {
+      const found = readPinned({ source: `${origin}/missing`, sha256 });
+      assert.ok("problem" in found);
+      assert.match(found.problem, /\/missing cannot be read: HTTP 404; write/);
+    });
+  });
+});

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { run } from "../../../base/run-command.js";
+
+const root = resolve(__dirname, "..", "..", "..");
+
+const program = `
+import { Cluster, operatorOf, type ClusterArgs } from "stackadm";
+import { ClusterError, createClusterService, prepareEnvironment } from "stackadm/automation";
+import type { CloudObject, DestroyResult, EnvironmentOptions, Finding } from "stackadm/automation";
+import type { OperationEnvironment, Orphan, PlanRow } from "stackadm/automation";
+import type { Progress, QuotaUse, Step, UpResult } from "stackadm/automation";
+
+export const make = (args: ClusterArgs): Cluster =>
+  new Cluster("dev", { ...args, operator: operatorOf(process.env) });
+export const up = (): Promise<UpResult> => service.up("dev", { onStage: (stage) => stage });
+export const down = (): Promise<DestroyResult> => service.destroy("dev", { abandon: true });
+const step: Step = { update: () => undefined, done: () => undefined, failed: () => undefined };
+const progress: Progress = { step: () => step, note: console.error };
+const told: EnvironmentOptions = { progress };
+export const environments = (): Promise<OperationEnvironment>[] =>
+  [prepareEnvironment(), prepareEnvironment({}), prepareEnvironment(told)];
+export const find = (onQuotas: (of: readonly QuotaUse[]) => void): Promise<Finding[]> =>
+  service.preflight("dev", { onQuotas });
+export const rows = async (): Promise<readonly PlanRow[]> => (await service.preview("dev")).plan;
+export const left = ({ deleted, kept }: DestroyResult): [readonly Orphan[], readonly CloudObject[]] =>
+  [deleted, kept];
+const service = createClusterService({ env: process.env, backend: "file:///nowhere" });
+console.log(typeof Cluster, typeof ClusterError, typeof service.up);
+`;
+
+describe("the package, used by another program", function () {
+  this.timeout(120_000);
+  let directory: string;
+
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), "stackadm-library-"));
+    mkdirSync(join(directory, "node_modules"));
+    symlinkSync(root, join(directory, "node_modules", "stackadm"));
+    symlinkSync(join(root, "node_modules", "@types"), join(directory, "node_modules", "@types"));
+    writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "embedding" }));
+    writeFileSync(join(directory, "program.ts"), program);
+    const compilerOptions = {
+      target: "es2023",
+      module: "nodenext",
+      strict: true,
+      skipLibCheck: true,
+      types: ["node"],
+    };
+    writeFileSync(join(directory, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+  });
+  after(() => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it("offers the cluster and the cluster operations with their types", async () => {
+    const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+    await run(process.execPath, [compiler, "-p", directory]);
+    const { stdout } = await run(process.execPath, [join(directory, "program.js")]);
+    assert.equal(stdout.trim(), "function function function");
+  });
+});

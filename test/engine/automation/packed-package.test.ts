@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { packageRoot } from "../../../base/paths.js";
+import { run } from "../../../base/run-command.js";
+import { withoutComments } from "../../../components/remote-scripts/script-texts.js";
+import { sent } from "../../support/graph/sent.js";
+
+const root = packageRoot();
+
+interface Manifest {
+  readonly version: string;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Manifest;
+
+const program = `
+import * as pulumi from "@pulumi/pulumi";
+import { Cluster, type CloudFacts, type ClusterArgs } from "stackadm";
+
+const args: ClusterArgs = {
+  image: "debian-12",
+  externalNetwork: "public",
+  allowedCidrs: ["203.0.113.0/24"],
+  controlPlane: { flavor: "medium" },
+  workers: { general: { flavor: "medium", count: 1 } },
+  ssh: { publicKey: "ssh-ed25519 AAAALOGIN" },
+  samples: true,
+};
+const scope = { authUrl: "https://keystone.example/v3", region: "one", projectId: "p", roles: [] };
+const external = { externalNetworkId: "external", externalNetworkName: "public" };
+const ids = { imageIds: { "debian-12": "image" }, flavorIds: { medium: "m" } };
+const cloud: CloudFacts = { ...ids, ...external, scope };
+// @ts-expect-error: the types are there, not any.
+const wrong: ClusterArgs = { ...args, image: 7 };
+export const endpoint: pulumi.Output<string> = new Cluster("dev", { ...args, cloud }).apiEndpoint;
+export const never = (): Cluster => new Cluster("wrong", wrong);
+`;
+
+/**
+ * Returns the files that programs and commands read besides the compiled ones, without the tests of
+ * drivers.
+ */
+function assets(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (/^(\..*|__pycache__|node_modules|tests)$/.test(entry.name)) return [];
+    if (entry.isDirectory()) return assets(path);
+    return /\.ts$/.test(entry.name) || dirname(path) === join("automation", "cli") ? [] : [path];
+  });
+}
+
+interface Resource {
+  readonly name: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+}
+
+/** Scripts that the input of each resource must contain literally. */
+const scripts: Readonly<Record<string, readonly string[]>> = {
+  "dev-control-plane-0-prepare": [
+    "remote-scripts/scripts/common.sh",
+    "remote-scripts/scripts/apt-get.sh",
+    "machine/scripts/prepare/prepare.sh",
+  ],
+  "dev-control-plane-0-init": [
+    "remote-scripts/scripts/common.sh",
+    "machine/scripts/request-join-credentials.sh",
+    "kubeadm/scripts/steps/control-plane.sh",
+  ],
+  "dev-workers-general-0-prepare": [
+    "remote-scripts/scripts/common.sh",
+    "remote-scripts/scripts/apt-get.sh",
+    "machine/scripts/prepare/prepare.sh",
+  ],
+  "dev-workers-general-0-join": [
+    "remote-scripts/scripts/common.sh",
+    "machine/scripts/request-join-credentials.sh",
+    "kubeadm/scripts/steps/join-node.sh",
+  ],
+  "dev-workers-general-0-leave": [
+    "remote-scripts/scripts/common.sh",
+    "kubeadm/scripts/steps/remove-node.sh",
+  ],
+  "dev-control-plane-teardown": [
+    "remote-scripts/scripts/common.sh",
+    "kubeadm/scripts/release-functions.sh",
+    "kubeadm/scripts/steps/release-cluster-objects.sh",
+  ],
+};
+
+describe("the package, packed and installed", function () {
+  this.timeout(300_000);
+  const directory = mkdtempSync(join(tmpdir(), "stackadm-package-"));
+  const installed = join(directory, "node_modules", "stackadm");
+  const options = { cwd: directory, env: { ...process.env, NODE_OPTIONS: "" } };
+
+  /**
+   * Installs the package into an empty directory, as a user does; uses npm's cache for packages
+   * that it contains.
+   */
+  async function install(tarball: string): Promise<void> {
+    const types = `@types/node@${manifest.devDependencies["@types/node"] ?? ""}`;
+    // --prefix prevents an installation into a parent directory that has a manifest.
+    const words = ["--prefix", directory, "--no-audit", "--no-fund", "--prefer-offline"];
+    await run("npm", ["install", ...words, tarball, types], options);
+  }
+
+  before(async () => {
+    await run("npm", ["run", "build"], { cwd: root });
+    await run("npm", ["pack", "--ignore-scripts", "--pack-destination", directory], { cwd: root });
+    await install(join(directory, `stackadm-${manifest.version}.tgz`));
+  });
+  after(() => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it("has everything that is read beside the compiled files, and nothing of the sources or tests", () => {
+    const folders = ["automation", "base", "openstack", "components", "lab", "toolchain"];
+    for (const file of folders.flatMap(assets)) {
+      const packed = join(installed, "dist", file);
+      assert.ok(existsSync(packed), file);
+      assert.deepEqual(readFileSync(packed), readFileSync(join(root, file)), file);
+    }
+    const files = readdirSync(installed, { recursive: true, encoding: "utf8" });
+    const strange = /(?<!\.d)\.ts$|\.map$|tsconfig|\.stamp$|^(test|tools)\b|\btests\b/;
+    assert.deepEqual(
+      files.filter((file) => strange.test(file)),
+      [],
+    );
+    const folded = new Set(files.map((file) => file.split("/")[0]));
+    assert.deepEqual(
+      [...folded].sort(),
+      [
+        "LICENSE",
+        "Pulumi.dev.yaml",
+        "Pulumi.yaml",
+        "README.md",
+        "automation",
+        "dist",
+        "docs",
+      ].concat("package.json"),
+    );
+  });
+
+  it("has the documents that its sentences name", () => {
+    const names = ["config.schema.json", "configuration.md", "failures.md", "json.md"];
+    assert.deepEqual(readdirSync(join(installed, "docs")).sort(), [...names, "operations.md"]);
+  });
+
+  it("makes a cluster in a foreign program, with the scripts' own text on the machines", async () => {
+    assert.ok(program.trim().split("\n").length <= 20);
+    const type = "module";
+    writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "foreign", type }));
+    writeFileSync(join(directory, "program.ts"), program);
+    const compilerOptions = {
+      ...{ target: "es2022", module: "nodenext", outDir: "out", types: ["node"] },
+      ...{ strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true },
+    };
+    const settings = { compilerOptions, files: ["program.ts"] };
+    writeFileSync(join(directory, "tsconfig.json"), JSON.stringify(settings));
+    copyFileSync(join(__dirname, "../support/mocks.mjs"), join(directory, "mocks.mjs"));
+    const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+    await run(process.execPath, [compiler, "-p", directory], options);
+    const node = ["--import", "./mocks.mjs", join("out", "program.js")];
+    const { stdout } = await run(process.execPath, node, options);
+
+    const resources = JSON.parse(stdout) as Resource[];
+    const inputs = (name: string): Resource["inputs"] => {
+      const found = resources.find((one) => one.name === name);
+      assert.ok(found, `${name} is not among ${resources.map((one) => one.name).join(", ")}`);
+      return found.inputs;
+    };
+    for (const [name, texts] of Object.entries(scripts))
+      for (const text of texts) {
+        const script = join(root, "components", text);
+        const code = withoutComments(readFileSync(script, "utf8"));
+        assert.ok(sent(inputs(name)).includes(code), `${name}: ${text}`);
+      }
+    for (const name of ["dev-network-network", "dev-workers-general-0-server"]) inputs(name);
+  });
+
+  it("has a command line that runs from where it is installed", async () => {
+    const npx = (...args: string[]) => run("npx", ["--no-install", "stackadm", ...args], options);
+    const { stdout } = await npx("--help");
+    assert.match(stdout, /^Usage: stackadm \[options\] \[command\]\n/);
+    assert.match(stdout, /^ {2}up /m);
+    assert.equal((await npx("--version")).stdout, `${manifest.version}\n`);
+  });
+});

@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
+import { Run } from "../../../automation/engine/operation-context.js";
+import { readState } from "../../../automation/pulumi/stack-state.js";
+import { PostgresServer } from "../support/postgres-server.js";
+import { S3Server } from "../support/s3-server.js";
+import { ServiceProject } from "../support/service-project.js";
+import { until } from "../support/until.js";
+
+const modules = resolve(__dirname, "..", "..", "..", "node_modules", "@pulumi");
+/** Program with a cluster of one resource, whose creation takes as long as a file says. */
+const program = `
+const pulumi = require(${JSON.stringify(join(modules, "pulumi"))});
+const command = require(${JSON.stringify(join(modules, "command"))});
+const seconds = require("node:fs").readFileSync(__dirname + "/seconds", "utf8");
+module.exports = async () => {
+  const parent = new pulumi.ComponentResource("stackadm:index:Cluster", "dev");
+  new command.local.Command("slow", { create: "sleep " + seconds }, { parent });
+};
+`;
+
+interface Backend {
+  /** Environment variables with which an engine stores its stacks in this backend. */
+  readonly environment: Record<string, string>;
+  stop(): void | Promise<void>;
+}
+
+/**
+ * Tests a backend whose locks are not files. Only the engine knows where they are and which process
+ * holds them.
+ */
+function testBackend(name: string, start: () => Promise<Backend>): void {
+  let backend: Backend;
+  let project: ServiceProject;
+  let service: ClusterService;
+  const bare = { preflight: false, verify: false };
+  const take = (seconds: number): void => {
+    writeFileSync(join(project.directory, "seconds"), String(seconds));
+  };
+  /** Returns the directory of the service's records of the stack. */
+  const directoryOf = (): string => new Run(project.service, "dev").access.workspace.directory;
+  /** Returns the types of the pending operations. The first is the default provider's. */
+  const pending = async (): Promise<readonly string[]> =>
+    ((await service.state("dev"))?.deployment.pending_operations ?? []).map(
+      ({ resource }) => resource.type,
+    );
+  before(async () => {
+    backend = await start();
+    project = new ServiceProject(name, program, backend.environment);
+    service = createClusterService(project.service);
+    // Two engines that open a new database at the same time both create its table, and one fails:
+    // create it now.
+    assert.equal(await service.state("dev"), undefined);
+  });
+  after(async () => {
+    project.remove();
+    await backend.stop();
+  });
+
+  /** Kills the engines of an `up` during a create; returns their process IDs. */
+  const kill = async (): Promise<number[]> => {
+    take(60);
+    const killed = assert.rejects(service.up("dev", bare), { code: "ENGINE_KILLED" });
+    await Promise.race([
+      until("the engine noted what it makes", async () =>
+        (await pending()).includes("command:local:Command"),
+      ),
+      killed.then(() => assert.fail("the engine ended before it was killed")),
+    ]);
+    const engines = project.engines();
+    for (const pid of engines) process.kill(pid, "SIGKILL");
+    await killed;
+    take(0);
+    return engines;
+  };
+
+  it("is repaired by the next up after an engine that was killed here: its lock is known for that one's", async () => {
+    const engines = await kill();
+    const [holder = "", ...others] = await service.locks("dev");
+    assert.deepEqual(others, []);
+    assert.ok(
+      engines.some((pid) => holder.startsWith(`process ${String(pid)} of`)),
+      holder,
+    );
+    const notes: string[] = [];
+    await service.up("dev", { ...bare, onNote: (text) => notes.push(text) });
+    assert.ok(notes.includes(`Removed the lock of ${holder}: the process no longer exists.`));
+    assert.match(notes.join("\n"), /interrupted; repaired what it left: Command 'slow'/);
+    assert.deepEqual([await pending(), await service.locks("dev")], [[], []]);
+  });
+
+  it("is held by an engine that was killed elsewhere, until somebody who knows removes its lock", async () => {
+    await kill();
+    // Deletes the record of the engine's process.
+    rmSync(join(directoryOf(), "engines"), { recursive: true });
+    const holders = await service.locks("dev");
+    assert.match(holders.join("\n"), /^process \d+ of \S+ on \S+, since \S+$/);
+    await assert.rejects(service.up("dev", bare), { code: "STACK_LOCKED" });
+    assert.equal((await pending()).length, 1, "nothing was repaired under another's lock");
+    await assert.rejects(service.unlock("dev"), { code: "STACK_LOCKED" });
+    assert.deepEqual(await service.unlock("dev", { holders }), holders);
+    assert.deepEqual(await service.locks("dev"), []);
+    await service.up("dev", bare);
+    assert.deepEqual(await pending(), []);
+  });
+
+  it("is held while it is repaired: nobody else gets in, who asks hears who holds it", async () => {
+    const run = new Run(project.service, "dev");
+    const before = await readState(run.access);
+    assert.ok(before);
+    await run.hold(async () => {
+      const [holder = "", ...others] = await service.locks("dev");
+      assert.match(holder, /^process \d+ of/);
+      assert.deepEqual(others, []);
+      await assert.rejects(
+        new Run(project.service, "dev").hold(() => assert.fail("two hold the stack")),
+        { code: "STACK_LOCKED" },
+      );
+      await assert.rejects(service.unlock("dev"), { code: "STACK_LOCKED" });
+    });
+    assert.deepEqual(await service.locks("dev"), []);
+    assert.deepEqual(await readState(run.access), before);
+  });
+}
+
+describe("a stack whose backend is a bucket", function () {
+  this.timeout(300_000);
+  testBackend("bucket", () => S3Server.start());
+});
+
+describe("a stack whose backend is a database", function () {
+  this.timeout(300_000);
+  testBackend("database", () => PostgresServer.start());
+});

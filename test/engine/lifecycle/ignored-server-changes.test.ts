@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { succeeded } from "../support/project.js";
+import { Roll } from "../support/roll.js";
+
+/** Program with the options of volumes and servers: changes of frozen inputs are ignored. */
+const program = `
+new command.local.Command("disk", { create: note("made-" + wanted.size), addPreviousOutputInEnv: false }, {
+  replacementTrigger: wanted.generation, ignoreChanges: ["create"],
+});
+`;
+
+describe("what is frozen of a machine", function () {
+  this.timeout(120_000);
+  let roll: Roll<{ readonly generation: number; readonly size: number }>;
+  before(async () => {
+    roll = await Roll.create(program);
+  });
+  after(() => roll.remove());
+
+  it("waits for the next generation, which has it as it is written then", async () => {
+    succeeded(await roll.up({ generation: 0, size: 1 }));
+    succeeded(await roll.up({ generation: 0, size: 2 }));
+    assert.deepEqual(roll.happened(), ["made-1"]);
+    succeeded(await roll.up({ generation: 1, size: 2 }));
+    assert.deepEqual(roll.happened(), ["made-2"]);
+  });
+});

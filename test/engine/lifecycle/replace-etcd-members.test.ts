@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { succeeded, type Run } from "../support/project.js";
+import { Roll } from "../support/roll.js";
+
+/**
+ * Program with etcd machines that have the options of etcd/etcd.ts, a control plane through which
+ * they are reached and which is initialized after them, and a worker.
+ */
+const program = `
+const { generation, worker = 0 } = wanted;
+const controlPlane = server("c", { replacementTrigger: order.next({ role: "control-plane", name: "c", generation: 0 }) });
+const through = (machine: command.local.Command): pulumi.Output<string> =>
+  pulumi.all(["127.0.0.1", machine.id, controlPlane.id]).apply(([host]) => host);
+const on = (
+  name: string, machine: command.local.Command, args: object, options?: pulumi.CustomResourceOptions,
+): command.remote.Command =>
+  script(name, { connection: { ...connection, host: through(machine) }, ...args }, options);
+
+const names = ["e0", "e1", "e2"];
+const servers = names.map((name) => server(name, { replacementTrigger: order.next({ role: "etcd", name, generation }) }));
+let last: pulumi.Output<string> = pulumi.output("");
+names.forEach((name, position) => {
+  const machine = servers[position];
+  const survivor = servers[position === 0 ? 1 : 0];
+  on(name + "-leave", survivor, { delete: note("leave-" + name), stdin: name }, {
+    replaceWith: [machine], deleteBeforeReplace: true, deletedWith: survivor,
+  });
+  const made = on(name + "-member", machine, {
+    ...both(name), stdin: pulumi.all([machine.id, last]).apply(([id]) => id),
+  });
+  order.done(name, made.id);
+  last = made.id;
+});
+const init = on("c-init", controlPlane, {
+  ...both("c"), stdin: pulumi.all([controlPlane.id, last]).apply(([id]) => id),
+});
+order.done("c", init.id);
+const late = server("w", { replacementTrigger: order.next({ role: "worker", name: "w", generation: worker }) });
+order.done("w", on("w-join", late, {
+  ...both("w"), stdin: pulumi.all([late.id, init.id]).apply(([id]) => id),
+}).id);
+`;
+
+interface Wanted {
+  readonly generation: number;
+  /** Generation of the worker. @default 0 */
+  readonly worker?: number;
+  /** Generation of each server that Nova reports. If absent, no replacement waits. */
+  readonly existing?: Readonly<Record<string, string>>;
+}
+
+const names = ["e0", "e1", "e2"];
+const replaced = (name: string): string[] =>
+  ["leave", "gone", "made", "joined"].map((what) => `${what}-${name}`);
+
+describe("machines of etcd that are replaced one at a time", function () {
+  this.timeout(240_000);
+  let roll: Roll<Wanted>;
+  const up = (wanted: Wanted, ...more: string[]): Promise<Run> => roll.up(wanted, ...more);
+  const happened = (): string[] => roll.happened();
+
+  before(async () => {
+    roll = await Roll.create(program);
+  });
+  after(() => roll.remove());
+
+  const all = (generation: string, worker = "0"): Record<string, string> => ({
+    ...Object.fromEntries(names.map((name) => [name, generation])),
+    ...{ c: "0", w: worker },
+  });
+
+  it("are asked about by nobody when they are made", async () => {
+    succeeded(await up({ generation: 0, existing: {} }));
+    const events = happened();
+    assert.equal(events.length, 10);
+    assert.ok(!events.some((event) => event.startsWith("leave")));
+  });
+
+  it("are let go, replaced and members again in their order, then a worker is; the control plane stays, with one step at a time, too", async () => {
+    succeeded(await up({ generation: 1, worker: 1, existing: all("0") }));
+    const worker = ["gone-w", "made-w", "joined-w"];
+    assert.deepEqual(happened(), [...names.flatMap(replaced), ...worker]);
+    succeeded(await up({ generation: 2, worker: 1, existing: all("1", "1") }, "--parallel", "1"));
+    assert.deepEqual(happened(), names.flatMap(replaced));
+  });
+
+  it("keep their servers where etcd would not go on without them", async () => {
+    const mend = roll.failing("leave-e0");
+    assert.notEqual((await up({ generation: 3, worker: 1, existing: all("2", "1") })).code, 0);
+    assert.deepEqual(happened(), ["leave-e0"]);
+    mend();
+  });
+
+  it("stay when the one before them does not become a member, and the next run goes on there", async () => {
+    const mend = roll.failing("joined-e0");
+    assert.notEqual((await up({ generation: 3, worker: 1, existing: all("2", "1") })).code, 0);
+    assert.deepEqual(happened(), replaced("e0"));
+    mend();
+    const now = { ...all("2", "1"), e0: "3" };
+    succeeded(await up({ generation: 3, worker: 1, existing: now }));
+    assert.deepEqual(happened(), ["joined-e0", ...["e1", "e2"].flatMap(replaced)]);
+  });
+
+  it("are let go by nobody when all go", async () => {
+    succeeded(await roll.project.destroy());
+    assert.deepEqual(
+      happened().filter((event) => event.startsWith("leave")),
+      [],
+    );
+  });
+});

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { succeeded, type Run } from "../support/project.js";
+import { Roll } from "../support/roll.js";
+
+/** Program with machines that have the options of worker pools, and the order of pools. */
+const program = `
+const { generation, count } = wanted;
+const controlPlane = server("cp");
+for (let position = 0; position < count; position++) {
+  const name = "m" + position;
+  const machine = server(name, {
+    replacementTrigger: order.next({ role: "worker", name, generation }), dependsOn: controlPlane,
+  });
+  const prepare = script(name + "-prepare", {
+    create: note("prepare-" + name), stdin: machine.id,
+  });
+  const join = script(name + "-join", {
+    create: note("join-" + name),
+    stdin: pulumi.all([machine.id, prepare.stdout]).apply(([id]) => id),
+  });
+  order.done(name, join.id);
+  script(name + "-leave", { delete: note("leave-" + name), stdin: machine.id }, {
+    dependsOn: join, replaceWith: [machine], deleteBeforeReplace: true, deletedWith: controlPlane,
+  });
+}
+`;
+
+interface Wanted {
+  readonly generation: number;
+  readonly count: number;
+  /** Generation of each server that Nova reports. If absent, no replacement waits. */
+  readonly existing?: Readonly<Record<string, string>>;
+}
+
+describe("machines that are replaced one at a time", function () {
+  this.timeout(240_000);
+  let roll: Roll<Wanted>;
+  const up = (wanted: Wanted, ...more: string[]): Promise<Run> => roll.up(wanted, ...more);
+  const happened = (): string[] => roll.happened();
+
+  before(async () => {
+    roll = await Roll.create(program);
+  });
+  after(() => roll.remove());
+
+  const replaced = (name: string): string[] =>
+    ["leave", "gone", "made", "prepare", "join"].map((what) => `${what}-${name}`);
+
+  it("are made without waiting for each other", async () => {
+    succeeded(await up({ generation: 0, count: 2 }));
+    const events = happened();
+    assert.equal(events.length, 7);
+    assert.ok(!events.some((event) => event.startsWith("leave")));
+  });
+
+  it("show every step of the roll in a preview, in which nothing happens", async () => {
+    roll.want({ generation: 1, count: 2, existing: { m0: "0", m1: "0" } });
+    const shown = succeeded(await roll.project.preview());
+    for (const name of ["m0-server", "m1-server", "m0-leave", "m1-leave"])
+      assert.match(shown, new RegExp(`replace[^]*${name}`));
+    assert.deepEqual(happened(), []);
+  });
+
+  it("are drained, replaced, prepared and joined one after the other, with one step at a time, too", async () => {
+    succeeded(await up({ generation: 1, count: 2, existing: { m0: "0", m1: "0" } }));
+    assert.deepEqual(happened(), [...replaced("m0"), ...replaced("m1")]);
+    succeeded(
+      await up({ generation: 2, count: 2, existing: { m0: "1", m1: "1" } }, "--parallel", "1"),
+    );
+    assert.deepEqual(happened(), [...replaced("m0"), ...replaced("m1")]);
+  });
+
+  it("are left alone when nothing changes", async () => {
+    succeeded(await up({ generation: 2, count: 2, existing: { m0: "2", m1: "2" } }));
+    assert.deepEqual(happened(), []);
+  });
+
+  it("stay when the one before them fails, and the next run goes on there", async () => {
+    const mend = roll.failing("join-m0");
+    const existing = { m0: "2", m1: "2" };
+    const failed = await up({ generation: 3, count: 2, existing });
+    assert.notEqual(failed.code, 0);
+    assert.deepEqual(happened(), replaced("m0"));
+    mend();
+    succeeded(await up({ generation: 3, count: 2, existing: { ...existing, m0: "3" } }));
+    assert.deepEqual(happened(), ["join-m0", ...replaced("m1")]);
+  });
+
+  it("stay when they cannot be drained", async () => {
+    const mend = roll.failing("leave-m0");
+    const existing = { m0: "3", m1: "3" };
+    assert.notEqual((await up({ generation: 4, count: 2, existing })).code, 0);
+    assert.deepEqual(happened(), ["leave-m0"]);
+    mend();
+    succeeded(await up({ generation: 4, count: 2, existing }));
+    assert.deepEqual(happened(), [...replaced("m0"), ...replaced("m1")]);
+  });
+
+  it("are drained when the pool gets smaller, and not when the whole cluster goes", async () => {
+    succeeded(await up({ generation: 4, count: 1 }));
+    assert.deepEqual(happened(), ["leave-m1", "gone-m1"]);
+    succeeded(await roll.project.destroy());
+    assert.deepEqual(happened(), ["gone-m0", "gone-cp"]);
+  });
+});

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { clusterRows } from "../../support/graph/cluster-rows.js";
+import { smallest } from "../../support/config/spec.js";
+import { named, objectsOf, reaches, run, sampleNames, systemNames } from "./addons-example.js";
+
+const added = async (change: Parameters<typeof run>[0]): Promise<readonly string[]> => {
+  const { rows } = await run(change);
+  const known = new Set([...systemNames, ...sampleNames]);
+  return objectsOf(rows).flatMap(({ name }) => (known.has(name) ? [] : [name]));
+};
+
+describe("graph: metrics-server", () => {
+  it("is there when it is asked for, its API after what serves it", async () => {
+    const change = { metricsServer: { signedKubelets: false } };
+    const own = ["account", "api", "cluster-role", "cluster-role-binding", "deployment", "reader"];
+    assert.deepEqual(
+      [...(await added(change))].sort(),
+      [...own, "role", "role-binding", "service"].map((name) => `addons-metrics-server-${name}`),
+    );
+    const { rows } = await run(change);
+    const [api, server] = ["api", "deployment"].map(
+      (name) => named(rows, `addons-metrics-server-${name}`).urn,
+    );
+    assert.ok(reaches(rows, api ?? "", server ?? ""));
+  });
+});
+
+describe("graph: options without a pod network of the program's", () => {
+  it("wait for no pod", async () => {
+    const { rows } = await run({
+      podNetwork: { kind: "none" },
+      blockStorage: { snapshots: true },
+      metricsServer: { signedKubelets: false },
+      samples: false,
+    });
+    const waiting = objectsOf(rows)
+      .filter(({ type }) => /:(Deployment|Service)$/.test(type))
+      .filter(({ inputs }) => !JSON.stringify(inputs["metadata"]).includes("skipAwait"));
+    assert.deepEqual(
+      waiting.map(({ name }) => name),
+      [],
+    );
+  });
+});
+
+describe("graph: what runs on every node", () => {
+  it("has a minute for each that the specification asks for", async () => {
+    const workers = { general: { flavor: "small", count: 7 } };
+    const rows = await clusterRows({
+      ...smallest,
+      workers,
+      etcd: { kind: "dedicated", flavor: "small" },
+    });
+    const found = rows.filter(({ type }) => type.endsWith(":DaemonSet"));
+    assert.deepEqual(
+      found.map(({ timeouts }) => timeouts.update),
+      ["13m", "13m", "13m"],
+    );
+  });
+});
+
+describe("graph: snapshots", () => {
+  const change = { blockStorage: { snapshots: true } };
+  const own = (...names: string[]) => names.map((name) => `addons-storage-snapshots-${name}`);
+
+  it("add their kinds, controller and class, and nothing else", async () => {
+    assert.deepEqual(
+      [...(await added(change))].sort(),
+      own(
+        ...["account", "class", "cluster-role", "cluster-role-binding", "controller", "role"],
+        ...["role-binding", "volumesnapshotclasses", "volumesnapshotcontents", "volumesnapshots"],
+      ).sort(),
+    );
+  });
+
+  it("have their kinds before everything that looks for them", async () => {
+    const { rows } = await run(change);
+    const [kinds, users] = [
+      own("volumesnapshotclasses", "volumesnapshotcontents", "volumesnapshots"),
+      [...own("controller", "class"), "addons-storage-controller"],
+    ];
+    for (const user of users)
+      for (const kind of kinds)
+        assert.ok(reaches(rows, named(rows, user).urn, named(rows, kind).urn), `${user} ${kind}`);
+  });
+
+  it("are released before the volumes that they are of, while the driver is there by its credential", async () => {
+    const rows = await clusterRows({ ...smallest, ...change, samples: true });
+    const teardown = named(rows, "dev-control-plane-snapshots-teardown");
+    assert.ok(reaches(rows, teardown.urn, named(rows, "dev-control-plane-teardown").urn));
+    assert.ok(reaches(rows, teardown.urn, named(rows, "dev-addons-cloud-config-secret").urn));
+    const claim = named(rows, "dev-addons-samples-claim").urn;
+    assert.ok(reaches(rows, claim, teardown.urn));
+    const without = await clusterRows(smallest);
+    assert.ok(!without.some(({ name }) => name.includes("snapshot")));
+  });
+});

@@ -1,0 +1,152 @@
+import { strict as assert } from "node:assert";
+import { endpointTraits } from "../../../components/config/load-balancing/endpoint-traits.js";
+import type { EndpointSpec } from "../../../components/config/load-balancing/endpoint.js";
+import { sampleIdentity } from "../../support/cloud/cloud-answers.js";
+import {
+  addresses,
+  allowedCidrs,
+  amphora,
+  build,
+  named,
+  nodes,
+  ovn,
+  roles,
+  short,
+  virtualIp,
+  type Built,
+} from "../../support/graph/endpoint-graph.js";
+import { value } from "../../support/graph/output-value.js";
+
+const tags = ["stackadm-cluster=dev", `stackadm-identity=${sampleIdentity}`];
+const kinds: readonly EndpointSpec[] = [
+  { kind: "floating-ip" },
+  ...[amphora, ovn, { ...amphora, public: false }],
+  ...[virtualIp, { ...virtualIp, public: false }],
+  ...[{ kind: "floating-ip", floatingIp: "203.0.113.9" } as const],
+  ...[amphora, ovn, virtualIp].map((one) => ({ ...one, floatingIp: "203.0.113.9" })),
+  { kind: "existing", host: "203.0.113.9" },
+  { kind: "private" },
+];
+
+describe("an endpoint", () => {
+  for (const kind of kinds) {
+    const text = JSON.stringify(kind);
+
+    it(`is the same in a preview, where nothing is known: ${text}`, async () => {
+      const [now, preview] = [await build(kind), await build(kind, 3, true)];
+      const keys = ({ rows }: Built): string[] =>
+        rows.map(({ urn, dependencies }) => `${urn} ${String(dependencies)}`);
+      assert.deepEqual(keys(preview), keys(now));
+    });
+
+    if ("floatingIp" in kind)
+      it(`only puts the address there that exists: ${text}`, async () => {
+        const { rows, endpoint } = await build(kind);
+        const made = rows.filter(({ type }) => /:FloatingIp/.test(type));
+        assert.deepEqual(
+          made.map(({ name, inputs, deleteBeforeReplace }) => [
+            ...[name, inputs["floatingIp"], Object.keys(inputs).length, deleteBeforeReplace],
+          ]),
+          [["dev-endpoint-floating-ip-association", "203.0.113.9", 2, true]],
+        );
+        // The provider would disassociate it from its port, whichever that is by then.
+        assert.equal(made[0]?.retainOnDelete, true);
+        assert.ok(made[0].dependencies.some((one) => one.endsWith("router-interface")));
+        assert.equal(await value(endpoint.outside), "203.0.113.9");
+      });
+
+    it(`takes what it said that it takes, all of it marked: ${text}`, async () => {
+      const { rows } = await build(kind);
+      const count = (type: string): number => rows.filter((row) => row.type.endsWith(type)).length;
+      const { floatingIps, loadBalancers, ports } = endpointTraits({
+        endpoint: kind,
+        allowedCidrs,
+        network: { nodes },
+      });
+      // OVN creates the port of its load balancer itself.
+      const own = ports - ("provider" in kind && kind.provider === ovn.provider ? 1 : 0);
+      assert.deepEqual(
+        [count(":FloatingIp"), count(":LoadBalancer"), count(":Port")],
+        [floatingIps, loadBalancers, own],
+      );
+      for (const { type, inputs } of rows.filter((row) =>
+        /:(FloatingIp|LoadBalancer|Port)$/.test(row.type),
+      ))
+        assert.deepEqual(inputs["tags"], tags, type);
+    });
+  }
+
+  it("is one component whatever its kind, which was a child of the control plane before", async () => {
+    for (const kind of [{ kind: "floating-ip" }, amphora, virtualIp] as const) {
+      const [component] = (await build(kind)).rows.filter(({ custom }) => !custom);
+      assert.equal(component?.type, "stackadm:endpoint:Endpoint");
+      assert.equal(component.name, "dev-endpoint");
+      const [alias = "", ...more] = component.aliases;
+      // URNs of the mocks contain the stack's type, those of the engine do not.
+      assert.equal(
+        alias.replace("pulumi:pulumi:Stack$", ""),
+        "urn:pulumi:test::stackadm::stackadm:index:Cluster$stackadm:kubeadm:ControlPlane$stackadm:network:Endpoint::dev-control-plane-endpoint",
+      );
+      assert.deepEqual(more, []);
+      // The engine derives aliases of children from their parent's alias, with the parent's name as
+      // prefix: the floating IP is kept.
+      assert.equal(named((await build(kind)).rows, "floating-ip").name, "dev-endpoint-floating-ip");
+    }
+  });
+
+  describe("that is a floating IP", () => {
+    const kind = { kind: "floating-ip" } as const;
+
+    it("is on the first control plane's port only, after the route", async () => {
+      const { rows, endpoint } = await build(kind);
+      assert.deepEqual(roles(rows), ["floating-ip"]);
+      const { inputs, dependencies, ignoreChanges } = named(rows, "floating-ip");
+      assert.equal(inputs["portId"], "dev-0-port-id");
+      assert.equal(inputs["pool"], "public");
+      assert.deepEqual(inputs["valueSpecs"], { floating_network_id: "external-network-id" });
+      assert.ok(dependencies.map(short).includes("dev-router-interface"));
+      assert.deepEqual(ignoreChanges, ["valueSpecs"]);
+      assert.equal(await value(endpoint.outside), "203.0.113.7");
+      assert.deepEqual(await value(endpoint.certificateNames), ["203.0.113.7"]);
+    });
+
+    it("is every control plane inside", async () => {
+      const { endpoint } = await build(kind);
+      assert.deepEqual(await value(endpoint.inside(addresses)), addresses);
+      assert.deepEqual(endpoint.allowedAddresses, []);
+    });
+  });
+
+  describe("that exists already", () => {
+    it("makes nothing and is the address that was named", async () => {
+      const { rows, endpoint } = await build({ kind: "existing", host: "203.0.113.9" });
+      assert.deepEqual(roles(rows), []);
+      assert.equal(await value(endpoint.outside), "203.0.113.9");
+      assert.deepEqual(await value(endpoint.certificateNames), ["203.0.113.9"]);
+      assert.deepEqual(await value(endpoint.inside(addresses)), ["203.0.113.9"]);
+    });
+
+    it("leaves its name to the DNS", async () => {
+      const { endpoint } = await build({ kind: "existing", host: "api.example.org" });
+      assert.deepEqual(await value(endpoint.inside(addresses)), []);
+      assert.equal(await value(endpoint.outside), "api.example.org");
+    });
+  });
+
+  describe("that is private", () => {
+    it("makes nothing: the first control plane is the host", async () => {
+      const { rows, endpoint } = await build({ kind: "private" });
+      assert.deepEqual(roles(rows), []);
+      assert.equal(await value(endpoint.outside), "10.0.0.11");
+      assert.deepEqual(await value(endpoint.certificateNames), []);
+      assert.deepEqual(await value(endpoint.inside(addresses)), addresses);
+    });
+  });
+
+  it("without a virtual IP tells control planes that there is none", async () => {
+    for (const kind of kinds.filter((one) => one.kind !== "virtual-ip")) {
+      const { endpoint } = await build(kind);
+      assert.deepEqual(Object.values(endpoint.scriptValues(0, addresses)), ["", "", ""]);
+    }
+  });
+});

@@ -1,0 +1,249 @@
+import assert from "node:assert/strict";
+import { Cluster } from "../../../components/cluster.js";
+import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
+import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
+import { graph, type Row } from "../../support/graph/graph.js";
+import { remembered } from "../../support/graph/memoize.js";
+import { smallest } from "../../support/config/spec.js";
+import { value } from "../../support/graph/output-value.js";
+import { named, reaches } from "../addons/addons-example.js";
+
+const answers = {
+  ...cloudAnswers,
+  outputs: {
+    ...cloudAnswers.outputs,
+    "openstack:loadbalancer/loadBalancer:LoadBalancer": () => ({
+      ...{ vipAddress: "10.0.0.200", vipPortId: "vip-port" },
+    }),
+  },
+};
+const workers = {
+  general: { flavor: "medium", count: 1 },
+  edge: {
+    flavor: "medium",
+    count: 2,
+    taints: [{ key: "edge", value: "yes", effect: "NoSchedule" }],
+  },
+} satisfies ClusterArgs["workers"];
+const edge = { kind: "workers", pool: "edge" } as const;
+
+interface Built {
+  readonly rows: readonly Row[];
+  readonly cluster: Cluster;
+}
+
+const build = remembered(async (over: Partial<ClusterArgs>, preview?: boolean): Promise<Built> => {
+  let cluster: Cluster | undefined;
+  const rows = await graph(
+    () => (cluster = new Cluster("dev", { ...smallest, workers, ...over })),
+    { ...answers, preview: preview === true },
+  );
+  assert.ok(cluster);
+  return { rows, cluster };
+});
+
+const parts = [
+  "load-balancer",
+  ...["http", "https"].flatMap((name) => [
+    ...["listener", "pool", "monitor"].map((part) => `${part}-${name}`),
+    ...["0", "1"].map((position) => `member-${name}-${position}`),
+  ]),
+];
+const own = (rows: readonly Row[], role: string): Row => named(rows, `dev-ingress-${role}`);
+
+describe("graph: an ingress controller on the machines of a pool", () => {
+  it("has a load balancer, whose parts are made one after the other", async () => {
+    const { rows } = await build({ ingress: edge });
+    const made = rows.filter(({ urn, custom }) => custom && urn.includes("IngressBalancer$"));
+    assert.deepEqual(
+      made.map(({ name }) => name.replace("dev-ingress-", "")).sort(),
+      [...parts, "floating-ip"].sort(),
+    );
+    for (const [index, part] of parts.entries()) {
+      const before = parts[index - 1];
+      if (before !== undefined)
+        assert.ok(own(rows, part).dependencies.includes(own(rows, before).urn), part);
+    }
+  });
+
+  it("passes ports 80 and 443 on to node ports of that pool's machines alone", async () => {
+    const { rows } = await build({ ingress: edge });
+    const ports = ["http", "https"].map(
+      (name) => own(rows, `listener-${name}`).inputs["protocolPort"],
+    );
+    assert.deepEqual(ports, [80, 443]);
+    const members = rows.filter(({ name }) => name.startsWith("dev-ingress-member-"));
+    assert.deepEqual(members.map(({ inputs }) => [inputs["name"], inputs["protocolPort"]]).sort(), [
+      ["dev-edge-0", 30043],
+      ["dev-edge-0", 30080],
+      ["dev-edge-1", 30043],
+      ["dev-edge-1", 30080],
+    ]);
+    const service = named(rows, "dev-addons-ingress-service").inputs["spec"] as {
+      ports: { nodePort: number }[];
+    };
+    assert.deepEqual(
+      service.ports.map(({ nodePort }) => nodePort),
+      [30080, 30043],
+    );
+  });
+
+  it("tells Ingresses and users the address of the load balancer", async () => {
+    const shown = (rows: readonly Row[]) =>
+      /ingressEndpoint\.[^"]*/.exec(
+        JSON.stringify(named(rows, "dev-addons-ingress-deployment").inputs),
+      )?.[0];
+    const open = await build({ ingress: edge });
+    assert.equal(own(open.rows, "floating-ip").inputs["portId"], "vip-port");
+    assert.deepEqual(await value(open.cluster.ingress), { address: "203.0.113.7", public: true });
+    assert.equal(shown(open.rows), "ingressEndpoint.ip=203.0.113.7");
+    const inside = await build({ ingress: { ...edge, public: false } });
+    assert.ok(!inside.rows.some(({ name }) => name === "dev-ingress-floating-ip"));
+    assert.deepEqual(await value(inside.cluster.ingress), { address: "10.0.0.200", public: false });
+    assert.equal(shown(inside.rows), "ingressEndpoint.ip=10.0.0.200");
+  });
+
+  it("lets in its clients, and those inside, who come by the router where they ask outside", async () => {
+    const allowed = async (over: Partial<ClusterArgs>): Promise<unknown[]> => {
+      const { rows } = await build({ ingress: edge, ...over });
+      return ["http", "https"].map((name) => own(rows, `listener-${name}`).inputs["allowedCidrs"]);
+    };
+    const inside = ["10.0.0.0/24", "10.244.0.0/16"];
+    const usual = [...inside, "203.0.113.0/24", "203.0.113.2/32"];
+    assert.deepEqual(await allowed({}), [usual, usual]);
+    const others = [...inside, "198.51.100.0/24", "203.0.113.2/32"];
+    assert.deepEqual(await allowed({ serviceCidrs: ["198.51.100.0/24"] }), [others, others]);
+    // OVN does not support ranges.
+    const ovn = await allowed({ loadBalancer: { provider: "ovn" } });
+    assert.deepEqual(ovn, [undefined, undefined]);
+  });
+
+  it("has the size and the place that are chosen", async () => {
+    const { rows } = await build({ ingress: { ...edge, flavorId: "f", zone: "az1" } });
+    const { flavorId, availabilityZone } = own(rows, "load-balancer").inputs;
+    assert.deepEqual([flavorId, availabilityZone], ["f", "az1"]);
+    const usual = own((await build({ ingress: edge })).rows, "load-balancer").inputs;
+    assert.ok(!("flavorId" in usual || "availabilityZone" in usual));
+  });
+
+  it("takes a floating IP that exists", async () => {
+    const { rows, cluster } = await build({ ingress: { ...edge, floatingIp: "203.0.113.9" } });
+    const { inputs, retainOnDelete } = own(rows, "floating-ip-association");
+    assert.deepEqual(inputs, { floatingIp: "203.0.113.9", portId: "vip-port" });
+    assert.ok(retainOnDelete);
+    assert.ok(!rows.some(({ name }) => name === "dev-ingress-floating-ip"));
+    assert.equal((await value(cluster.ingress))?.address, "203.0.113.9");
+  });
+
+  it("takes its address after one that was chosen", async () => {
+    const endpoint = { kind: "virtual-ip", address: "10.0.0.100" } as const;
+    const { rows } = await build({ ingress: edge, endpoint });
+    const chosen = rows.find(({ inputs }) =>
+      JSON.stringify(inputs["fixedIps"] ?? "").includes("10.0.0.100"),
+    );
+    assert.ok(chosen);
+    assert.ok(reaches(rows, named(rows, "dev-ingress").urn, chosen.urn));
+  });
+});
+
+describe("graph: an ingress controller behind a Service", () => {
+  it("has a load balancer of the cloud controller's, and none of the program's", async () => {
+    const { rows, cluster } = await build({ ingress: { kind: "service" } });
+    assert.ok(!rows.some(({ type }) => type.startsWith("openstack:loadbalancer/")));
+    const { inputs } = named(rows, "dev-addons-ingress-service");
+    assert.equal((inputs["spec"] as { type: string }).type, "LoadBalancer");
+    assert.deepEqual(await value(cluster.ingress), { address: "203.0.113.8", public: true });
+  });
+
+  it("begins when load balancers can be made, and goes before they cannot be released", async () => {
+    const { rows } = await build({ ingress: { kind: "service" } });
+    const { urn } = named(rows, "dev-addons-ingress-service");
+    for (const before of ["dev-addons-cloud-controller-daemon-set", "dev-workers-general-0-join"])
+      assert.ok(reaches(rows, urn, named(rows, before).urn), before);
+    assert.equal(named(rows, "dev-addons-ingress-service").deletedWith, "");
+  });
+
+  it("has its load balancer begin while its pods start, and both wait for machines", async () => {
+    const { rows } = await build({ ingress: { kind: "service" } });
+    const [service, deployment, join] = [
+      ...["dev-addons-ingress-service", "dev-addons-ingress-deployment"],
+      "dev-workers-general-0-join",
+    ].map((name) => named(rows, name).urn) as [string, string, string];
+    assert.ok(!reaches(rows, service, deployment));
+    for (const urn of [service, deployment]) assert.ok(reaches(rows, urn, join));
+  });
+});
+
+describe("graph: an ingress controller and the samples", () => {
+  it("serves the sample web server by a name, once it is there", async () => {
+    const { rows, cluster } = await build({ ingress: edge, samples: true });
+    const { urn } = named(rows, "dev-addons-samples-web-ingress");
+    for (const before of ["service", "class"])
+      assert.ok(reaches(rows, urn, named(rows, `dev-addons-ingress-${before}`).urn), before);
+    const samples = await value(cluster.samples);
+    assert.equal(samples?.host, "web.stackadm-samples.internal");
+  });
+
+  it("are each without the other, too", async () => {
+    const { rows, cluster } = await build({ samples: true });
+    assert.ok(!rows.some(({ name }) => name.includes("ingress")));
+    assert.equal((await value(cluster.samples))?.host, undefined);
+    assert.equal(await value(cluster.ingress), undefined);
+  });
+
+  it("are previewed as they are made", async () => {
+    const names = async (preview: boolean): Promise<readonly string[]> =>
+      (await build({ ingress: edge, samples: true }, preview)).rows.map(({ urn }) => urn).sort();
+    assert.deepEqual(await names(true), await names(false));
+  });
+});
+
+interface BalancedService {
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
+  readonly spec: { readonly type?: string; readonly loadBalancerSourceRanges?: readonly string[] };
+}
+
+/** Returns the Services of Traefik and of the samples that have a load balancer. */
+async function balancedServices(
+  over: Partial<ClusterArgs> = {},
+): Promise<readonly BalancedService[]> {
+  const { rows } = await build({ ingress: { kind: "service" }, samples: true, ...over });
+  return rows
+    .filter(({ type }) => type === "kubernetes:core/v1:Service")
+    .map(({ inputs }) => inputs as unknown as BalancedService)
+    .filter(({ spec }) => spec.type === "LoadBalancer");
+}
+
+describe("graph: Services that have load balancers", () => {
+  const allowed = async (over?: Partial<ClusterArgs>) =>
+    (await balancedServices(over)).map(({ spec }) => spec.loadBalancerSourceRanges);
+
+  it("let in whom `serviceCidrs` names and those inside, wherever they are reached", async () => {
+    const of = (clients: string) => ["10.0.0.0/24", "10.244.0.0/16", clients];
+    const usual = of("203.0.113.0/24");
+    assert.deepEqual(await allowed(), [usual, usual, usual]);
+    const serviceCidrs = ["198.51.100.0/24", "2001:db8::/32"];
+    const others = of("198.51.100.0/24");
+    assert.deepEqual(await allowed({ serviceCidrs }), [others, others, others]);
+  });
+});
+
+describe("graph: where load balancers end TLS by default", () => {
+  const loadBalancer = { defaultTlsContainerRef: "https://barbican.test/v1/secrets/1" };
+  const told = async (over: Partial<ClusterArgs>): Promise<unknown[]> =>
+    (await balancedServices(over)).map(
+      ({ metadata }) =>
+        metadata.annotations?.["loadbalancer.openstack.org/default-tls-container-ref"],
+    );
+
+  it("those before Traefik and the samples do not", async () => {
+    assert.deepEqual(await told({}), [undefined, undefined, undefined]);
+    assert.deepEqual(await told({ loadBalancer }), ["", "", ""]);
+  });
+
+  it("a sample does that names a certificate of its own", async () => {
+    const own = "https://barbican.test/v1/secrets/2";
+    const sampleServices = { annotations: { defaultTlsContainerRef: own } };
+    assert.deepEqual((await told({ loadBalancer, sampleServices })).sort(), ["", own, own]);
+  });
+});

@@ -1,0 +1,51 @@
+import { strict as assert } from "node:assert";
+import type * as pulumi from "@pulumi/pulumi";
+import { addresses, build, named, roles, virtualIp } from "../../support/graph/endpoint-graph.js";
+import { value } from "../../support/graph/output-value.js";
+
+describe("an endpoint that is a virtual IP", () => {
+  it("reserves the address by a port that no machine has, and lets every control plane send from it", async () => {
+    const { rows, endpoint } = await build(virtualIp);
+    assert.deepEqual(roles(rows), ["floating-ip", "port"]);
+    const { inputs } = named(rows, "port");
+    assert.deepEqual(
+      [inputs["name"], inputs["noSecurityGroups"], inputs["deviceId"]],
+      ["dev-api", true, undefined],
+    );
+    assert.deepEqual(inputs["fixedIps"], [{ subnetId: "dev-subnet-id" }]);
+    const allowed = await Promise.all(endpoint.allowedAddresses.map((one) => value(one)));
+    assert.deepEqual(allowed, ["10.0.0.100"]);
+    assert.equal(named(rows, "floating-ip").inputs["portId"], "dev-endpoint-port-id");
+  });
+
+  it("takes the address that is asked for", async () => {
+    const { rows } = await build({ ...virtualIp, address: "10.0.0.100" });
+    assert.deepEqual(named(rows, "port").inputs["fixedIps"], [
+      { subnetId: "dev-subnet-id", ipAddress: "10.0.0.100" },
+    ]);
+  });
+
+  it("tells each control plane its own configuration", async () => {
+    const { endpoint } = await build(virtualIp);
+    const told = endpoint.scriptValues(1, addresses);
+    assert.equal(await value(told.VIRTUAL_IP as pulumi.Output<string>), "10.0.0.100");
+    const ready = await value(told.VIRTUAL_IP_READY as pulumi.Output<string>);
+    assert.equal(ready, "https://10.0.0.100:6443/readyz");
+    const config = await value(told.VIRTUAL_IP_CONFIG as pulumi.Output<string>);
+    assert.match(
+      config,
+      /unicast_src_ip 10\.0\.0\.12\n {2}unicast_peer \{\n {4}10\.0\.0\.11\n {4}10\.0\.0\.13\n/,
+    );
+    assert.match(config, /10\.0\.0\.100\/32/);
+  });
+
+  it("is one address inside, and public or not outside", async () => {
+    const { endpoint } = await build(virtualIp);
+    assert.deepEqual(await value(endpoint.inside(addresses)), ["10.0.0.100"]);
+    assert.equal(await value(endpoint.outside), "203.0.113.7");
+    assert.deepEqual(await value(endpoint.certificateNames), ["10.0.0.100", "203.0.113.7"]);
+    const inner = await build({ ...virtualIp, public: false });
+    assert.equal(await value(inner.endpoint.outside), "10.0.0.100");
+    assert.deepEqual(roles(inner.rows), ["port"]);
+  });
+});

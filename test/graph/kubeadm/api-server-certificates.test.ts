@@ -1,0 +1,17 @@
+import { strict as assert } from "node:assert";
+import { clusterRows } from "../../support/graph/cluster-rows.js";
+import { sent } from "../../support/graph/sent.js";
+import { smallest } from "../../support/config/spec.js";
+
+describe("the certificates of control planes", () => {
+  it("are looked after by each at a minute of its own", async () => {
+    const rows = await clusterRows({
+      ...smallest,
+      controlPlane: { flavor: "medium", count: 5 },
+    });
+    const minutes = rows
+      .filter(({ name }) => /-control-plane-\d-(init|join)$/.test(name))
+      .map(({ inputs }) => /^RENEWAL_MINUTE='(.*)'$/m.exec(sent(inputs))?.[1]);
+    assert.deepEqual(minutes.sort(), ["00", "12", "24", "36", "48"]);
+  });
+});

@@ -1,0 +1,45 @@
+import { strict as assert } from "node:assert";
+import { clusterRows } from "../../support/graph/cluster-rows.js";
+import { type Row } from "../../support/graph/graph.js";
+import { sent } from "../../support/graph/sent.js";
+import { smallest } from "../../support/config/spec.js";
+
+const named = (rows: readonly Row[], name: string): Row => {
+  const found = rows.find((row) => row.name === name);
+  assert.ok(found, name);
+  return found;
+};
+
+describe("the script by which a control plane leaves", () => {
+  const leaves = async (count: number): Promise<readonly (readonly [Row, Row])[]> => {
+    const some = await clusterRows({ ...smallest, controlPlane: { flavor: "medium", count } });
+    return Array.from({ length: count }, (_, position) => {
+      const name = `dev-control-plane-${String(position)}`;
+      return [named(some, `${name}-leave`), named(some, `${name}-server`)] as const;
+    });
+  };
+  const survivors = (of: readonly (readonly [Row, Row])[]): unknown[] =>
+    of.map(([{ deletedWith, inputs }]) => [
+      /control-plane-\d/.exec(deletedWith)?.[0],
+      /^SERVER_ID='dev-(.*)-server-id'$/m.exec(sent(inputs))?.[1],
+    ]);
+
+  it("runs on another one: the second lets the first go, and the first all others", async () => {
+    const three = await leaves(3);
+    const [first, second] = ["control-plane-0", "control-plane-1"].map((one) => [one, one]);
+    assert.deepEqual(survivors(three), [second, first, first]);
+    for (const [{ replaceWith }, server] of three) assert.deepEqual(replaceWith, [server.urn]);
+  });
+
+  it("never runs where there is one: not with another server, and not when it goes", async () => {
+    const [alone] = await leaves(1);
+    assert.ok(alone);
+    const [{ replaceWith, deletedWith }, server] = alone;
+    assert.deepEqual([replaceWith, deletedWith], [[], server.urn]);
+  });
+
+  it("is none before the cluster was begun on the first: the way to the second leads over it", async () => {
+    const [[leave]] = (await leaves(3)) as [readonly [Row, Row]];
+    assert.ok(leave.dependencies.some((urn) => urn.endsWith("::dev-control-plane-0-init")));
+  });
+});

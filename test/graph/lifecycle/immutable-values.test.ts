@@ -1,0 +1,250 @@
+import { strict as assert } from "node:assert";
+import * as pulumi from "@pulumi/pulumi";
+import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
+import { Cluster } from "../../../components/cluster.js";
+import { groupNames } from "../../../components/lifecycle/immutable-values.js";
+import { planCluster } from "../../../components/plan/cluster-plan.js";
+import { frozenLines } from "../../../components/config/immutable-fields.js";
+import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
+import {
+  allGroups,
+  living,
+  update,
+  type Recorded,
+  type State,
+  type Values,
+} from "../../support/graph/immutable-values-update.js";
+import { graph, type Fields, type Row } from "../../support/graph/graph.js";
+import { sent } from "../../support/graph/sent.js";
+import { smallest, specOf } from "../../support/config/spec.js";
+
+describe("frozen values", () => {
+  it("refuse every other value at once, in a preview too", async () => {
+    await assert.rejects(update({ a: "1", b: "2", c: "3" }, { a: "1", b: "3", c: "4" }, living), {
+      message: [
+        "[INVALID_CONFIG] The specification of the living cluster dev is not valid:",
+        "  cluster.b: 2 cannot become 3 while the cluster lives; write 2 again, or destroy the cluster and create it again",
+        "  cluster.c: 3 cannot become 4 while the cluster lives; write 3 again, or destroy the cluster and create it again",
+      ].join("\n"),
+    });
+  });
+
+  it("know groups and machines by what the cluster makes of them", async () => {
+    const rows = await graph(() => new Cluster("dev", allGroups), cloudAnswers);
+    const made = new Set(rows.map(({ name }) => name));
+    const names = Object.values(groupNames(planCluster(specOf(allGroups))));
+    assert.equal(names.length, 4 + 1 + 2 + 3 + 1);
+    for (const name of names) assert.ok(made.has(`dev-${name}`), name);
+  });
+
+  it("let a value come, go, and be unknown", async () => {
+    await update({ a: "1" }, { b: "2" }, living);
+    await update({ a: "1" }, { a: pulumi.unknown }, living);
+    await update(undefined, { a: "1" }, living);
+  });
+
+  it("may be corrected as long as the cluster never answered", async () => {
+    const others = { "other-provider": "pulumi:providers:kubernetes", "dev-seed": "command:x:Y" };
+    await update({ a: "1" }, { a: "2" }, others);
+    await update({ a: "1" }, { a: "2" }, {});
+    await assert.rejects(update({ a: "1" }, { a: "2" }, { "dev-x": "kubernetes:core/v1:Secret" }));
+  });
+
+  describe("of a group of machines", () => {
+    const size = (gib: string): Values => ({ "workers.gpu.runtimeVolume.size": gib });
+    const server = "openstack:compute/instance:Instance";
+    const made: State = { "dev-workers-gpu-0-server": server };
+
+    it("are none to give to or to take from machines that live, whether the cluster answered or not", async () => {
+      const path = "cluster.workers.gpu.runtimeVolume.size";
+      for (const [before, now, sentence] of [
+        [{}, size("25"), `${path}: 25 cannot be given to machines that live; leave it out, or `],
+        [size("25"), {}, `${path}: 25 cannot be taken from machines that live; write it again, or`],
+      ] as const)
+        for (const state of [made, { ...living, ...made }, undefined])
+          await assert.rejects(update(before, now, state), (error: Error) =>
+            error.message.includes(sentence),
+          );
+    });
+
+    it("are kept of a volume by no more than that there is one: its size and type come with a raised generation", async () => {
+      const typed = { ...size("25"), "workers.gpu.runtimeVolume.type": "fast" };
+      for (const before of [size("25"), typed])
+        await update(before, size("50"), { ...living, ...made });
+    });
+
+    it("are free while the group has no machine, also one of a similar name", async () => {
+      const others = {
+        "dev-workers-gpu-big-0-server": server,
+        "dev-control-plane-0-server": server,
+      };
+      for (const [before, now] of [...[[{}, size("25")] as const, [size("25"), {}] as const]])
+        await update(before, now, { ...living, ...others });
+    });
+
+    it("are those of etcd's machines and of the bastion too, which nobody makes a second time", async () => {
+      for (const [path, name] of [
+        ["etcd.etcdVolume.size", "dev-etcd-2-server"],
+        ["bastion.rootVolume.size", "dev-bastion-0-server"],
+      ] as const) {
+        await update({}, { [path]: "9" }, { ...living, ...made });
+        await assert.rejects(
+          update({}, { [path]: "9" }, { [name]: server }),
+          new RegExp(
+            `cluster\\.${path}: 9 cannot be given to machines that live; leave it out; these keep`,
+          ),
+        );
+      }
+    });
+
+    it("go with the group", async () => {
+      const gone = { "workers.former.runtimeVolume.size": "25" };
+      await update(gone, {}, { ...living, "dev-workers-former-0-server": server });
+    });
+  });
+
+  describe("of a single machine", () => {
+    const at = (position: number, address: string): Values => ({
+      [`workers.gpu.nodes.${String(position)}.address`]: address,
+    });
+    const state: State = {
+      ...living,
+      "dev-workers-gpu-0-server": "openstack:compute/instance:Instance",
+      "dev-workers-gpu-7-server": "openstack:compute/instance:Instance",
+    };
+
+    it("are none to give to, to take from or to change on one that lives", async () => {
+      for (const [before, now] of [
+        ...[[{}, at(0, "10.0.0.50")] as const, [at(0, "10.0.0.50"), {}] as const],
+        [at(0, "10.0.0.50"), at(0, "10.0.0.51")] as const,
+      ])
+        await assert.rejects(update(before, now, state), /workers\.gpu\.nodes\.0\.address: 10/);
+    });
+
+    it("are its volumes as well", async () => {
+      const volume = (position: number): Values => ({
+        [`workers.gpu.nodes.${String(position)}.runtimeVolume.size`]: "50",
+      });
+      await update({}, volume(1), state);
+      await assert.rejects(
+        update({}, volume(0), state),
+        /workers\.gpu\.nodes\.0\.runtimeVolume\.size: 50 cannot be given/,
+      );
+    });
+
+    it("come with one that is new, and go with one that goes", async () => {
+      await update({}, at(1, "10.0.0.51"), state);
+      await update(at(7, "10.0.0.57"), {}, state);
+    });
+  });
+
+  describe("besides which generations change", () => {
+    const server = (name: string, metadata?: Fields): [string, Recorded] => [
+      `${name}-server`,
+      { type: "openstack:compute/instance:Instance", outputs: { name, metadata } },
+    ];
+    const state = {
+      ...living,
+      ...Object.fromEntries([
+        ...[0, 1].map((position) =>
+          server(`dev-control-plane-${String(position)}`, { "stackadm-generation": "4" }),
+        ),
+        ...[server("dev-bastion-0", {}), server("dev-general-0"), server("other-general-0")],
+      ]),
+    };
+    const raised = { "controlPlane.generation": "5 5" };
+
+    it("say what the state knows of servers, those of releases without generations in the first", async () => {
+      const told: unknown[] = [];
+      await update({}, raised, state, {
+        replacements: (existing) => (told.push([...existing].sort()), []),
+      });
+      assert.deepEqual(told, [
+        [
+          ["dev-bastion-0", "0"],
+          ...[0, 1].map((position) => [`dev-control-plane-${String(position)}`, "4"]),
+          ["dev-general-0", "0"],
+        ],
+      ]);
+    });
+
+    it("are refused with whatever else is", async () => {
+      const problem = { path: "cluster.controlPlane.generation", message: "no" };
+      await assert.rejects(
+        update({ a: "1" }, { a: "2", ...raised }, state, { replacements: () => [problem] }),
+        /cluster\.a: 1 cannot become 2 .*\n {2}cluster\.controlPlane\.generation: no$/,
+      );
+    });
+
+    it("are nobody's affair where none changes or the state cannot be asked: Nova is", async () => {
+      const never = { replacements: (): never => assert.fail("asked") };
+      await update({ a: "1", ...raised }, { b: "2", ...raised }, state, never);
+      await update({}, raised, undefined, never);
+    });
+  });
+
+  it("belong to a living cluster when the state cannot be asked", async () => {
+    await assert.rejects(update({ a: "1" }, { a: "2" }, undefined), /living cluster/);
+  });
+});
+
+describe("the frozen values of a cluster", () => {
+  const build = (over: Partial<ClusterArgs> = {}): Promise<readonly Row[]> =>
+    graph(() => {
+      new Cluster("dev", { ...smallest, ...over });
+    }, cloudAnswers);
+  const named = (some: readonly Row[], name: string): Row => {
+    const found = some.find((row) => row.name === name);
+    assert.ok(found, name);
+    return found;
+  };
+  const values = (some: readonly Row[]): Readonly<Record<string, string>> =>
+    named(some, "dev-frozen").inputs["environment"] as Readonly<Record<string, string>>;
+  let rows: readonly Row[];
+  before(async () => {
+    rows = await build();
+  });
+
+  it("are in the state in clear, by path, and compared before an update of them", () => {
+    const { type, inputs, hooks, replaceOnChanges } = named(rows, "dev-frozen");
+    assert.equal(type, "command:local:Command");
+    // Without `create` nothing runs, and only `triggers` would replace the resource.
+    assert.deepEqual(Object.keys(inputs), ["environment"]);
+    assert.deepEqual(replaceOnChanges, ["triggers[*]"]);
+    assert.deepEqual(hooks, ["check-dev-frozen"]);
+    assert.equal(values(rows)["network.pods"], "10.244.0.0/16");
+  });
+
+  it("have the external network by its ID: another way to name it is no change", async () => {
+    const byId = await build({ externalNetwork: "0b1c2d3e-0000-4000-8000-000000000000" });
+    assert.equal(values(rows)["externalNetwork"], "external-network-id");
+    assert.deepEqual(values(byId), values(rows));
+  });
+
+  it("come before anything else: every child of the cluster waits for them", () => {
+    const children = rows.filter(({ parent }) => parent.endsWith(`${Cluster.type}::dev`));
+    const first = children.filter(
+      ({ dependencies }) => !dependencies.some((one) => one.endsWith("::dev-frozen")),
+    );
+    assert.deepEqual(
+      first.map(({ name }) => name),
+      ["dev-frozen"],
+    );
+    assert.deepEqual(named(rows, "dev-frozen").dependencies, []);
+  });
+
+  it("have what is written for a group, by its path, which the machines do not compare: another group may come", async () => {
+    const pool = { flavor: "medium", count: 1, runtimeVolume: { size: 25, type: "fast" } };
+    const some = await build({ workers: { gpu: pool } });
+    const volumes = Object.entries(values(some)).filter(([path]) => path.includes("Volume"));
+    assert.deepEqual(volumes, [["workers.gpu.runtimeVolume.size", "a volume of its own"]]);
+    const read = sent(named(some, "dev-control-plane-0-init").inputs);
+    assert.ok(!read.includes("runtimeVolume"));
+    assert.ok(!Object.keys(values(rows)).some((path) => path.includes("Volume")));
+  });
+
+  it("are what the machine compares again", () => {
+    const read = sent(named(rows, "dev-control-plane-0-init").inputs);
+    assert.ok(read.includes(`FROZEN='${frozenLines(values(rows))}'\n`));
+  });
+});

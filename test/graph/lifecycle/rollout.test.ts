@@ -1,0 +1,296 @@
+import { strict as assert } from "node:assert";
+import { setTimeout } from "node:timers/promises";
+import * as pulumi from "@pulumi/pulumi";
+import { Cluster } from "../../../components/cluster.js";
+import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
+import { Turns } from "../../../components/lifecycle/rollout.js";
+import { operatorOf } from "../../../components/lookup/local-context.js";
+import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
+import { fakeProject, startFakeCloud, type FakeCloud } from "../../support/cloud/fake-openstack.js";
+import { graph, type Fields, type GraphOptions, type Row } from "../../support/graph/graph.js";
+import { smallest } from "../../support/config/spec.js";
+import { value } from "../../support/graph/output-value.js";
+
+const authScope = "openstack:identity/getAuthScope:getAuthScope";
+const instance = "openstack:compute/instance:Instance";
+const script = "command:remote:Command";
+const provider = "pulumi:providers:kubernetes";
+
+interface BuildOptions extends GraphOptions {
+  /** ID of the project of the provider's credential. */
+  readonly project?: string;
+  /** If true, the program has no client for the cloud. */
+  readonly alone?: boolean;
+  /** Arguments other than the pools. */
+  readonly over?: Partial<ClusterArgs>;
+}
+
+describe("machines whose generation was raised", () => {
+  let cloud: FakeCloud;
+  const made: string[] = [];
+
+  before(async () => {
+    cloud = await startFakeCloud();
+  });
+  after(async () => {
+    await cloud.close();
+  });
+  beforeEach(() => {
+    made.length = 0;
+  });
+
+  const exists = (...servers: readonly { name: string; generation?: string }[]): void => {
+    cloud.on("GET /compute/servers/detail", {
+      body: {
+        servers: servers.map(({ name, generation }) => ({
+          ...{ id: name, name },
+          metadata: {
+            "stackadm-cluster": "dev",
+            ...(generation !== undefined && { "stackadm-generation": generation }),
+          },
+        })),
+      },
+    });
+  };
+  /**
+   * Registers the cluster, and records the order in which the engine receives servers and joins.
+   */
+  const build = async (
+    workers: ClusterArgs["workers"],
+    { project = fakeProject, alone = false, over = {}, ...more }: BuildOptions = {},
+  ): Promise<readonly Row[]> => {
+    const operator = alone ? undefined : operatorOf(cloud.environment());
+    const note =
+      (type: string) =>
+      (inputs: Fields, name: string): Fields => {
+        made.push(name.replace(/^dev-workers-/, ""));
+        return cloudAnswers.outputs?.[type]?.(inputs, name) ?? {};
+      };
+    const { [authScope]: scope, ...lookups } = cloudAnswers.lookups ?? {};
+    return graph(
+      () => new Cluster("dev", { ...smallest, workers, samples: true, ...over, operator }),
+      {
+        ...cloudAnswers,
+        ...more,
+        outputs: {
+          ...cloudAnswers.outputs,
+          ...Object.fromEntries([instance, script, provider].map((type) => [type, note(type)])),
+        },
+        lookups: {
+          ...lookups,
+          [authScope]: (inputs) => ({ ...scope?.(inputs), projectId: project }),
+        },
+      },
+    );
+  };
+  const precedes = (one: string, other: string): boolean => {
+    assert.ok(made.includes(one) && made.includes(other), made.join(" "));
+    return made.indexOf(one) < made.indexOf(other);
+  };
+  const raised = { general: { flavor: "medium", count: 3, generation: 1 } };
+  const general = [0, 1, 2].map((position) => `dev-general-${String(position)}`);
+
+  it("are replaced one after another, each when the one before is in the cluster", async () => {
+    exists(...general.map((name) => ({ name, generation: "0" })));
+    await build(raised);
+    assert.ok(precedes("general-0-join", "general-1-server"));
+    assert.ok(precedes("general-1-join", "general-2-server"));
+  });
+
+  it("do not depend on each other: else they would also be deleted one after another", async () => {
+    exists(...general.map((name) => ({ name, generation: "0" })));
+    const rows = await build(raised);
+    const server = rows.find(({ name }) => name === "dev-workers-general-1-server");
+    assert.ok(server);
+    assert.deepEqual(
+      server.dependencies.filter((urn) => urn.includes("general-0")),
+      [],
+    );
+    assert.equal(server.replacementTrigger, 1);
+    assert.equal((server.inputs["metadata"] as Fields)["stackadm-generation"], "1");
+  });
+
+  it("wait for the machines of the pools before, too", async () => {
+    exists({ name: "dev-a-0", generation: "0" }, { name: "dev-b-0", generation: "1" });
+    const pool = { flavor: "medium", count: 1 };
+    await build({ a: { ...pool, generation: 1 }, b: { ...pool, generation: 2 } });
+    assert.ok(precedes("a-0-join", "b-0-server"));
+  });
+
+  it("do not wait when they do not exist yet: a first creation is as parallel as ever", async () => {
+    exists();
+    await build(raised);
+    assert.ok(precedes("general-2-server", "general-0-join"));
+  });
+
+  it("go on where a roll stopped, and count as older when nobody wrote their generation", async () => {
+    exists(
+      { name: "dev-general-0", generation: "1" },
+      { name: "dev-general-1" },
+      { name: "dev-general-2" },
+    );
+    await build(raised);
+    assert.ok(precedes("general-0-join", "general-1-server"));
+    assert.ok(precedes("general-1-join", "general-2-server"));
+  });
+
+  it("wait for one that is missing, wherever it stands: two would be down", async () => {
+    exists({ name: "dev-general-0", generation: "0" }, { name: "dev-general-1", generation: "0" });
+    await build(raised);
+    assert.ok(precedes("general-2-join", "general-0-server"));
+    assert.ok(precedes("general-0-join", "general-1-server"));
+  });
+
+  it("take turns where the credential leads to another project, and nobody can tell what exists", async () => {
+    exists();
+    await build(raised, { project: "another" });
+    assert.ok(precedes("general-0-join", "general-1-server"));
+  });
+
+  it("take turns where the program was given no way to ask, and no environment is looked at", async () => {
+    exists();
+    const asked = cloud.seen.length;
+    await build(raised, { alone: true });
+    assert.ok(precedes("general-0-join", "general-1-server"));
+    assert.equal(cloud.seen.length, asked);
+  });
+
+  it("do not wait in a preview: each is known to be replaced", async () => {
+    exists(...general.map((name) => ({ name, generation: "0" })));
+    const rows = await build(raised, { preview: true });
+    const servers = rows.filter(({ name }) => /general-\d-server$/.test(name));
+    assert.deepEqual(
+      servers.map(({ replacementTrigger }) => replacementTrigger),
+      [1, 1, 1],
+    );
+  });
+
+  it("take turns on the way back to the first generation too", async () => {
+    exists(...general.map((name) => ({ name, generation: "1" })));
+    await build({ general: { flavor: "medium", count: 3 } });
+    assert.ok(precedes("general-0-join", "general-1-server"));
+  });
+
+  describe("of control planes", () => {
+    const three = { flavor: "medium", count: 3, generation: 1 };
+    const controlPlanes = [0, 1, 2].map((position) => `dev-control-plane-${String(position)}`);
+    const of = (
+      generation: string,
+      names = controlPlanes,
+    ): { name: string; generation: string }[] => names.map((name) => ({ name, generation }));
+    const step = (position: number, what: string): string =>
+      `dev-control-plane-${String(position)}-${what}`;
+    const none = { general: { flavor: "medium", count: 1 } };
+
+    it("are replaced in their order, each when all before it are members, and keep their host keys", async () => {
+      exists(...of("0"), { name: "dev-general-0", generation: "0" });
+      const rows = await build(none, { over: { controlPlane: three } });
+      assert.ok(precedes(step(0, "init"), step(1, "server")));
+      assert.ok(precedes(step(1, "join"), step(2, "server")));
+      const triggers = controlPlanes.map(
+        (name) => rows.find((row) => row.name === `${name}-server`)?.replacementTrigger,
+      );
+      assert.deepEqual(triggers, [1, 1, 1]);
+    });
+
+    it("wait for no worker, and workers that are replaced too wait for all of them", async () => {
+      exists(...of("0"), ...of("0", general));
+      await build(raised, { over: { controlPlane: three } });
+      assert.ok(precedes(step(2, "join"), "general-0-server"));
+    });
+
+    it("hold up no worker that is not replaced, nor one that is where none of them is", async () => {
+      exists(...of("0"), ...of("0", general));
+      await build(raised, { over: { controlPlane: { ...three, generation: 0 } } });
+      assert.ok(precedes("general-0-server", step(2, "join")));
+      made.length = 0;
+      exists(...of("0"), ...of("1", general));
+      await build(raised, { over: { controlPlane: three } });
+      assert.ok(precedes("general-0-server", step(1, "server")));
+    });
+
+    it("go on behind one that is missing before them", async () => {
+      exists(...of("0", controlPlanes.slice(1)));
+      await build(none, { over: { controlPlane: three } });
+      assert.ok(precedes(step(0, "init"), step(1, "server")));
+      assert.ok(precedes(step(1, "join"), step(2, "server")));
+    });
+
+    it("do not wait when they do not exist yet, nor in a preview", async () => {
+      exists();
+      await build(none, { over: { controlPlane: three } });
+      assert.ok(precedes(step(2, "server"), step(1, "join")));
+      exists(...of("0"));
+      made.length = 0;
+      await build(none, { over: { controlPlane: three }, preview: true });
+      assert.ok(precedes(step(2, "server"), step(0, "init")));
+    });
+
+    it("are all there again before anything asks the API, which may be away from outside", async () => {
+      exists(...of("0"));
+      const rows = await build(none, { over: { controlPlane: three } });
+      assert.ok(precedes(step(2, "join"), "dev-addons-provider"));
+      const { dependencies = [] } = rows.find(({ type }) => type === provider) ?? {};
+      assert.ok(!dependencies.some((urn) => urn.endsWith(step(2, "join"))), "not when all goes");
+    });
+
+    it("stay when one behind them is missing: two would be", async () => {
+      exists(...of("0", controlPlanes.slice(0, 2)));
+      await assert.rejects(
+        build(none, { over: { controlPlane: three } }),
+        /INVALID_CONFIG.*\n.*controlPlane\.generation: 1 would replace dev-control-plane-0, while there is no dev-control-plane-2; write 0 again/,
+      );
+      assert.deepEqual(
+        made.filter((name) => name.endsWith("-server")),
+        [],
+      );
+    });
+  });
+
+  describe("that get other fields of kubelet", () => {
+    const over = {
+      controlPlane: { flavor: "medium", count: 3 },
+      kubernetes: { kubelet: { maxPods: 50 } },
+    } as const;
+    const workers = { general: { flavor: "medium", count: 2 } };
+    const last = "dev-control-plane-2-join";
+
+    it("wait for all control planes, where the fields are tried first", async () => {
+      exists({ name: "dev-general-0", generation: "0" });
+      await build(workers, { over });
+      assert.ok(precedes(last, "general-0-join"));
+      assert.ok(precedes("general-1-join", last), "one that does not exist yet does not wait");
+    });
+
+    it("do not wait where no field is written", async () => {
+      exists({ name: "dev-general-0", generation: "0" });
+      await build(workers, { over: { controlPlane: over.controlPlane } });
+      assert.ok(precedes("general-0-join", last));
+    });
+
+    it("get them before those are replaced that have to be, whichever of them is written first", async () => {
+      exists({ name: "dev-a-0", generation: "0" }, { name: "dev-b-0", generation: "0" });
+      const pool = { flavor: "medium", count: 1 };
+      const { kubernetes } = over;
+      await build({ a: { ...pool, generation: 1 }, b: pool }, { over: { kubernetes } });
+      assert.ok(precedes("b-0-join", "a-0-server"));
+    });
+
+    it("get them one after another", async () => {
+      const turns = new Turns(Promise.resolve(new Map(general.map((name) => [name, "0"]))));
+      for (const name of general) void turns.next({ role: "worker", name, generation: 0 });
+      let finish: (id: string) => void = () => undefined;
+      const joined = new Promise<string>((resolve) => {
+        finish = resolve;
+      });
+      turns.done("dev-general-0", pulumi.output(joined));
+      const text = (name: string): Promise<string> =>
+        value(pulumi.output(turns.inTurn(name, "text", pulumi.output(""))));
+      assert.equal(await text("dev-general-0"), "text");
+      const next = text("dev-general-1");
+      assert.equal(await Promise.race([next, setTimeout(50, "waits")]), "waits");
+      finish("id");
+      assert.equal(await next, "text");
+    });
+  });
+});

@@ -1,0 +1,206 @@
+import { strict as assert } from "node:assert";
+import * as pulumi from "@pulumi/pulumi";
+import type { Wanted } from "../../../openstack/checks/cloud-lookups.js";
+import { lookUpCloud, type CloudFacts } from "../../../components/lookup/cloud-lookup.js";
+import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
+import { graph, type Fields } from "../../support/graph/graph.js";
+
+describe("the catalog", () => {
+  const wanted = { images: ["debian"], externalNetwork: "public", flavors: ["m", "l", "m"] };
+  const look = async (
+    lookups: typeof cloudAnswers.lookups,
+    changes: Partial<Wanted> = {},
+  ): Promise<CloudFacts> => {
+    let found: Promise<CloudFacts> | undefined;
+    const program = (): Promise<CloudFacts> => (found = lookUpCloud({ ...wanted, ...changes }));
+    await graph(program, { ...cloudAnswers, lookups: { ...cloudAnswers.lookups, ...lookups } });
+    assert.ok(found);
+    return found;
+  };
+  const refuse = (reason: string) => () => {
+    const details = `invocation returned an error: 1 error occurred:\n\t* ${reason}\n`;
+    throw Object.assign(new Error(details), { code: 2, details });
+  };
+  const nothing = refuse("Your query returned no results. Please change your search criteria");
+  const id = "0b1c2d3e-0000-4000-8000-000000000000";
+  const image = "openstack:images/getImageIds:getImageIds";
+  const network = "openstack:networking/getNetwork:getNetwork";
+  const flavor = "openstack:compute/getFlavor:getFlavor";
+  const scope = "openstack:identity/getAuthScope:getAuthScope";
+
+  it("knows Keystone's public address with its version, and the operator's roles", async () => {
+    assert.deepEqual((await look({})).scope, {
+      authUrl: "https://keystone.example/v3",
+      projectId: "project-id",
+      region: "region-one",
+      roles: ["admin", "load-balancer_member", "member"],
+    });
+  });
+
+  it("looks up the external network of the services like the machines', and tells of both at once", async () => {
+    const servicesExternalNetwork = "services";
+    const there = ({ name }: Fields): Fields => ({ id: `id-of-${String(name)}`, name });
+    const found = await look({ [network]: there }, { servicesExternalNetwork });
+    assert.deepEqual(found.servicesExternalNetwork, { id: "id-of-services", name: "services" });
+    assert.equal((await look({})).servicesExternalNetwork, undefined);
+    await assert.rejects(look({ [network]: nothing }, { servicesExternalNetwork }), ({ message }) =>
+      /"public" does not exist.*\n.*"services" does not exist/.test(String(message)),
+    );
+  });
+
+  it("asks for a flavor once, however many machines have it", async () => {
+    const asked: unknown[] = [];
+    const { flavorIds } = await look({
+      [flavor]: ({ name }) => {
+        asked.push(name);
+        return { id: `id-of-${String(name)}` };
+      },
+    });
+    assert.deepEqual(asked, ["m", "l"]);
+    assert.deepEqual(flavorIds, { m: "id-of-m", l: "id-of-l" });
+  });
+
+  it("takes what has the shape of an ID for one, and asks no lookup by name for it", async () => {
+    const asked: unknown[] = [];
+    const facts = await look(
+      {
+        [image]: nothing,
+        [network]: (inputs) => (asked.push(inputs), { id, name: "public" }),
+        [flavor]: (inputs) => (asked.push(inputs), { id }),
+      },
+      { images: [id], externalNetwork: id, flavors: [id] },
+    );
+    assert.deepEqual(facts.imageIds, { [id]: id });
+    assert.equal(facts.externalNetworkId, id);
+    assert.equal(facts.externalNetworkName, "public");
+    assert.deepEqual(facts.flavorIds, { [id]: id });
+    assert.deepEqual(asked, [{ networkId: id, external: true }, { flavorId: id }]);
+  });
+
+  it("finds a flavor by its ID when none has this name, whatever the ID looks like", async () => {
+    const { flavorIds } = await look(
+      { [flavor]: (inputs) => ("name" in inputs ? nothing() : { id: inputs["flavorId"] }) },
+      { flavors: ["42"] },
+    );
+    assert.deepEqual(flavorIds, { "42": "42" });
+  });
+
+  it("finds security groups by name or ID, and says which of them do not exist", async () => {
+    const group = "openstack:networking/getSecGroup:getSecGroup";
+    const known = ({ name, secgroupId }: Fields) =>
+      name === "office" || secgroupId === id ? { id: name ?? secgroupId } : nothing();
+    const facts = await look({ [group]: known }, { securityGroups: ["office", id] });
+    assert.deepEqual(facts.securityGroupIds, { office: "office", [id]: id });
+    assert.equal((await look({})).securityGroupIds, undefined);
+    await assert.rejects(
+      look({ [group]: known }, { securityGroups: ["office", "elsewhere"] }),
+      /needs:\n {2}the security group "elsewhere" does not exist; write the name or ID of another$/,
+    );
+  });
+
+  it("takes a floating IP that is the project's, and takes none away from somebody else", async () => {
+    const [address, port] = [
+      ...[
+        "openstack:networking/getFloatingIp:getFloatingIp",
+        "openstack:networking/getPort:getPort",
+      ],
+    ] as const;
+    const one = { address: "203.0.113.9", path: "ingress.floatingIp" };
+    const wanted = { floatingIps: [one] };
+    const used = { [address]: () => ({ id: "f", portId: "p" }) };
+    const on = (name: string, ...allTags: readonly string[]) => ({
+      ...used,
+      [port]: () => ({ name, allTags }),
+    });
+    await look({ [address]: () => ({ id: "f", portId: "" }) }, wanted);
+    const state = (outputs: Fields, name = "any") => ({
+      "pulumi:pulumi:readStackResourceOutputs": () => ({
+        outputs: { [`urn::${name}`]: { type: "x", outputs } },
+      }),
+    });
+    const [identity, another] = ["0123456789ab", "ba9876543210"];
+    const held = state({ stdout: identity }, "test-identity");
+    const tags = ["stackadm-cluster=dev", `stackadm-identity=${identity}`];
+    await look({ ...on("dev-control-plane-0", ...tags), ...held }, wanted);
+    const balancer = on("ovn-lb-vip-0b1c");
+    for (const its of [{ vipPortId: "p" }, { portId: "p" }])
+      await look({ ...balancer, ...state(its) }, wanted);
+    for (const other of [
+      on("web"),
+      // A cluster of the same name with its state in another backend, and one whose state is not
+      // available.
+      {
+        ...on("dev-control-plane-0", "stackadm-cluster=dev", `stackadm-identity=${another}`),
+        ...held,
+      },
+      on("dev-control-plane-0", ...tags),
+      ...[on("octavia-lb-0b1c"), balancer],
+      { ...balancer, ...state({ vipPortId: "q" }) },
+    ])
+      await assert.rejects(
+        look(other, wanted),
+        /the floating IP 203\.0\.113\.9 of ingress\.floatingIp is in use on the port ".*"; write another one, or free it$/,
+      );
+    await assert.rejects(
+      look({ [address]: refuse("No openstack_networking_floatingip_v2 found") }, wanted),
+      /203\.0\.113\.9 of ingress\.floatingIp is none of this project's; allocate it, or leave it out$/,
+    );
+  });
+
+  it("finds by name what only looks like an ID", async () => {
+    const { externalNetworkId } = await look(
+      { [network]: (inputs) => ("name" in inputs ? { id: "e", name: id } : nothing()) },
+      { externalNetwork: id },
+    );
+    assert.equal(externalNetworkId, "e");
+  });
+
+  it("says of everything that is missing or ambiguous that it is, in one error", async () => {
+    const lookups = {
+      [image]: () => ({ ids: ["i1", "i2"] }),
+      [network]: refuse("Your query returned more than one result."),
+      [flavor]: (inputs: Fields) => ("name" in inputs ? nothing() : refuse("No Flavor found")()),
+    };
+    await assert.rejects(look(lookups), (error: Error) => {
+      assert.ok(pulumi.RunError.isInstance(error));
+      assert.equal(
+        error.message,
+        [
+          "[NOT_FOUND] This project of the cloud lacks what the cluster needs:",
+          '  2 images are called "debian" (i1, i2); write the ID of one',
+          '  several external networks are called "public"; write the ID of one',
+          '  the flavor "m" does not exist; write the name or ID of another',
+          '  the flavor "l" does not exist; write the name or ID of another',
+        ].join("\n"),
+      );
+      return true;
+    });
+  });
+
+  it("misses an image that nobody has under this name", async () => {
+    await assert.rejects(
+      look({ [image]: () => ({ ids: [] }) }),
+      /the image "debian" does not exist; write the name or ID of another$/,
+    );
+  });
+
+  it("says once, and in the cloud's words, that the credential is no good", async () => {
+    const lookups = { [scope]: refuse("Authentication failed"), [image]: refuse("Forbidden") };
+    await assert.rejects(
+      look(lookups),
+      /^Error: \[AUTH_FAILED\] The cloud cannot be used: Authentication failed$/,
+    );
+  });
+
+  it("does not take a service that is down for a name that is wrong", async () => {
+    await assert.rejects(
+      look({ [image]: refuse("connection refused") }),
+      /^Error: \[CLOUD_UNREACHABLE\] The cloud cannot be asked: connection refused$/,
+    );
+  });
+
+  it("needs a catalog in which Keystone is", async () => {
+    const lookups = { [scope]: () => ({ region: "r", roles: [], serviceCatalogs: [] }) };
+    await assert.rejects(look(lookups), /no public identity endpoint/);
+  });
+});

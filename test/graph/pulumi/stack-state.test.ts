@@ -1,0 +1,45 @@
+import { strict as assert } from "node:assert";
+import { ownState } from "../../../components/pulumi/stack-state.js";
+import { graph } from "../../support/graph/graph.js";
+
+describe("the state of the stack itself", () => {
+  it("is asked for once in a run, and anew in the next one", async () => {
+    let asked = 0;
+    const lookups = {
+      "pulumi:pulumi:readStackResourceOutputs": () => {
+        asked += 1;
+        return { outputs: { [`urn::${String(asked)}`]: { type: "x" } } };
+      },
+    };
+    const seen: (string | undefined)[] = [];
+    const program = async (): Promise<void> => {
+      // Two concurrent calls, then a later one.
+      const states = [...(await Promise.all([ownState(), ownState()])), await ownState()];
+      seen.push(...states.map((state) => state?.map(({ name }) => name).join(" ")));
+    };
+    for (const run of [1, 2]) {
+      await graph(program, { lookups });
+      assert.equal(asked, run);
+    }
+    assert.deepEqual(seen, ["1", "1", "1", "2", "2", "2"]);
+  });
+
+  it("is asked for again where it could not be", async () => {
+    let asked = 0;
+    const lookups = {
+      "pulumi:pulumi:readStackResourceOutputs": () => {
+        asked += 1;
+        if (asked === 1) throw new Error("the backend is on fire");
+        return { outputs: {} };
+      },
+    };
+    const seen: unknown[] = [];
+    await graph(
+      async () => {
+        for (let turn = 0; turn < 3; turn += 1) seen.push(await ownState());
+      },
+      { lookups },
+    );
+    assert.deepEqual([seen, asked], [[undefined, [], []], 2]);
+  });
+});

@@ -1,0 +1,85 @@
+import { strict as assert } from "node:assert";
+import * as pulumi from "@pulumi/pulumi";
+import program from "../../index.js";
+import { requireSameCluster } from "../../components/refuse-cluster-rename.js";
+import type { CloudFacts } from "../../components/lookup/cloud-lookup.js";
+import { giveFacts } from "../../components/lookup/lookup-cache.js";
+import { cloudAnswers } from "../support/cloud/cloud-answers.js";
+import { graph, type Fields } from "../support/graph/graph.js";
+import { smallest } from "../support/config/spec.js";
+
+/** Type of each resource in the state, by the resource's name. */
+type State = Readonly<Record<string, string>> | undefined;
+
+const cluster = "stackadm:index:Cluster";
+const living: State = {
+  ...{ old: cluster, "old-addons-provider": "pulumi:providers:kubernetes" },
+};
+
+const lookups = (state: State): Record<string, () => Fields> => ({
+  "pulumi:pulumi:readStackResourceOutputs": () => {
+    if (!state) throw new Error("no backend client is available");
+    const outputs = Object.entries(state).map(([one, type]) => [`urn::${one}`, { type }]);
+    return { outputs: Object.fromEntries(outputs) as Fields };
+  },
+});
+
+const renamed = async (name: string, state: State): Promise<void> => {
+  for (const preview of [true, false])
+    await graph(() => requireSameCluster(name, "Pulumi.dev.yaml"), {
+      ...{ preview, lookups: lookups(state) },
+    });
+};
+
+describe("the name of the stack's cluster", () => {
+  it("cannot be another one while the cluster lives, in a preview too", async () => {
+    await assert.rejects(renamed("new", living), {
+      message: [
+        "[INVALID_CONFIG] Pulumi.dev.yaml is not valid:",
+        "  cluster.name: old cannot become new while the cluster lives, which would be deleted with its data for one called new; write old again, or use another stack for another cluster",
+      ].join("\n"),
+    });
+  });
+
+  it("is looked at also where the cloud was asked already, but not where nothing is another", async () => {
+    const facts = {} as CloudFacts;
+    after(() => {
+      giveFacts(undefined);
+    });
+    giveFacts({ wanted: "", facts });
+    await assert.rejects(renamed("new", living), /old cannot become new/);
+    giveFacts({ wanted: "", facts, asBefore: true });
+    await renamed("new", living);
+    giveFacts(undefined);
+  });
+
+  it("stays, and is anything where nothing lives", async () => {
+    await renamed("old", living);
+    await renamed("new", {});
+    await renamed("new", undefined);
+  });
+
+  it("may be corrected as long as the cluster never answered", async () => {
+    await renamed("new", { old: cluster, "old-seed": "command:local:Command" });
+    const others = { "older-addons-provider": "pulumi:providers:kubernetes" };
+    await renamed("new", { old: cluster, ...others });
+  });
+
+  it("is the new one where an earlier release has begun to change it", async () => {
+    await renamed("new", { ...living, new: cluster });
+  });
+
+  it("is looked at by the program that has it from the stack's settings", async () => {
+    const run = (name: string): Promise<unknown> =>
+      graph(
+        () => {
+          const cluster = JSON.stringify({ ...smallest, name });
+          pulumi.runtime.setAllConfig({ "stackadm:cluster": cluster });
+          return program();
+        },
+        { ...cloudAnswers, lookups: { ...cloudAnswers.lookups, ...lookups(living) } },
+      );
+    await assert.rejects(run("new"), /Pulumi\.test\.yaml .*:\n {2}cluster\.name: old cannot/);
+    await run("old");
+  });
+});

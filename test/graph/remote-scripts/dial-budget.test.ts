@@ -1,0 +1,235 @@
+import { strict as assert } from "node:assert";
+import { execFileSync } from "node:child_process";
+import * as pulumi from "@pulumi/pulumi";
+import { ApplicationCredential } from "../../../components/identity/application-credential.js";
+import { Component } from "../../../components/pulumi/component.js";
+import { ArgumentError, ConfigError } from "../../../components/pulumi/errors.js";
+import { FailedMachines } from "../../../components/lifecycle/boot-failures.js";
+import type { ExistingServer } from "../../../components/lookup/server-metadata.js";
+import { operatorOf } from "../../../components/lookup/local-context.js";
+import {
+  dialBudget,
+  dialSeconds,
+  RandomIdentity,
+  RandomSeed,
+} from "../../../components/remote-scripts/remote-script.js";
+import { Machine } from "../../../components/machine/machine.js";
+import { canarySeed, cloudAnswers, sampleIdentity } from "../../support/cloud/cloud-answers.js";
+import { graph, type Row } from "../../support/graph/graph.js";
+import { specOf } from "../../support/config/spec.js";
+import { secret, value } from "../../support/graph/output-value.js";
+
+/** Returns the total time of dialing: the plugin's pauses grow from 0.1 s by half to 5 s. */
+const seconds = (perDial: number): number => {
+  let [total, wait] = [0, 0.1];
+  for (let dial = 0; dial < dialBudget.dialErrorLimit; dial++) {
+    total += perDial + wait;
+    wait = Math.min(wait * 1.5, 5);
+  }
+  return total;
+};
+
+describe("the budget for dialling a machine", () => {
+  it("waits long enough for a machine that still boots: its connections are refused at once", () => {
+    assert.ok(seconds(0) > 100, String(seconds(0)));
+  });
+
+  it("ends within four minutes when packets are dropped", () => {
+    assert.ok(seconds(dialBudget.perDialTimeout) < 240, String(seconds(dialBudget.perDialTimeout)));
+    assert.equal(Math.round(seconds(dialBudget.perDialTimeout)), dialSeconds);
+  });
+});
+
+class Parent extends Component {
+  static readonly type = "test:test:Parent";
+  readonly child: pulumi.Resource;
+  constructor(name: string, childOptions: pulumi.CustomResourceOptions = {}) {
+    super(Parent.type, name);
+    this.child = this.make(RandomSeed, "child", {}, childOptions);
+    this.registerOutputs({});
+  }
+}
+
+describe("a component", () => {
+  it("names its children after itself and is their parent", async () => {
+    const rows = await graph(() => new Parent("a"), cloudAnswers);
+    const child = rows.find(({ custom }) => custom);
+    assert.ok(child);
+    assert.equal(child.name, "a-child");
+    assert.match(child.parent, /test:test:Parent::a$/);
+  });
+
+  it("loses no option of a child", async () => {
+    const rows = await graph(
+      () => new Parent("a", { ignoreChanges: ["stdin"], protect: true }),
+      cloudAnswers,
+    );
+    const child = rows.find(({ custom }) => custom);
+    assert.ok(child);
+    assert.ok(child.ignoreChanges.includes("stdin"));
+    assert.equal(child.protect, true);
+  });
+
+  it("keeps no arguments of its own in the state", async () => {
+    const rows = await graph(() => new Parent("a"), cloudAnswers);
+    assert.deepEqual(rows.find(({ type }) => type === Parent.type)?.inputs, {});
+  });
+});
+
+describe("errors", () => {
+  const problems = [
+    { path: "cluster.image", message: "is missing; write one" },
+    { path: "cluster.name", message: "is long; write less" },
+  ];
+
+  it("list every problem of a configuration, without a stack trace", () => {
+    const error = new ConfigError("Pulumi.dev.yaml", problems);
+    assert.ok(pulumi.RunError.isInstance(error));
+    assert.equal(
+      error.message,
+      "[INVALID_CONFIG] Pulumi.dev.yaml is not valid:\n  cluster.image: is missing; write one\n  cluster.name: is long; write less",
+    );
+  });
+
+  it("list every problem of arguments, beside the component", async () => {
+    let error: ArgumentError | undefined;
+    await graph(() => {
+      error = new ArgumentError(new Parent("a"), problems);
+    }, cloudAnswers);
+    assert.ok(pulumi.ResourceError.isInstance(error));
+    assert.equal(error.hideStack, true);
+    assert.match(error.message, /^\[INVALID_CONFIG\] .*\n.*cluster\.image: .*\n.*cluster\.name: /);
+  });
+});
+
+describe("the seed", () => {
+  it("is random, made on the machine that runs the program, and a secret", async () => {
+    let seed: pulumi.Output<string> | undefined;
+    const rows = await graph(() => {
+      ({ seed } = new RandomSeed("seed", {}));
+    }, cloudAnswers);
+    assert.ok(seed);
+    assert.equal(await value(seed), canarySeed);
+    assert.equal(await secret(seed), true);
+    const row = rows.find(({ type }) => type === "command:local:Command");
+    assert.match(String(row?.inputs["create"]), /urandom/);
+    assert.equal(row?.inputs["logging"], "none");
+    assert.deepEqual([...row.secretOutputs].sort(), ["stderr", "stdout"]);
+  });
+});
+
+const mark = { name: "dev", identity: sampleIdentity };
+
+describe("the identity", () => {
+  it("is random, made once, and no secret: the command line reads it in the state", async () => {
+    let identity: pulumi.Output<string> | undefined;
+    const rows = await graph(() => {
+      ({ identity } = new RandomIdentity("c-identity", {}));
+    }, cloudAnswers);
+    assert.ok(identity);
+    assert.equal(await value(identity), sampleIdentity);
+    assert.equal(await secret(identity), false);
+    const row = rows.find(({ type }) => type === "command:local:Command");
+    // A changed command in a later release must not create another identity.
+    assert.deepEqual(row?.ignoreChanges, ["create"]);
+    const made = () => execFileSync("/bin/sh", ["-c", String(row.inputs["create"])]).toString();
+    assert.match(made(), /^[0-9a-f]{12}$/);
+    assert.notEqual(made(), made());
+  });
+});
+
+describe("the application credential", () => {
+  const rolesOf = async (roles: string[], named?: string[], ref?: string): Promise<unknown> => {
+    const scope = { authUrl: "https://k/v3", region: "r", projectId: "p", roles };
+    const spec = specOf({
+      credential: named && { roles: named },
+      loadBalancer: { defaultTlsContainerRef: ref },
+    });
+    const program = () => new ApplicationCredential("c", { mark, scope, spec });
+    const rows = await graph(program, cloudAnswers);
+    return rows.find(({ custom }) => custom)?.inputs["roles"];
+  };
+
+  it("never carries more than it needs", async () => {
+    assert.deepEqual(await rolesOf(["admin", "member", "reader"]), ["member"]);
+  });
+
+  it("carries none of those that are not known, so that Keystone refuses it rather than give it all", async () => {
+    assert.deepEqual(await rolesOf(["admin", "tenant-user"]), ["member"]);
+  });
+
+  it("may let Octavia read certificates where one is named, as far as that is a role of its own", async () => {
+    const ref = "https://barbican.example.org/v1/containers/1";
+    assert.deepEqual(await rolesOf(["member", "creator"], undefined, ref), ["member", "creator"]);
+    assert.deepEqual(await rolesOf(["member", "creator"]), ["member"]);
+    assert.deepEqual(await rolesOf(["member"], undefined, ref), ["member"]);
+    assert.deepEqual(await rolesOf(["member", "creator"], ["member"], ref), ["member"]);
+  });
+
+  it("carries those that are named on a cloud that calls them otherwise", async () => {
+    assert.deepEqual(await rolesOf(["admin", "tenant-user"], ["tenant-user"]), ["tenant-user"]);
+  });
+});
+
+describe("a machine that never answered", () => {
+  const server = async (failed: string, marks: Partial<ExistingServer> = {}): Promise<Row> => {
+    const rows = await graph(
+      () =>
+        new Machine("m", {
+          mark,
+          plan: {
+            ...{ name: "dev-general-0", role: "worker", pool: "general", position: 0 },
+            ...{ flavor: "f", image: "i", generation: 0 },
+            ...{ tags: [], metadata: {}, schedulerHints: {}, volumes: [], cloudInit: [] },
+          },
+          generation: 0,
+          cloud: { imageIds: { i: "image" }, flavorIds: { f: "flavor" } },
+          networkId: "n",
+          subnetId: "s",
+          securityGroupIds: ["g"],
+          serverGroupId: "sg",
+          routedRanges: [],
+          routesOfCloud: false,
+          portSecurity: true,
+          allowedAddresses: [],
+          login: { user: "debian", publicKey: "ssh-ed25519 AAAA" },
+          seed: pulumi.secret(canarySeed),
+          failed: new FailedMachines(operatorOf({}), {
+            [failed]: { id: "5ee5a1c4", generation: "0", failed: true, ...marks },
+          }),
+        }),
+      cloudAnswers,
+    );
+    const [row] = rows.filter(({ type }) => type.includes("Instance"));
+    assert.ok(row);
+    return row;
+  };
+  const userData = ({ inputs }: Row): string => (inputs["userData"] as { value: string }).value;
+
+  it("gets user data that name the server it replaces, and no longer ignores them", async () => {
+    const row = await server("dev-general-0");
+    assert.ok(!row.ignoreChanges.includes("userData"));
+    assert.match(userData(row), /^#cloud-config\n# replaces 5ee5a1c4\n/);
+  });
+
+  it("is the only one: any other keeps its user data", async () => {
+    const row = await server("dev-general-1");
+    assert.ok(row.ignoreChanges.includes("userData"));
+    assert.doesNotMatch(userData(row), /replaces/);
+  });
+
+  it("has its server's power state ignored, unless the provider would refuse it", async () => {
+    for (const [machine, marks, ignores] of [
+      ["dev-general-0", {}, true],
+      ["dev-general-0", { powerRefused: true, failed: false }, false],
+    ] as const) {
+      const { ignoreChanges } = await server(machine, marks);
+      assert.equal(ignoreChanges.includes("powerState"), ignores);
+    }
+  });
+
+  it("is looked at when it cannot be made", async () => {
+    const { hooks } = await server("dev-general-1");
+    assert.deepEqual(hooks, ["explain-dev-general-0"]);
+  });
+});

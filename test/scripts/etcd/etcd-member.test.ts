@@ -1,0 +1,154 @@
+import { strict as assert } from "node:assert";
+import { memberScripts } from "../../../components/etcd/member-scripts.js";
+import { etcdValues as values } from "../../support/machine/etcd-machine.js";
+import { nodeCommands, wishes } from "../../support/machine/join-stubs.js";
+import { Sandbox } from "../../support/machine/sandbox.js";
+
+const cluster = "dev-etcd-1=https://10.0.0.7:2380,dev-etcd-0=https://10.0.0.5:2380";
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+/** Stubs: kubeadm writes a static pod, and its container runs while the manifest exists. */
+const commands = {
+  ...nodeCommands,
+  kubeadm:
+    'case "$3 $4" in "etcd local") cp "$6" $root/seen; touch $root/data; mkdir -p /etc/kubernetes/manifests; echo POD >/etc/kubernetes/manifests/etcd.yaml ;; esac',
+  crictl:
+    'case "$1" in ps) if [ -e /etc/kubernetes/manifests/etcd.yaml ]; then echo c0ffee; fi ;; esac',
+  cp: 'exec /bin/cp "$@"',
+  curl: "grep -q broken /var/lib/stackadm/kubelet.yaml || printf ok",
+  journalctl: 'echo "Error: unknown field"',
+  ssh: `case "$*" in *member) echo "${cluster} ${base64("AUTHORITY")} ${base64("CANARY-KEY")}" ;; esac`,
+};
+
+describe("etcd-member.sh", () => {
+  let machine: Sandbox;
+  /** Scripts with shorter waits. */
+  const scripts = memberScripts.map((text) =>
+    text.replace(
+      "well_for=5 well_within=180 back_within=240",
+      "well_for=0 well_within=1 back_within=1",
+    ),
+  );
+  const run = (over: Partial<typeof values> = {}, occasion?: "update") =>
+    machine.run(scripts, { ...values, ...over }, occasion);
+  const phases = (calls: readonly string[]): string[] =>
+    calls.flatMap((call) => /^kubeadm init phase (.*) --config/.exec(call)?.[1] ?? []);
+  beforeEach(() => {
+    machine = new Sandbox(commands);
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  it("begins etcd on the first machine: authority, certificates, static pod, and asks nobody", () => {
+    const { code, stdout, stderr, calls } = run();
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout, '{"member": "dev-etcd-0"}\n');
+    assert.deepEqual(phases(calls), [
+      ...["certs etcd-ca", "certs etcd-server", "certs etcd-peer", "etcd local"],
+    ]);
+    assert.equal(
+      machine.file("seen"),
+      "cluster: 'dev-etcd-0=https://10.0.0.5:2380'\nstate: 'new'\n",
+    );
+    assert.deepEqual(wishes(calls), []);
+    assert.match(machine.file("usr/local/sbin/stackadm-mint") ?? "", /WORDS "member"/);
+  });
+
+  it("does what its user wants of a member, when it is one", () => {
+    const { code, stderr, calls } = run({ AFTER_KUBEADM: "crictl own step" });
+    assert.equal(code, 0, stderr);
+    const own = calls.indexOf("crictl own step");
+    assert.ok(own > calls.findIndex((call) => call.startsWith("kubeadm init phase etcd local")));
+    const failed = run({ AFTER_KUBEADM: "exit 3" }, "update");
+    assert.equal(failed.code, 1);
+    assert.match(failed.stderr, /reason: .*steps\.afterKubeadm ended with code 3 on /);
+  });
+
+  it("does nothing to a member: no phase of kubeadm, no kubelet that starts again", () => {
+    run();
+    const { code, stderr, calls } = run({}, "update");
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(phases(calls), []);
+    assert.ok(calls.includes("systemctl start kubelet"));
+    assert.ok(!calls.includes("systemctl restart kubelet"));
+  });
+
+  it("gives kubelet its former fields again when it does not come up with others, and says what it said", () => {
+    run();
+    const { code, stderr, calls } = run({ KUBELET_CONFIG: "broken: 1\n" }, "update");
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /reason: \[CONFIGURATION_UNDONE\] kubernetes\.kubelet: kubelet of dev-etcd-0 does not come up with it and has its former configuration again; it said: Error: unknown field\n$/,
+    );
+    assert.equal(machine.file("var/lib/stackadm/kubelet.yaml"), `${values.KUBELET_CONFIG}\n`);
+    assert.equal(calls.filter((call) => call === "systemctl restart kubelet").length, 2);
+    const again = run({}, "update");
+    assert.equal(again.code, 0);
+    assert.ok(!again.calls.includes("systemctl restart kubelet"));
+  });
+
+  it("starts kubelet again with its fields where a run was stopped while it tried others", () => {
+    run();
+    machine.put("var/lib/stackadm/kubelet-former.yaml", `${values.KUBELET_CONFIG}\n`);
+    machine.put("var/lib/stackadm/kubelet.yaml", "broken: 1\n");
+    const { code, stderr, calls } = run({}, "update");
+    assert.equal(code, 0, stderr);
+    assert.ok(calls.includes("systemctl restart kubelet"));
+    assert.equal(machine.file("var/lib/stackadm/kubelet-former.yaml"), undefined);
+  });
+
+  it("joins the others when it is not the first, or was created again, and votes", () => {
+    for (const [over, occasion] of [
+      [{ BEGINS: "no" }, undefined],
+      [{}, "update"],
+    ] as const) {
+      const other = new Sandbox(commands);
+      try {
+        const { code, stderr, calls } = other.run(memberScripts, { ...values, ...over }, occasion);
+        assert.equal(code, 0, stderr);
+        assert.equal(other.file("seen"), `cluster: '${cluster}'\nstate: 'existing'\n`);
+        assert.equal(other.file("etc/kubernetes/pki/etcd/ca.key"), "CANARY-KEY");
+        assert.deepEqual(wishes(calls), ["10.0.0.7 member", "10.0.0.7 promote"]);
+        for (const text of [...calls, stderr]) assert.doesNotMatch(text, /CANARY/);
+        assert.equal(other.file("run/stackadm/join/answer"), undefined);
+      } finally {
+        other.close();
+      }
+    }
+  });
+
+  it("begins no other etcd when the only machine was created again, and says what to do", () => {
+    const { code, stderr, calls } = run({ PEERS: "" }, "update");
+    assert.equal(code, 1);
+    assert.deepEqual(phases(calls), []);
+    assert.match(stderr, /reason: dev-etcd-0 was created again, and etcd had only this machine/);
+  });
+
+  it("deletes the data of a join that was broken off only when the others have taken it out", () => {
+    machine.put("var/lib/etcd/member/wal", "DATA");
+    machine.put("etc/kubernetes/manifests/etcd.yaml", "POD");
+    machine.stub(
+      "ssh",
+      `case "$*" in *member) cp /var/lib/etcd/member/wal $root/kept; echo "${cluster} ${base64("A")} ${base64("K")}" ;; esac`,
+    );
+    const { code, stderr } = run({ BEGINS: "no" });
+    assert.equal(code, 0, stderr);
+    assert.equal(machine.file("kept"), "DATA");
+    assert.equal(machine.file("var/lib/etcd/member/wal"), undefined);
+  });
+
+  it("signs anew when it gets the authority of the others", () => {
+    machine.put("etc/kubernetes/pki/etcd/server.crt", "OF ANOTHER AUTHORITY");
+    run({ BEGINS: "no" });
+    assert.equal(machine.file("etc/kubernetes/pki/etcd/server.crt"), undefined);
+  });
+
+  it("says what kubeadm said when it fails", () => {
+    machine.stub("kubeadm", "echo 'error: no such image' >&2; exit 1");
+    const { code, stderr } = run();
+    assert.equal(code, 1);
+    assert.match(stderr, /reason: kubeadm init phase certs etcd-ca did not succeed: no such image/);
+  });
+});

@@ -1,0 +1,161 @@
+import { strict as assert } from "node:assert";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { clientScripts, etcdMintScript } from "../../../components/etcd/member-scripts.js";
+import { askerValues, nodeCommands, wishes } from "../../support/machine/join-stubs.js";
+import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
+
+const serverId = "0b1c2d3e-0000-4000-8000-000000000001";
+const member = ["membership", "dev-etcd-1", serverId, "10.0.0.6"] as const;
+const controlPlane = ["certificates", "dev-control-plane-0", serverId, "10.0.0.9"] as const;
+const members = [
+  "8e9e05c52164694d, started, dev-etcd-0, https://10.0.0.5:2380, https://10.0.0.5:2379, false",
+  "91bc3c398fb3c146, started, dev-etcd-1, https://10.0.0.6:2380, https://10.0.0.6:2379, false",
+  "a1bc3c398fb3c146, unstarted, , https://10.0.0.7:2380, , true",
+];
+const added =
+  'Member a2 added\n\nETCD_NAME="x"\nETCD_INITIAL_CLUSTER="dev-etcd-0=https://10.0.0.5:2380,dev-etcd-1=https://10.0.0.6:2380"\nETCD_INITIAL_CLUSTER_STATE="existing"';
+const openssl = 'exec /usr/bin/openssl "$@"';
+
+/** Creates a CA like kubeadm's. */
+function authority(machine: Sandbox): void {
+  machine.put("etc/kubernetes/pki/etcd/.made");
+  const pki = join(machine.root, "etc/kubernetes/pki/etcd");
+  const subject = ["-subj", "/CN=etcd-ca", "-days", "3650"];
+  const files = ["-keyout", `${pki}/ca.key`, "-out", `${pki}/ca.crt`];
+  const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+  execFileSync("openssl", ["req", "-x509", ...kind, ...subject, ...files], { stdio: "ignore" });
+}
+
+const etcdMachine = (): Sandbox => {
+  const machine = new Sandbox({
+    openssl,
+    crictl: `case "$*" in ps*) echo c0ffee ;; *"member list"*) printf '${members.join("\\n")}\n' ;; *"member add"*) printf '${added.replaceAll("\n", "\\n")}\n' ;; esac`,
+  });
+  authority(machine);
+  return machine;
+};
+
+describe("issue-etcd-certificates.sh of etcd", () => {
+  let machine: Sandbox;
+  const ask = (who: readonly string[], words: string): Outcome =>
+    machine.execute(etcdMintScript, ...who, words);
+  const changes = ({ calls }: Outcome): string[] =>
+    calls.flatMap((call) => /(member (?:remove|add|promote) .*)$/.exec(call)?.[1] ?? []);
+  beforeEach(() => {
+    machine = etcdMachine();
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  it("lets a machine in as a learner, after what was at its address and what a broken-off join left", () => {
+    const outcome = ask(member, "member");
+    assert.equal(outcome.code, 0, outcome.stderr);
+    assert.deepEqual(changes(outcome), [
+      "member remove 91bc3c398fb3c146",
+      "member remove a1bc3c398fb3c146",
+      "member add dev-etcd-1 --learner --peer-urls=https://10.0.0.6:2380",
+    ]);
+    const [cluster, certificate = "", key = ""] = outcome.stdout.trim().split(" ");
+    assert.equal(cluster, "dev-etcd-0=https://10.0.0.5:2380,dev-etcd-1=https://10.0.0.6:2380");
+    const decoded = [certificate, key].map((text) => Buffer.from(text, "base64").toString());
+    assert.deepEqual(
+      decoded,
+      ["crt", "key"].map((end) => machine.file(`etc/kubernetes/pki/etcd/ca.${end}`)),
+    );
+  });
+
+  it("promotes the learner at the asker's address, and is content with a member that votes", () => {
+    const learner = [member[0], "dev-etcd-2", serverId, "10.0.0.7"];
+    assert.deepEqual(changes(ask(learner, "promote")), ["member promote a1bc3c398fb3c146"]);
+    const voting = ask(member, "promote");
+    assert.deepEqual([voting.code, changes(voting)], [0, []]);
+  });
+
+  it("says that another member may be asked when its own does not answer", () => {
+    machine.stub("crictl", 'case "$*" in ps*) echo c0ffee ;; *) exit 1 ;; esac');
+    assert.equal(ask(member, "member").code, 69);
+    machine.stub("crictl", "exit 0");
+    assert.equal(ask(member, "member").code, 69);
+  });
+
+  it("gives a control plane no membership, a member no client's certificate, and others nothing", () => {
+    for (const [who, words] of [
+      [controlPlane, "member"],
+      [controlPlane, "promote"],
+      [member, "client AAAA"],
+      [["token", "dev-general-0", serverId, "10.0.0.8"], "client AAAA"],
+      [controlPlane, "client AAAA; id"],
+      [member.slice(1), "member"],
+    ] as const) {
+      const outcome = ask(who, words);
+      assert.deepEqual([outcome.code, outcome.stdout, changes(outcome)], [64, "", []], words);
+    }
+  });
+});
+
+describe("client-certificate.sh", () => {
+  const values = { ...askerValues, NODE_NAME: "dev-control-plane-0", ETCD: "dev-etcd-2" };
+  const client = "etc/kubernetes/etcd/client";
+  let signer: Sandbox;
+  let machine: Sandbox;
+  const run = (): Outcome => machine.run(clientScripts, values);
+  const read = (...words: readonly string[]): string =>
+    execFileSync("openssl", [...words], { encoding: "utf8", cwd: machine.root }).trim();
+  beforeEach(() => {
+    signer = etcdMachine();
+    signer.execute(etcdMintScript, ...controlPlane, "promote");
+    machine = new Sandbox({
+      ...nodeCommands,
+      openssl,
+      // Executes the requested command, as sshd on a member of etcd would.
+      ssh: `all="$*"; PATH=${signer.root}/bin BASH_ENV=${signer.root}/functions exec /bin/bash ${signer.root}/program ${controlPlane.join(" ")} "\${all#*@10.0.0.7 }"`,
+    });
+  });
+  afterEach(() => {
+    machine.close();
+    signer.close();
+  });
+
+  it("gets a client's certificate of etcd's authority, for a key that never left the machine", () => {
+    const { code, stderr, calls } = run();
+    assert.equal(code, 0, stderr);
+    const verified = read(
+      "verify",
+      "-purpose",
+      "sslclient",
+      "-CAfile",
+      "etc/kubernetes/etcd/ca.crt",
+      `${client}.crt`,
+    );
+    assert.equal(verified, `${client}.crt: OK`);
+    assert.throws(() =>
+      read(
+        "verify",
+        "-purpose",
+        "sslserver",
+        "-CAfile",
+        "etc/kubernetes/etcd/ca.crt",
+        `${client}.crt`,
+      ),
+    );
+    const about = read("x509", "-in", `${client}.crt`, "-noout", "-subject", "-pubkey");
+    assert.match(about, /^subject=CN = kube-apiserver-etcd-client\n/);
+    assert.ok(about.endsWith(read("pkey", "-in", `${client}.key`, "-pubout")));
+    assert.equal(machine.file("etc/kubernetes/etcd/ca.key"), undefined);
+    assert.match(wishes(calls)[0] ?? "", /^10\.0\.0\.7 client [A-Za-z0-9+/=]+$/);
+    for (const call of calls) assert.doesNotMatch(call, /PRIVATE/);
+  });
+
+  it("keeps one that lasts, and renews one that ends within a month", function () {
+    this.timeout(60_000);
+    run();
+    const before = machine.file(`${client}.crt`);
+    assert.deepEqual(wishes(run().calls), []);
+    assert.equal(machine.file(`${client}.crt`), before);
+    machine.stub("openssl", `case "$*" in *-checkend*) exit 1 ;; esac; ${openssl}`);
+    assert.equal(wishes(run().calls).length, 1);
+    assert.notEqual(machine.file(`${client}.crt`), before);
+  });
+});

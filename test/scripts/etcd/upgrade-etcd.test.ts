@@ -1,0 +1,109 @@
+import { strict as assert } from "node:assert";
+import { memberScripts } from "../../../components/etcd/member-scripts.js";
+import { etcdValues as values } from "../../support/machine/etcd-machine.js";
+import { nodeCommands } from "../../support/machine/join-stubs.js";
+import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
+import { kubeadmOf, livesWithFormer, shortBounds } from "../../support/machine/upgrade-stubs.js";
+
+const scripts = shortBounds(memberScripts).map((text) =>
+  text.replaceAll("poll 240 answers", "poll 1 answers"),
+);
+const pod = (image: string): string =>
+  `spec:\n  containers:\n  - command:\n    - etcd\n    - --initial-cluster=a,b\n    image: ${image}\n`;
+const manifest = "etc/kubernetes/manifests/etcd.yaml";
+
+describe("the upgrade of a machine of etcd", () => {
+  let machine: Sandbox;
+  const run = (): Outcome => machine.run(scripts, values, "update");
+  const kept = (): string | undefined => machine.file("var/lib/stackadm/kept-version");
+  const deeds = ({ calls }: Outcome): string[] =>
+    calls.flatMap((call) => {
+      const [, word] =
+        /^apt-get .* downgrades (install .*?)=/.exec(call.replace("--allow-", "")) ??
+        /^(?:crictl|systemctl) (pull .*|restart .*)$/.exec(call) ??
+        [];
+      return word === undefined ? [] : [word];
+    });
+  /**
+   * Stub of crictl: a changed manifest has another container ID; a container with a broken image
+   * never answers.
+   */
+  const crictl = (...more: readonly string[]): void => {
+    const cases = [
+      ...more,
+      "*--all*) echo ended ;;",
+      "ps*) cksum </etc/kubernetes/manifests/etcd.yaml ;;",
+      "exec*) ! grep -q 3.6.8-broken /etc/kubernetes/manifests/etcd.yaml ;;",
+      'logs*) echo "Error: cannot read its data" ;;',
+    ];
+    machine.stub("crictl", `case "$*" in\n${cases.join("\n")}\nesac`);
+  };
+
+  beforeEach(() => {
+    machine = new Sandbox(nodeCommands);
+    livesWithFormer(machine, "etcd");
+    machine.put("var/lib/stackadm/kubelet.yaml", values.KUBELET_CONFIG + "\n");
+    machine.put(manifest, pod("r/etcd:3.6.6-0"));
+    machine.stub("kubeadm", kubeadmOf());
+    crictl();
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  it("does not stop etcd where its image cannot be had, and says why", () => {
+    crictl("pull*) echo 'FATA[0001] pulling image: 403 Forbidden'; exit 1 ;;");
+    const { code, stderr } = run();
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /reason: dev-etcd-0 cannot pull r\/etcd:3\.6\.8-0: 403 Forbidden; have it let these machines read, or write a mirror/,
+    );
+    assert.equal(machine.file(manifest), pod("r/etcd:3.6.6-0"));
+  });
+
+  it("is its packages and etcd's image, with the image there before etcd stops", () => {
+    const done = run();
+    assert.equal(done.code, 0, done.stderr);
+    assert.equal(machine.file(manifest), pod("r/etcd:3.6.8-0"));
+    const words = deeds(done).filter((word) => word !== "restart kubelet");
+    assert.deepEqual(words, ["pull r/etcd:3.6.8-0", "restart containerd"]);
+    assert.equal(kept(), "1.36.3");
+    assert.equal(machine.file("var/lib/stackadm/former-etcd.yaml"), undefined);
+    assert.ok(!run().calls.some((call) => /apt-get|kubeadm|restart/.test(call)), "nothing twice");
+  });
+
+  it("waits until all members answer, and begins nothing before", () => {
+    crictl("exec*--cluster*) exit 1 ;;");
+    const done = run();
+    assert.match(
+      done.stderr,
+      /NOT_READY\] dev-etcd-0 is not upgraded while not all members of etcd answer/,
+    );
+    assert.equal(kept(), "1.35.4");
+    assert.deepEqual(
+      deeds(done).filter((word) => word.startsWith("pull")),
+      [],
+    );
+  });
+
+  it("has its former image again when it does not come up with another, and says what etcd said", () => {
+    machine.stub("kubeadm", kubeadmOf().replaceAll("3.6.8-0", "3.6.8-broken"));
+    const failed = run();
+    assert.match(
+      failed.stderr,
+      /reason: etcd on dev-etcd-0 does not come up with r\/etcd:3\.6\.8-broken and has its former image again; it said: Error: cannot read its data\n$/,
+    );
+    assert.equal(machine.file(manifest), pod("r/etcd:3.6.6-0"));
+    assert.equal(kept(), "not finished");
+  });
+
+  it("begins with its former image where a run was stopped", () => {
+    machine.put("var/lib/stackadm/kept-version", "not finished");
+    machine.put("var/lib/stackadm/former-etcd.yaml", pod("r/etcd:3.6.6-0"));
+    machine.put(manifest, pod("r/etcd:3.6.8-broken"));
+    const done = run();
+    assert.equal(done.code, 0, done.stderr);
+    assert.equal(machine.file(manifest), pod("r/etcd:3.6.8-0"));
+  });
+});

@@ -1,0 +1,43 @@
+import { strict as assert } from "node:assert";
+import { controlPlaneMachine, runControlPlane } from "../../support/machine/control-plane.js";
+import type { Sandbox } from "../../support/machine/sandbox.js";
+import { flag } from "../../support/machine/static-pod-stubs.js";
+
+const givesUp =
+  'case "$1" in init) mkdir -p /etc/kubernetes/pki; echo "error: context deadline exceeded"; exit 1 ;; esac';
+
+describe("what an API server that did not come up has said", () => {
+  let machine: Sandbox;
+  const reason = (log: string): string => {
+    machine.stub("kubeadm", givesUp);
+    machine.stub(
+      "crictl",
+      `case "$*" in *"ps --all"*) echo 0123 ;; "logs "*) cat <<'LOG'\n${log}\nLOG\n;; esac`,
+    );
+    return (
+      runControlPlane(machine, { CONFIGURATION: flag("good") })
+        .stderr.split("\n")
+        .at(-2) ?? ""
+    );
+  };
+  beforeEach(() => {
+    machine = controlPlaneMachine();
+  });
+  afterEach(() => {
+    machine.close();
+  });
+  const failed = "reason: kubeadm init did not succeed: context deadline exceeded";
+
+  it("is told where it has ended for a flag", () => {
+    assert.equal(
+      reason("E1127 18:00:00.000000 1 x.go:1] late\nError: unknown flag: --gone"),
+      `${failed}; kube-apiserver said: Error: unknown flag: --gone`,
+    );
+  });
+
+  it("is not told where it is only slow: that has nothing to do with flags", () => {
+    const slow =
+      'E1127 18:00:00.000000 1 controller.go:113] "failed to fetch openapi paths: Get https://[::1]:6443: net/http: TLS handshake timeout"';
+    assert.equal(reason(`${slow}\nI1127 18:00:01.000000 1 x.go:1] more`), failed);
+  });
+});

@@ -1,0 +1,63 @@
+import { strict as assert } from "node:assert";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
+
+const components = join(__dirname, "..", "..", "..", "components");
+/** Scripts that only compare the frozen values. */
+const scripts = [
+  ...["remote-scripts/scripts/common.sh", "kubeadm/scripts/immutable-values.sh"].map((path) =>
+    readFileSync(join(components, path), "utf8"),
+  ),
+  "run_step frozen keep_frozen",
+];
+const file = "var/lib/stackadm/frozen";
+
+describe("immutable-values.sh", () => {
+  let machine: Sandbox;
+  beforeEach(() => {
+    machine = new Sandbox({ hostname: "echo machine" });
+  });
+  afterEach(() => {
+    machine.close();
+  });
+  const keep = (kept: readonly string[], given: readonly string[]): Outcome => {
+    machine.put(file, `${kept.join("\n")}\n`);
+    return machine.run(scripts, { FROZEN: given.join("\n") });
+  };
+
+  it("refuses every value that differs, in one sentence with both, and keeps its own", () => {
+    const kept = ["network.pods 10.244.0.0/16", 'kubernetes.kubelet {"maxPods":120}'];
+    const { code, stderr } = keep(kept, [
+      "network.pods 10.250.0.0/16",
+      'kubernetes.kubelet {"maxPods":210}',
+    ]);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /\nreason: \[INVALID_CONFIG\] a living cluster keeps its values: cluster\.network\.pods: 10\.244\.0\.0\/16 cannot become 10\.250\.0\.0\/16; cluster\.kubernetes\.kubelet: \{"maxPods":120\} cannot become \{"maxPods":210\}; write the former values again, or destroy the cluster and create it again\n$/,
+    );
+    assert.equal(machine.file(file), `${kept.join("\n")}\n`);
+  });
+
+  it("takes a path that it does not have, keeps it from now on, and forgets none", () => {
+    const { code, stderr } = keep(["b 1", "gone 2"], ["a x y", "b 1"]);
+    assert.equal(code, 0, stderr);
+    assert.equal(machine.file(file), "a x y\nb 1\ngone 2\n");
+    assert.equal(machine.run(scripts, { FROZEN: "a z" }).code, 1);
+    assert.equal(machine.run(scripts, { FROZEN: "gone 3" }).code, 1);
+  });
+
+  it("takes the fields of an object in any order, but no other value in them", () => {
+    const kept = ['kubelet {"b":{"d":1,"c":[1,2]},"a":"x"}'];
+    assert.equal(keep(kept, ['kubelet {"a":"x","b":{"c":[1,2],"d":1}}']).code, 0);
+    assert.equal(machine.file(file), 'kubelet {"a":"x","b":{"c":[1,2],"d":1}}\n');
+    assert.equal(keep(kept, ['kubelet {"a":"x","b":{"c":[2,1],"d":1}}']).code, 1);
+    assert.equal(keep(kept, ['kubelet {"a":"x","b":{"c":[1,2],"d":2}}']).code, 1);
+  });
+
+  it("begins to keep where nothing was kept", () => {
+    assert.equal(machine.run(scripts, { FROZEN: "a 1" }).code, 0);
+    assert.equal(machine.file(file), "a 1\n");
+  });
+});

@@ -1,0 +1,276 @@
+import { strict as assert } from "node:assert";
+import { mintScript } from "../../../../components/kubeadm/node-scripts.js";
+import { Sandbox } from "../../../support/machine/sandbox.js";
+
+const common: Readonly<Record<string, string>> = {
+  hostname: "echo machine",
+  systemctl: "exit 0",
+  "systemd-run": "exit 0",
+};
+const serverId = "0b1c2d3e-0000-4000-8000-000000000001";
+/** Arguments that sshd adds to the requested command, from the machine's certificate. */
+const worker = ["token", "dev-general-0", serverId, "10.0.0.9"] as const;
+const controlPlane = ["certificates", "dev-control-plane-1", serverId, "10.0.0.6"] as const;
+
+/** Returns a case of kubectl: the token was issued for this node. */
+const given = (node: string): string =>
+  `*" secret bootstrap-token-abcdef "*) printf 'join of ${node}' ;;`;
+
+describe("issue-join-credentials.sh", () => {
+  let machine: Sandbox;
+  beforeEach(() => {
+    machine = new Sandbox({
+      ...common,
+      kubeadm: 'case "$1 $2" in "token create") echo abcdef.0123456789abcdef ;; esac',
+      kubectl: `case "$*" in *readyz*) printf ok ;; *configmap*) echo signature ;; ${given("dev-general-0")} esac`,
+      openssl: 'case "$1" in dgst) echo "abc123 *stdin" ;; *) cat ;; esac',
+    });
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  it("mints a token of fifteen minutes for a machine, and says whose the cluster is", () => {
+    const { code, stdout, calls } = machine.execute(mintScript, ...worker, "token");
+    assert.equal(code, 0);
+    assert.equal(stdout, "abcdef.0123456789abcdef sha256:abc123 \n");
+    assert.ok(calls.includes("kubeadm token create --ttl 15m --description join of dev-general-0"));
+  });
+
+  it("says that another control plane may be asked when its own API server does not answer", () => {
+    machine.stub("kubectl", "exit 1");
+    const { code, calls } = machine.execute(mintScript, ...worker, "token");
+    assert.equal(code, 69);
+    assert.deepEqual(calls, ["kubectl get --raw /readyz"]);
+  });
+
+  describe("asked by a machine that becomes a control plane", () => {
+    const members = [
+      "8e9e05c52164694d, started, dev-control-plane-0, https://10.0.0.5:2380, https://10.0.0.5:2379, false",
+      "91bc3c398fb3c146, unstarted, , https://10.0.0.6:2380, , true",
+    ];
+    beforeEach(() => {
+      machine.stub("mktemp", "touch $root/document; echo $root/document");
+      machine.stub(
+        "kubeadm",
+        [
+          'case "$*" in',
+          '  "token create"*) echo abcdef.0123456789abcdef ;;',
+          '  "certs certificate-key") echo CANARY-KEY ;;',
+          '  *upload-certs*) cat "$6" >$root/seen ;;',
+          '  "token list"*) printf "aaaaaa.0123456789abcdef join of x\\nbbbbbb.0123456789abcdef Proxy for managing TTL for the kubeadm-certs secret\\n" ;;',
+          "esac",
+        ].join("\n"),
+      );
+      machine.stub(
+        "kubectl",
+        `case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "kind: ClusterConfiguration\\n" ;; *configmap*) echo s ;; *"member list"*) printf '${members.join("\\n")}\n' ;; ${given("dev-control-plane-1")} esac`,
+      );
+    });
+
+    it("gives it the key to the certificates, which stands in no argument and no file afterwards", () => {
+      const { code, stdout, stderr, calls } = machine.execute(mintScript, ...controlPlane, "token");
+      assert.equal(code, 0, stderr);
+      assert.equal(stdout, "abcdef.0123456789abcdef sha256:abc123 CANARY-KEY\n");
+      assert.match(
+        machine.file("seen") ?? "",
+        /^kind: ClusterConfiguration\n---\n.*\nkind: InitConfiguration\ncertificateKey: CANARY-KEY\n$/s,
+      );
+      for (const call of calls) assert.doesNotMatch(call, /CANARY/);
+      assert.equal(machine.file("document"), undefined);
+    });
+
+    it("gives it the files that flags name and says what else there is, and a worker none", () => {
+      machine.put("etc/kubernetes/stackadm/admission-000000000001.yaml", "ONE");
+      machine.put("etc/kubernetes/stackadm/oidc-ca-000000000002.crt", "TWO");
+      machine.put("etc/kubernetes/stackadm-encryption/000000000003.yaml", "KEY");
+      machine.put("etc/kubernetes/stackadm-encryption/000000000003.encrypts", "NOT READ");
+      machine.put("var/lib/stackadm/kept-kubelet", "maxPods: 1\n");
+      assert.equal(
+        machine.execute(mintScript, ...controlPlane, "files").stdout,
+        "admission-000000000001.yaml T05F\noidc-ca-000000000002.crt VFdP\nstackadm-encryption/000000000003.yaml S0VZ\nkept/kubelet\n",
+      );
+      assert.equal(machine.execute(mintScript, ...worker, "files").code, 64);
+    });
+
+    it("removes the etcd member that a former server left at its address, and no other", () => {
+      const removed = (address: string): string[] =>
+        machine
+          .execute(mintScript, "certificates", "dev-control-plane-1", serverId, address, "token")
+          .calls.flatMap((call) => / member remove (.*)$/.exec(call)?.[1] ?? []);
+      assert.deepEqual(removed("10.0.0.6"), ["91bc3c398fb3c146"]);
+      assert.deepEqual(removed("10.0.0.7"), []);
+    });
+
+    it("asks nothing of etcd where that has machines of its own: no control plane is a member", () => {
+      machine.stub(
+        "kubectl",
+        'case "$*" in *readyz*) printf ok ;; *kubeadm-config*) printf "etcd:\\n  external:\\n" ;; *configmap*) echo s ;; *) exit 1 ;; esac',
+      );
+      const member = machine.execute(mintScript, ...controlPlane, "member");
+      assert.equal(member.code, 0, member.stderr);
+      assert.ok(!member.calls.some((call) => call.includes("exec")));
+    });
+
+    it("gives nothing when etcd does not say who its members are", () => {
+      machine.stub(
+        "kubectl",
+        'case "$*" in *readyz*) printf ok ;; *"member list"*) exit 1 ;; *configmap*) echo s ;; esac',
+      );
+      const { code, stdout } = machine.execute(mintScript, ...controlPlane, "token");
+      assert.notEqual(code, 0);
+      assert.equal(stdout, "");
+    });
+
+    it("forgets token and certificates afterwards", () => {
+      const { code, calls } = machine.execute(mintScript, ...controlPlane, "forget abcdef");
+      assert.equal(code, 0);
+      assert.ok(calls.includes("kubeadm token delete abcdef"));
+      assert.ok(calls.includes("kubeadm token delete bbbbbb"));
+      assert.ok(!calls.includes("kubeadm token delete aaaaaa"));
+      assert.ok(
+        calls.includes("kubectl -n kube-system delete secret kubeadm-certs --ignore-not-found"),
+      );
+    });
+
+    it("gives a worker neither the key nor any say about etcd, whatever it asks for", () => {
+      for (const wish of ["token", "forget abcdef", "joined abcdef"]) {
+        const { stdout, calls } = machine.execute(mintScript, ...worker, wish);
+        assert.doesNotMatch(stdout, /CANARY/);
+        for (const call of calls) assert.doesNotMatch(call, /upload-certs|etcdctl|kubeadm-certs/);
+      }
+    });
+  });
+
+  describe("asked whether a machine is in the cluster", () => {
+    const states = (text: string): void => {
+      machine.stub(
+        "kubectl",
+        `case "$*" in *readyz*) printf ok ;; "get nodes"*) ${text} ;; wait*) exit 1 ;; ${given("a")} esac`,
+      );
+    };
+    const joined = (wish: string, script = mintScript) =>
+      machine.execute(script, "token", "a", serverId, "10.0.0.9", wish);
+    beforeEach(() => {
+      machine.stub("systemd-run", "exit 0");
+    });
+
+    it("deletes the token by its public half, and says yes when the node is Ready", () => {
+      states("printf 'cp=True\\na=True\\n'");
+      const { code, calls } = joined("joined abcdef");
+      assert.equal(code, 0);
+      assert.ok(calls.includes("kubeadm token delete abcdef"));
+    });
+
+    it("deletes nothing without a token, and minds no token that is gone", () => {
+      states("printf 'cp=True\\na=True\\n'");
+      assert.ok(!joined("joined").calls.some((call) => call.startsWith("kubeadm")));
+      machine.stub("kubeadm", "exit 1");
+      assert.equal(joined("joined abcdef").code, 0);
+    });
+
+    it("leaves alone what was given for the join of another machine", () => {
+      states("printf 'cp=True\\na-0=True\\n'");
+      for (const wish of ["joined abcdef", "forget abcdef"]) {
+        const other = ["token", "a-0", serverId, "10.0.0.10"];
+        const { code, calls } = machine.execute(mintScript, ...other, wish);
+        assert.equal(code, 0);
+        assert.deepEqual(
+          calls.filter((call) => /^systemctl|^kubeadm|delete/.test(call)),
+          [],
+        );
+      }
+    });
+
+    it("does not wait while no node is Ready: there is no pod network yet", () => {
+      states("printf 'cp=False\\na=False\\n'");
+      const { code, calls } = joined("joined");
+      assert.equal(code, 0);
+      assert.equal(calls.filter((call) => call.startsWith("kubectl get nodes")).length, 1);
+    });
+
+    it("waits until the node is Ready, also when the API does not answer for a moment", () => {
+      states(
+        "echo x >>$root/looks; case $(grep -c x $root/looks) in 1) exit 1 ;; 2) printf 'cp=True\\na=False\\n' ;; *) printf 'cp=True\\na=True\\n' ;; esac",
+      );
+      const { code, calls } = joined("joined");
+      assert.equal(code, 0);
+      assert.equal(calls.filter((call) => call.startsWith("kubectl get nodes")).length, 3);
+    });
+
+    it("is told when the node is Ready, and does not ask every second", () => {
+      machine.stub(
+        "kubectl",
+        `case "$*" in *readyz*) printf ok ;; "wait --for=condition=Ready node/a "*) touch $root/ready ;; "get nodes"*) [ ! -e $root/ready ] || printf 'a=True\\n'; printf 'cp=True\\n' ;; esac`,
+      );
+      machine.stub("sleep", "exit 0");
+      const { code, calls } = joined("joined");
+      assert.equal(code, 0);
+      assert.equal(calls.filter((call) => call.startsWith("kubectl get nodes")).length, 2);
+      assert.ok(!calls.includes("sleep 1"));
+    });
+
+    it("says no when the node is not Ready in time; one whose name begins alike does not count", () => {
+      states("printf 'cp=True\\na-0=True\\na=False\\n'");
+      const { code, calls } = joined("joined", mintScript.replace("SECONDS + 180", "SECONDS + 1"));
+      assert.equal(code, 1);
+      assert.ok(!calls.some((call) => call.startsWith("systemd-run")));
+    });
+
+    it("has CoreDNS spread afterwards, by one unit at a time, and does not mind when it runs", () => {
+      states("printf 'cp=True\\na=True\\n'");
+      machine.stub("systemd-run", "exit 1");
+      const { code, calls } = joined("joined");
+      assert.equal(code, 0);
+      const units = calls.filter((call) => call.startsWith("systemd-run"));
+      assert.equal(units.length, 1);
+      assert.match(units[0] ?? "", /--unit stackadm-spread .* spread$/);
+    });
+  });
+
+  for (const wish of [
+    "",
+    "mint",
+    "token; reboot",
+    "token $(reboot)",
+    "token a b",
+    "token abcdef b",
+    "joined A",
+    "joined abcdef b",
+    "joined abcdef.0123456789abcdef",
+    "joined *",
+    "joined $(reboot)",
+    "forget; reboot",
+    "spread",
+    "shell",
+    "-s",
+  ]) {
+    it(`does nothing for ${JSON.stringify(wish)}`, () => {
+      const { code, calls } = machine.execute(mintScript, ...worker, wish);
+      assert.equal(code, 64);
+      assert.deepEqual(
+        calls.filter((call) => !call.endsWith("/readyz")),
+        [],
+      );
+    });
+  }
+
+  for (const words of [
+    [],
+    ["token"],
+    ["token", "dev-general-0", serverId, "10.0.0.9"],
+    ["token", "A", serverId, "10.0.0.9", "token"],
+    ["token", "../../etc", serverId, "10.0.0.9", "token"],
+    ["token", "a", "b", "10.0.0.9", "token"],
+    ["token", "a", serverId, "$(reboot)", "token"],
+    ["everything", "a", serverId, "10.0.0.9", "token"],
+    ["membership", "a", serverId, "10.0.0.9", "token"],
+    ["membership", "a", serverId, "10.0.0.9", "forget abcdef"],
+    ["membership", "a", serverId, "10.0.0.9", "member"],
+  ]) {
+    it(`gives nothing to a certificate that says ${JSON.stringify(words.join(" "))}, and does nothing for it`, () => {
+      const { code, stdout, calls } = machine.execute(mintScript, ...words);
+      assert.deepEqual({ code, stdout, calls }, { code: 64, stdout: "", calls: [] });
+    });
+  }
+});

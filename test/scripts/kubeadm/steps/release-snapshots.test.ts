@@ -1,0 +1,66 @@
+import { strict as assert } from "node:assert";
+import { snapshotsScripts } from "../../../../components/kubeadm/node-scripts.js";
+import { Sandbox } from "../../../support/machine/sandbox.js";
+
+const common: Readonly<Record<string, string>> = { hostname: "echo machine", systemctl: "exit 0" };
+const soon = snapshotsScripts.map((text) =>
+  text.replaceAll("dwindle snapshots 240", "dwindle snapshots 1"),
+);
+
+describe("release-snapshots.sh", () => {
+  it("does nothing where there is no cluster", () => {
+    const machine = new Sandbox(common);
+    try {
+      assert.equal(machine.run(snapshotsScripts, {}).stdout, '{"released": "nothing"}\n');
+    } finally {
+      machine.close();
+    }
+  });
+
+  it("deletes the snapshots that Cinder keeps, and no other driver's, and waits until the driver has let them go", () => {
+    const machine = new Sandbox({
+      ...common,
+      kubectl: [
+        'case "$*" in',
+        '  "delete -f -"*) cat >$root/asked ;;',
+        '  "get volumesnapshotcontents,"*)',
+        "    [ ! -e $root/gone ] || exit 0",
+        "    [ ! -e $root/asked ] || touch $root/gone",
+        "    echo content there - snapcontent-1 x,",
+        "    echo snapshot there default first snapcontent-1 x,; echo snapshot there default others foreign-1 x, ;;",
+        "esac",
+      ].join("\n"),
+    });
+    try {
+      machine.put("etc/kubernetes/admin.conf");
+      const { code, stdout, stderr } = machine.run(snapshotsScripts, {});
+      assert.equal(code, 0, stderr);
+      assert.equal(stdout, '{"released": "yes"}\n');
+      assert.equal(
+        machine.file("asked"),
+        '---\n{apiVersion: snapshot.storage.k8s.io/v1, kind: VolumeSnapshot, metadata: {name: "first", namespace: "default"}}\n',
+      );
+    } finally {
+      machine.close();
+    }
+  });
+
+  it("says which are left, and what holds them", () => {
+    const machine = new Sandbox({
+      ...common,
+      kubectl:
+        'case "$*" in "get volumesnapshotcontents,"*) echo content there - c -; echo snapshot going default first c example.com/keep, ;; esac',
+    });
+    try {
+      machine.put("etc/kubernetes/admin.conf");
+      const { code, stderr } = machine.run(soon, {});
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /reason: \[TEARDOWN_BLOCKED\] 1 snapshots are left, .*: snapshot default\/first is being deleted, finalizers example.com\/keep; content c is there$/m,
+      );
+    } finally {
+      machine.close();
+    }
+  });
+});

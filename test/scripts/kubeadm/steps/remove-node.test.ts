@@ -1,0 +1,179 @@
+import { strict as assert } from "node:assert";
+import { leaveScripts } from "../../../../components/kubeadm/node-scripts.js";
+import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
+
+const leaving = "0b1c2d3e-0000-4000-8000-000000000001";
+const values = {
+  NODE_NAME: "dev-general-0",
+  LEAVING_SERVER: leaving,
+  LEAVING_ADDRESS: "10.0.0.6",
+  LEAVES: "drain",
+  SERVER_ID: "0b1c2d3e-0000-4000-8000-00000000000f",
+};
+
+describe("remove-node.sh", () => {
+  let machine: Sandbox;
+  /** Sets kubectl's answer about the node; `more` are further cases of kubectl. */
+  const cluster = (node: string, ...more: readonly string[]): void => {
+    const cases = ["*readyz*) printf ok ;;", `"get node "*) printf '${node}' ;;`, ...more];
+    machine.stub("kubectl", `case "$*" in\n${cases.join("\n")}\nesac`);
+  };
+  const run = (scripts: readonly string[] = leaveScripts): Outcome => machine.run(scripts, values);
+  /** Returns the calls that change the cluster. */
+  const deeds = ({ calls }: Outcome): string[] =>
+    calls.filter((call) => /^kubectl (label|drain|uncordon|delete)/.test(call));
+  const left = ({ stdout }: Outcome): unknown => (JSON.parse(stdout) as { left: unknown }).left;
+
+  beforeEach(() => {
+    machine = new Sandbox({ hostname: "echo machine" });
+    machine.put("etc/kubernetes/admin.conf");
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  it("takes the machine from the load balancers, then drains it within bounds; its node stays while its server lives", () => {
+    cluster(`openstack:///${leaving} True`);
+    const done = run();
+    assert.equal(done.code, 0, done.stderr);
+    assert.equal(left(done), "drained");
+    assert.deepEqual(deeds(done), [
+      "kubectl label node dev-general-0 --overwrite node.kubernetes.io/exclude-from-external-load-balancers=true",
+      "kubectl drain dev-general-0 --ignore-daemonsets --delete-emptydir-data --timeout=600s",
+    ]);
+  });
+
+  it("does nothing to a node that is not Ready: its pods would never end", () => {
+    for (const state of ["False", "Unknown", ""]) {
+      cluster(`openstack:///${leaving} ${state}`);
+      const done = run();
+      assert.equal(left(done), "nothing");
+      assert.deepEqual(deeds(done), []);
+    }
+  });
+
+  it("does nothing to a node that a new server has, nor to one that is not there", () => {
+    for (const node of [`openstack:///${values.SERVER_ID} True`, ""]) {
+      cluster(node);
+      const done = run();
+      assert.equal(left(done), "nothing");
+      assert.deepEqual(deeds(done), []);
+    }
+  });
+
+  it("does nothing where there is no cluster", () => {
+    const empty = new Sandbox({ hostname: "echo machine" });
+    try {
+      const done = empty.run(leaveScripts, values);
+      assert.equal(left(done), "nothing");
+      assert.deepEqual(done.calls, []);
+    } finally {
+      empty.close();
+    }
+  });
+
+  it("names what a disruption budget holds back, and leaves the machine in service", () => {
+    const refusal = 'error when evicting pods/"web-1" -n "shop"';
+    cluster(
+      `openstack:///${leaving} True`,
+      `drain*) echo '${refusal} (will retry after 5s): Cannot evict pod as it would violate the budget.' >&2; exit 1 ;;`,
+    );
+    const { code, stderr, stdout, calls } = run();
+    assert.equal(code, 1);
+    assert.equal(stdout, "");
+    assert.match(
+      stderr,
+      /dev-general-0 could not be drained within 10 minutes and keeps its server; what blocks it: error when evicting pods\/"web-1" -n "shop": Cannot evict pod/,
+    );
+    const last = calls.filter((call) => /^kubectl (label|uncordon|delete)/.test(call)).slice(1);
+    assert.deepEqual(last, [
+      "kubectl uncordon dev-general-0",
+      "kubectl label node dev-general-0 node.kubernetes.io/exclude-from-external-load-balancers-",
+    ]);
+  });
+
+  it("leaves a machine out of service that somebody had taken out before", () => {
+    machine.stub(
+      "kubectl",
+      `case "$*" in *readyz*) printf ok ;; *unschedulable*) printf true ;; "get node "*) printf 'openstack:///${leaving} True' ;; drain*) exit 1 ;; esac`,
+    );
+    const done = run();
+    assert.equal(done.code, 1);
+    assert.ok(!done.calls.some((call) => call.startsWith("kubectl uncordon")));
+  });
+
+  describe("of a control plane", () => {
+    const all = { ...values, LEAVES: "drain remove-etcd-member" };
+    const atOnce = leaveScripts.map((text) => text.replaceAll("poll 60 forgotten", "forgotten"));
+
+    it("goes on with its pods when etcd does not let it go", () => {
+      machine.stub(
+        "kubectl",
+        `case "$*" in *readyz*) printf ok ;; "get node "*) printf 'openstack:///${leaving} True' ;; *"member list"*) printf '91bc3c398fb3c146, started, b, https://10.0.0.6:2380, , false\n' ;; *"member remove"*) exit 1 ;; esac`,
+      );
+      const { code, stderr, calls } = machine.run(atOnce, all);
+      assert.equal(code, 1);
+      assert.match(stderr, /reason: etcd does not let dev-general-0 go/);
+      assert.ok(calls.includes("kubectl uncordon dev-general-0"));
+    });
+
+    const members =
+      '"exec"*|*" exec "*"member list"*) printf \'8e9e05c52164694d, started, a, https://10.0.0.5:2380, , false\\n91bc3c398fb3c146, started, b, https://10.0.0.6:2380, , false\\n\' ;;';
+    const removed = ({ calls }: Outcome): string[] =>
+      calls.flatMap((call) => / member remove (.*)$/.exec(call)?.[1] ?? []);
+
+    it("asks again where etcd refuses at first, as it does right after another member left", () => {
+      cluster(
+        `openstack:///${leaving} True`,
+        `*"member remove"*) [ -e $root/refused ] || { touch $root/refused; exit 1; } ;; ${members}`,
+      );
+      const done = machine.run(leaveScripts, all);
+      assert.equal(done.code, 0, done.stderr);
+      assert.deepEqual(removed(done), ["91bc3c398fb3c146", "91bc3c398fb3c146"]);
+    });
+
+    it("removes its etcd member, by its address, also when its machine is dead already", () => {
+      for (const ready of ["True", "Unknown"]) {
+        cluster(`openstack:///${leaving} ${ready}`, members);
+        const done = machine.run(leaveScripts, all);
+        assert.equal(done.code, 0, done.stderr);
+        assert.deepEqual(removed(done), ["91bc3c398fb3c146"]);
+      }
+    });
+
+    it("keeps its server when etcd does not let it go", () => {
+      cluster(`openstack:///${leaving} Unknown`, '*"member list"*) exit 1 ;;');
+      const { code, stderr } = machine.run(atOnce, all);
+      assert.equal(code, 1);
+      assert.match(stderr, /etcd does not say who its members are, so dev-general-0 cannot leave/);
+    });
+
+    it("asks etcd nothing for a worker", () => {
+      cluster(`openstack:///${leaving} True`, members);
+      assert.ok(!run().calls.some((call) => call.includes("etcdctl")));
+    });
+  });
+
+  it("waits until the volumes are let go", () => {
+    cluster(
+      `openstack:///${leaving} True`,
+      '"get volumeattachments"*) [ -e $root/looked ] || echo csi-1; touch $root/looked ;;',
+    );
+    const { code, calls } = run();
+    assert.equal(code, 0);
+    assert.equal(calls.filter((call) => call.includes("volumeattachments")).length, 2);
+  });
+
+  it("does not take a cluster that cannot be asked for one without the node", () => {
+    const quick = leaveScripts.map((text) => text.replace("poll 60", "poll 1"));
+    machine.stub("kubectl", "exit 1");
+    const silent = run(quick);
+    assert.equal(silent.code, 1);
+    assert.match(silent.stderr, /the API server does not answer, so dev-general-0 cannot leave/);
+    machine.stub("kubectl", 'case "$*" in *readyz*) printf ok ;; *) exit 1 ;; esac');
+    const unsure = run(quick);
+    assert.equal(unsure.code, 1);
+    assert.match(unsure.stderr, /does not say what node dev-general-0 is/);
+    assert.deepEqual(deeds(unsure), []);
+  });
+});

@@ -1,0 +1,189 @@
+import { strict as assert } from "node:assert";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { joinScripts } from "../../../components/kubeadm/node-scripts.js";
+import { nodeCommands, wishes, workerValues } from "../../support/machine/join-stubs.js";
+import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
+import {
+  kubeadmOf,
+  livesWithFormer,
+  ownNode,
+  shortBounds,
+} from "../../support/machine/upgrade-stubs.js";
+
+const values = { ...workerValues, API_ADDRESSES: "10.0.0.7" };
+const scripts = shortBounds(joinScripts);
+const configuration = (version: string): string =>
+  `*kubeadm-config*) printf 'clusterName: dev\\nkubernetesVersion: v${version}\\n' ;;`;
+
+describe("the upgrade of a worker", () => {
+  let machine: Sandbox;
+  const run = (over: Partial<typeof values> = {}): Outcome =>
+    machine.run(scripts, { ...values, ...over }, "update");
+  /** Returns the calls that change something, in order. */
+  const deeds = ({ calls }: Outcome): string[] =>
+    calls.flatMap((call) => {
+      const [, word] =
+        /^apt-get (?!.*--download-only).* (install .*)$/.exec(call) ??
+        /^kubeadm (upgrade .*)$/.exec(call) ??
+        /^systemctl (restart .*)$/.exec(call) ??
+        /^ssh .*stackadm-join@\S+ (.*)$/.exec(call) ??
+        [];
+      return word === undefined
+        ? []
+        : [word.replace(/^install .*downgrades /, "install ").replace(machine.root, "")];
+    });
+  const kept = (): string | undefined => machine.file("var/lib/stackadm/kept-version");
+  const cluster = (version: string, ...more: readonly string[]): void => {
+    machine.stub(
+      "kubectl",
+      `case "$*" in\n${[...more, configuration(version), ownNode].join("\n")}\nesac`,
+    );
+  };
+
+  beforeEach(() => {
+    machine = new Sandbox({ ...nodeCommands, ssh: "exit 0" });
+    livesWithFormer(machine, "join");
+    machine.put("etc/hosts", "127.0.0.1 localhost\n");
+    machine.put("etc/kubernetes/pki/ca.crt", "CA\n");
+    machine.stub("kubeadm", kubeadmOf());
+    cluster("1.36.3");
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  const whole = [
+    "install kubeadm=1.36.3-1.1 cri-tools=1.36.3-1.1",
+    "upgrade node --config /run/stackadm/upgrade.yaml --ignore-preflight-errors Swap,NumCPU",
+    "retire",
+    "install kubelet=1.36.3-1.1 kubectl=1.36.3-1.1 cri-tools=1.36.3-1.1 kubernetes-cni=1.36.3-1.1",
+    "restart containerd",
+    "restart kubelet",
+    "restore",
+    "joined",
+  ];
+
+  it("is kubeadm, its configuration, its kubelet without pods, and back to service", () => {
+    const done = run();
+    assert.equal(done.code, 0, done.stderr);
+    assert.deepEqual(deeds(done), whole);
+    assert.equal(done.stdout, '{"node": "dev-general-0", "kubernetes": "1.36.3"}\n');
+    assert.match(done.stderr, /dev-general-0: Kubernetes 1\.36\.3 instead of 1\.35\.4\n/);
+    assert.match(
+      machine.file("etc/containerd/config.toml") ?? "",
+      /^a\n {2}sandbox = "r\/pause:3\.10\.2"\nb\n$/,
+    );
+    assert.equal(machine.file("etc/kubernetes/tmp/kubeadm-backup-etcd-2026/db"), undefined);
+    assert.equal(kept(), "1.36.3");
+    assert.deepEqual(deeds(run()), ["joined"], "nothing twice");
+  });
+
+  it("is nothing to a machine that an earlier release made with this version", () => {
+    machine.stub("kubelet", "echo Kubernetes v1.36.3");
+    rmSync(join(machine.root, "var/lib/stackadm/kept-version"));
+    assert.deepEqual(deeds(run()), ["joined"]);
+    assert.equal(kept(), "1.36.3");
+  });
+
+  it("leaves the image by which pods are held where another stands in for it", () => {
+    const done = run({ PAUSE: "r/pause:3.9" });
+    assert.ok(!deeds(done).includes("restart containerd"));
+  });
+
+  it("comes no sooner than the control planes': a part of a run alone might", () => {
+    cluster("1.35.4");
+    const done = run();
+    assert.match(
+      done.stderr,
+      /reason: the control planes are not of version 1\.36\.3 yet, and no kubelet may be newer;/,
+    );
+    assert.deepEqual(deeds(done), []);
+    assert.equal(kept(), "1.35.4");
+  });
+
+  it("tells a cluster of another version from one that does not say its version", () => {
+    cluster("", "*kubeadm-config*) exit 1 ;;");
+    const done = run();
+    assert.match(
+      done.stderr,
+      /reason: \[KUBERNETES_UNREACHABLE\] the API server does not say to dev-general-0 of which version the cluster is/,
+    );
+    assert.deepEqual(deeds(done), []);
+    cluster(
+      "1.36.3",
+      "*kubeadm-config*) [ -e $root/asked ] || { touch $root/asked; exit 1; }; printf 'kubernetesVersion: v1.36.3\\n' ;;",
+    );
+    assert.deepEqual(deeds(run()), whole, "it is asked again");
+  });
+
+  it("ends with kubeadm's words, and goes on afterwards", () => {
+    machine.stub("kubeadm", kubeadmOf("upgrade*) echo 'error: no'; exit 1 ;;"));
+    const failed = run();
+    assert.match(
+      failed.stderr,
+      /reason: kubeadm upgrade node did not succeed on dev-general-0: no\n$/,
+    );
+    assert.equal(kept(), "not finished");
+    machine.stub("kubeadm", kubeadmOf());
+    const done = run();
+    assert.equal(done.code, 0, done.stderr);
+    assert.deepEqual(deeds(done), whole.slice(1));
+  });
+
+  it("keeps its kubelet where pods cannot be moved, and says which", () => {
+    machine.stub("ssh", 'case "$*" in *retire) echo "pods/web: budget"; exit 4 ;; esac');
+    const done = run();
+    assert.match(
+      done.stderr,
+      /reason: \[DRAIN_BLOCKED\] dev-general-0 could not be drained within 10 minutes and keeps its kubelet, in service; what blocks it: pods\/web: budget\. Let these pods go, then run up again\n$/,
+    );
+    assert.ok(!deeds(done).some((word) => /kubelet/.test(word)));
+    machine.stub("ssh", "exit 0");
+    const next = run();
+    assert.deepEqual(deeds(next), whole.slice(2), "kubeadm has done its part");
+    assert.equal(machine.file("var/lib/stackadm/kept-upgraded"), undefined);
+  });
+
+  it("takes no pods back for a kubelet that does not come up, and says what that one says", () => {
+    machine.stub("curl", "exit 1");
+    const failed = run();
+    assert.match(
+      failed.stderr,
+      /reason: \[NOT_READY\] dev-general-0 is not well with kubelet 1\.36\.3; .*; kubelet said: .*bad/,
+    );
+    assert.ok(!deeds(failed).includes("restore"));
+    assert.equal(kept(), "not finished");
+  });
+
+  it("goes on behind the kubelet that is there and well: nobody is drained twice", () => {
+    machine.put("var/lib/stackadm/kept-version", "not finished");
+    machine.put("kubeadm-version", "v1.36.3\n");
+    machine.put("kubelet-version", "Kubernetes v1.36.3\n");
+    assert.deepEqual(deeds(run()), [whole[1], "restore", "joined"]);
+  });
+
+  it("takes what an owner brought who has no apt, and says what to bring", () => {
+    const words = ["apt-get", "apt-mark", "apt-cache"];
+    const without = scripts.map((text) => text.replaceAll("command -v apt-get", "false"));
+    const failed = machine.run(without, values, "update");
+    assert.match(
+      failed.stderr,
+      /reason: dev-general-0 has no apt, .*; put kubeadm, kubelet and kubectl of that version there, restart nothing, and run up again/,
+    );
+    machine.put("kubeadm-version", "v1.36.3\n");
+    machine.put("kubelet-version", "Kubernetes v1.36.3\n");
+    cluster(
+      "1.36.3",
+      `*"get node dev-"*kubeletVersion*) [ -e $root/restarted ] && printf 'v1.36.3 True' || printf 'v1.35.4 True' ;;`,
+    );
+    machine.stub(
+      "systemctl",
+      'case "$*" in *ActiveState*) echo inactive ;; "restart kubelet") touch $root/restarted ;; esac',
+    );
+    const done = machine.run(without, values, "update");
+    assert.equal(done.code, 0, done.stderr);
+    assert.ok(!done.calls.some((call) => words.some((word) => call.startsWith(`${word} `))));
+    assert.ok(deeds(done).includes("retire") && wishes(done.calls).length === 3);
+  });
+});

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { hostScripts, hostValues } from "../../../components/machine/preparation.js";
+import { Sandbox } from "../../support/machine/sandbox.js";
+
+const common = join(__dirname, "../../../components/remote-scripts/scripts/common.sh");
+const scripts = [readFileSync(common, "utf8"), ...hostScripts, "run_step logins logins\n"];
+const file = "var/home/debian/.ssh/authorized_keys";
+const made = "ssh-ed25519 AAAAmade program\n";
+const [anna, ben] = ["ssh-ed25519 AAAAanna anna", "ssh-ed25519 AAAAben ben"];
+const marked = (...keys: readonly string[]): string =>
+  ["# stackadm: login keys", ...keys, "# stackadm: end of login keys", ""].join("\n");
+
+describe("the keys of operators on a machine", () => {
+  let machine: Sandbox;
+  let revokedKeys: string[];
+  let publicKey: string;
+  const run = (...loginKeys: string[]) =>
+    machine.run(
+      scripts,
+      hostValues({
+        ssh: { user: "debian", bootMinutes: 10, publicKey, loginKeys, revokedKeys },
+        securityUpdates: true,
+      }),
+    );
+  beforeEach(() => {
+    [revokedKeys, publicKey] = [[], made.trim()];
+    machine = new Sandbox({
+      hostname: "echo machine",
+      getent: "echo debian:x:1000:1000::/var/home/debian:/bin/bash",
+      chown: "exit 0",
+    });
+    machine.put(file, made);
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  it("are those that are listed now, besides the one that the machine was made with", () => {
+    for (const keys of [[anna], [anna, ben], [ben]]) {
+      const { code, stderr } = run(...keys);
+      assert.equal(code, 0, stderr);
+      assert.equal(machine.file(file), made + marked(...keys));
+    }
+    run();
+    assert.equal(machine.file(file), made);
+  });
+
+  it("leave alone what others wrote, before and after them", () => {
+    run(anna);
+    machine.put(file, `${machine.file(file) ?? ""}ssh-ed25519 AAAAown by-hand\n`);
+    run(ben);
+    assert.equal(machine.file(file), `${made}ssh-ed25519 AAAAown by-hand\n${marked(ben)}`);
+  });
+
+  it("are without those that are revoked, whoever wrote them and how", () => {
+    const own = 'from="10.0.0.0/8",no-pty ssh-ed25519 AAAAanna by hand\n';
+    machine.put(file, `${made}${own}ssh-ed25519 AAAAannabel annabel\n${ben}\n`);
+    revokedKeys = [`${anna} whatever`, made.trim()];
+    publicKey = "ssh-ed25519 AAAAnew program";
+    assert.equal(run().code, 0);
+    const others = `ssh-ed25519 AAAAannabel annabel\n${ben}\n`;
+    // The program's current key is always accepted, even if no one listed it.
+    assert.equal(machine.file(file), `${others}${marked(publicKey)}`);
+    machine.put(file, `${anna}\r\n${others}`);
+    run();
+    assert.equal(machine.file(file), `${others}${marked(publicKey)}`);
+  });
+
+  it("touch nothing where none is listed and none was", () => {
+    const { calls } = run();
+    assert.deepEqual(
+      calls.filter((call) => call.startsWith("chown")),
+      [],
+    );
+    assert.equal(machine.file(file), made);
+  });
+
+  it("stay readable for sshd, which reads as the user", () => {
+    const { calls } = run(anna);
+    assert.ok(
+      calls.some((call) => /^chown debian: \S+authorized_keys$/.test(call)),
+      calls.join("\n"),
+    );
+  });
+
+  it("are also written where an image has no such file", () => {
+    const fresh = new Sandbox({
+      getent: "echo debian:x:1000:1000::/var/home/debian:/bin/bash",
+      chown: "exit 0",
+    });
+    const { code, stderr } = fresh.run(
+      scripts,
+      hostValues({
+        ssh: {
+          user: "debian",
+          bootMinutes: 10,
+          publicKey: made,
+          loginKeys: [anna],
+          revokedKeys: [],
+        },
+        securityUpdates: true,
+      }),
+    );
+    assert.equal(code, 0, stderr);
+    assert.equal(fresh.file(file)?.trimStart(), marked(anna));
+    fresh.close();
+  });
+
+  it("are for a user that is there", () => {
+    machine.stub("getent", "exit 2");
+    assert.match(run(anna).stderr, /\nreason: machine has no user debian\n$/);
+  });
+});

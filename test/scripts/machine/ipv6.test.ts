@@ -1,0 +1,95 @@
+import { strict as assert } from "node:assert";
+import { ipv6Script, ipv6Values } from "../../../components/machine/ipv6-script.js";
+import { prepareScripts } from "../../../components/machine/preparation.js";
+import { freshDebian, workerValues } from "../../support/machine/fresh-debian.js";
+import { Sandbox } from "../../support/machine/sandbox.js";
+
+const address = "fd00:10::f816:3eff:fe00:1";
+const ranges = { nodes: "fd00:10::/64", pods: "fd00:10:244::/56" };
+const there = `echo "2: ens3    inet6 ${address}/64 scope global dynamic"`;
+const impatient = ipv6Script.replace("poll 60", "poll 1");
+const settings = "etc/sysctl.d/91-stackadm-ipv6.conf";
+
+describe("ipv6.sh", () => {
+  let machine: Sandbox;
+  const run = (script = ipv6Script) =>
+    machine.run([...prepareScripts, script], {
+      ...workerValues(),
+      ...(ipv6Values(ranges, address) as Record<string, string>),
+    });
+  beforeEach(() => {
+    machine = new Sandbox({
+      ...freshDebian,
+      ip: there,
+    });
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  it("goes on where the preparation ends, whose result stays the only one, also the second time", () => {
+    for (const time of ["first", "second"]) {
+      const { code, stdout, stderr, calls } = run();
+      assert.equal(code, 0, `${time}: ${stderr}`);
+      assert.equal(stdout, '{"kubelet": "1.36.3"}\n');
+      assert.ok(calls.includes(`ip -o -6 address show to ${address}`));
+    }
+  });
+
+  it("lets the machine go on listening to its router before it forwards", () => {
+    run();
+    assert.equal(
+      machine.file(settings),
+      "net/ipv6/conf/ens3/accept_ra = 2\nnet.ipv6.conf.all.forwarding = 1\n",
+    );
+  });
+
+  it("leaves that to whatever else listens there", () => {
+    machine.stub("sysctl", 'case "$*" in *accept_ra) echo 0 ;; *) echo 1 ;; esac');
+    run();
+    assert.equal(machine.file(settings), "\nnet.ipv6.conf.all.forwarding = 1\n");
+  });
+
+  it("says which address a machine does not have", () => {
+    machine.stub("ip", "");
+    const { code, stderr } = run(impatient);
+    assert.equal(code, 1);
+    assert.match(stderr, /\nreason: machine does not have its address fd00:10::f816:3eff:fe00:1 /);
+  });
+
+  it("takes no address for one that another machine may have too", () => {
+    machine.stub("ip", `${there.slice(0, -1)} tentative"`);
+    assert.equal(run(impatient).code, 1);
+  });
+
+  it("keeps pods away from the machines' own ports, once, and again when kubelet starts", () => {
+    const rules = () => (machine.file("rules6") ?? "").trim().split("\n");
+    run();
+    const guarded = rules();
+    assert.deepEqual(guarded, [
+      ...["22", "2379:2381", "10250", "10257:10259"].flatMap((ports) => [
+        `INPUT -s ${ranges.pods} -p tcp --dport ${ports} -m conntrack --ctdir ORIGINAL -j DROP`,
+        `FORWARD -s ${ranges.pods} -d ${ranges.nodes} -p tcp --dport ${ports} -m conntrack --ctdir ORIGINAL -j DROP`,
+      ]),
+    ]);
+    run();
+    assert.deepEqual(rules(), guarded);
+    const unit = "etc/systemd/system/kubelet.service.d/21-stackadm-guard-ipv6.conf";
+    const [, pods = "", nodes = ""] =
+      /^\[Service\]\nExecStartPre=\/\S+\/stackadm-guard-ipv6 (\S+) (\S+)$/m.exec(
+        machine.file(unit) ?? "",
+      ) ?? [];
+    assert.equal(
+      machine.execute(machine.file("usr/local/sbin/stackadm-guard-ipv6") ?? "", pods, nodes).code,
+      0,
+    );
+    assert.deepEqual(rules(), guarded);
+  });
+
+  it("fails where a rule cannot be set", () => {
+    machine.stub("ip6tables", 'case "$*" in *2379*) exit 4 ;; *" -C "*) exit 1 ;; esac');
+    const { code, stderr } = run();
+    assert.equal(code, 1);
+    assert.match(stderr, /\nreason: ip6tables on machine cannot keep pods away/);
+  });
+});

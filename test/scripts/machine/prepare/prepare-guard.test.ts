@@ -1,0 +1,77 @@
+import { strict as assert } from "node:assert";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { prepareScripts } from "../../../../components/machine/preparation.js";
+import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
+import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
+
+describe("the guard that prepare.sh sets before a machine", () => {
+  let machine: Sandbox;
+  const run = (): Outcome => machine.run(prepareScripts, workerValues());
+  beforeEach(() => {
+    machine = new Sandbox(freshDebian);
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  const rules = (): string[] => (machine.file("rules") ?? "").trim().split("\n").sort();
+  const begun = "-m conntrack --ctdir ORIGINAL";
+  const guarded = [
+    "FORWARD -d 169.254.169.254/32 -j DROP",
+    ...["22", "2379:2381", "10250", "10257:10259"].flatMap((ports) => [
+      `INPUT -s 10.244.0.0/16 -p tcp --dport ${ports} ${begun} -j DROP`,
+      `FORWARD -s 10.244.0.0/16 -d 10.0.0.0/24 -p tcp --dport ${ports} ${begun} -j DROP`,
+    ]),
+  ].sort();
+
+  it("keeps pods away from the metadata and the machines' own ports at once, each rule once", () => {
+    assert.equal(run().code, 0);
+    assert.deepEqual(rules(), guarded);
+    assert.equal(run().code, 0);
+    assert.deepEqual(rules(), guarded);
+  });
+
+  it("keeps them away by the address that a pod has for the link to its machine, where there is IPv6", () => {
+    run();
+    assert.equal(machine.file("rules6"), undefined);
+    machine.put("proc/net/if_inet6");
+    for (const time of ["once", "again"]) {
+      assert.equal(run().code, 0, time);
+      assert.deepEqual(
+        machine.file("rules6")?.trim().split("\n"),
+        ["22", "2379:2381", "10250", "10257:10259"].map(
+          (ports) => `INPUT -s fe80::/10 -p tcp --dport ${ports} ${begun} -j DROP`,
+        ),
+      );
+    }
+    machine.stub("ip6tables", 'case "$*" in *" -C "*) exit 1 ;; *) exit 4 ;; esac');
+    assert.equal(run().code, 1);
+  });
+
+  it("has kubelet do the same first, whenever it starts", () => {
+    run();
+    const dropIn =
+      machine.file("etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf") ?? "";
+    const [, range = "", nodes = ""] =
+      /^\[Service\]\nExecStartPre=\/\S+\/stackadm-guard (\S+) (\S+)$/m.exec(dropIn) ?? [];
+    rmSync(join(machine.root, "rules"));
+    const guard = machine.file("usr/local/sbin/stackadm-guard") ?? "";
+    assert.equal(machine.execute(guard, range, nodes).code, 0);
+    assert.deepEqual(rules(), guarded);
+  });
+
+  it("fails, and the guard with it, where a rule cannot be set", () => {
+    machine.stub("iptables", 'case "$*" in *2379*) exit 4 ;; *" -C "*) exit 1 ;; esac');
+    const { code, stderr } = run();
+    assert.equal(code, 1);
+    assert.match(stderr, /\nreason: iptables on machine cannot keep pods away/);
+  });
+
+  it("takes away the unit that an earlier release left", () => {
+    const unit = "etc/systemd/system/stackadm-guard-metadata.service";
+    machine.put(unit);
+    assert.ok(run().calls.includes("systemctl disable stackadm-guard-metadata"));
+    assert.equal(machine.file(unit), undefined);
+  });
+});

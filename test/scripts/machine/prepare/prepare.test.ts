@@ -1,0 +1,284 @@
+import { strict as assert } from "node:assert";
+import { rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { prepareScripts } from "../../../../components/machine/preparation.js";
+import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
+import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
+
+describe("prepare.sh", () => {
+  let machine: Sandbox;
+  const run = (over: Record<string, string> = {}) =>
+    machine.run(prepareScripts, { ...workerValues(), ...over });
+  beforeEach(() => {
+    machine = new Sandbox(freshDebian);
+  });
+  afterEach(() => {
+    if (machine !== prepared) machine.close();
+  });
+  /**
+   * Machine after its first run, the outcome of that run, and a function that restores this state.
+   */
+  let prepared: Sandbox;
+  let first: Outcome;
+  let restore: () => void;
+  before(() => {
+    prepared = new Sandbox(freshDebian);
+    first = prepared.run(prepareScripts, workerValues());
+    restore = prepared.keep();
+  });
+  after(() => {
+    prepared.close();
+  });
+  /** Switches to the prepared machine. */
+  const afterFirst = (): void => {
+    machine.close();
+    machine = prepared;
+    restore();
+  };
+
+  it("leaves kubelet's units to root, also when it runs on a node again", () => {
+    afterFirst();
+    const unit = join(machine.root, "etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf");
+    assert.equal((statSync(unit).mode & 0o777).toString(8), "600");
+  });
+
+  it("ends with one line of JSON", () => {
+    const { code, stdout, stderr } = first;
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout, '{"kubelet": "1.36.3"}\n');
+  });
+
+  it("installs exactly the version that is asked for, in its newest build", () => {
+    const install = first.calls.find((call) => call.includes(" install ")) ?? "";
+    assert.match(install, /kubeadm=1\.36\.3-2\.1 kubelet=1\.36\.3-2\.1 kubectl=1\.36\.3-2\.1/);
+  });
+
+  it("installs the newest build of the series of everything else", () => {
+    const install = first.calls.find((call) => call.includes(" install ")) ?? "";
+    assert.match(install, / cri-tools=1\.36\.0-1\.1 kubernetes-cni=1\.9\.1-1\.1 /);
+    assert.match(install, / containerd\.io=2\.2\.1-1~debian\.12~bookworm$/);
+    assert.match(install, / iptables /);
+  });
+
+  const packages = "kubeadm kubelet kubectl cri-tools kubernetes-cni containerd.io";
+  it("holds all of them, once", () => {
+    assert.ok(first.calls.includes(`apt-mark hold ${packages}`));
+    afterFirst();
+    assert.ok(!run().calls.some((call) => call.startsWith("apt-mark")));
+  });
+
+  it("names repository and series when no build of it is there, after looking everywhere", () => {
+    machine.stub("apt-cache", 'case "$2" in kube*) echo " $2 | 1.36.3-1.1 | x" ;; esac');
+    const { code, stderr, calls } = run();
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /\nreason: neither https:\/\/pkgs\.k8s\.io\/\S+ nor another repository of machine has cri-tools of series 1\.36 or earlier\n$/,
+    );
+    assert.ok(calls.some((call) => /^apt-get .*Retries=3 update$/.test(call)));
+    assert.ok(!calls.some((call) => call.includes(" install ")));
+  });
+
+  it("takes an earlier crictl where the minor has none yet, and no later one", () => {
+    const body = machine.bodyOf("apt-cache");
+    machine.stub(
+      "apt-cache",
+      `case "$2" in cri-tools) for build in 2.1.0-1.1 1.100.0-1.1 1.37.0-1.1 1.35.0-1.1 1.34.0-1.1; do echo " $2 | $build | x"; done ;; *) ${body} ;; esac`,
+    );
+    const install = run().calls.find((call) => call.includes(" install ")) ?? "";
+    assert.match(install, / cri-tools=1\.35\.0-1\.1 /);
+  });
+
+  it("takes the distribution's containerd where there is no containerd.io of the series, with its epoch", () => {
+    machine.stub(
+      "apt-cache",
+      'case "$2" in containerd.io) build=1.7.28-1 ;; containerd) build=1:2.1.4~ds1-1 ;; cri-tools) build=1.36.0-1.1 ;; *-cni) build=1.9.1-1.1 ;; *) build=1.36.3-1.1 ;; esac; echo " $2 | $build | x"',
+    );
+    const install = run().calls.find((call) => call.includes(" install ")) ?? "";
+    assert.match(install, / containerd=1:2\.1\.4~ds1-1$/);
+  });
+
+  it("leaves a containerd of the series that the image brought", () => {
+    machine.stub("containerd", "echo containerd containerd.io v2.1.0 abc");
+    const install = run().calls.find((call) => call.includes(" install ")) ?? "";
+    assert.doesNotMatch(install, /containerd/);
+  });
+
+  it("has the node registered with its taints, and keeps what else kubelet is told", () => {
+    const file = "etc/default/kubelet";
+    afterFirst();
+    assert.equal(machine.file(file), undefined);
+    const flag = "KUBELET_EXTRA_ARGS=--register-with-taints=";
+    run({ REGISTER_TAINTS: "a=b:NoSchedule,c=:NoExecute" });
+    assert.equal(machine.file(file), `${flag}a=b:NoSchedule,c=:NoExecute\n`);
+    const { calls } = run();
+    assert.equal(machine.file(file), "");
+    assert.ok(!calls.some((call) => /restart.*kubelet/.test(call)));
+    machine.put(file, "KUBELET_EXTRA_ARGS=--v=2\n");
+    run();
+    assert.equal(machine.file(file), "KUBELET_EXTRA_ARGS=--v=2\n");
+  });
+
+  it("runs what the user wants to run before kubeadm, when everything is there", () => {
+    const { code, calls, stderr } = run({ BEFORE_KUBEADM: "crictl own step" });
+    assert.equal(code, 0, stderr);
+    const own = calls.indexOf("crictl own step");
+    assert.ok(own > calls.findIndex((call) => / install /.test(call)) && own > 0);
+    assert.equal(machine.file("var/lib/stackadm/steps/beforeKubeadm"), "crictl own step\n");
+    const failed = run({ BEFORE_KUBEADM: "exit 3" });
+    assert.match(failed.stderr, /\nreason: steps\.beforeKubeadm ended with code 3 on machine; /);
+  });
+
+  it("says what apt says when it fails", () => {
+    machine.stub(
+      "apt-get",
+      'case "$*" in *install*) echo "E: Sub-process failed"; exit 100 ;; esac',
+    );
+    assert.match(
+      run().stderr,
+      /\nreason: the packages cannot be installed on machine: Sub-process failed; write another address in kubernetes\.packages\.url\n$/,
+    );
+  });
+
+  it("does nothing twice", () => {
+    afterFirst();
+    const before = machine.file("etc/containerd/config.toml");
+    const { code, calls } = run();
+    assert.equal(code, 0);
+    assert.deepEqual(
+      calls.filter((call) => /apt-get|curl|restart/.test(call)),
+      [],
+    );
+    assert.equal(machine.file("etc/containerd/config.toml"), before);
+  });
+
+  it("takes a prebaked image as it is, and holds its packages", () => {
+    machine.put("installed");
+    machine.put("opt/cni/bin/loopback");
+    // The loopback plugin is not executable yet: the check must test more than its name.
+    assert.ok(run().calls.some((call) => call.startsWith("apt-get")));
+    rmSync(join(machine.root, "held"));
+    const { calls } = run();
+    assert.ok(!calls.some((call) => call.startsWith("apt-get")));
+    assert.ok(calls.includes(`apt-mark hold ${packages}`));
+  });
+
+  it("refuses a repository that another key signs, before it is asked for anything", () => {
+    const { code, stderr, calls } = run({ PACKAGES_KEY_FINGERPRINT: "A".repeat(40) });
+    assert.equal(code, 1);
+    assert.match(stderr, /kubernetes\.packages\.keyFingerprint: .* is signed by DE15/);
+    assert.ok(!calls.some((call) => call.startsWith("apt-get")));
+  });
+
+  it("says what cloud-init says when it failed", () => {
+    machine.stub(
+      "cloud-init",
+      'case "$*" in *--long*) echo "write_files: no space" ;; *) exit 1 ;; esac',
+    );
+    const { code, stderr } = run();
+    assert.equal(code, 1);
+    assert.match(stderr, /cloud-init failed on machine: write_files: no space/);
+  });
+
+  it("goes on where Kubernetes runs already and cloud-init failed at a later boot, and says so", () => {
+    afterFirst();
+    machine.put("var/lib/stackadm/join.done");
+    machine.stub("cloud-init", 'case "$*" in *--long*) echo "no metadata" ;; *) exit 1 ;; esac');
+    const { code, stderr } = run();
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /machine: cloud-init failed at the last boot: no metadata/);
+  });
+
+  it("gives cloud-init the time to upgrade packages, and says when it did not end", () => {
+    machine.stub("cloud-init", "exit 124");
+    const { code, stderr } = run();
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /\nreason: cloud-init did not end within 20 minutes on machine; where it is slow, write a larger timeoutFactor\n$/,
+    );
+  });
+
+  it("goes on when cloud-init only warned, and says so", () => {
+    machine.stub("cloud-init", 'case "$*" in *--long*) echo "deprecated key" ;; *) exit 2 ;; esac');
+    const { code, stderr } = run();
+    assert.equal(code, 0);
+    assert.match(stderr, /ended with warnings: deprecated key/);
+  });
+
+  it("names a value that is missing", () => {
+    const { code, stderr } = run({ PACKAGES_URL: "" });
+    assert.equal(code, 1);
+    assert.match(stderr, /the value PACKAGES_URL is missing/);
+  });
+
+  it("gives containerd the pause image of kubeadm and leaves scores alone outside containers", () => {
+    afterFirst();
+    const config = machine.file("etc/containerd/config.toml") ?? "";
+    assert.match(config, /sandbox = "r\/pause:3\.10"/);
+    assert.match(config, /restrict_oom_score_adj = false/);
+    assert.equal(machine.file("etc/containerd/certs.d/registry.k8s.io/hosts.toml"), undefined);
+  });
+
+  it("loads the kernel's modules now and at every boot, those of the pod network too", () => {
+    const { calls } = first;
+    afterFirst();
+    assert.ok(calls.includes("modprobe -a overlay br_netfilter ip_set xt_set"), calls.join("\n"));
+    assert.equal(
+      machine.file("etc/modules-load.d/stackadm.conf"),
+      "overlay\nbr_netfilter\nip_set\nxt_set\n",
+    );
+  });
+
+  it("says which modules a kernel has to have when it lacks one", () => {
+    machine.stub("modprobe", "exit 1");
+    const { code, stderr } = run();
+    assert.notEqual(code, 0);
+    assert.match(stderr, /machine lacks one of the modules overlay br_netfilter ip_set xt_set;/);
+  });
+
+  it("restricts scores inside a system container", () => {
+    machine.stub("systemd-detect-virt", "exit 0");
+    const { calls } = run();
+    assert.match(machine.file("etc/containerd/config.toml") ?? "", /restrict_oom_score_adj = true/);
+    assert.ok(!calls.some((call) => call.startsWith("modprobe")));
+  });
+
+  it("writes the host file of a registry without TLS", () => {
+    const registry = { prefix: "mirror.example:5000", plainHttp: true };
+    machine.run(prepareScripts, workerValues({ kubernetes: { registry } }));
+    const file = machine.file("etc/containerd/certs.d/mirror.example:5000/hosts.toml") ?? "";
+    assert.match(file, /http:\/\/mirror\.example:5000/);
+  });
+
+  const sysctls = "etc/sysctl.d/90-stackadm.conf";
+  it("gives as many pods as kubelet takes room to watch files, and lowers nothing", () => {
+    afterFirst();
+    assert.match(
+      machine.file(sysctls) ?? "",
+      /\nfs\.inotify\.max_user_instances = 8192\nfs\.inotify\.max_user_watches = 524288\n$/,
+    );
+    machine.stub("sysctl", 'case "$*" in *watches) echo 1048576 ;; *) echo 1 ;; esac');
+    assert.equal(run().code, 0);
+    assert.match(
+      machine.file(sysctls) ?? "",
+      /\nfs\.inotify\.max_user_instances = 8192\nfs\.inotify\.max_user_watches = 1048576\n$/,
+    );
+  });
+
+  it("pulls only what a worker needs, in the background", () => {
+    const { calls } = first;
+    afterFirst();
+    const images = (machine.file("run/stackadm/images") ?? "").trim().split("\n");
+    assert.ok(images.includes("r/kube-proxy:v1") && images.includes("r/pause:3.10"));
+    assert.ok(!images.some((image) => /apiserver|etcd/.test(image)));
+    const start = calls.find((call) => /systemd-run .*--unit stackadm-pull/.test(call)) ?? "";
+    assert.match(start, /--service-type=exec/);
+    assert.doesNotMatch(start, /--no-block/, "a queued unit looks as if it had ended");
+  });
+
+  it("reads nothing of itself as a command's input", () => {
+    machine.stub("sysctl", "cat >/dev/null; echo 1");
+    assert.equal(run().code, 0);
+  });
+});

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { chmodSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { prepareScripts } from "../../../../components/machine/preparation.js";
+import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
+import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
+import { WebServer } from "../../../support/web-server.js";
+
+const fingerprint = "94D38D71174DE2B46EF4BB45EDCD78F39342DEBD";
+const key = readFileSync(join(__dirname, "../../../fixtures/keys/two-keys.asc"));
+const path = "/v1.36/deb/Release.key";
+const list = "etc/apt/sources.list.d/stackadm.list";
+/** Login in the URL, and decoded as the server must receive it. */
+const [written, login] = ["jane:p%40ss%22%5Cx", 'jane:p@ss"\\x'];
+
+/** Uses the real curl and gpg. */
+describe("a user and a password in kubernetes.packages.url", () => {
+  let machine: Sandbox;
+  let repository: WebServer;
+  let other: WebServer;
+  beforeEach(async () => {
+    [repository, other] = [await WebServer.open(), await WebServer.open()];
+    machine = new Sandbox(freshDebian);
+    machine.stub("gpg", '/usr/bin/gpg "$@"');
+    machine.stub("curl", '/usr/bin/curl "$@"');
+    repository.answer(path, key);
+  });
+  afterEach(async () => {
+    machine.close();
+    await Promise.all([repository.close(), other.close()]);
+  });
+  const address = (user = `${written}@`): string =>
+    `${repository.url().replace("//", `//${user}`)}/v1.36/deb/`;
+  const prepare = async (PACKAGES_URL = address()): Promise<Outcome> => {
+    const outcome = await machine.runBeside(prepareScripts, {
+      ...{ ...workerValues(), PACKAGES_URL, PACKAGES_KEY_FINGERPRINT: fingerprint },
+      NEWEST_PACKAGES_URL: "",
+    });
+    assert.equal(outcome.code, 0, outcome.stderr);
+    return outcome;
+  };
+  const mode = (): number => statSync(join(machine.root, list)).mode & 0o777;
+
+  it("reach the server, and stand in no argument or message", async () => {
+    const { calls, stderr, stdout } = await prepare();
+    assert.equal(repository.logins[repository.asked.indexOf(`GET ${path}`)], login);
+    assert.ok(calls.some((call) => call.startsWith("curl ")));
+    for (const text of [...calls, stderr, stdout]) assert.doesNotMatch(text, /jane|p%40ss|p@ss/);
+  });
+
+  it("stand in a list that only root may read", async () => {
+    await prepare();
+    assert.match(machine.file(list) ?? "", /jane/);
+    assert.equal(mode(), 0o600);
+  });
+
+  it("are not sent to where a redirect leads", async () => {
+    repository.redirect(path, `${other.url("localhost")}/Release.key`);
+    other.answer("/Release.key", key);
+    await prepare();
+    assert.deepEqual(other.logins, [""]);
+  });
+
+  it("are closed to others in a list that an earlier release wrote, also with another password", async () => {
+    await prepare();
+    machine.put(list, `deb [signed-by=/k.asc] ${address("jane:old@")} /\n`);
+    chmodSync(join(machine.root, list), 0o644);
+    await prepare(address(""));
+    assert.equal(mode(), 0o600);
+  });
+
+  it("are not there for most: a list without is for everybody to read", async () => {
+    await prepare(address(""));
+    assert.equal(mode(), 0o644);
+  });
+});

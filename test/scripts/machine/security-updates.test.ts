@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { deriveKey } from "../../../components/identity/host-keys.js";
+import { prepareScripts } from "../../../components/machine/preparation.js";
+import { userData } from "../../../components/machine/user-data.js";
+import { freshDebian, workerValues } from "../../support/machine/fresh-debian.js";
+import { Sandbox } from "../../support/machine/sandbox.js";
+
+const directory = "etc/apt/apt.conf.d";
+const login = { user: "debian", publicKey: "ssh-ed25519 AAAALOGIN" };
+const hostKey = deriveKey(Buffer.alloc(32, 1).toString("base64"), "test");
+const { write_files: written } = parse(userData({ machine: "m", login, hostKey })) as {
+  write_files: { path: string; content: string }[];
+};
+
+describe("the distribution's security updates", () => {
+  let machine: Sandbox;
+  const run = (wanted: boolean) =>
+    machine.run(prepareScripts, workerValues({ securityUpdates: wanted }));
+  /** Writes the files like cloud-init at the first boot, and after its state was cleaned. */
+  const boot = (): void => {
+    for (const { path, content } of written) machine.put(path.slice(1), content);
+  };
+  /** Returns all settings in the order in which apt reads them; the last value counts. */
+  const settings = (): string => {
+    const at = join(machine.root, directory);
+    return readdirSync(at)
+      .sort()
+      .map((name) => readFileSync(join(at, name), "utf8"))
+      .join("");
+  };
+  const enabled = (): string | undefined =>
+    [...settings().matchAll(/^APT::Periodic::Enable "(.)";$/gm)].at(-1)?.[1];
+  beforeEach(() => {
+    machine = new Sandbox(freshDebian);
+    boot();
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  it("begin when the machine is prepared, so that they hold no package lock before, and reboot nothing", () => {
+    machine.stub("crictl", `cat ${join(machine.root, directory)}/* >>$root/meanwhile`);
+    assert.equal(enabled(), "0");
+    run(true);
+    assert.match(machine.file("meanwhile") ?? "", /^(APT::Periodic::Enable "0";\n)+$/);
+    assert.equal(enabled(), "1");
+    assert.match(settings(), /Unattended-Upgrade "1";\n[^]*Automatic-Reboot "false";\n$/);
+  });
+
+  it("go on after cloud-init has written its files again", () => {
+    run(true);
+    boot();
+    assert.equal(enabled(), "1");
+  });
+
+  it("end where they are not wanted any more", () => {
+    run(true);
+    assert.equal(run(false).code, 0);
+    assert.equal(enabled(), "0");
+  });
+
+  it("are said to be missing where the image has nothing that installs them", () => {
+    const missing = "machine: the image has no unattended-upgrades";
+    assert.ok(run(true).stderr.includes(missing));
+    assert.ok(!run(false).stderr.includes(missing));
+    machine.stub("unattended-upgrade", "exit 0");
+    assert.ok(!run(true).stderr.includes(missing));
+  });
+});

@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  confKey,
+  loadBalancerClasses,
+  loadBalancerKeys,
+  otherSections,
+  owned,
+} from "../../../components/config/cloud/cloud-conf-keys.js";
+
+/** Minor version of cloud-provider-openstack that the recorded keys belong to. */
+export const keysOf = "1.36";
+
+/** Returns `section key` of every key that cloud-provider-openstack declares. */
+export const declaredKeys = (): string[] =>
+  readFileSync(join(__dirname, "..", "..", "fixtures", `cloud-conf-keys-${keysOf}.txt`), "utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .map((line) => line.split(" ").slice(0, 2).join(" "));
+
+const places = Object.keys(loadBalancerClasses.unwrap().valueType.shape);
+const sections: Readonly<Record<string, readonly string[]>> = {
+  Global: [...Object.keys(otherSections.global), ...Object.keys(owned.global)],
+  LoadBalancer: [
+    ...["enabled", "provider"],
+    ...Object.keys(loadBalancerKeys),
+    ...Object.keys(owned.loadBalancer),
+  ],
+  LoadBalancerClass: [...places, "memberSubnetId"],
+  Networking: Object.keys(otherSections.networking),
+  Route: Object.keys(owned.route),
+  Metadata: Object.keys(otherSections.metadata),
+  BlockStorage: Object.keys(otherSections.blockStorage),
+  KeyManager: Object.keys(otherSections.keyManager),
+};
+
+/** Returns `section key` of every key that our schema accepts or refuses by name. */
+export const knownKeys = (): string[] =>
+  Object.entries(sections).flatMap(([section, keys]) =>
+    keys.map((key) => `${section} ${confKey(key)}`),
+  );

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { stringify } from "yaml";
+import { ClusterError, type ErrorCode } from "../../../automation/pulumi/cluster-error.js";
+import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
+import { Engine } from "./fake-engine.js";
+import { startFakeCloud, type FakeCloud } from "../cloud/fake-openstack.js";
+import { kubeconfigFileOf } from "../commands/kubeconfig.js";
+import { equip } from "../cloud/ready-cluster.js";
+import { smallest } from "../config/spec.js";
+
+/**
+ * Program that embeds the cluster service: project `it`, a fake engine, and a fake cloud with
+ * enough quota.
+ */
+export class Embedder {
+  readonly engine = new Engine();
+  readonly directory = this.engine.directory;
+  backend = pathToFileURL(join(this.directory, "backend")).href;
+  private readonly stateHome = process.env["XDG_STATE_HOME"];
+
+  private constructor(readonly cloud: FakeCloud) {
+    process.env["XDG_STATE_HOME"] = join(this.directory, "state");
+    this.write("Pulumi.yaml", "name: it\nruntime: nodejs\n");
+    this.write("index.js", "module.exports = async () => ({});");
+  }
+
+  /** @param settings text of Pulumi.dev.yaml. @default settings of a small cluster */
+  static async start(settings: string = settingsOf({})): Promise<Embedder> {
+    const cloud = await startFakeCloud();
+    equip(cloud);
+    const embedder = new Embedder(cloud);
+    embedder.write("Pulumi.dev.yaml", settings);
+    return embedder;
+  }
+
+  write(file: string, text: string): void {
+    writeFileSync(join(this.directory, file), text);
+  }
+
+  read(...path: string[]): string {
+    return readFileSync(join(this.directory, ...path), "utf8");
+  }
+
+  /** Returns a path below our state directory. */
+  state(...path: string[]): string {
+    return join(this.directory, "state", "stackadm", ...path);
+  }
+
+  /** Returns the path of the kubeconfig of the stack `dev`. */
+  kubeconfig(): string {
+    const { backend, directory: projectDirectory } = this;
+    return kubeconfigFileOf({
+      stateHome: join(this.directory, "state"),
+      backend,
+      projectDirectory,
+    });
+  }
+
+  /** @param more further environment variables of the service */
+  service(more: NodeJS.ProcessEnv = {}): ClusterService {
+    return createClusterService({
+      env: {
+        ...this.engine.environment(),
+        ...this.cloud.environment(),
+        HOME: this.directory,
+        ...more,
+      },
+      backend: this.backend,
+      projectDirectory: this.directory,
+      program: join(this.directory, "index.js"),
+    });
+  }
+
+  async stop(): Promise<void> {
+    if (this.stateHome === undefined) delete process.env["XDG_STATE_HOME"];
+    else process.env["XDG_STATE_HOME"] = this.stateHome;
+    rmSync(this.directory, { recursive: true, force: true });
+    await this.cloud.close();
+  }
+}
+
+/** Returns settings of a small cluster that fits into the fake cloud. */
+export const settingsOf = (changes: Readonly<Record<string, unknown>>): string =>
+  stringify({
+    config: {
+      "it:cluster": {
+        ...smallest,
+        controlPlane: { flavor: "k8s-control-plane" },
+        workers: { general: { flavor: "k8s-worker", count: 1 } },
+        ...changes,
+      },
+    },
+  });
+
+/** Requires that the work fails with this code, and returns the error. */
+export async function fails(work: Promise<unknown>, code: ErrorCode): Promise<ClusterError> {
+  const error = await work.then(
+    () => assert.fail("ended well"),
+    (failed: unknown) => failed,
+  );
+  assert.ok(error instanceof ClusterError, String(error));
+  assert.equal(error.code, code, error.message);
+  return error;
+}

@@ -1,0 +1,109 @@
+// What the engine does during one operation: sends events over the engine's own protocol, prints, waits, ends. See engine-stub.sh.
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+const require = createRequire(import.meta.url);
+const directory = process.env.FAKE_ENGINE;
+const args = process.argv.slice(2);
+const file = (name) => join(directory, name);
+
+async function sendEvents(events) {
+  const target = args[args.indexOf("--event-log") + 1].replace("tcp://", "");
+  const { EventsClient } = require("@pulumi/pulumi/proto/events_grpc_pb.js");
+  const { EventRequest } = require("@pulumi/pulumi/proto/events_pb.js");
+  const { credentials } = require("@grpc/grpc-js");
+  const client = new EventsClient(target, credentials.createInsecure());
+  await new Promise((done, failed) => {
+    const stream = client.streamEvents((error) => (error ? failed(error) : done()));
+    for (const event of events) {
+      const request = new EventRequest();
+      request.setEvent(JSON.stringify(event));
+      stream.write(request);
+    }
+    stream.end();
+  });
+  client.close();
+}
+
+/**
+ * Has the program look at a stack of which nothing is known, as the engine does while it holds the
+ * lock.
+ */
+async function look() {
+  const { LanguageRuntimeClient } = require("@pulumi/pulumi/proto/language_grpc_pb.js");
+  const { RunRequest } = require("@pulumi/pulumi/proto/language_pb.js");
+  const { ResourceMonitorService } = require("@pulumi/pulumi/proto/resource_grpc_pb.js");
+  const { RegisterResourceResponse } = require("@pulumi/pulumi/proto/resource_pb.js");
+  const { Empty } = require("google-protobuf/google/protobuf/empty_pb.js");
+  const { credentials, Server, ServerCredentials } = require("@grpc/grpc-js");
+  const monitor = new Server();
+  monitor.addService(ResourceMonitorService, {
+    registerResource: (call, answer) => {
+      const { request } = call;
+      const response = new RegisterResourceResponse();
+      response.setUrn(`urn:pulumi:dev::it::${request.getType()}::${request.getName()}`);
+      answer(null, response);
+    },
+    registerResourceOutputs: (call, answer) => answer(null, new Empty()),
+  });
+  const port = await new Promise((done, failed) => {
+    monitor.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) => {
+      if (error) failed(error);
+      else done(bound);
+    });
+  });
+  const target = args
+    .find((argument) => argument.startsWith("--client="))
+    .slice("--client=".length);
+  const client = new LanguageRuntimeClient(target, credentials.createInsecure());
+  const request = new RunRequest();
+  request.setProject("it");
+  request.setStack("dev");
+  request.setDryrun(true);
+  request.setMonitorAddress(`127.0.0.1:${port}`);
+  const failed = await new Promise((done) => {
+    client.run(request, (error, response) => done(error?.message ?? response.getError()));
+  });
+  client.close();
+  monitor.forceShutdown();
+  if (failed === "") throw new Error("A program that only holds the lock does not end well.");
+}
+
+/** Tests kill it by the number in the file. */
+async function hold({ code = 0, stderr = "", state }) {
+  process.stderr.write(stderr);
+  if (code !== 0) return code;
+  if (state) writeFileSync(file("state.json"), JSON.stringify({ version: 3, deployment: state }));
+  writeFileSync(file("held"), String(process.pid));
+  await look();
+  rmSync(file("held"));
+  return 255;
+}
+
+async function operate({ events = [], code = 0, stdout = "", stderr = "", then }) {
+  writeFileSync(file("pid"), String(process.pid));
+  let signals = 0;
+  const interrupted = new Promise((done) => {
+    process.on("SIGINT", () => {
+      signals += 1;
+      if (signals === (then === "hang" ? 2 : 1)) done();
+    });
+  });
+  await sendEvents(events);
+  process.stdout.write(stdout);
+  process.stderr.write(stderr);
+  if (then === "die") process.kill(process.pid, "SIGKILL");
+  if (then === "wait" || then === "hang") {
+    const busy = setInterval(() => undefined, 1000);
+    await interrupted;
+    clearInterval(busy);
+    process.stderr.write("error: update canceled\n");
+    return 255;
+  }
+  return code;
+}
+
+const told = file(`runs/${args[0]}.json`);
+const run = existsSync(told) ? JSON.parse(readFileSync(told, "utf8")) : {};
+process.exitCode = await (args[0] === "hold" ? hold(run) : operate(run));

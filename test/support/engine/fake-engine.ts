@@ -1,0 +1,205 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import type { StateAccess } from "../../../automation/pulumi/stack-state.js";
+
+/** Returns the stack resource of a state, with its outputs; secret outputs are encrypted. */
+export const stackWith = (outputs: Readonly<Record<string, EngineOutput>>) => ({
+  urn: "urn:pulumi:dev::stackadm::pulumi:pulumi:Stack::stackadm-dev",
+  type: "pulumi:pulumi:Stack",
+  outputs: Object.fromEntries(
+    Object.entries(outputs).map(([name, { value, secret }]) => [
+      name,
+      secret === true ? encrypted : value,
+    ]),
+  ),
+});
+
+/** Encrypted secret in the form that a state contains. */
+export const encrypted = {
+  "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+  ciphertext: "v1:AAAA",
+};
+
+/** Events and output of the fake engine in one operation. */
+export interface EngineRun {
+  readonly events?: readonly unknown[];
+  readonly stdout?: string;
+  readonly stderr?: string;
+  readonly code?: number;
+  /** State that the engine finds when it has the lock; only for `hold`. */
+  readonly state?: Readonly<Record<string, unknown>>;
+  /** `wait`: runs until SIGINT. `hang`: runs until the second SIGINT. `die`: is killed. */
+  readonly then?: "wait" | "hang" | "die";
+}
+
+export interface EngineOutput {
+  readonly value: unknown;
+  readonly secret?: boolean;
+}
+
+/** Fake `pulumi` and its tools, which follow the instructions of a test (see engine-stub.sh). */
+export class Engine {
+  readonly directory: string;
+  readonly bin: string;
+
+  constructor(directory = mkdtempSync(join(tmpdir(), "stackadm-fake-engine-"))) {
+    this.directory = directory;
+    this.bin = join(directory, "bin");
+    mkdirSync(this.bin, { recursive: true });
+    const stub = join(__dirname, "engine-stub.sh");
+    this.command("pulumi", `NODE='${process.execPath}' exec /bin/sh '${stub}' "$@"`);
+    for (const name of ["openstack", "kubernetes", "command"])
+      this.command(`pulumi-resource-${name}`, "exit 1");
+    this.command("pulumi-language-nodejs", "exit 1");
+    writeFileSync(join(directory, "calls"), "");
+    this.outputs({});
+    this.history([]);
+  }
+
+  /** Adds a command to the engine's PATH. */
+  command(name: string, script: string): void {
+    writeFileSync(join(this.bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  }
+
+  /** Returns variables whose PATH finds the engine first, then this machine's tools. */
+  environment(): Record<string, string> {
+    const path = [this.bin, dirname(process.execPath), process.env["PATH"] ?? ""];
+    const preload = `--require ${join(__dirname, "late-worker.cjs")}`;
+    return { PATH: path.join(delimiter), FAKE_ENGINE: this.directory, NODE_OPTIONS: preload };
+  }
+
+  access(): StateAccess {
+    const workspace = { stack: "dev", project: "stackadm", directory: this.directory };
+    return { workspace, env: this.environment() };
+  }
+
+  /**
+   * Sets the stack's state; null means before the first step. Without a call, the stack does not
+   * exist.
+   */
+  state(deployment: Readonly<Record<string, unknown>> | null): void {
+    this.write("state.json", { version: 3, deployment });
+  }
+
+  /** Sets the history of updates that the engine returns, newest first. */
+  history(runs: readonly unknown[]): void {
+    this.write("history.json", runs);
+  }
+
+  outputs(outputs: Readonly<Record<string, EngineOutput>>): void {
+    const shown = (clear: boolean): unknown =>
+      Object.fromEntries(
+        Object.entries(outputs).map(([name, { value, secret }]) => [
+          name,
+          secret === true && !clear ? "[secret]" : value,
+        ]),
+      );
+    this.write("outputs.json", shown(false));
+    this.write("outputs-clear.json", shown(true));
+  }
+
+  /**
+   * Sets the behaviour of `up`, `preview`, `refresh`, `destroy` and `hold` (an `up` that only holds
+   * the lock). By default all succeed.
+   */
+  runs(runs: Readonly<Record<string, EngineRun>>): void {
+    rmSync(join(this.directory, "runs"), { recursive: true, force: true });
+    for (const [name, run] of Object.entries(runs)) this.write(`runs/${name}.json`, run);
+  }
+
+  /** Sets error texts of `pulumi stack` subcommands, which then fail. */
+  refuses(texts: Readonly<Record<`stack ${string}`, string>>): void {
+    for (const [command, text] of Object.entries(texts)) this.put(`refusals/${command}`, text);
+  }
+
+  /** Deletes the stack. */
+  forget(): void {
+    rmSync(join(this.directory, "state.json"), { force: true });
+  }
+
+  /** Returns the current state; undefined if the stack does not exist. */
+  stateNow(): { deployment: Record<string, unknown> } | undefined {
+    const file = join(this.directory, "state.json");
+    return existsSync(file)
+      ? (JSON.parse(readFileSync(file, "utf8")) as { deployment: Record<string, unknown> })
+      : undefined;
+  }
+
+  /** Returns all command lines of the engine so far. */
+  calls(): string[] {
+    return readFileSync(join(this.directory, "calls"), "utf8").split("\n").filter(Boolean);
+  }
+
+  /** Returns the PID of the process that holds the lock during a repair; undefined if none does. */
+  heldBy(): number | undefined {
+    const file = join(this.directory, "held");
+    return existsSync(file) ? Number(readFileSync(file, "utf8")) : undefined;
+  }
+
+  /**
+   * Returns the operations among the calls: `up`, `destroy`, ...; `hold` is an `up` that only held
+   * the lock.
+   */
+  operations(): string[] {
+    return this.calls()
+      .map((call) => (/^up (?!.*--skip-preview)/.test(call) ? "hold" : (call.split(" ")[0] ?? "")))
+      .filter((name) => ["up", "preview", "refresh", "destroy", "hold"].includes(name));
+  }
+
+  remove(): void {
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  private write(name: string, value: unknown): void {
+    this.put(name, `${JSON.stringify(value)}\n`);
+  }
+
+  private put(name: string, text: string): void {
+    const file = join(this.directory, name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}
+
+/** Returns the URN of a resource of the stack `dev`. */
+export const urnOf = (type: string, name: string): string =>
+  `urn:pulumi:dev::stackadm::stackadm:index:Cluster$${type}::${name}`;
+
+/** Returns the engine's event for the start or the end of a step. */
+export function stepEvent(
+  when: "resourcePreEvent" | "resOutputsEvent" | "resOpFailedEvent",
+  {
+    type,
+    name,
+    op = "create",
+    inputs = {},
+  }: { type: string; name: string; op?: string; inputs?: object },
+): unknown {
+  const made = { id: `id-of-${name}`, custom: true, inputs };
+  return { timestamp: 1, [when]: { metadata: { op, urn: urnOf(type, name), new: made } } };
+}
+
+/** Engine's event for unchanged outputs of a program. */
+export const sameOutputs: unknown = {
+  timestamp: 1,
+  resOutputsEvent: {
+    metadata: { op: "same", urn: urnOf("pulumi:pulumi:Stack", "stackadm-dev"), old: {}, new: {} },
+  },
+};
+
+/** Returns the engine's event for a line that a running command printed. */
+export const printed = (message: string, urn: string): unknown => ({
+  timestamp: 1,
+  diagnosticEvent: { message, severity: "info", ephemeral: true, urn },
+});
+
+/** Returns the engine's event for a diagnostic message of a resource. */
+export const diagnostic = (message: string, severity = "error", urn?: string): unknown => ({
+  timestamp: 1,
+  diagnosticEvent: { message, severity, ...(urn === undefined ? {} : { urn }) },
+});
+
+export const instanceType = "openstack:compute/instance:Instance";
+export const commandType = "command:remote:Command";
+export const networkType = "openstack:networking/network:Network";

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import * as pulumi from "@pulumi/pulumi";
+import { Cluster } from "../../../components/cluster.js";
+import type { ClusterArgs, ClusterSpec } from "../../../components/config/cluster-spec.js";
+import { cloudAnswers } from "../cloud/cloud-answers.js";
+import { programFile } from "../config/examples.js";
+import { graph, type Row } from "./graph.js";
+
+/** Resources that an example's program registers, and the specification of its cluster. */
+export interface ProgramGraph {
+  readonly rows: readonly Row[];
+  readonly spec: ClusterSpec;
+}
+
+/** Results of programs that have run, by the example's name. */
+const ran = new Map<string, Promise<ProgramGraph>>();
+
+export function programGraph(name: string): Promise<ProgramGraph> {
+  const known = ran.get(name) ?? run(name);
+  ran.set(name, known);
+  return known;
+}
+
+/** Module of an example: its default export is the program. */
+interface Module {
+  readonly default: () => Promise<unknown>;
+}
+
+interface Checking {
+  check: (name: string, args: ClusterArgs) => ClusterSpec;
+}
+
+async function run(name: string): Promise<ProgramGraph> {
+  pulumi.runtime.setAllConfig({ "stackadm:sshPublicKey": "ssh-ed25519 AAAALOGIN" });
+  const specs: ClusterSpec[] = [];
+  // The specification is only visible inside the component: intercept its check.
+  const cluster = Cluster.prototype as unknown as Checking;
+  const { check } = cluster;
+  cluster.check = function (this: unknown, ...given) {
+    const spec = check.call(this, ...given);
+    specs.push(spec);
+    return spec;
+  };
+  try {
+    const program = async (): Promise<void> => {
+      const { default: made } = (await import(programFile(name))) as Module;
+      await made();
+    };
+    const rows = await graph(program, { ...cloudAnswers, stack: name });
+    const [spec] = specs;
+    assert.ok(spec);
+    return { rows, spec };
+  } finally {
+    cluster.check = check;
+  }
+}

@@ -1,0 +1,66 @@
+import { bastionStep } from "../../../components/access/bastion.js";
+import { clientStep, etcdLeaveStep, memberStep } from "../../../components/etcd/member-scripts.js";
+import {
+  controlPlaneStep,
+  joinStep,
+  leaveStep,
+  snapshotsStep,
+  teardownStep,
+} from "../../../components/kubeadm/node-scripts.js";
+import { prepareStepOf } from "../../../components/machine/preparation.js";
+import { assignments } from "../../../components/remote-scripts/shell-quoting.js";
+import type { Step } from "../../../components/remote-scripts/script-steps.js";
+import type { Fields } from "./graph.js";
+import { isSecret } from "./secrets.js";
+
+const steps: readonly Step[] = [
+  ...[bastionStep, prepareStepOf({}), prepareStepOf({ ipv6: {} }), joinStep, controlPlaneStep],
+  ...[clientStep, leaveStep, teardownStep, snapshotsStep, memberStep, etcdLeaveStep],
+];
+
+/** What a machine runs for a command of the program. */
+export interface Sent {
+  readonly step: Step;
+  /** Argument of the scripts. */
+  readonly occasion: string;
+  /** Values of the scripts, those of the standard input too. */
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** Words of a shell: parts in single quotes, escaped quotes and plain characters. */
+const word = "(?:'[^']*'|\\\\'|[^\\s'\\\\])*";
+
+const unquoted = (text: string): string =>
+  text.replaceAll(/'([^']*)'|\\'/g, (whole, inner: string | undefined) => inner ?? whole.slice(1));
+
+function assigned(text: string): Record<string, string> {
+  const found = text.matchAll(new RegExp(`^ *([A-Z][A-Z0-9_]*)=(${word})`, "gm"));
+  return Object.fromEntries(
+    [...found]
+      .map(([, name = "", value = ""]) => [name, unquoted(value)] as const)
+      // Digest of a long value, which the standard input has.
+      .filter(([name]) => !name.endsWith("_SHA256")),
+  );
+}
+
+const clearOf = (value: unknown): string =>
+  String(isSecret(value) ? (value as { value: unknown }).value : (value ?? ""));
+
+/** Returns what a machine runs for the inputs of a script's resource. */
+export function sentBy(inputs: Fields): Sent {
+  const command = clearOf(inputs["create"] ?? inputs["delete"]);
+  const called = / \S+@([0-9a-f]{16}) (\S+)/.exec(command);
+  const step = steps.find(({ digest }) => digest === called?.[1]);
+  if (!called || !step) throw new Error(`no step of the program: ${command}`);
+  const values = {
+    ...assigned(command.slice(called.index + called[0].length)),
+    ...assigned(clearOf(inputs["stdin"])),
+  };
+  return { step, occasion: called[2] ?? "", values };
+}
+
+/** Returns the values and the scripts that a machine runs, as one text of assignments and code. */
+export function sent(inputs: Fields): string {
+  const { step, values } = sentBy(inputs);
+  return assignments(values) + step.text;
+}

@@ -1,0 +1,37 @@
+import { teardownScripts } from "../../../components/kubeadm/node-scripts.js";
+
+/** Stubs of the machine on which a teardown runs. */
+export const common: Readonly<Record<string, string>> = {
+  hostname: "echo machine",
+  systemctl: "exit 0",
+};
+
+/**
+ * Returns a stub of kubectl with the given cases; other calls succeed, and a policy is kept. It
+ * records deletions as object and flags, for example "Pod shop db-0".
+ */
+export const kubectl = (cases: Readonly<Record<string, string>>): string =>
+  [
+    'case "$*" in "delete -f -"*)',
+    `  objects=$(awk -F'[ ,"]+' '/^{/ { print $4, ($9 == "" ? "-" : $9), $7 }')`,
+    '  while read -r one; do echo "$one${6:+ ${*:6}}"; done <<<"$objects" >>$root/deleted',
+    '  set -- "delete $(head -n 1 <<<"$objects")"',
+    "esac",
+    'case "$*" in',
+    ...Object.entries(cases).map(([words, body]) => `  ${words}) ${body} ;;`),
+    '  "apply -f -") cat >$root/policy ;;',
+    '  *"delete validatingadmissionpolicy"*) rm -f $root/policy ;;',
+    "esac",
+  ].join("\n");
+
+/** Returns the teardown scripts with shorter waits, in seconds. */
+export const patience = (seconds: number): readonly string[] =>
+  teardownScripts.map((text) =>
+    text
+      .replaceAll(/(dwindle "?[a-z ]+"?) (240|420|900)/g, `$1 ${seconds.toString()}`)
+      .replaceAll(/\(\(still < (10|30)\)\)/g, "((still < 1))")
+      .replaceAll("said + 20", "said + 2"),
+  );
+
+export const services = '"get services"*';
+export const volumes = '"get persistentvolumes,"*';

@@ -1,0 +1,244 @@
+import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { assignments } from "../../../components/remote-scripts/shell-quoting.js";
+
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Commands that the script called, with their arguments, in order. */
+  readonly calls: readonly string[];
+}
+
+/** ID of the server on which a script in the sandbox appears to run. */
+export const sandboxServer = "0b1c2d3e-0000-4000-8000-000000000001";
+
+/** Directories of the commands below, the first one from `STACKADM_TEST_COREUTILS` if it is set. */
+const commandPlaces = [process.env["STACKADM_TEST_COREUTILS"] ?? [], "/usr/bin", "/bin"].flat();
+
+/** Commands that scripts really execute: they only change files that are named to them. */
+const harmless = [
+  ...[
+    "awk",
+    "base64",
+    "bash",
+    "cat",
+    "chmod",
+    "cmp",
+    "cut",
+    "date",
+    "diff",
+    "dirname",
+    "env",
+    "flock",
+  ],
+  ...[
+    "grep",
+    "head",
+    "mkdir",
+    "mktemp",
+    "mv",
+    "printf",
+    "rm",
+    "sed",
+    "sh",
+    "sha256sum",
+    "sleep",
+    "sort",
+    "tail",
+  ],
+  ...["timeout", "touch", "tr", "true", "false", "wc"],
+].flatMap((name) => {
+  const path = commandPlaces.map((place) => join(place, name)).find(existsSync);
+  return path === undefined ? [] : [{ name, path }];
+});
+
+/**
+ * Beginning of each stub function: as in a separate process, options and traps of the calling
+ * script do not apply.
+ */
+const apart = "set +Eeu +o pipefail; trap - ERR EXIT";
+
+/**
+ * Simulated clock: time passes only in `sleep`, which returns at once. Tests thus neither wait nor
+ * depend on the load of the machine. `unset` makes SECONDS a plain variable.
+ */
+const ownTime = `if [[ -z \${REAL_TIME-} ]]; then
+  unset SECONDS
+  SECONDS=0 tenths=0
+  sleep() {
+    case $1 in *.*) tenths=$((tenths + 10#\${1/./})) ;; *) tenths=$((tenths + $1 * 10)) ;; esac
+    SECONDS=$((tenths / 10))
+  }
+  timeout() (${apart}; shift; "$@")
+fi
+`;
+
+const places = /(?<![\w.}/])\/(etc|var|run|proc\/net|usr\/local|usr\/lib\/systemd|opt)\//g;
+
+/**
+ * Directory that stands for a machine: a script's files are below it, and its commands are recorded
+ * stubs. Nothing outside is changed.
+ */
+export class Sandbox {
+  readonly root = mkdtempSync(join(tmpdir(), "stackadm-sandbox-"));
+  readonly #bin = join(this.root, "bin");
+  #bodies = new Map<string, string>();
+  readonly #calls = join(this.root, "calls");
+  readonly #functions = join(this.root, "functions");
+  readonly #given = join(this.root, "given");
+
+  readonly #environment = { PATH: this.#bin, BASH_ENV: this.#functions };
+
+  constructor(stubs: Readonly<Record<string, string>>) {
+    mkdirSync(this.#bin);
+    for (const { name, path } of harmless) symlinkSync(path, join(this.#bin, name));
+    writeFileSync(this.#functions, ownTime);
+    for (const [name, body] of Object.entries(stubs)) this.stub(name, body);
+  }
+
+  /**
+   * Adds a command that is recorded and then runs `body`, a shell script; `$root` is the sandbox.
+   */
+  stub(name: string, body: string): void {
+    this.#bodies.set(name, body);
+    const file = join(this.#bin, name);
+    const text = `root=${this.root}\necho "${name} $*" >>${this.#calls}\n${this.#inside(body)}\n`;
+    // A stub may replace a harmless command: delete its link first, or the write would follow it.
+    rmSync(file, { force: true });
+    // -p ignores exported functions: commands that the stub calls are programs.
+    writeFileSync(file, `#!/bin/bash -p\n${text}`);
+    chmodSync(file, 0o755);
+    // Scripts call the stub as a function in a subshell, which saves the start of another shell.
+    writeFileSync(this.#functions, `${name}() (${apart}\n${text})\n`, { flag: "a" });
+  }
+
+  /** Returns the script of a stub. */
+  bodyOf(name: string): string {
+    const body = this.#bodies.get(name);
+    if (body === undefined) throw new RangeError(`${name} is no stub`);
+    return body;
+  }
+
+  #inside(text: string): string {
+    return text.replaceAll(places, `${this.root}/$1/`);
+  }
+
+  file(path: string): string | undefined {
+    const file = join(this.root, path);
+    return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+  }
+
+  put(path: string, content = ""): void {
+    const file = join(this.root, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+  }
+
+  /** Runs scripts like RemoteScript: one shell reads values and scripts from standard input. */
+  run(
+    scripts: readonly string[],
+    values: Readonly<Record<string, string>>,
+    occasion: "create" | "update" = "create",
+  ): Outcome {
+    return this.#spawn(["-s", occasion], this.#input(scripts, values));
+  }
+
+  /**
+   * Runs scripts like `run`, without blocking this process, which can thus serve their requests.
+   */
+  async runBeside(
+    scripts: readonly string[],
+    values: Readonly<Record<string, string>>,
+  ): Promise<Outcome> {
+    rmSync(this.#calls, { force: true });
+    const child = spawn("/bin/bash", ["-s", "create"], { cwd: this.root, env: this.#environment });
+    child.stdin.end(this.#input(scripts, values));
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "close") as Promise<[number | null]>,
+    ]);
+    return { code: code ?? -1, stdout, stderr, calls: this.#called() };
+  }
+
+  /** Starts scripts in real time and returns the process while they run. */
+  start(scripts: readonly string[]): ChildProcessWithoutNullStreams {
+    const env = { ...this.#environment, REAL_TIME: "yes" };
+    const child = spawn("/bin/bash", ["-s"], { cwd: this.root, env });
+    child.stdin.end(this.#input(scripts, {}));
+    return child;
+  }
+
+  #input(scripts: readonly string[], values: Readonly<Record<string, string>>): string {
+    const text = this.#inside(scripts.join("\n"));
+    return assignments({ SERVER_ID: sandboxServer, SERVER_PATH: sandboxServer, ...values }) + text;
+  }
+
+  /** Runs one script as a program, with arguments. */
+  execute(script: string, ...args: readonly string[]): Outcome {
+    return this.feed("", script, ...args);
+  }
+
+  /** Runs one script as a program, with arguments and standard input. */
+  feed(input: string, script: string, ...args: readonly string[]): Outcome {
+    const file = join(this.root, "program");
+    writeFileSync(file, this.#inside(script));
+    return this.#spawn([file, ...args], input);
+  }
+
+  #spawn(args: readonly string[], input: string): Outcome {
+    rmSync(this.#calls, { force: true });
+    // Uses a file, because bash reads a pipe byte by byte.
+    writeFileSync(this.#given, input);
+    const stdin = openSync(this.#given, "r");
+    const done = spawnSync("/bin/bash", args, {
+      stdio: [stdin, "pipe", "pipe"],
+      encoding: "utf8",
+      cwd: this.root,
+      timeout: 60_000,
+      env: this.#environment,
+    });
+    closeSync(stdin);
+    const { stdout, stderr } = done;
+    return { code: done.status ?? -1, stdout, stderr, calls: this.#called() };
+  }
+
+  #called(): string[] {
+    return existsSync(this.#calls) ? readFileSync(this.#calls, "utf8").trim().split("\n") : [];
+  }
+
+  /** Saves the machine with its stubs, and returns a function that restores it. */
+  keep(): () => void {
+    const kept = `${this.root}.kept`;
+    const how = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true };
+    const bodies = new Map(this.#bodies);
+    cpSync(this.root, kept, how);
+    return () => {
+      rmSync(this.root, { recursive: true });
+      cpSync(kept, this.root, how);
+      this.#bodies = new Map(bodies);
+    };
+  }
+
+  close(): void {
+    for (const path of [this.root, `${this.root}.kept`])
+      rmSync(path, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,56 @@
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { join } from "node:path";
+import { cacheDirectory } from "../../../base/paths.js";
+
+/**
+ * Returns a folder with the unpacked files of packages of this machine's release. Downloads them at
+ * the first call and never installs them: the tests only run their programs.
+ */
+export function unpacked(...packages: readonly string[]): string {
+  const all = cacheDirectory("unpacked");
+  const folder = join(all, `${release()}-${packages.join("+")}`);
+  if (existsSync(folder)) return folder;
+  mkdirSync(all, { recursive: true });
+  const work = mkdtempSync(join(all, "part-"));
+  try {
+    download(work, packages);
+    const tree = join(work, "tree");
+    for (const file of readdirSync(work).filter((name) => name.endsWith(".deb")))
+      execFileSync("dpkg-deb", ["--extract", join(work, file), tree]);
+    if (!existsSync(folder)) renameSync(tree, folder);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/** Returns the code name of this machine's release. */
+const release = (): string =>
+  /^VERSION_CODENAME=(.+)$/m.exec(readFileSync("/etc/os-release", "utf8"))?.[1] ?? "";
+
+function download(cwd: string, packages: readonly string[]): void {
+  const run = (command: string, ...words: readonly string[]): void => {
+    execFileSync(command, words, { cwd, stdio: "pipe", timeout: 300_000 });
+  };
+  const get = (): void => {
+    // The folder is private to root, which apt's sandbox user cannot read.
+    run("apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", ...packages);
+  };
+  try {
+    get();
+  } catch {
+    // The package lists may be missing or outdated. The lock serializes updates: apt does not wait
+    // for another one.
+    run("flock", join(cwd, "..", "lock"), "apt-get", "-q", "update");
+    get();
+  }
+}

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import {
+  ClusterMachines,
+  keepScript,
+  keeping,
+} from "../../../../automation/backup/backup-machines.js";
+import { Failure } from "../../../../base/failures/failure.js";
+import { outputsOf } from "./support.js";
+
+describe("a machine that is asked", () => {
+  const [machine] = outputsOf(1).nodes;
+  assert.ok(machine);
+  const hostKeys = [`${machine.address} ssh-ed25519 AAAA`];
+  const commands: string[] = [];
+  const at = (
+    ended: { readonly code: number | undefined; readonly said: string },
+    keys = hostKeys,
+  ) =>
+    new ClusterMachines(
+      { ...outputsOf(1), nodes: [{ ...machine, sshHost: machine.address }], hostKeys: keys },
+      { user: "debian", agentSocket: "" },
+      {
+        execute: async (target, command, { output }) => {
+          commands.push(`${target.user}@${target.host}: ${command}`);
+          output.end("SAID");
+          return Promise.resolve(ended);
+        },
+        close: () => undefined,
+      },
+    );
+  const placed = { ...machine, sshHost: machine.address };
+
+  it("gets the script as one word, as root", async () => {
+    const answer = await at({ code: 0, said: "" }).ask(placed, keeping("snapshot"));
+    assert.equal(answer, "SAID");
+    const [command = ""] = commands;
+    assert.ok(command.startsWith("debian@10.0.0.10: sudo -n bash -c '#!/bin/bash"));
+    assert.ok(command.endsWith("' stackadm 'snapshot'"));
+    assert.ok(command.length > keepScript.length);
+  });
+
+  it("says its reason, else the last that it said, and when nobody knows how it ended", async () => {
+    const said = (code: number | undefined, text: string): Promise<string> =>
+      at({ code, said: text }).ask(placed, keeping("archive"));
+    await assert.rejects(
+      said(1, "much\nreason: no room\nmore\n"),
+      /^Failure: dev-control-plane-0: no room\. The last output before: much$/,
+    );
+    await assert.rejects(said(1, "reason: no room\n"), /^Failure: dev-control-plane-0: no room\.$/);
+    await assert.rejects(said(127, "bash: not found\n"), /dev-control-plane-0: bash: not found\.$/);
+    await assert.rejects(said(1, ""), /it printed nothing\.$/);
+    await assert.rejects(said(undefined, ""), {
+      code: "SSH_UNREACHABLE",
+      message: "The connection to dev-control-plane-0 ended before the script did.",
+    });
+  });
+
+  it("is not asked without a host key that is known", async () => {
+    commands.length = 0;
+    await assert.rejects(at({ code: 0, said: "" }, []).ask(placed, keeping("archive")), (error) => {
+      assert.ok(error instanceof Failure);
+      return error.code === "SSH_UNREACHABLE";
+    });
+    assert.deepEqual(commands, []);
+  });
+});

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import {
+  heldToItsEnd,
+  rememberControlPlanes,
+} from "../../../../automation/backup/with-stack-lock.js";
+import { Failure } from "../../../../base/failures/failure.js";
+import { Engine, urnOf } from "../../../support/engine/fake-engine.js";
+
+describe("a restore that holds the stack", () => {
+  let notes: string[];
+  const note = (text: string): void => void notes.push(text);
+  beforeEach(() => {
+    notes = [];
+  });
+  const lost = new Failure("STACK_LOCKED", "the lock is lost.");
+
+  it("ends as its work does, and says when the stack was not held to the end", async () => {
+    const { signal } = new AbortController();
+    const hold = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+      await work(signal).catch(() => undefined);
+      throw lost;
+    };
+    const broken = new Failure("COMMAND_FAILED", "no room");
+    const run = { hold, note };
+    await assert.rejects(
+      heldToItsEnd({ run }, () => Promise.reject(broken)),
+      broken,
+    );
+    assert.deepEqual(notes, []);
+    await heldToItsEnd({ run }, () => Promise.resolve());
+    assert.match(
+      notes.join(),
+      /^! The stack's lock was lost before the end, .*: the lock is lost\.$/,
+    );
+    const refused = { hold: () => Promise.reject(lost), note };
+    await assert.rejects(
+      heldToItsEnd({ run: refused }, () => Promise.resolve()),
+      lost,
+    );
+  });
+
+  describe("and is back", () => {
+    let engine: Engine;
+    beforeEach(() => {
+      engine = new Engine();
+    });
+    afterEach(() => {
+      engine.remove();
+    });
+    const type = "stackadm:kubeadm:ControlPlane$command:remote:Command";
+    const script = {
+      ...{ urn: urnOf(type, "init"), type: "command:remote:Command", custom: true },
+      inputs: { create: "c", update: "u" },
+    };
+    const state = { version: 3, deployment: { resources: [script] } };
+    const remember = () => rememberControlPlanes({ run: { access: engine.access(), note }, state });
+
+    it("has the next up run the scripts of control planes", async () => {
+      engine.state(state.deployment);
+      await remember();
+      assert.deepEqual(notes, []);
+      assert.match(JSON.stringify(engine.stateNow()), /did not come to its end/);
+    });
+
+    it("is no failure where the state cannot say so, which is told", async () => {
+      const pending = { type: "creating", resource: script };
+      engine.state({ ...state.deployment, pending_operations: [pending] });
+      await remember();
+      engine.state(state.deployment);
+      engine.refuses({ "stack import": "error: the stack is currently locked by 1 lock(s)" });
+      await remember();
+      assert.equal(notes.length, 2);
+      assert.match(
+        notes[0] ?? "",
+        /^! The cluster is restored, but .* \(an operation of an earlier/,
+      );
+      assert.match(notes[1] ?? "", /\(Another operation changed this stack meanwhile/);
+    });
+  });
+});

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildProgram } from "../../../../automation/cli/main.js";
+import { packageRoot } from "../../../../base/paths.js";
+import { failureCodes, rowOf } from "../../../../base/failures/failure-codes.js";
+import { tableOf } from "../../../support/commands/json-contract.js";
+
+describe("docs/json.md", () => {
+  it("has the result of every command", () => {
+    const { commands } = buildProgram();
+    const names = commands.flatMap((one) =>
+      one.commands.length === 0
+        ? [one.name()]
+        : one.commands.map((sub) => `${one.name()} ${sub.name()}`),
+    );
+    assert.deepEqual(
+      tableOf("Command")
+        .flatMap(({ keys }) => keys)
+        .sort(),
+      names.sort(),
+    );
+  });
+
+  it("has every exit code", () => {
+    const text = readFileSync(join(packageRoot(), "docs", "json.md"), "utf8");
+    const said = [...text.matchAll(/^\| (\d+) +\|/gm)].map(([, code]) => Number(code));
+    const codes = new Set([0, ...failureCodes.map((code) => rowOf(code).exitCode)]);
+    assert.deepEqual(
+      said,
+      [...codes].sort((one, other) => one - other),
+    );
+  });
+});

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
+import { ask } from "../../../../automation/cli/prompt.js";
+import { Failure } from "../../../../base/failures/failure.js";
+
+describe("a question on a terminal", () => {
+  const terminal = () => {
+    const input = Object.assign(new PassThrough(), { isTTY: true });
+    const output = Object.assign(new PassThrough(), { isTTY: true });
+    return { input, output };
+  };
+  const stopped = async (work: Promise<string>): Promise<void> => {
+    await assert.rejects(
+      work,
+      (error: unknown) => error instanceof Failure && error.code === "CANCELLED",
+    );
+  };
+
+  it("is answered by the line that was typed, and leaves what comes after it alone", async () => {
+    const { input, output } = terminal();
+    const answer = ask("Who? ", { input, output });
+    input.write("dex\u007Fv\n");
+    assert.equal(await answer, "dev");
+    output.end();
+    assert.match(await text(output), /Who\? /);
+    assert.equal(input.isPaused(), true);
+  });
+
+  it("has an empty answer when there is none", async () => {
+    for (const end of ["", "\u0004"]) {
+      const { input, output } = terminal();
+      const answer = ask("Who? ", { input, output });
+      if (end === "") input.end();
+      else input.write(end);
+      assert.equal(await answer, "");
+    }
+  });
+
+  it("is stopped by Ctrl-C, by the signal, and by one that came before it", async () => {
+    const first = terminal();
+    const typed = ask("Who? ", first);
+    first.input.write("de\u0003");
+    await stopped(typed);
+    const stop = new AbortController();
+    const asked = ask("Who? ", { ...terminal(), signal: stop.signal });
+    stop.abort();
+    await stopped(asked);
+    await stopped(ask("Who? ", { ...terminal(), signal: stop.signal }));
+  });
+});

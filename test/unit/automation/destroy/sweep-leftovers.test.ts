@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { sweep } from "../../../../automation/destroy/sweep-leftovers.js";
+import { Failure } from "../../../../base/failures/failure.js";
+import { projectOfEach } from "../../../support/cloud/empty-project.js";
+
+describe("the sweep at the end", () => {
+  const cloud = projectOfEach();
+  const run = async (owned: readonly string[] = [], retained: readonly string[] = []) =>
+    sweep({
+      cloud: await cloud.connect(),
+      identities: new Set(["0123456789ab"]),
+      owned: new Set([...owned, ...retained]),
+      retained: new Set(retained),
+      interval: 1,
+    });
+  const balancer = { id: "l", name: "kube_service_dev-0123456789ab_a_b" };
+
+  it("has nothing to do after a clean destroy", async () => {
+    assert.deepEqual(await run(["gone"]), { deleted: [], kept: [] });
+    const asked = cloud.seen.map(({ path }) => path).filter((path) => !path.endsWith("/tokens"));
+    assert.equal(asked.length, new Set(asked).size, "each is asked once");
+    assert.ok(cloud.seen.every(({ method, path }) => method === "GET" || path.endsWith("/tokens")));
+  });
+
+  it("deletes what the cloud controller left, and says so", async () => {
+    let balancers = [balancer];
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", () => ({
+      body: { loadbalancers: balancers },
+    }));
+    cloud.on("DELETE /load-balancer/lbaas/loadbalancers/l", () => {
+      balancers = [];
+      return { status: 204 };
+    });
+    assert.deepEqual(
+      (await run()).deleted.map(({ id }) => id),
+      ["l"],
+    );
+    // One request before the deletion, one to verify it, and one at the end.
+    const looks = cloud.seen.filter(({ method, path }) =>
+      `${method} ${path}`.startsWith("GET /load-balancer"),
+    );
+    assert.equal(looks.length, 3);
+  });
+
+  it("does not say that nothing is left while something of the stack is", async () => {
+    cloud.on("GET /compute/servers/detail", {
+      body: {
+        servers: [
+          { id: "s", name: "dev-0" },
+          { id: "foreign", name: "dev-1" },
+        ],
+      },
+    });
+    await assert.rejects(run(["s"]), /not deleted: server 'dev-0'\.$/);
+  });
+
+  it("does not say it of what the cloud does not show: it names the kinds, and what is kept", async () => {
+    const metadata = { "cinder.csi.openstack.org/cluster": "dev-0123456789ab" };
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
+    cloud.on("GET /volumev3/volumes/detail", {
+      body: { volumes: [{ id: "v", name: "pvc-1", metadata }] },
+    });
+    const { kept, hidden } = await run();
+    assert.deepEqual([kept.map(({ id }) => id), hidden], [["v"], ["load balancer"]]);
+  });
+
+  it("leaves foreign things alone, whatever their name", async () => {
+    cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: "f", name: "dev-0" }] } });
+    assert.deepEqual(await run(["s"]), { deleted: [], kept: [] });
+  });
+
+  it("leaves a living cluster of the same name alone, which another state holds", async () => {
+    const tags = ["stackadm-cluster=dev", "stackadm-identity=ba9876543210"];
+    cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "dev", tags }] } });
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", {
+      body: {
+        loadbalancers: [
+          { id: "a", name: "kube_service_dev_a_b" },
+          { id: "b", name: "kube_service_dev-ba9876543210_a_b" },
+        ],
+      },
+    });
+    assert.deepEqual(await run(), { deleted: [], kept: [] });
+    assert.ok(cloud.seen.every(({ method }) => method !== "DELETE"));
+  });
+
+  it("touches nothing of a release without identities, whatever a state says", async () => {
+    const tags = ["stackadm-cluster=old"];
+    cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "old", tags }] } });
+    const connected = await cloud.connect();
+    const [owned, retained] = [new Set<string>(), new Set<string>()];
+    const none = { cloud: connected, identities: new Set([""]), owned, retained };
+    assert.deepEqual(await sweep(none), { deleted: [], kept: [] });
+  });
+
+  it("keeps volumes with data, and snapshots of them, and names them", async () => {
+    const metadata = { "cinder.csi.openstack.org/cluster": "dev-0123456789ab" };
+    cloud.on("GET /volumev3/volumes/detail", {
+      body: { volumes: [{ id: "v", name: "pvc-1", metadata }] },
+    });
+    cloud.on("GET /volumev3/snapshots/detail", {
+      body: { snapshots: [{ id: "s", name: "snapshot-1", metadata }, { id: "theirs" }] },
+    });
+    const { deleted, kept } = await run();
+    assert.deepEqual(deleted, []);
+    assert.deepEqual(
+      kept.map(({ id, name }) => `${name} ${id}`),
+      ["snapshot-1 s", "pvc-1 v"],
+    );
+  });
+
+  it("keeps the floating IP of a Service, which cannot be had again, and names it", async () => {
+    const description = `Floating IP for Kubernetes external service shop/web from cluster dev-0123456789ab`;
+    const floatingips = [{ id: "f", floating_ip_address: "203.0.113.9", description }];
+    cloud.on("GET /network/floatingips", { body: { floatingips } });
+    const { deleted, kept } = await run();
+    assert.deepEqual(
+      [deleted, kept.map(({ id, name }) => `${name} ${id}`)],
+      [[], ["203.0.113.9 f"]],
+    );
+  });
+
+  describe("beside a volume of a machine", () => {
+    const metadata = { "stackadm-cluster": "dev", "stackadm-identity": "0123456789ab" };
+    let volumes: object[];
+    beforeEach(() => {
+      volumes = ["original", "copy"].map((id) => ({ id, name: "dev-0-etcd", metadata }));
+      cloud.on("GET /volumev3/volumes/detail", () => ({ body: { volumes } }));
+      cloud.on("DELETE /volumev3/volumes/original", () => {
+        volumes = volumes.slice(1);
+        return { status: 202 };
+      });
+    });
+    const ids = (some: readonly { readonly id: string }[]): string[] => some.map(({ id }) => id);
+
+    it("keeps what has its mark and was in no state: a copy with the data", async () => {
+      const { deleted, kept } = await run(["original"]);
+      assert.deepEqual([ids(deleted), ids(kept)], [["original"], ["copy"]]);
+    });
+
+    it("keeps the volume that the program has stay, and says that it does", async () => {
+      const { deleted, kept } = await run([], ["original"]);
+      assert.deepEqual([ids(deleted), ids(kept)], [[], ["copy", "original"]]);
+      assert.deepEqual(
+        kept.map(({ retained }) => retained),
+        [undefined, true],
+      );
+    });
+
+    it("says that its data go with one that does not go by itself", async () => {
+      cloud.on("DELETE /volumev3/volumes/original", { status: 404 });
+      await assert.rejects(
+        run(["original"]),
+        (error: unknown) =>
+          error instanceof Failure && / 0123456789ab --delete --volumes`/.test(error.hint),
+      );
+    });
+  });
+
+  it("keeps what the program has stay, also without a mark", async () => {
+    cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "own" }] } });
+    const { deleted, kept } = await run([], ["n"]);
+    assert.deepEqual(deleted, []);
+    assert.deepEqual(
+      kept.map(({ id, retained }) => ({ id, retained })),
+      [{ id: "n", retained: true }],
+    );
+  });
+
+  it("sends nobody to a mark for what has none", async () => {
+    cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "own" }] } });
+    await assert.rejects(
+      run(["n"]),
+      (error: unknown) =>
+        error instanceof Failure && /^Delete those without it by hand, .*: n\.$/.test(error.hint),
+    );
+  });
+
+  it("names the command that goes on when it was stopped: the state is gone by then", async () => {
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", { body: { loadbalancers: [balancer] } });
+    cloud.on("DELETE /load-balancer/lbaas/loadbalancers/l", { status: 404 });
+    await assert.rejects(
+      run(),
+      (error: unknown) =>
+        error instanceof Failure && /orphans --identity 0123456789ab --delete/.test(error.hint),
+    );
+  });
+});

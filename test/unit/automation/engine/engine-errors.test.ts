@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import type { ClusterEvent } from "../../../../automation/pulumi/events.js";
+import { explainAll } from "../../../../automation/engine/engine-errors.js";
+import { marked, unmarked } from "../../../../base/failures/failure.js";
+import {
+  engineMessages,
+  explain,
+  script,
+  server,
+  stack,
+} from "../../../support/engine/engine-messages.js";
+
+describe("what an error message means", () => {
+  for (const { code, urn = "", own, text, sentence } of engineMessages)
+    it(`${code}: ${text.split("\n")[0]?.slice(0, 70) ?? ""}`, () => {
+      const error = explain(urn, own ? marked(code, text) : text);
+      assert.equal(error.code, code);
+      assert.match(error.sentence, sentence);
+      assert.doesNotMatch(error.sentence.replaceAll(/`.*`/g, ""), /\{who\}|\{message\}|\$\d/);
+      assert.ok(error.hint.length > 10, "no hint");
+    });
+
+  it("names the resource at fault", () => {
+    assert.deepEqual(explain(server, "x").subject, {
+      urn: server,
+      resource: "dev-general-0-server",
+    });
+    assert.deepEqual(explain("", "x").subject, {});
+  });
+
+  it("has the exit code that belongs to its code", () => {
+    assert.equal(explain("", "Authentication failed").exitCode, 3);
+    assert.equal(explain("", marked("INVALID_CONFIG", "x")).exitCode, 2);
+    assert.equal(explain("", "boom").exitCode, 1);
+  });
+});
+
+const error = (text: string, urn = ""): ClusterEvent => ({
+  ...{ type: "message", at: 0, urn, severity: "error" },
+  ...unmarked(text),
+});
+
+describe("several errors", () => {
+  it("leave out those that only echo others", () => {
+    const errors = explainAll([
+      error("update failed", stack),
+      error("No valid host was found", server),
+    ]);
+    assert.deepEqual(
+      errors.map(({ code }) => code),
+      ["SERVER_ERROR"],
+    );
+  });
+
+  it("are all there is when they are only echoes", () => {
+    assert.equal(explainAll([error("update failed", stack)]).length, 1);
+  });
+
+  it("leave out what is no error", () => {
+    assert.deepEqual(
+      explainAll([{ type: "message", at: 0, urn: "", severity: "warning", text: "careful" }]),
+      [],
+    );
+  });
+
+  it("are led by the cause, not by the consequence", () => {
+    const errors = explainAll([
+      error("after 30 failed attempts: dial tcp: i/o timeout", script),
+      error(marked("SERVER_NEVER_BOOTED", "The machine never answered on SSH; ..."), stack),
+      error("something else"),
+    ]);
+    assert.equal(errors[0]?.code, "SERVER_NEVER_BOOTED");
+  });
+
+  it("are led by what Nova says of a machine, before another one's silence", () => {
+    const errors = explainAll([
+      error(marked("SERVER_NEVER_BOOTED", "The machine never answered on SSH; ..."), stack),
+      error(marked("SERVER_ERROR", "... is ERROR: No valid host."), stack),
+    ]);
+    assert.deepEqual(
+      errors.map(({ code }) => code),
+      ["SERVER_ERROR", "SERVER_NEVER_BOOTED"],
+    );
+  });
+
+  it("are led by our program's sentence, which knows more than the provider's", () => {
+    const errors = explainAll([
+      error("Error waiting for instance (b1) to become ready: unexpected state 'ERROR'", server),
+      error(marked("SERVER_ERROR", "Nova could not make it; ... is ERROR: No valid host."), stack),
+    ]);
+    assert.match(errors[0]?.message ?? "", /^Nova could not make .*No valid host/);
+  });
+
+  it("are not led by our program's sentence that something else failed", () => {
+    const errors = explainAll([
+      error(marked("FAILED", "Something that others wait for failed."), stack),
+      error("something new", server),
+    ]);
+    assert.match(errors[0]?.message ?? "", /something new$/);
+  });
+});

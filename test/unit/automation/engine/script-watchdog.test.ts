@@ -1,0 +1,300 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { ClusterEvent } from "../../../../automation/pulumi/events.js";
+import { errorOf, ScriptWatch, watchTimes } from "../../../../automation/engine/script-watchdog.js";
+import type { ServerState } from "../../../../openstack/inventory/server-diagnostics.js";
+import { commandType, networkType, urnOf } from "../../../support/engine/fake-engine.js";
+
+const serverId = "0b1c2d3e-0000-4000-8000-000000000001";
+const hop = "0b1c2d3e-0000-4000-8000-000000000002";
+const init = urnOf(commandType, "dev-control-plane-0-init");
+const other = urnOf(networkType, "net");
+const stepOf = (urn: string, type: "started" | "finished" | "failed"): ClusterEvent => {
+  const change = { urn, name: "n", type: "t", phase: undefined, operation: "create" };
+  return type === "finished" ? { type, at: 0, change, id: "" } : { type, at: 0, change };
+};
+const alive = (urn = init, through: readonly string[] = []): ClusterEvent => ({
+  type: "alive",
+  at: 0,
+  urn,
+  serverId,
+  through,
+  step: "init",
+  seconds: 0,
+});
+const log = (text: string): ClusterEvent => ({ type: "log", at: 0, urn: init, text });
+
+interface Nova {
+  /** Server's status at a time; undefined if Nova cannot be reached. */
+  readonly status: (now: number) => string | undefined;
+  /** Milliseconds until Nova answers. */
+  readonly delay?: number;
+  /** ID of the server through which scripts reach other machines. */
+  readonly hop?: string;
+}
+
+/** Script watch with a simulated clock. */
+class World {
+  now = 0;
+  readonly asked: number[] = [];
+  cancelledAt = Infinity;
+  killedAt = Infinity;
+  private readonly due: { readonly at: number; readonly answer: () => void }[] = [];
+  readonly watch: ScriptWatch;
+
+  constructor(nova: Nova) {
+    this.watch = new ScriptWatch({
+      now: () => this.now,
+      ask: (id) => {
+        if (id === hop) return Promise.resolve({ name: "hop", status: nova.hop ?? "" });
+        assert.equal(id, serverId);
+        this.asked.push(this.now);
+        return new Promise<ServerState>((resolve, reject) => {
+          const answer = (): void => {
+            const status = nova.status(this.now);
+            if (status === undefined) reject(new Error("no answer"));
+            else resolve({ name: "dev-control-plane-0", status });
+          };
+          this.due.push({ at: this.now + (nova.delay ?? 100), answer });
+        });
+      },
+      cancel: () => {
+        this.cancelledAt = Math.min(this.cancelledAt, this.now);
+      },
+      kill: () => {
+        this.killedAt = Math.min(this.killedAt, this.now);
+      },
+    });
+    this.watch.tick();
+  }
+
+  take(...events: readonly ClusterEvent[]): this {
+    for (const event of events) this.watch.take(event);
+    return this;
+  }
+
+  /** Returns why the watch gave up, and the status in Nova; empty while it has not given up. */
+  verdict(): readonly (string | undefined)[] {
+    const { verdict } = this.watch;
+    return verdict ? [verdict.why, verdict.state?.status] : [];
+  }
+
+  /** Advances the clock; the watch checks once a second. */
+  async pass(seconds: number): Promise<this> {
+    const end = this.now + seconds * 1000;
+    while (this.now < end) {
+      this.now = Math.min(end, this.now - (this.now % 100) + 100);
+      for (const { at, answer } of this.due) if (at <= this.now && at > this.now - 100) answer();
+      for (let turns = 0; turns < 4; turns += 1) await Promise.resolve();
+      if (this.now % 1000 === 0) this.watch.tick();
+    }
+    return this;
+  }
+}
+
+const says = (status: string | undefined, delay?: number): Nova => ({
+  status: () => status,
+  ...(delay !== undefined && { delay }),
+});
+const running = (nova: Nova): World => new World(nova).take(stepOf(init, "started"), alive());
+
+const still = ["SHUTOFF", "ERROR", "DELETED", "PAUSED", "SUSPENDED", "RESCUE"];
+const well = ["ACTIVE", "REBOOT", "HARD_REBOOT", "PASSWORD", "VERIFY_RESIZE", undefined];
+const anyStatus = fc.constantFrom(...still, ...well);
+
+describe("the watch over scripts on machines", () => {
+  it("asks about the machine on the way too: scripts behind it are silent on machines that run", async () => {
+    const nova = { ...says("ACTIVE"), hop: "SHUTOFF" };
+    const world = new World(nova).take(stepOf(init, "started"), alive(init, [hop]));
+    await world.pass(20);
+    assert.deepEqual(world.verdict(), ["stopped", "SHUTOFF"]);
+    assert.ok(world.watch.verdict);
+    assert.match(errorOf(world.watch.verdict).message, /The machine hop stopped/);
+  });
+
+  it("asks about a machine that is dialled again after the script's connection ended", async () => {
+    for (const what of ["", "proxy ", "from proxy "]) {
+      const world = running(says("SHUTOFF"));
+      for (let dials = 1; dials < 18; dials += 1)
+        (await world.pass(1)).take(log(`Dial ${what}${dials.toString()}/30 failed: retrying`));
+      assert.deepEqual(world.verdict(), ["stopped", "SHUTOFF"]);
+    }
+  });
+
+  it("waits for a machine that restarts as long as it is dialled", async () => {
+    const world = running(says("ACTIVE"));
+    for (let minutes = 0; minutes < 10; minutes += 1)
+      (await world.pass(60)).take(log("Dial 2/30 failed: retrying"));
+    assert.deepEqual(world.verdict(), []);
+    await world.pass(301);
+    assert.deepEqual(world.verdict(), ["silent", "ACTIVE"]);
+  });
+
+  it("never ends a script that talks, whatever Nova says and however long it runs", async () => {
+    const word = fc.record({ after: fc.integer({ min: 1, max: 149 }), speaks: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(word, { maxLength: 60 }), anyStatus, async (words, status) => {
+        const world = running(says(status));
+        for (const { after, speaks } of words) {
+          await world.pass(after / 10);
+          world.take(speaks ? log("kubeadm init") : alive());
+        }
+        await world.pass(14);
+        assert.deepEqual([world.verdict(), world.asked], [[], []]);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("never ends a script that falls silent for a while on a machine that runs", async () => {
+    const silences = fc.array(fc.integer({ min: 1, max: 299 }), { maxLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(silences, fc.constantFrom(...well), async (seconds, status) => {
+        const world = running(says(status));
+        for (const silence of seconds) {
+          await world.pass(silence);
+          world.take(alive());
+        }
+        assert.deepEqual(world.verdict(), []);
+        assert.equal(world.cancelledAt, Infinity);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it("ends the engine within 50 s of the stop of a machine, which leaves it 10 s to go", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          before: fc.integer({ min: 0, max: 100 }),
+          lastWord: fc.integer({ min: 0, max: 50 }),
+          status: fc.constantFrom(...still),
+          delay: fc.integer({ min: 1, max: 18_000 }),
+          others: fc.boolean(),
+        }),
+        async ({ before, lastWord, status, delay, others }) => {
+          let stop = Infinity;
+          const world = running({ status: (now) => (now < stop ? "ACTIVE" : status), delay });
+          if (others) world.take(stepOf(other, "started"));
+          await world.pass(before / 10);
+          world.take(alive());
+          await world.pass(lastWord / 10);
+          stop = world.now;
+          await world.pass(50);
+          assert.deepEqual(world.verdict(), ["stopped", status]);
+          assert.ok(world.killedAt - world.cancelledAt >= watchTimes.apart);
+          assert.ok(world.killedAt - stop <= 50_000);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("asks again every 20 s while Nova does not know better", async () => {
+    const world = running({ status: (now) => (now < 50_000 ? "ACTIVE" : "SHUTOFF") });
+    await world.pass(70);
+    assert.deepEqual(world.asked, [15_000, 35_000, 55_000]);
+    assert.deepEqual(world.verdict(), ["stopped", "SHUTOFF"]);
+  });
+
+  for (const [what, status] of [
+    ["runs", "ACTIVE"],
+    ["cannot be asked about", undefined],
+  ] as const)
+    it(`gives up after 5 minutes of silence on a machine that ${what}`, async () => {
+      const world = await running(says(status)).pass(299);
+      assert.deepEqual(world.verdict(), []);
+      await world.pass(3);
+      assert.deepEqual(world.verdict(), ["silent", status]);
+      assert.ok(world.killedAt < Infinity);
+    });
+
+  it("lets what else runs end first, but not for long", async () => {
+    const short = await running(says("SHUTOFF")).take(stepOf(other, "started")).pass(18);
+    assert.ok(short.cancelledAt < Infinity);
+    assert.equal(short.killedAt, Infinity);
+    await short.take(stepOf(other, "finished")).pass(2);
+    assert.ok(short.killedAt < Infinity);
+    const long = await running(says("SHUTOFF")).take(stepOf(other, "started")).pass(29);
+    assert.equal(long.killedAt, Infinity);
+    assert.ok((await long.pass(3)).killedAt < Infinity);
+  });
+
+  it("waits for another script that talks, and not for one that is silent too", async () => {
+    const join = urnOf(commandType, "dev-general-0-join");
+    const world = running(says("SHUTOFF")).take(stepOf(join, "started"), alive(join));
+    assert.ok((await world.pass(18)).killedAt < Infinity);
+    const talking = running(says("SHUTOFF")).take(stepOf(join, "started"), alive(join));
+    await talking.pass(10);
+    await talking.take(alive(join)).pass(10);
+    assert.ok(talking.cancelledAt < Infinity);
+    assert.equal(talking.killedAt, Infinity);
+  });
+
+  it("drops an answer when the script talked since the question", async () => {
+    const world = await running(says("SHUTOFF", 5_000)).pass(16);
+    assert.deepEqual(world.asked, [15_000]);
+    await world.take(alive()).pass(14);
+    assert.deepEqual(world.verdict(), []);
+  });
+
+  it("begins anew after the process stood still", async () => {
+    const world = await running(says("SHUTOFF")).pass(10);
+    world.now += 3_600_000;
+    await world.pass(10);
+    assert.deepEqual([world.asked, world.verdict()], [[], []]);
+    await world.pass(10);
+    assert.deepEqual(world.verdict(), ["stopped", "SHUTOFF"]);
+  });
+
+  const unwatched: [string, readonly ClusterEvent[]][] = [
+    ["that has not given a sign of life", [stepOf(init, "started")]],
+    ["that has ended", [stepOf(init, "started"), alive(), stepOf(init, "finished")]],
+    ["that has failed", [stepOf(init, "started"), alive(), stepOf(init, "failed")]],
+    ["whose line comes late", [stepOf(init, "started"), stepOf(init, "finished"), alive()]],
+    ["that is no command on a machine", [stepOf(other, "started"), alive(other)]],
+  ];
+  for (const [what, events] of unwatched)
+    it(`does not ask about a step ${what}`, async () => {
+      const world = await new World(says("SHUTOFF")).take(...events).pass(400);
+      assert.deepEqual([world.asked, world.verdict()], [[], []]);
+    });
+});
+
+describe("a script that was given up", () => {
+  const verdict = { urn: init, step: "init", serverId } as const;
+  const name = "dev-control-plane-0";
+  const explain = (why: "stopped" | "silent", state?: ServerState) =>
+    errorOf({ ...verdict, why, state });
+
+  it("names the machine, Nova's word, how to see why and how to go on", () => {
+    const error = explain("stopped", { name, status: "SHUTOFF" });
+    assert.equal(error.code, "SERVER_STOPPED");
+    assert.equal(
+      error.sentence,
+      "The machine dev-control-plane-0 stopped while its script 'init' ran: Nova says SHUTOFF.",
+    );
+    assert.match(error.hint, /console log show dev-control-plane-0/);
+    assert.match(error.hint, /`openstack server start dev-control-plane-0`, then run/);
+    assert.deepEqual(error.subject, { urn: init, resource: "dev-control-plane-0-init" });
+  });
+
+  it("is named by its resource when Nova has forgotten the machine", () => {
+    const error = explain("stopped", { status: "DELETED" });
+    assert.match(
+      error.sentence,
+      /^The machine dev-control-plane-0 stopped .*: Nova says DELETED\.$/,
+    );
+    assert.match(error.hint, new RegExp(`server event list ${serverId}.*up --refresh`));
+  });
+
+  it("says that it was silent, and what Nova says", () => {
+    const running = explain("silent", { name, status: "ACTIVE" });
+    assert.equal(running.code, "SERVER_SILENT");
+    assert.equal(
+      running.sentence,
+      "The machine dev-control-plane-0 was silent for 5 minutes while its script 'init' ran: Nova says ACTIVE.",
+    );
+    assert.match(explain("silent").sentence, /ran: Nova cannot be asked\.$/);
+  });
+});

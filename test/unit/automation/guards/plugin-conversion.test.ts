@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { inFormOf, misreadIn } from "../../../../automation/guards/plugin-conversion.js";
+import type { StateExport, StateResource } from "../../../../automation/pulumi/stack-state.js";
+import { serverGroupType } from "../../../../automation/pulumi/urn.js";
+import { urnOf } from "../../../support/engine/fake-engine.js";
+
+const providerOf = (name: string): string =>
+  `urn:pulumi:dev::stackadm::pulumi:providers:openstack::${name}::0123-4567`;
+
+describe("the form of a server group in the state", () => {
+  const group = (policies: unknown, more: Partial<StateResource> = {}): StateResource => ({
+    ...{ urn: urnOf(serverGroupType, "group"), type: serverGroupType, custom: true, id: "g" },
+    provider: providerOf("default_3_15_2"),
+    inputs: { name: "g", policies },
+    outputs: { name: "g", policies, members: [] },
+    ...more,
+  });
+  const stateOf = (...resources: StateResource[]): StateExport => ({
+    version: 3,
+    deployment: { resources },
+  });
+  const [text, list] = ["soft-anti-affinity", ["soft-anti-affinity"]];
+
+  it("becomes that of the chosen plugin version, in both directions", () => {
+    assert.deepEqual(inFormOf(stateOf(group(list)), "5.5.1"), stateOf(group(text)));
+    assert.deepEqual(inFormOf(stateOf(group(text)), "3.15.2"), stateOf(group(list)));
+  });
+
+  it("loses the record of types where it changes", () => {
+    const record = { __pulumi_raw_state_delta: { obj: {} } };
+    const held = group(list, { outputs: { name: "g", policies: list, ...record } });
+    const { deployment } = inFormOf(stateOf(held), "5.5.1");
+    assert.deepEqual(deployment.resources?.[0]?.outputs, { name: "g", policies: text });
+  });
+
+  it("changes for default providers of any name", () => {
+    for (const name of ["default", "default_5_5_1"])
+      assert.notEqual(
+        inFormOf(stateOf(group(list, { provider: providerOf(name) })), "5.5.1").deployment
+          .resources?.[0]?.inputs?.["policies"],
+        list,
+      );
+  });
+
+  it("is kept where it is right, outside a cluster, for other types and providers, and with pending operations", () => {
+    const making = [{ type: "creating", resource: group(list) }];
+    const other = group(list, { type: "openstack:networking/port:Port" });
+    const urn = `urn:pulumi:dev::stackadm::${serverGroupType}::mine`;
+    for (const state of [
+      stateOf(group(text)),
+      stateOf(other),
+      stateOf(group(list, { urn })),
+      stateOf(group(list, { provider: providerOf("mine") })),
+      stateOf(group(list, { provider: providerOf("default-of-mine") })),
+      stateOf(group(["a", "b"])),
+      stateOf(group(undefined)),
+      {
+        version: 3,
+        deployment: { ...stateOf(group(list)).deployment, pending_operations: making },
+      },
+      { version: 3, deployment: {} },
+    ])
+      assert.equal(inFormOf(state, "5.5.1"), state);
+  });
+
+  it("is misread by a refresh where its provider has a version with the other form", () => {
+    const held = group(text);
+    assert.deepEqual(misreadIn(stateOf(held)), [held.urn]);
+    for (const one of [
+      group(list),
+      group(text, { provider: providerOf("default_5_5_1") }),
+      group(text, { provider: providerOf("default") }),
+      group(text, { provider: providerOf("mine") }),
+    ])
+      assert.deepEqual(misreadIn(stateOf(one)), []);
+    assert.deepEqual(misreadIn(undefined), []);
+  });
+});

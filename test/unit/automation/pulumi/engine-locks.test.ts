@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import {
+  describeLock,
+  holderRuns,
+  locksSaid,
+  removeLock,
+  stackLocks,
+  type StackLock,
+} from "../../../../automation/pulumi/engine-locks.js";
+import { backendDirectory } from "../../../../automation/pulumi/backend.js";
+
+describe("the lock of a stack", () => {
+  let root: string;
+  let backend: string;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), "backend-"));
+    backend = pathToFileURL(root).href;
+  });
+  afterEach(() => {
+    rmSync(root, { recursive: true });
+  });
+  const put = (pid: number, host = hostname(), stack = "dev"): string => {
+    const directory = join(root, ".pulumi", "locks", "organization", "stackadm", stack);
+    mkdirSync(directory, { recursive: true });
+    const file = join(directory, `${pid}.json`);
+    const timestamp = "2026-01-02T03:04:05Z";
+    writeFileSync(file, JSON.stringify({ pid, username: "me", hostname: host, timestamp }));
+    writeFileSync(`${file}.attrs`, "{}");
+    return file;
+  };
+  const only = (): StackLock => {
+    const [lock, ...others] = stackLocks(backend, "stackadm", "dev");
+    assert.ok(lock && others.length === 0);
+    return lock;
+  };
+  it("is read with its holder", () => {
+    const file = put(12, "elsewhere");
+    const since = new Date("2026-01-02T03:04:05Z");
+    assert.deepEqual(only(), { file, holder: { pid: 12, user: "me", host: "elsewhere", since } });
+    assert.equal(describeLock(only()), "process 12 of me on elsewhere, since 2026-01-02T03:04:05Z");
+  });
+
+  it("is none of another stack, or of a backend that is no directory", () => {
+    put(1, hostname(), "other");
+    assert.deepEqual(stackLocks(backend, "stackadm", "dev"), []);
+    assert.deepEqual(stackLocks("s3://bucket", "stackadm", "dev"), []);
+    assert.equal(backendDirectory("s3://bucket"), undefined);
+    assert.equal(backendDirectory("file:///a/b?no_tmp_dir=true"), "/a/b");
+  });
+
+  it("counts as held when nobody can read it", () => {
+    const file = put(2);
+    writeFileSync(file, "{");
+    assert.deepEqual(only(), { file });
+    assert.equal(describeLock(only()), `an unknown process (${file} cannot be read)`);
+  });
+
+  it("is kept for an engine of its number that runs here", async () => {
+    const link = join(root, "pulumi");
+    symlinkSync("/bin/sleep", link);
+    const engine = spawn(link, ["30"]);
+    await once(engine, "spawn");
+    const file = put(engine.pid ?? 0);
+    assert.equal(holderRuns(only()), true);
+    engine.kill("SIGKILL");
+    await once(engine, "exit");
+    assert.equal(holderRuns(only()), false);
+    removeLock(only());
+    assert.ok(!existsSync(file) && !existsSync(`${file}.attrs`));
+  });
+
+  it("is read from what the engine says where nobody else can see it, each once", () => {
+    const line = (pid: number, since: string): string =>
+      `  s3://bucket/x.json: created by ann@example.org@host (pid ${pid}) at ${since}\n`;
+    const said = line(1, "2026-01-02T05:04:05+02:00") + line(2, "never");
+    const locks = locksSaid(`error: the stack is currently locked by 2 lock(s).\n${said}${said}`);
+    assert.deepEqual(locks.map(describeLock), [
+      "process 1 of ann@example.org on host, since 2026-01-02T03:04:05Z",
+      "an unknown process",
+    ]);
+    assert.deepEqual(locksSaid("error: dial tcp: i/o timeout"), []);
+  });
+});

@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { LockHolder } from "../../../../automation/pulumi/engine-locks.js";
+import {
+  forgetEngines,
+  hasEnded,
+  noteEngine,
+  noteEngines,
+  notesIn,
+  proveDead,
+  type EngineNote,
+  type Here,
+} from "../../../../automation/pulumi/lock-holders.js";
+import { pulumi } from "../../../../automation/pulumi/stack-state.js";
+
+describe("the notes of a stack's engines", () => {
+  let directory: string;
+  const children: ChildProcess[] = [];
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "notes-"));
+  });
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill("SIGKILL");
+    rmSync(directory, { recursive: true });
+  });
+  const command = (name: string): string => {
+    const link = join(directory, name);
+    symlinkSync("/bin/sleep", link);
+    return link;
+  };
+  const start = async (file = "/bin/sleep", seconds = "30"): Promise<ChildProcess> => {
+    const child = spawn(file, [seconds]);
+    children.push(child);
+    await once(child, "spawn");
+    return child;
+  };
+  const end = async (child: ChildProcess): Promise<void> => {
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  };
+  const holder = (pid: number | undefined, since = new Date(), host = hostname()): LockHolder => ({
+    ...{ pid: pid ?? 0, user: "me", host, since },
+  });
+  const only = (): EngineNote => {
+    const [note, ...others] = notesIn(directory);
+    assert.ok(note && others.length === 0);
+    return note;
+  };
+
+  it("prove that a holder is dead when its process is gone", async () => {
+    const engine = await start();
+    noteEngine(directory, engine.pid ?? 0);
+    assert.equal(proveDead(notesIn(directory), holder(engine.pid)), false);
+    await end(engine);
+    assert.equal(proveDead(notesIn(directory), holder(engine.pid)), true);
+  });
+
+  it("prove it when the number is another process's by now", async () => {
+    const engine = await start();
+    noteEngine(directory, engine.pid ?? 0);
+    assert.equal(hasEnded(only()), false);
+    assert.equal(hasEnded({ ...only(), started: "1" }), true);
+  });
+
+  it("prove nothing of a lock that this engine did not take", async () => {
+    const engine = await start();
+    const { pid } = engine;
+    noteEngine(directory, pid ?? 0);
+    await end(engine);
+    const at = (milliseconds: number): Date => new Date(Date.now() + milliseconds);
+    for (const other of [
+      holder((pid ?? 0) + 1),
+      holder(pid, at(0), "elsewhere"),
+      holder(pid, at(-60_000)),
+      holder(pid, at(600_000)),
+    ])
+      assert.equal(proveDead(notesIn(directory), other), false, JSON.stringify(other));
+    // The engine records when it took the lock, with a precision of one second.
+    const second = new Date(Math.floor(Date.now() / 1_000) * 1_000);
+    assert.equal(proveDead(notesIn(directory), holder(pid, second)), true);
+  });
+
+  describe("after a boot", () => {
+    const outside = "pid:[4026531836]";
+    const machine = "0123456789abcdef0123456789abcdef";
+    const note: EngineNote = {
+      ...{ pid: 1, started: "1", host: "here", at: 1_000_000 },
+      place: { boot: "first", namespace: outside, machine },
+    };
+    const place = { boot: "second", namespace: outside, machine };
+    const here: Here = { place, host: "here", booted: 2_000_000 };
+
+    it("prove that nothing of this machine runs any more", () => {
+      assert.equal(hasEnded(note, here), true);
+      const lock = { pid: 1, user: "me", host: "here", since: new Date(note.at + 1_000) };
+      assert.equal(proveDead([note], lock, here), true);
+    });
+
+    it("prove nothing where it may be another machine, or a container", () => {
+      const inside = "pid:[4026532500]";
+      const without = { boot: "second", namespace: outside };
+      const cases: readonly [string, EngineNote, Here][] = [
+        ["another ID", note, { ...here, place: { ...place, machine: machine.replace("0", "1") } }],
+        ["no ID here", note, { ...here, place: without }],
+        ["no ID there", { ...note, place: { boot: "first", namespace: outside } }, here],
+        [
+          "no ID at all",
+          { ...note, place: { boot: "first", namespace: outside } },
+          { ...here, place: without },
+        ],
+        ["we in a container", note, { ...here, place: { ...place, namespace: inside } }],
+        ["it in a container", { ...note, place: { ...note.place, namespace: inside } }, here],
+        ["another name", note, { ...here, host: "copy" }],
+        ["it began after the boot", note, { ...here, booted: 500_000 }],
+        ["nobody knows where we are", note, { ...here, place: undefined }],
+      ];
+      for (const [what, noted, at] of cases) assert.equal(hasEnded(noted, at), false, what);
+    });
+
+    it("prove nothing in another container of the same boot", () => {
+      const there = { ...note, place: { ...place, namespace: "pid:[4026532500]" } };
+      assert.equal(hasEnded(there, here), false);
+    });
+  });
+
+  it("are made of every engine that is started, and of nothing else; kept unless it came to its end", async () => {
+    const [engine, plugin] = [command("pulumi"), command("pulumi-language-nodejs")];
+    const forget = noteEngines(directory);
+    await start(plugin);
+    const [running, killed] = [await start(engine), await start(engine)];
+    const well = await start(engine, "0");
+    assert.equal(notesIn(directory).length, 3);
+    await Promise.all([end(killed), once(well, "exit")]);
+    forget();
+    await start(engine);
+    assert.deepEqual(
+      notesIn(directory).map(({ pid }) => pid),
+      [running, killed].map(({ pid }) => pid).toSorted(),
+    );
+  });
+
+  it("are made of the commands that take the lock, and kept of one that was killed", async () => {
+    const script = '#!/bin/sh\nsleep 0.2\nls engines >>"$HOME/seen" 2>&1\neval "$END"\n';
+    writeFileSync(join(directory, "pulumi"), script, { mode: 0o755 });
+    const access = (END: string) => ({
+      workspace: { stack: "dev", project: "it", directory },
+      env: { PATH: `${directory}:${process.env["PATH"] ?? ""}`, HOME: directory, END },
+    });
+    const seen = (): string => readFileSync(join(directory, "seen"), "utf8");
+    await pulumi(access("true"), ["stack", "import"], { locks: true });
+    assert.match(seen(), /^\d+-\d+\.json\n$/);
+    await pulumi(access("true"), ["stack", "export"]);
+    assert.match(seen(), /^\d+-\d+\.json\n$/);
+    assert.deepEqual(notesIn(directory), []);
+    await assert.rejects(pulumi(access("kill -9 $$"), ["stack", "import"], { locks: true }));
+    assert.equal(hasEnded(only()), true);
+  });
+
+  it("are forgotten of a stack that nobody holds, but for engines that begin", async () => {
+    const [one, other] = [await start(), await start()];
+    for (const { pid } of [one, other]) noteEngine(directory, pid ?? 0);
+    await end(one);
+    writeFileSync(join(directory, "engines", "half-written.json"), "{");
+    forgetEngines(directory);
+    assert.equal(only().pid, other.pid);
+  });
+});

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { countDiffering, planRows } from "../../../../automation/pulumi/preview-rows.js";
+
+describe("the rows of a plan", () => {
+  const change = (urn: string, operation: string) => ({
+    urn,
+    name: "n",
+    type: "T",
+    phase: undefined,
+    operation,
+  });
+  it("are what would happen, without providers and what stays", () => {
+    assert.deepEqual(
+      planRows([
+        { type: "started", at: 0, change: change("urn:pulumi:d::p::a:b:T::n", "create") },
+        { type: "finished", at: 0, change: change("urn:pulumi:d::p::a:b:T::n", "create"), id: "" },
+        { type: "unchanged", at: 0, change: change("urn:pulumi:d::p::a:b:T::m", "same") },
+        {
+          type: "started",
+          at: 0,
+          change: change("urn:pulumi:d::p::pulumi:providers:x::default", "create"),
+        },
+      ]),
+      [{ operation: "create", type: "T", name: "n" }],
+    );
+  });
+
+  it("leave out resources of which the plan will not happen", () => {
+    const of = (urn: string, operation: string) => ({
+      ...{ type: "started" as const, at: 0 },
+      change: change(urn, operation),
+    });
+    const events = [of("urn:group", "update"), of("urn:group", "replace"), of("urn:x", "update")];
+    const rows = planRows(events, [], new Set(["urn:group"]));
+    assert.deepEqual(rows, [{ operation: "update", type: "T", name: "n" }]);
+  });
+
+  it("are counted once where a refresh sees what was told before, too", () => {
+    const finished = {
+      type: "finished",
+      at: 0,
+      id: "",
+      change: change("urn:pulumi:d::p::a:b:T::n", "update"),
+    } as const;
+    const told = { operation: "replace", type: "T", name: "n" };
+    assert.deepEqual(
+      [
+        countDiffering([], []),
+        countDiffering([finished], []),
+        countDiffering([finished], [told]),
+        countDiffering([finished], [told, { ...told, name: "other" }]),
+      ],
+      [0, 1, 1, 2],
+    );
+  });
+});

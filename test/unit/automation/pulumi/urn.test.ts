@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { parseUrn, shortType } from "../../../../automation/pulumi/urn.js";
+
+const word = fc.stringMatching(/^[a-z][a-z0-9-]{0,11}$/);
+const type = fc
+  .tuple(word, word, word)
+  .map(([pack, module, name]) => `${pack}:${module}/${name}:${name}`);
+/** Resource name with any characters that Pulumi allows, including the separator. */
+const name = fc
+  .string({ unit: "grapheme-ascii", minLength: 1, maxLength: 20 })
+  .filter((text) => !text.startsWith(":"));
+
+describe("a URN", () => {
+  it("gives back the parts that it was made of", () => {
+    fc.assert(
+      fc.property(word, word, fc.array(type, { minLength: 1, maxLength: 4 }), name, (...parts) => {
+        const [stack, project, types, resource] = parts;
+        const urn = `urn:pulumi:${stack}::${project}::${types.join("$")}::${resource}`;
+        assert.deepEqual(parseUrn(urn), {
+          stack,
+          project,
+          types,
+          type: types.at(-1),
+          name: resource,
+        });
+      }),
+    );
+  });
+
+  it("that is none has empty parts instead of an error: it is only shown", () => {
+    for (const text of ["", "vm", "urn:pulumi:dev"])
+      assert.deepEqual([parseUrn(text).type, parseUrn(text).name], ["", ""]);
+  });
+});
+
+describe("a type, for people", () => {
+  it("is its last word", () => {
+    assert.equal(shortType("openstack:networking/network:Network"), "Network");
+    assert.equal(shortType("kubernetes:core/v1:Service"), "Service");
+    assert.equal(shortType("Service"), "Service");
+  });
+
+  it("never has the separator of types", () => {
+    fc.assert(fc.property(type, (token) => !shortType(token).includes(":")));
+  });
+});

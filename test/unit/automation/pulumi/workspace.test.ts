@@ -1,0 +1,221 @@
+import assert from "node:assert/strict";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { parse } from "yaml";
+import {
+  prepareWorkspace,
+  programModule,
+  readStackFile,
+  withSecretsProvider,
+  withSettings,
+} from "../../../../automation/pulumi/workspace.js";
+import { packageRoot } from "../../../../base/paths.js";
+
+const salt = "v1:abc:v1:def";
+
+describe("the private directory of a stack", () => {
+  let project: string;
+  let state: string;
+  const before = process.env["XDG_STATE_HOME"];
+  beforeEach(() => {
+    project = mkdtempSync(join(tmpdir(), "project-"));
+    state = mkdtempSync(join(tmpdir(), "state-"));
+    process.env["XDG_STATE_HOME"] = state;
+    writeFileSync(
+      join(project, "Pulumi.yaml"),
+      "name: thing\nruntime: { name: nodejs, options: { typescript: false } }\nmain: index.ts\n",
+    );
+    writeFileSync(join(project, "Pulumi.dev.yaml"), "# kept\nconfig:\n  thing:a: 1\n");
+  });
+  afterEach(() => {
+    if (before === undefined) delete process.env["XDG_STATE_HOME"];
+    else process.env["XDG_STATE_HOME"] = before;
+    rmSync(project, { recursive: true });
+    rmSync(state, { recursive: true });
+  });
+  const prepare = (more: Readonly<Record<string, string>> = {}) =>
+    prepareWorkspace({ stack: "dev", projectDirectory: project, backend: "file:///b", ...more });
+
+  const begin = (
+    more: Readonly<Record<string, string>> = {},
+    work: () => Promise<unknown> = () => Promise.resolve(),
+  ): Promise<void> =>
+    withSettings(
+      { stack: "dev", projectDirectory: project, backend: "file:///b", ...more },
+      undefined,
+      work,
+    );
+
+  it("holds the project without its entry file, since the program runs inline", () => {
+    const { directory, project: name } = prepare();
+    assert.equal(name, "thing");
+    assert.deepEqual(parse(readFileSync(join(directory, "Pulumi.yaml"), "utf8")), {
+      name: "thing",
+      runtime: "nodejs",
+    });
+  });
+
+  it("holds a private copy of the stack's settings; the checkout is not touched", () => {
+    const original = readFileSync(join(project, "Pulumi.dev.yaml"), "utf8");
+    const { directory } = prepare();
+    const copy = join(directory, "Pulumi.dev.yaml");
+    assert.deepEqual(parse(readFileSync(copy, "utf8")), { config: { "thing:a": 1 } });
+    assert.equal(statSync(copy).mode & 0o777, 0o600);
+    assert.equal(readFileSync(join(project, "Pulumi.dev.yaml"), "utf8"), original);
+  });
+
+  it("keeps the salt that the engine wrote into the copy, and takes changed settings", async () => {
+    const { directory } = prepare();
+    const copy = join(directory, "Pulumi.dev.yaml");
+    writeFileSync(copy, `${readFileSync(copy, "utf8")}encryptionsalt: ${salt}\n`);
+    writeFileSync(join(project, "Pulumi.dev.yaml"), "config:\n  thing:a: 2\n");
+    await begin();
+    assert.deepEqual(parse(readFileSync(copy, "utf8")), {
+      config: { "thing:a": 2 },
+      encryptionsalt: salt,
+    });
+  });
+
+  it("leaves the copy as it is until an engine begins: another one may be about to read it", () => {
+    const { directory } = prepare();
+    const copy = join(directory, "Pulumi.dev.yaml");
+    const before = readFileSync(copy, "utf8");
+    prepare({ settings: "config: { thing:a: 2 }\n" });
+    assert.equal(readFileSync(copy, "utf8"), before);
+  });
+
+  it("gives each engine its own settings until that has read them, however many begin", async () => {
+    const copy = join(prepare().directory, "Pulumi.dev.yaml");
+    const of = async (number: number): Promise<void> => {
+      const settings = `config:\n  thing:a: ${number}\n`;
+      await begin({ settings }, async () => {
+        for (let look = 0; look < 3; look += 1) {
+          assert.equal(readFileSync(copy, "utf8"), settings);
+          await pause(5);
+        }
+      });
+    };
+    await Promise.all([1, 2, 3].map(of));
+  });
+
+  it("goes to the next engine when one cannot begin", async () => {
+    await assert.rejects(
+      begin({}, () => Promise.reject(new Error("no"))),
+      /no/,
+    );
+    await begin();
+  });
+
+  it("is written whole, so that a stop in the middle loses no salt", async () => {
+    const copy = join(prepare().directory, "Pulumi.dev.yaml");
+    const before = readFileSync(copy, "utf8");
+    linkSync(copy, join(state, "before"));
+    writeFileSync(join(project, "Pulumi.dev.yaml"), "config:\n  thing:a: 2\n");
+    await begin();
+    assert.equal(readFileSync(join(state, "before"), "utf8"), before);
+  });
+
+  it("is another one for another backend, project or stack", () => {
+    const one = prepare().directory;
+    assert.match(one, /\/work\/dev-[0-9a-f]{8}$/);
+    for (const backend of ["file:///c", "file:///b-", "postgres://one@host/b"])
+      assert.notEqual(prepare({ backend }).directory, one, backend);
+    writeFileSync(join(project, "Pulumi.prod.yaml"), "config: {}\n");
+    assert.notEqual(prepare({ stack: "prod" }).directory, one);
+    assert.equal(prepare().directory, one);
+    writeFileSync(join(project, "Pulumi.yaml"), "name: other\nruntime: nodejs\n");
+    assert.notEqual(prepare().directory, one);
+  });
+
+  it("is the same for a backend that is written another way, or has another password", () => {
+    const of = (backend: string) => prepare({ backend }).directory;
+    assert.equal(of("file:///b?create_dir=true"), of("file:///b"));
+    assert.equal(of("file:///b/"), of("file:///b"));
+    assert.equal(of("postgres://me:one@host/b"), of("postgres://me:tw%40o@host/b"));
+    assert.notEqual(of("postgres://me:one@host/b"), of("postgres://you:one@host/b"));
+  });
+
+  it("takes over the salt that an earlier release kept, for each project that shared its directory", () => {
+    const earlier = join(state, "stackadm", "work", "file-b", "dev", "Pulumi.dev.yaml");
+    mkdirSync(dirname(earlier), { recursive: true });
+    writeFileSync(earlier, `config: {}\nencryptionsalt: ${salt}\n`);
+    const saltOf = (directory: string): unknown =>
+      (parse(readFileSync(join(directory, "Pulumi.dev.yaml"), "utf8")) as Record<string, unknown>)[
+        "encryptionsalt"
+      ];
+    assert.equal(saltOf(prepare().directory), salt);
+    writeFileSync(join(project, "Pulumi.yaml"), "name: other\nruntime: nodejs\n");
+    assert.equal(saltOf(prepare().directory), salt);
+    rmSync(earlier);
+    assert.equal(saltOf(prepare().directory), salt);
+    assert.equal(saltOf(prepare({ backend: "file:///c" }).directory), undefined);
+  });
+
+  it("takes settings given as text instead of the file's", () => {
+    const { directory } = prepare({ stack: "given", settings: "config: { thing:b: 3 }\n" });
+    const copy = readFileSync(join(directory, "Pulumi.given.yaml"), "utf8");
+    assert.deepEqual(parse(copy), { config: { "thing:b": 3 } });
+  });
+
+  it("is refused for a stack without a file, in a sentence that says what to do", () => {
+    assert.throws(() => prepare({ stack: "none" }), /There is no .*Pulumi\.none\.yaml/);
+  });
+
+  it("is refused for settings that lead OpenStack's provider to another place than the commands ask", () => {
+    for (const key of ["cloud", "region", "tenantName", "applicationCredentialId"])
+      assert.throws(
+        () => prepare({ settings: `config: { openstack:${key}: x, thing:a: 1 }\n` }),
+        new RegExp(`Pulumi\\.dev\\.yaml: openstack:${key} would make`),
+      );
+    prepare({ settings: "config: { openstack:maxRetries: 3 }\n" });
+  });
+
+  it("is refused for a name that would lead elsewhere", () => {
+    for (const stack of ["../x", "a/b", "", "a b"])
+      for (const refused of [
+        () => readStackFile(project, stack),
+        () => prepare({ stack, settings: "config: {}\n" }),
+      ])
+        assert.throws(refused, /is not the name of a stack/, stack);
+  });
+});
+
+describe("the settings of a stack", () => {
+  it("keep a salt of their own", () => {
+    const own = "encryptionsalt: own\n";
+    assert.deepEqual(parse(withSecretsProvider(own, `encryptionsalt: ${salt}\n`)), {
+      encryptionsalt: "own",
+    });
+  });
+
+  it("keep another secrets provider of their own", () => {
+    const text = withSecretsProvider("secretsprovider: gcpkms://x\n", `encryptionsalt: ${salt}\n`);
+    assert.deepEqual(parse(text), { secretsprovider: "gcpkms://x" });
+  });
+
+  it("may be empty", () => {
+    assert.deepEqual(parse(withSecretsProvider("", `encryptionsalt: ${salt}\n`)), {
+      config: {},
+      encryptionsalt: salt,
+    });
+    assert.deepEqual(parse(withSecretsProvider("", undefined)), { config: {} });
+  });
+});
+
+describe("the package", () => {
+  it("has its root where Pulumi.yaml lies, and the program beside it", () => {
+    assert.ok(existsSync(join(packageRoot(), "Pulumi.yaml")));
+    assert.equal(programModule(), join(packageRoot(), "index.ts"));
+  });
+});

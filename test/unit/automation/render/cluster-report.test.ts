@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { phaseFacts, type Phase } from "../../../../automation/pulumi/phases.js";
+import {
+  checksTable,
+  nextCommands,
+  tablesOf,
+  timedPhases,
+  timesTable,
+} from "../../../../automation/render/cluster-report.js";
+import type { NodeReport } from "../../../../automation/verify/nodes.js";
+import { golden } from "../../../support/golden.js";
+
+const node = (fields: Partial<NodeReport>): NodeReport => ({
+  name: "dev-control-plane-0",
+  role: "control plane",
+  version: "v1.36.3",
+  internalAddress: "10.0.0.10",
+  externalAddress: "203.0.113.7",
+  zone: "zone-a",
+  providerId: "openstack:///1",
+  ready: true,
+  reason: "",
+  ...fields,
+});
+
+describe("the report at the end of `up`", () => {
+  it("reads well as a whole", () => {
+    const late = { ready: false, reason: "the cloud controller manager has not initialized it" };
+    const worker = { name: "dev-general-0", role: "general", internalAddress: "10.0.0.11" };
+    const nodes = [node({}), node({ ...worker, externalAddress: "", zone: "", ...late })];
+    const [seen, failed] = [
+      {
+        name: "external service",
+        where: "http://203.0.113.9/",
+        ok: true,
+        answer: "HTTP 200: web-1",
+      },
+      { name: "claim", where: "samples/data", ok: false, answer: "writer-0 has not read anything" },
+    ];
+    const machines = [
+      { name: "etcd member", where: "dev-etcd-0", ok: true, answer: "HTTP 200: healthy" },
+      { name: "etcd member", where: "dev-etcd-1", ok: false, answer: "dev-etcd-1 is silent" },
+    ];
+    const times = [
+      { title: "Lab", milliseconds: 61_000 },
+      { title: "Servers", milliseconds: 34_600, resources: 3 },
+    ];
+    const parts = [
+      ...tablesOf({ nodes, machines, services: [seen], claims: [failed], ok: false }),
+      timesTable(times, 95_600),
+      nextCommands("dev", "/state/kubeconfig-dev", { onLab: true }),
+      nextCommands("prod", "/state/kubeconfig-prod", {
+        onLab: false,
+        advice: "kubectl is not installed on this machine: install one",
+      }),
+    ];
+    golden("report.txt", `${parts.join("\n\n")}\n`);
+  });
+
+  it("never calls a check good that failed, whatever the answer says", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.boolean(), (answer, ok) => {
+        const check = { name: "n", where: "w", ok, answer };
+        const text = checksTable({ services: [check], claims: [] });
+        return text.includes("FAILED:") === (!ok || answer.includes("FAILED:"));
+      }),
+    );
+  });
+
+  it("names the stack in every command that needs it, and only then", () => {
+    for (const onLab of [true, false]) {
+      assert.doesNotMatch(nextCommands("dev", "/k", { onLab }), /--stack/);
+      const lines = nextCommands("prod", "/k", { onLab }).split("\n");
+      for (const line of lines.filter((one) => /stackadm (destroy|status)/.test(one)))
+        assert.match(line, / --stack prod /);
+    }
+  });
+
+  it("offers to stop the lab only to those who are on it", () => {
+    assert.match(nextCommands("dev", "/k", { onLab: true }), /lab down/);
+    assert.doesNotMatch(nextCommands("dev", "/k", { onLab: false }), /lab/);
+  });
+});
+
+describe("the times of an operation", () => {
+  const phases = Object.keys(phaseFacts) as Phase[];
+
+  it("have a phase's title, its own duration and how many resources it made", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...phases),
+        fc.nat(),
+        fc.nat(),
+        fc.nat(50),
+        (phase, startedAt, took, resources) => {
+          const time = { phase, startedAt, endedAt: startedAt + took, resources, failed: false };
+          assert.deepEqual(timedPhases([time]), [
+            { title: phaseFacts[phase].title, milliseconds: took, resources },
+          ]);
+        },
+      ),
+    );
+  });
+
+  it("end with the whole, which is no sum: phases run side by side", () => {
+    const table = timesTable(
+      [
+        { title: "A", milliseconds: 40_000 },
+        { title: "B", milliseconds: 40_000 },
+      ],
+      50_000,
+    );
+    assert.match(table, /\nIn all {2}50 s$/);
+  });
+});

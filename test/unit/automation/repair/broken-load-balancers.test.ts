@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  fateOf,
+  untilDone,
+  withParts,
+} from "../../../../automation/repair/broken-load-balancers.js";
+import type { StateResource } from "../../../../automation/pulumi/stack-state.js";
+import { clusterTags } from "../../../../openstack/inventory/ownership.js";
+import { object } from "../../../support/cloud/cloud-object.js";
+import { projectOfEach } from "../../../support/cloud/empty-project.js";
+
+const identity = "0123456789ab";
+const type = (kind: string): string => `openstack:loadbalancer/${kind}`;
+const one = (kind: string, id: string, inputs: Record<string, unknown> = {}): StateResource => ({
+  ...{ urn: `urn::${kind}::${id}`, type: type(kind), custom: true, id, inputs },
+});
+const whole = (of: string): StateResource[] => [
+  one("loadBalancer:LoadBalancer", of),
+  one("listener:Listener", `${of}-listener`, { loadbalancerId: of }),
+  one("pool:Pool", `${of}-pool`, { listenerId: `${of}-listener` }),
+  one("monitor:Monitor", `${of}-monitor`, { poolId: `${of}-pool` }),
+  one("member:Member", `${of}-member`, { poolId: `${of}-pool` }),
+  one("l7Policy:L7Policy", `${of}-policy`, { listenerId: `${of}-listener` }),
+  one("l7Rule:L7Rule", `${of}-rule`, { l7policyId: `${of}-policy` }),
+];
+
+describe("what is in a load balancer", () => {
+  const partsIn = (resources: StateResource[], ...ids: string[]): string[] =>
+    [...withParts({ deployment: { resources } }, new Set(ids))].map(({ id = "" }) => id).sort();
+
+  it("is everything under it, in whatever order the state has it, and nothing of another", () => {
+    const all = fc.shuffledSubarray([...whole("a"), ...whole("b")], { minLength: 14 });
+    const expected = whole("a").map(({ id = "" }) => id);
+    fc.assert(
+      fc.property(all, (resources) => {
+        assert.deepEqual(partsIn(resources, "a"), expected.sort());
+        assert.deepEqual(partsIn(resources), []);
+      }),
+    );
+  });
+
+  it("is known by what the cloud answered, too, where the input is not", () => {
+    const pool = { ...one("pool:Pool", "pool"), outputs: { loadbalancerId: "a" } };
+    assert.deepEqual(partsIn([pool], "a"), ["pool"]);
+  });
+
+  it("is nothing that only has a property of that name", () => {
+    const others = {
+      ...one("", "x", { loadbalancerId: "a" }),
+      type: "openstack:networking/port:Port",
+    };
+    assert.deepEqual(partsIn([others], "a"), []);
+  });
+});
+
+describe("what has become of a load balancer", () => {
+  const tags = clusterTags({ name: "dev", identity });
+  const balancer = (status: string, of = tags) =>
+    object({ kind: "load balancer", id: "a", status, tags: of });
+  const fate = (found: ReturnType<typeof balancer> | undefined, kept: object = {}): string =>
+    fateOf(kept, found, new Set([identity]));
+
+  it("is said by Octavia", () => {
+    assert.equal(fate(undefined), "gone");
+    assert.equal(fate(balancer("ACTIVE")), "well");
+    assert.equal(fate(balancer("PENDING_CREATE")), "busy");
+    assert.equal(fate(balancer("PENDING_UPDATE")), "busy");
+    assert.equal(fate(balancer("PENDING_DELETE")), "going");
+    assert.equal(fate(balancer("ERROR")), "failed");
+  });
+
+  it("is for others to mend without the identity, and where it is to stay", () => {
+    assert.equal(fate(balancer("ERROR", [])), "theirs");
+    const another = clusterTags({ name: "dev", identity: "ba9876543210" });
+    assert.equal(fate(balancer("ERROR", another)), "theirs");
+    assert.equal(fate(balancer("ERROR"), { protect: true }), "theirs");
+    assert.equal(fate(balancer("ERROR"), { retainOnDelete: true }), "theirs");
+  });
+});
+
+describe("a load balancer that Octavia works on", () => {
+  const cloud = projectOfEach();
+  const path = "/load-balancer/lbaas/loadbalancers/a";
+  const shown = { id: "a", what: "load balancer 'dev-api' (a)" };
+  const answer = (status: string) => ({
+    body: { loadbalancer: { id: "a", provisioning_status: status } },
+  });
+
+  it("is waited for, with a word from time to time, until it is done or gone", async () => {
+    for (const last of [answer("ACTIVE"), answer("DELETED"), { status: 404, body: {} }]) {
+      const said: string[] = [];
+      let looks = 0;
+      cloud.on(`GET ${path}`, () => ((looks += 1) < 3 ? answer("PENDING_UPDATE") : last));
+      const onWait = (text: string): void => void said.push(text);
+      await untilDone(await cloud.connect(), shown, { interval: 1, every: 0, onWait });
+      assert.equal(looks, 3);
+      const what = "Waiting for the load balancer 'dev-api' (a), 15 min at most: its status is";
+      assert.deepEqual(said, Array(2).fill(`${what} PENDING_UPDATE.`));
+    }
+  });
+
+  it("ends the run where it does not come to its end, with who can help", async () => {
+    cloud.on(`GET ${path}`, answer("PENDING_UPDATE"));
+    await assert.rejects(
+      async () => untilDone(await cloud.connect(), shown, { interval: 1, timeout: 20 }),
+      {
+        code: "LOAD_BALANCER_ERROR",
+        message: /^The load balancer 'dev-api' \(a\) is still in PENDING_UPDATE/,
+      },
+    );
+  });
+
+  it("is not waited for after a stop", async () => {
+    cloud.on(`GET ${path}`, answer("PENDING_UPDATE"));
+    const signal = AbortSignal.timeout(50);
+    await assert.rejects(async () => untilDone(await cloud.connect(), shown, { signal }));
+  });
+});

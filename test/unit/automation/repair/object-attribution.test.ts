@@ -1,0 +1,272 @@
+import assert from "node:assert/strict";
+import {
+  isLost,
+  verdictOn,
+  verdictOnLost,
+  verdictOnUnmarked,
+  type Known,
+  type Verdict,
+} from "../../../../automation/repair/object-attribution.js";
+import type { CloudObject } from "../../../../openstack/inventory/inventory.js";
+import { clusterDescription, serverGroupName } from "../../../../openstack/inventory/ownership.js";
+import { object } from "../../../support/cloud/cloud-object.js";
+
+/** State and history with an interrupted run, and a failed run before it. */
+const known: Known = {
+  owned: new Set(["our network", "our router", "held"]),
+  identities: new Set(["0123456789ab"]),
+  retained: new Set(["kept"]),
+  unsettled: [
+    { from: Date.parse("2026-01-02T08:00:00Z"), to: Date.parse("2026-01-02T08:30:00Z") },
+    { from: Date.parse("2026-01-02T10:04:00Z"), to: Date.parse("2026-01-02T10:06:00Z") },
+    {
+      from: Date.parse("2026-01-02T10:00:00Z"),
+      to: Date.parse("2026-01-02T10:26:00Z"),
+      atMost: true,
+    },
+  ],
+};
+const during = "2026-01-02T10:05:00Z";
+const tags = (identity: string) => [`stackadm-cluster=dev`, `stackadm-identity=${identity}`];
+const metadata = (identity: string) => ({
+  ...{ "stackadm-cluster": "dev", "stackadm-identity": identity },
+});
+const [ours, theirs] = ["0123456789ab", "ba9876543210"] as const;
+
+/** Objects with the expected verdict, and the reason why ownership is unproven. */
+const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
+  ["what the state holds", { id: "held", kind: "network" }, "held"],
+  [
+    "what the program has stay, and the state has forgotten",
+    { id: "kept", kind: "network", tags: tags(ours), created: during },
+    "held",
+  ],
+  ["a server of ours", { metadata: metadata(ours), created: during }, "left behind"],
+  [
+    "a server of ours, made after any create could last: its state is an old one",
+    { metadata: metadata(ours), created: "2026-01-02T10:30:00Z" },
+    "unproven",
+    /perhaps not created during such a run/,
+  ],
+  [
+    "a server of ours whose create was tried for minutes",
+    { metadata: metadata(ours), created: "2026-01-02T10:20:00Z" },
+    "left behind",
+  ],
+  [
+    "a server of ours, made by a run that nobody noted here",
+    { metadata: metadata(ours), created: "2026-01-02T10:02:30Z" },
+    "left behind",
+  ],
+  ...(["10:05:00", "10:30:00"] as const).map(
+    (time): [string, Partial<CloudObject>, Verdict["is"]] => [
+      `a port of ours that a server has, made at ${time}: the server may be such a one`,
+      { kind: "port", tags: tags(ours), owner: "compute:az", created: `2026-01-02T${time}Z` },
+      time === "10:05:00" ? "left behind" : "unproven",
+    ],
+  ),
+  ["a server of ours of a cloud that does not say when", { metadata: metadata(ours) }, "unproven"],
+  [
+    "a volume of ours",
+    { kind: "volume", metadata: metadata(ours), created: during },
+    "left behind",
+  ],
+  ...["2026-01-02T10:03:59Z", "2026-01-02T10:06:01Z", "2026-01-02T08:30:01Z"].map(
+    (created): [string, Partial<CloudObject>, Verdict["is"]] => [
+      `a copy of a volume of ours, made before the run or after it: ${created}`,
+      { kind: "volume", metadata: metadata(ours), created },
+      "unproven",
+    ],
+  ),
+  ["a network of ours", { kind: "network", tags: tags(ours) }, "left behind"],
+  [
+    "a network of ours that has no tags yet",
+    { kind: "network", description: clusterDescription({ name: "dev", identity: ours }) },
+    "left behind",
+  ],
+  ...(["port", "floating IP", "security group"] as const).map(
+    (kind): [string, Partial<CloudObject>, Verdict["is"]] => [
+      `a ${kind} of ours that has no tags yet, in a network that was there`,
+      {
+        ...{ kind, network: "their network" },
+        description: clusterDescription({ name: "dev", identity: ours }, "What it is"),
+      },
+      "left behind",
+    ],
+  ),
+  [
+    "a server group of ours, of which Nova keeps a name only",
+    { kind: "server group", name: serverGroupName({ name: "dev", identity: ours }, "general") },
+    "left behind",
+  ],
+  [
+    "a floating IP of another cluster that has no tags yet",
+    {
+      kind: "floating IP",
+      description: clusterDescription({ name: "dev", identity: theirs }, "Kubernetes API"),
+      created: during,
+    },
+    "another's",
+  ],
+  [
+    "a router of another cluster that has no tags yet",
+    {
+      kind: "router",
+      description: clusterDescription({ name: "dev", identity: theirs }),
+      created: during,
+    },
+    "another's",
+  ],
+  ["a load balancer of ours", { kind: "load balancer", tags: tags(ours) }, "left behind"],
+  [
+    "an application credential of ours",
+    {
+      kind: "application credential",
+      description: `Cloud controller manager and Cinder CSI of cluster dev-${ours}`,
+    },
+    "left behind",
+  ],
+  [
+    "a server of another cluster of this name",
+    { metadata: metadata(theirs), created: during },
+    "another's",
+  ],
+  [
+    "a port of another cluster, in our network",
+    { kind: "port", tags: tags(theirs), network: "our network", created: during },
+    "another's",
+  ],
+  [
+    "an object of a release that made no identities",
+    { kind: "network", tags: ["stackadm-cluster=dev"], created: during },
+    "another's",
+  ],
+  [
+    "a subnet in our network, made by the interrupted run",
+    { kind: "subnet", network: "our network", created: during },
+    "left behind",
+  ],
+  [
+    "a port in our network, made by the run that failed before",
+    { kind: "port", network: "our network", created: "2026-01-02T08:30:00Z" },
+    "left behind",
+  ],
+  [
+    "a port in our network by a clock that is a little slow",
+    { kind: "port", network: "our network", created: "2026-01-02T09:59:30Z" },
+    "left behind",
+  ],
+  [
+    "a port in our network, made between the runs",
+    { kind: "port", network: "our network", created: "2026-01-02T09:00:00Z" },
+    "unproven",
+    /perhaps not created during such a run/,
+  ],
+  [
+    "a port in our network of a cloud that does not say when",
+    { kind: "port", network: "our network" },
+    "unproven",
+    /does not report when/,
+  ],
+  [
+    "a foreign subnet",
+    { kind: "subnet", network: "their network", created: during },
+    "unproven",
+    /none of its parents is in the state/,
+  ],
+  [
+    "a foreign port",
+    { kind: "port", network: "", created: during },
+    "unproven",
+    /none of its parents is in the state/,
+  ],
+  ...(
+    [
+      "network",
+      "router",
+      "security group",
+      "server group",
+      "application credential",
+      "floating IP",
+      "key pair",
+      "server",
+      "volume",
+      "load balancer",
+    ] as const
+  ).map((kind): [string, Partial<CloudObject>, Verdict["is"], RegExp] => [
+    `a foreign ${kind}, made meanwhile`,
+    { kind, network: kind === "load balancer" ? "our network" : "", created: during },
+    "unproven",
+    /nothing on it names its owner/,
+  ]),
+];
+
+describe("what an earlier run left behind", () => {
+  for (const [what, fields, is, because] of table)
+    it(`${what}: ${is}`, () => {
+      const verdict = verdictOn(object({ name: "dev", ...fields }), known);
+      assert.equal(verdict.is, is);
+      if (because) assert.match(verdict.is === "unproven" ? verdict.because : "", because);
+    });
+
+  it("is nothing without a mark where no run is unsettled", () => {
+    const settled = { ...known, unsettled: [] };
+    const port = object({ kind: "port", network: "our network", created: during });
+    assert.equal(verdictOn(port, settled).is, "unproven");
+  });
+
+  it("is a part of ours alone: every parent has to be", () => {
+    const of = (...parents: string[]) => verdictOnUnmarked({ parents, created: during }, known).is;
+    assert.equal(of("our router", "our network"), "left behind");
+    assert.equal(of("our router", "their network"), "unproven");
+    assert.equal(of(""), "unproven");
+  });
+});
+
+describe("what is there without a record", () => {
+  const description = clusterDescription({ name: "dev", identity: ours });
+  const lost = (fields: Partial<CloudObject>): boolean => isLost(object(fields), known);
+
+  const lostVerdict = (fields: Partial<CloudObject>, all: typeof known = known) =>
+    verdictOnLost(object(fields), all).is;
+
+  it("is what carries an identity of ours, and the state does not hold", () => {
+    for (const kind of ["network", "port", "floating IP", "security group"] as const)
+      assert.ok(lost({ kind, id: "new", description }), kind);
+    assert.ok(!lost({ kind: "network", id: "held", description }));
+    assert.ok(!lost({ kind: "network", id: "kept", description }), "the program has it stay");
+    const foreign = clusterDescription({ name: "dev", identity: theirs });
+    assert.ok(!lost({ kind: "network", id: "new", description: foreign }));
+    assert.ok(!lost({ kind: "port", id: "new", network: "our network", created: during }));
+  });
+
+  it("is nothing that the cluster's controllers made, and no data: a volume's copy has its mark, too", () => {
+    assert.ok(!lost({ kind: "load balancer", name: `kube_service_dev-${ours}_default_web` }));
+    assert.ok(!lost({ kind: "volume", metadata: metadata(ours) }));
+  });
+
+  it("was left by a run that failed only if it was made then: the state may be an old one", () => {
+    const verdict = (created: string) => lostVerdict({ kind: "network", description, created });
+    assert.equal(verdict("2026-01-02T08:10:00Z"), "left behind");
+    assert.equal(verdict("2026-01-02T09:00:00Z"), "unproven");
+    assert.equal(verdict(""), "unproven");
+  });
+
+  it("was forgotten by a destroy that failed where it is a subnet of ours, whenever it was made", () => {
+    const destroyed = { ...known, unsettled: [{ from: 1, to: 2, destroyed: true as const }] };
+    const of = (fields: Partial<CloudObject>, all: typeof known = destroyed) =>
+      lostVerdict({ kind: "subnet", description, created: during, ...fields }, all);
+    assert.equal(of({ network: "our network" }), "left behind");
+    assert.equal(of({ network: "their network" }), "unproven");
+    assert.equal(of({ kind: "floating IP" }), "unproven");
+    assert.equal(of({ network: "our network" }, { ...known, unsettled: [] }), "unproven");
+  });
+
+  it("was never proved to be left where it is a machine's, which may be at work", () => {
+    const of = (fields: Partial<CloudObject>) =>
+      lostVerdict({ ...fields, created: "2026-01-02T08:10:00Z" });
+    assert.equal(of({ kind: "server", metadata: metadata(ours) }), "unproven");
+    assert.equal(of({ kind: "port", description, owner: "compute:nova" }), "unproven");
+    assert.equal(of({ kind: "port", description }), "left behind");
+  });
+});

@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { unreadIn } from "../../../../automation/repair/partial-creates.js";
+import { urnOf } from "../../../support/engine/fake-engine.js";
+
+describe("what could not be read after it was made", () => {
+  const one = (type: string, initErrors?: string[]) => ({
+    ...{ urn: urnOf(type, "one"), type, custom: true },
+    ...(initErrors && { initErrors }),
+  });
+  const rule = "openstack:networking/secGroupRule:SecGroupRule";
+  const deployment = "kubernetes:apps/v1:Deployment";
+
+  const server = "openstack:compute/instance:Instance";
+
+  it("is what OpenStack's provider says so of, but no server, which is replaced; what does not become ready waits again where it is changed", () => {
+    const errors = ["Error retrieving it"];
+    for (const [resource, found] of [
+      [one(rule, errors), [urnOf(rule, "one")]],
+      [one(rule, []), []],
+      [one(rule), []],
+      [one(deployment, errors), []],
+      [one(server, errors), []],
+    ] as const)
+      assert.deepEqual(
+        unreadIn({ version: 3, deployment: { resources: [{ ...resource }] } }),
+        found,
+      );
+    assert.deepEqual(unreadIn({ version: 3, deployment: {} }), []);
+  });
+});

@@ -1,0 +1,302 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { begunPath } from "../../../../automation/pulumi/last-up.js";
+import {
+  clearRecord,
+  isInterrupted,
+  recover,
+} from "../../../../automation/repair/undo-pending-creates.js";
+import { readState, type StateAccess } from "../../../../automation/pulumi/stack-state.js";
+import { connectCloud } from "../../../../openstack/client/cloud-client.js";
+import {
+  emptyProject,
+  inNoTime,
+  startFakeCloud,
+  type FakeCloud,
+} from "../../../support/cloud/fake-openstack.js";
+import { creating, resource } from "../../../support/engine/pending-operations.js";
+
+const instance = "openstack:compute/instance:Instance";
+
+const [before, during] = ["2026-01-02T09:00:00Z", "2026-01-02T10:00:05Z"];
+const stack = {
+  ...{ urn: "urn:pulumi:dev::stackadm::pulumi:pulumi:Stack::stackadm-dev", custom: false },
+  ...{ type: "pulumi:pulumi:Stack", created: "2026-01-02T10:00:00Z" },
+};
+const identity = {
+  urn: "urn:pulumi:dev::stackadm::stackadm:index:Cluster$command:local:Command::dev-identity",
+  type: "command:local:Command",
+  ...{ custom: true, id: "made", outputs: { stdout: "0123456789ab" } },
+};
+const ours = ["net", "router", "subnet", "group", "listener", "pool"].map((id) => ({
+  ...{ urn: `urn:pulumi:dev::stackadm::some:index:Thing::${id}`, type: "some:index:Thing" },
+  ...{ custom: true, id },
+}));
+const metadataOf = (mark: string) => ({ "stackadm-cluster": "dev", "stackadm-identity": mark });
+
+/** Stub of the engine: exports and imports the file `state.json`. */
+const engine = `#!/bin/sh
+case "$1 $2" in
+"stack export") cat "$STATE" ;;
+"stack history") cat "$STATE.history" ;;
+"stack import")
+  if [ -e "$STATE.locked" ]; then echo "the stack is currently locked" >&2 && exit 255; fi
+  cat >"$STATE" ;;
+*) exit 9 ;;
+esac
+`;
+
+describe("recovery", () => {
+  let directory: string;
+  let cloud: FakeCloud;
+  const notes: string[] = [];
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), "recovery-"));
+    writeFileSync(join(directory, "pulumi"), engine);
+    chmodSync(join(directory, "pulumi"), 0o755);
+    cloud = await startFakeCloud();
+    emptyProject(cloud);
+    notes.length = 0;
+    putHistory([]);
+    writeFileSync(begunPath({ directory }), String(Date.parse("2026-01-02T10:00:00Z")));
+  });
+  afterEach(async () => {
+    rmSync(directory, { recursive: true });
+    await cloud.close();
+  });
+  const stateFile = (): string => join(directory, "state.json");
+  const access = (): StateAccess => ({
+    workspace: { stack: "dev", project: "stackadm", directory },
+    env: { ...process.env, PATH: `${directory}:${process.env["PATH"] ?? ""}`, STATE: stateFile() },
+  });
+  const putHistory = (history: unknown[]): void => {
+    writeFileSync(`${stateFile()}.history`, JSON.stringify(history));
+  };
+  /**
+   * Writes the state of a stack that was created at 10:00, with a network, a router and a security
+   * group.
+   */
+  const putState = (pending: unknown[], resources: unknown[] = []): void => {
+    const state = {
+      version: 3,
+      deployment: {
+        manifest: { magic: "kept", time: during },
+        resources: [stack, identity, ...ours, ...resources],
+        pending_operations: pending,
+      },
+    };
+    writeFileSync(stateFile(), JSON.stringify(state));
+  };
+  const pendingNow = (): unknown =>
+    (
+      JSON.parse(readFileSync(stateFile(), "utf8")) as {
+        deployment: { pending_operations: unknown };
+      }
+    ).deployment.pending_operations;
+  const undo = async () => {
+    const before = await readState(access());
+    assert.ok(before);
+    if (!isInterrupted(before)) return { cleared: [], before, state: before };
+    return recover(access(), before, async () => ({
+      cloud: await connectCloud({ env: cloud.environment(), patience: inNoTime }),
+      note: (text) => {
+        notes.push(text);
+      },
+    }));
+  };
+  const run = async () => {
+    const recovered = await undo();
+    await clearRecord(access(), recovered);
+    assert.deepEqual(recovered.state.deployment.pending_operations, pendingNow());
+    return recovered.cleared;
+  };
+  const written = (): string[] =>
+    cloud.seen
+      .filter(({ method, path }) => method !== "GET" && !path.endsWith("/tokens"))
+      .map(({ method, path }) => `${method} ${path}`);
+
+  it("does nothing, not even a sign-in, when nothing was interrupted", async () => {
+    putState([]);
+    assert.deepEqual(await run(), []);
+    assert.deepEqual(cloud.seen, []);
+  });
+
+  it("has no machine let go a second time whose server is gone, without asking the cloud", async () => {
+    const server = { urn: "urn::x::y::dev-0-server", type: "x", pendingReplacement: true };
+    const { type, urn } = resource("command:remote:Command", "dev-0-leave");
+    const leave = { urn, type, pendingReplacement: true, replaceWith: [server.urn] };
+    putState([], [server, leave]);
+    assert.deepEqual(await run(), ["Command 'dev-0-leave'"]);
+    assert.deepEqual(await run(), []);
+    assert.deepEqual(cloud.seen, []);
+  });
+
+  it("drops scripts without asking the cloud", async () => {
+    putState([creating("command:remote:Command", "dev-0-init")]);
+    assert.deepEqual(await run(), ["Command 'dev-0-init'"]);
+    assert.deepEqual(cloud.seen, []);
+    assert.deepEqual(pendingNow(), []);
+  });
+
+  it("has a script run again that was stopped half-way, also when it is given its former values again", async () => {
+    const held = (name: string) => {
+      const { type, urn, inputs } = resource("command:remote:Command", name, { update: "run" });
+      return { urn, type, custom: true, inputs, outputs: { ...inputs, stdout: "{}" } };
+    };
+    const stopped = {
+      type: "updating",
+      resource: resource("command:remote:Command", "dev-0-init"),
+    };
+    putState([stopped], [held("dev-0-init"), held("dev-1-join")]);
+    await run();
+    const { deployment } = JSON.parse(readFileSync(stateFile(), "utf8")) as {
+      deployment: { resources: ReturnType<typeof held>[] };
+    };
+    const [first, second] = deployment.resources.slice(-2);
+    assert.notEqual(first?.inputs["update"], "run");
+    assert.deepEqual(first?.outputs, { update: first?.inputs["update"], stdout: "{}" });
+    assert.deepEqual(second, held("dev-1-join"));
+  });
+
+  it("never deletes what carries the identity of a cluster that the state does not hold", async () => {
+    putState([creating(instance, "dev-0-server", { name: "dev-0" })]);
+    const metadata = metadataOf("ba9876543210");
+    const servers = [{ id: "theirs", name: "dev-0", metadata, created: during }];
+    cloud.on("GET /compute/servers/detail", { body: { servers } });
+    await run();
+    assert.deepEqual([written(), notes], [[], []]);
+    assert.deepEqual(pendingNow(), []);
+  });
+
+  it("never deletes what is in a network that the state only read: it is no part of ours", async () => {
+    const shared = { ...resource("openstack:networking/network:Network", "shared"), id: "theirs" };
+    const type = "openstack:networking/subnet:Subnet";
+    putState([creating(type, "subnet", { name: "dev" })], [{ ...shared, external: true }]);
+    const subnets = [{ id: "new", name: "dev", network_id: "theirs", created_at: during }];
+    cloud.on("GET /network/subnets", { body: { subnets } });
+    await run();
+    assert.deepEqual(written(), []);
+    assert.match(notes.join("\n"), /none of its parents is in the state/);
+  });
+
+  it("deletes the server that was made but never written down, and keeps the rest of the state", async () => {
+    putState([creating(instance, "dev-0-server", { name: "dev-0" })]);
+    const servers = [
+      { id: "new", name: "dev-0", metadata: metadataOf("0123456789ab"), created: during },
+      { id: "foreign", name: "dev-00", metadata: metadataOf("0123456789ab") },
+    ];
+    cloud.on("GET /compute/servers/detail", () => ({ body: { servers: [...servers] } }));
+    cloud.on("DELETE /compute/servers/new", () => {
+      servers.shift();
+      return { status: 204 };
+    });
+    assert.deepEqual(await run(), ["Instance 'dev-0-server'"]);
+    assert.deepEqual(written(), ["DELETE /compute/servers/new"]);
+    assert.match(notes.join("\n"), /Deleting the server 'dev-0'/);
+    assert.match(readFileSync(stateFile(), "utf8"), /"magic":"kept"/);
+    assert.deepEqual(pendingNow(), []);
+  });
+
+  it("never deletes what the state holds, even under the same name", async () => {
+    const held = { ...resource(instance, "dev-0-server", { name: "dev-0" }), id: "held" };
+    putState([creating(instance, "dev-0-server", { name: "dev-0" })], [held]);
+    const metadata = metadataOf("0123456789ab");
+    const servers = [{ id: "held", name: "dev-0", metadata, created: during }];
+    cloud.on("GET /compute/servers/detail", { body: { servers } });
+    await run();
+    assert.deepEqual([written(), notes], [[], []]);
+  });
+
+  it("detaches the router's interfaces and no other port, and they may go meanwhile", async () => {
+    const type = "openstack:networking/routerInterface:RouterInterface";
+    putState([creating(type, "i", { routerId: "router", subnetId: "subnet" })]);
+    const owners = ["router_centralized_snat", "router_interface_distributed", "router_interface"];
+    const ports = owners.map((id) => ({ id, created_at: during, device_owner: `network:${id}` }));
+    cloud.on("GET /network/ports", { body: { ports } });
+    cloud.on("PUT /network/routers/router/remove_router_interface", { status: 404, body: {} });
+    await run();
+    const taken = cloud.seen.filter(({ method }) => method === "PUT").map(({ body }) => body);
+    assert.deepEqual(taken, [{ port_id: owners[1] }, { port_id: owners[2] }]);
+  });
+
+  it("deletes the very rule that the interrupted creation describes, which may go meanwhile", async () => {
+    const inputs = {
+      securityGroupId: "group",
+      description: "why",
+      ethertype: "IPv4",
+      direction: "ingress",
+    };
+    putState([creating("openstack:networking/secGroupRule:SecGroupRule", "r", inputs)]);
+    const rule = {
+      ...{ description: "why", ethertype: "IPv4", direction: "ingress" },
+      created_at: during,
+    };
+    cloud.on("GET /network/security-group-rules", {
+      body: {
+        security_group_rules: [
+          { id: "1", ...rule },
+          { id: "2", ...rule, ethertype: "IPv6" },
+          { id: "3", ...rule, description: null },
+          { id: "4", ...rule, created_at: before },
+        ],
+      },
+    });
+    cloud.on("DELETE /network/security-group-rules/1", { status: 404, body: {} });
+    await run();
+    assert.deepEqual(written(), ["DELETE /network/security-group-rules/1"]);
+  });
+
+  it("deletes the part of a load balancer that was made but never written down, and no other", async () => {
+    const type = "openstack:loadbalancer/pool:Pool";
+    const held = { ...resource(type, "p", { name: "dev-api" }), id: "held" };
+    putState([creating(type, "p", { name: "dev-api", listenerId: "listener" })], [held]);
+    const pool = { name: "dev-api", created_at: during, listeners: [{ id: "listener" }] };
+    const pools = [
+      { ...pool, id: "held" },
+      { ...pool, id: "left", created_at: "2026-01-02T10:00:05" },
+      { ...pool, id: "older", created_at: before },
+      { ...pool, id: "other", listeners: [{ id: "theirs" }] },
+    ];
+    cloud.on("GET /load-balancer/lbaas/pools", { body: { pools } });
+    cloud.on("DELETE /load-balancer/lbaas/pools/left", { status: 204 });
+    await run();
+    assert.deepEqual(written(), ["DELETE /load-balancer/lbaas/pools/left"]);
+    assert.match(notes.join("\n"), /Deleted the pool 'dev-api'/);
+  });
+
+  it("finds a member in the pool that it was made for", async () => {
+    const inputs = { name: "dev-control-plane-1", poolId: "pool" };
+    putState([creating("openstack:loadbalancer/member:Member", "m", inputs)]);
+    const members = [
+      { id: "m0", name: "dev-control-plane-0" },
+      { id: "m1", name: "dev-control-plane-1", created_at: during },
+    ];
+    cloud.on("GET /load-balancer/lbaas/pools/pool/members", { body: { members } });
+    cloud.on("DELETE /load-balancer/lbaas/pools/pool/members/m1", { status: 204 });
+    await run();
+    assert.deepEqual(written(), ["DELETE /load-balancer/lbaas/pools/pool/members/m1"]);
+  });
+
+  it("leaves the record in place when the cloud cannot be asked: the next run tries again", async () => {
+    putState([creating(instance, "dev-0-server", { name: "dev-0" })]);
+    cloud.on("GET /compute/servers/detail", { status: 500, body: "down" });
+    await assert.rejects(run, /500/);
+    assert.equal((pendingNow() as unknown[]).length, 1);
+  });
+
+  it("writes nothing when somebody changed the state since, or holds the stack by then", async () => {
+    const pending = creating("command:remote:Command", "init");
+    putState([pending]);
+    const recovered = await undo();
+    const refused = () =>
+      assert.rejects(clearRecord(access(), recovered), { code: "STACK_LOCKED" });
+    writeFileSync(`${stateFile()}.locked`, "");
+    await refused();
+    rmSync(`${stateFile()}.locked`);
+    putState([pending], [resource("some:index:Thing", "made since")]);
+    await refused();
+    assert.deepEqual(pendingNow(), [pending]);
+  });
+});

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ClusterError } from "../../../../automation/pulumi/cluster-error.js";
+import { ensurePassphraseFile } from "../../../../automation/setup/passphrase-file.js";
+import {
+  backendUrl,
+  cloudEnvironment,
+  cloudIsNamed,
+  labRuns,
+  standInsByDefault,
+  usesLab,
+} from "../../../../automation/setup/operation-environment.js";
+
+describe("the environment of an operation", () => {
+  let state: string;
+  const before = process.env["XDG_STATE_HOME"];
+  beforeEach(() => {
+    state = mkdtempSync(join(tmpdir(), "state-"));
+    process.env["XDG_STATE_HOME"] = state;
+  });
+  afterEach(() => {
+    if (before === undefined) delete process.env["XDG_STATE_HOME"];
+    else process.env["XDG_STATE_HOME"] = before;
+    rmSync(state, { recursive: true });
+  });
+  const startLab = (folder = "lab"): void => {
+    mkdirSync(join(state, "stackadm", folder), { recursive: true });
+    writeFileSync(join(state, "stackadm", folder, "clouds.yaml"), "clouds: {}\n");
+  };
+
+  it("use the cloud that is named, and add nothing to it", () => {
+    startLab();
+    for (const env of [{ OS_CLOUD: "mine" }, { OS_AUTH_URL: "http://k" }]) {
+      assert.equal(cloudIsNamed(env), true);
+      assert.equal(usesLab(env), false);
+      assert.deepEqual(cloudEnvironment(env), {});
+    }
+  });
+
+  it("take stand-ins unasked on the lab and where no cloud is named, never on another cloud", () => {
+    startLab();
+    for (const env of [{}, { OS_CLOUD: "stackadm-lab" }])
+      assert.equal(standInsByDefault(env), true);
+    for (const env of [{ OS_CLOUD: "mine" }, { OS_AUTH_URL: "http://k" }])
+      assert.equal(standInsByDefault(env), undefined);
+  });
+
+  it("use the lab when no cloud is named and it runs", () => {
+    assert.equal(labRuns(), false);
+    startLab();
+    assert.equal(labRuns(), true);
+    for (const env of [{}, { OS_CLOUD: "" }, { OS_CLOUD: "stackadm-lab" }])
+      assert.deepEqual(cloudEnvironment(env), {
+        OS_CLOUD: "stackadm-lab",
+        OS_CLIENT_CONFIG_FILE: join(state, "stackadm", "lab", "clouds.yaml"),
+        STACKADM_SITE: join(state, "stackadm", "lab", "site.yaml"),
+      });
+  });
+
+  it("use the lab that STACKADM_LAB_NAME names, by its own name", () => {
+    process.env["STACKADM_LAB_NAME"] = "two";
+    try {
+      startLab();
+      assert.equal(labRuns(), false);
+      startLab("two");
+      assert.deepEqual(cloudEnvironment({}), {
+        OS_CLOUD: "two",
+        OS_CLIENT_CONFIG_FILE: join(state, "stackadm", "two", "clouds.yaml"),
+        STACKADM_SITE: join(state, "stackadm", "two", "site.yaml"),
+      });
+      assert.equal(usesLab({ OS_CLOUD: "two-tls" }), true);
+      assert.equal(backendUrl({}), `file://${join(state, "stackadm", "two", "pulumi")}`);
+    } finally {
+      Reflect.deleteProperty(process.env, "STACKADM_LAB_NAME");
+    }
+  });
+
+  it("use the lab over TLS when that is named, with all that is the lab's", () => {
+    startLab();
+    const env = { OS_CLOUD: "stackadm-lab-tls" };
+    assert.deepEqual(cloudEnvironment(env), { ...cloudEnvironment({}), ...env });
+    assert.equal(standInsByDefault(env), true);
+    assert.equal(backendUrl(env), backendUrl({}));
+  });
+
+  it("keep a site that was named", () => {
+    startLab();
+    assert.equal(cloudEnvironment({ STACKADM_SITE: "/mine" })["STACKADM_SITE"], "/mine");
+  });
+
+  it("are refused in one sentence when there is no cloud at all", () => {
+    assert.throws(
+      () => cloudEnvironment({}),
+      (error: unknown) =>
+        error instanceof ClusterError &&
+        error.code === "CLOUD_NOT_CONFIGURED" &&
+        error.exitCode === 2,
+    );
+  });
+
+  it("keep the stacks in a directory of the user's own, those of a lab inside the lab", () => {
+    assert.equal(backendUrl({ OS_CLOUD: "mine" }), `file://${join(state, "stackadm", "pulumi")}`);
+    startLab();
+    assert.equal(backendUrl({}), `file://${join(state, "stackadm", "lab", "pulumi")}`);
+    assert.ok(existsSync(join(state, "stackadm", "lab", "pulumi")));
+    assert.equal(backendUrl({}, "s3://a"), "s3://a");
+    assert.equal(backendUrl({ PULUMI_BACKEND_URL: "s3://b" }, "s3://a"), "s3://b");
+    assert.throws(
+      () => backendUrl({}, "stacks"),
+      /^\S*Error: Pulumi\.yaml: backend\.url: 'stacks' is/,
+    );
+  });
+
+  it("have a passphrase that is made once and readable by its owner only", () => {
+    const path = ensurePassphraseFile(join(state, "deep", "passphrase"));
+    const first = readFileSync(path, "utf8");
+    assert.ok(first.trim().length >= 43);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    ensurePassphraseFile(path);
+    assert.equal(readFileSync(path, "utf8"), first);
+    assert.notEqual(readFileSync(ensurePassphraseFile(join(state, "other")), "utf8"), first);
+  });
+});

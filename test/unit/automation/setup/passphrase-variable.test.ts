@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { passphraseEnvironment } from "../../../../automation/setup/passphrase-variable.js";
+import { UserError } from "../../../../base/failures/user-error.js";
+
+describe("the passphrase of an operation", () => {
+  let state: string;
+  let notes: string[];
+  const before = process.env["XDG_STATE_HOME"];
+  beforeEach(() => {
+    state = mkdtempSync(join(tmpdir(), "state-"));
+    process.env["XDG_STATE_HOME"] = state;
+    notes = [];
+  });
+  afterEach(() => {
+    if (before === undefined) delete process.env["XDG_STATE_HOME"];
+    else process.env["XDG_STATE_HOME"] = before;
+    rmSync(state, { recursive: true });
+  });
+  const own = (): string => join(state, "stackadm", "passphrase");
+  const local = (): string => pathToFileURL(state).href;
+  const ask = (backend: string, env: NodeJS.ProcessEnv = {}, needed: boolean | "optional" = true) =>
+    passphraseEnvironment(env, { backend, needed, note: (text) => void notes.push(text) });
+  const shared = ["s3://bucket", "gs://b", "azblob://c", "postgres://me:SECRET@db.example/stacks"];
+
+  it("is made once where the backend is a directory, with one note of where it is and that it is to be kept", () => {
+    const variables = { PULUMI_CONFIG_PASSPHRASE_FILE: own() };
+    assert.deepEqual(ask(local()), variables);
+    assert.equal(notes.length, 1);
+    assert.ok(notes[0]?.startsWith(`Created ${own()} with `));
+    assert.match(notes[0] ?? "", /Keep a copy/);
+    assert.deepEqual(ask(local()), variables);
+    assert.equal(notes.length, 1);
+  });
+
+  for (const backend of shared)
+    it(`is not made where others reach the state, too: ${backend.split("://")[0]}`, () => {
+      assert.throws(
+        () => ask(backend),
+        (error: unknown) => {
+          assert.ok(error instanceof UserError);
+          assert.deepEqual([error.code, error.exitCode], ["INVALID_USAGE", 2]);
+          assert.match(error.sentence, /^No passphrase is set for the secrets of the stacks at \S/);
+          assert.match(error.hint, /^Set PULUMI_CONFIG_PASSPHRASE_FILE to a file .* openssl rand/);
+          assert.doesNotMatch(error.sentence, /SECRET/);
+          return true;
+        },
+      );
+      assert.ok(!existsSync(own()));
+      assert.deepEqual(notes, []);
+    });
+
+  it("is told of instead of refused where it is optional and cannot be made here", () => {
+    for (const backend of shared) {
+      notes = [];
+      assert.deepEqual(ask(backend, {}, "optional"), {});
+      assert.equal(notes.length, 1);
+      assert.match(
+        notes[0] ?? "",
+        /^No passphrase is set for the secrets of the stacks at \S+, so .* PULUMI_CONFIG_PASSPHRASE_FILE/,
+      );
+      assert.doesNotMatch(notes[0] ?? "", /SECRET/);
+    }
+    assert.ok(!existsSync(own()));
+    assert.deepEqual(ask(local(), {}, "optional"), { PULUMI_CONFIG_PASSPHRASE_FILE: own() });
+  });
+
+  it("is the one that is there, whatever the backend is", () => {
+    ask(local());
+    for (const backend of shared)
+      assert.deepEqual(ask(backend), { PULUMI_CONFIG_PASSPHRASE_FILE: own() });
+  });
+
+  it("is the one that is named, also an empty one", () => {
+    const file = join(state, "mine");
+    writeFileSync(file, "words");
+    for (const env of [{ PULUMI_CONFIG_PASSPHRASE: "" }, { PULUMI_CONFIG_PASSPHRASE_FILE: file }])
+      for (const backend of [local(), ...shared]) assert.deepEqual(ask(backend, env), {});
+    assert.ok(!existsSync(own()));
+  });
+
+  it("is not needed where Pulumi's service or another provider keeps the secrets", () => {
+    assert.deepEqual(ask("https://api.pulumi.com"), {});
+    for (const backend of [local(), ...shared]) assert.deepEqual(ask(backend, {}, false), {});
+    assert.deepEqual([existsSync(own()), notes], [false, []]);
+  });
+});

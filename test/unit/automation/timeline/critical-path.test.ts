@@ -1,0 +1,101 @@
+import { strict as assert } from "node:assert";
+import fc from "fast-check";
+import {
+  criticalPath,
+  Spans,
+  timelineOf,
+  type Span,
+} from "../../../../automation/timeline/critical-path.js";
+import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
+
+const urn = (name: string): string => `urn:pulumi:dev::p::t:i:T::${name}`;
+const span = (name: string, startedAt: number, endedAt: number, operation = "create"): Span => ({
+  ...{ urn: urn(name), name, type: "T", phase: undefined, operation, startedAt, endedAt },
+});
+/** Returns a state in which each resource depends on those that are listed. */
+const stateOf = (waiting: Readonly<Record<string, readonly string[]>>): StateExport => ({
+  version: 3,
+  deployment: {
+    resources: Object.entries(waiting).map(([name, names]) => ({
+      ...{ urn: urn(name), type: "t:i:T", custom: true, dependencies: names.map(urn) },
+    })),
+  },
+});
+const names = (spans: readonly Span[]): string[] => spans.map(({ name }) => name);
+
+describe("the critical path of a run", () => {
+  it("leads from the last to end over what each waited for longest", () => {
+    const spans = [
+      ...[span("net", 0, 10), span("key", 0, 3), span("server", 10, 50), span("volume", 10, 20)],
+      ...[span("join", 51, 90), span("label", 60, 70)],
+    ];
+    const state = stateOf({
+      ...{ net: [], key: [], server: ["net", "key"], volume: ["net"] },
+      ...{ join: ["server", "volume"], label: ["server"] },
+    });
+    assert.deepEqual(names(criticalPath(spans, state)), ["net", "server", "join"]);
+    const critical = timelineOf(spans, state).filter((row) => row.critical);
+    assert.deepEqual(names(critical), ["net", "server", "join"]);
+  });
+
+  it("leads through what stood still, and through the provider", () => {
+    const spans = [span("init", 0, 40), span("pod", 41, 60)];
+    const still = stateOf({ init: [], same: ["init"], pod: ["same"] });
+    assert.deepEqual(names(criticalPath(spans, still)), ["init", "pod"]);
+    const by = stateOf({ init: [], kubernetes: ["init"], pod: [] });
+    const resources = by.deployment.resources?.map((one) =>
+      one.urn === urn("pod") ? { ...one, provider: `${urn("kubernetes")}::0b1c` } : one,
+    );
+    assert.deepEqual(names(criticalPath(spans, { ...by, deployment: { resources } })), [
+      "init",
+      "pod",
+    ]);
+  });
+
+  it("has no link that was still at work when the next one began", () => {
+    const spans = [span("early", 0, 10), span("late", 0, 90), span("end", 20, 100)];
+    const state = stateOf({ early: [], late: [], end: ["early", "late"] });
+    assert.deepEqual(names(criticalPath(spans, state)), ["early", "end"]);
+  });
+
+  it("is nothing of nothing, and one link where nothing is known of what waits", () => {
+    assert.deepEqual(criticalPath([], undefined), []);
+    assert.deepEqual(names(criticalPath([span("a", 0, 1), span("b", 0, 2)], undefined)), ["b"]);
+  });
+
+  it("ends, with links in the order of time, whatever waits for whatever", () => {
+    const index = fc.nat(7);
+    const lists = fc.array(fc.tuple(index, index, fc.nat(500), fc.nat(500)), { maxLength: 30 });
+    fc.assert(
+      fc.property(lists, (drawn) => {
+        const waiting: Record<string, string[]> = {};
+        for (const [one, other] of drawn) (waiting[`r${one}`] ??= []).push(`r${other}`);
+        const spans = drawn.map(([one, , at, took]) => span(`r${one}`, at, at + took));
+        const path = criticalPath(spans, stateOf(waiting));
+        assert.equal(new Set(path).size, path.length);
+        for (const [at, link] of path.slice(1).entries())
+          assert.ok((path[at]?.endedAt ?? 0) <= link.startedAt + 50);
+      }),
+    );
+  });
+});
+
+describe("spans of a run", () => {
+  const change = (name: string, operation = "create") => ({
+    ...{ urn: urn(name), name, type: "T", phase: undefined, operation },
+  });
+
+  it("are what began and ended, each operation of a resource by itself", () => {
+    const spans = new Spans();
+    spans.take({ type: "started", at: 0, change: change("a", "create-replacement") }, 5);
+    spans.take({ type: "started", at: 0, change: change("b") }, 6);
+    spans.take({ type: "finished", at: 0, id: "1", change: change("a", "create-replacement") }, 9);
+    spans.take({ type: "started", at: 0, change: change("a", "delete-replaced") }, 10);
+    spans.take({ type: "finished", at: 0, id: "1", change: change("a", "delete-replaced") }, 12);
+    spans.take({ type: "failed", at: 0, change: change("b") }, 13);
+    assert.deepEqual(spans.all(), [
+      span("a", 5, 9, "create-replacement"),
+      span("a", 10, 12, "delete-replaced"),
+    ]);
+  });
+});

@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { ClusterError } from "../../../../automation/pulumi/cluster-error.js";
+import {
+  entryTarget,
+  hostKeyOf,
+  machinesOf,
+  parseOutputs,
+  targetOf,
+  valuesOf,
+} from "../../../../automation/verify/cluster-outputs.js";
+
+const node = { name: "c", role: "control plane", zone: "a", address: "10.0.0.10", serverId: "1" };
+const outputs = {
+  kubeconfig: "k",
+  clusterName: "dev",
+  apiEndpoint: "https://203.0.113.7:6443",
+  nodes: [
+    { ...node, sshHost: "203.0.113.7" },
+    { ...node, name: "w" },
+  ],
+  hostKeys: ["203.0.113.7 ssh-ed25519 AAAA1", "10.0.0.11 ssh-ed25519 AAAA2"],
+};
+
+describe("the outputs of a stack", () => {
+  it("are read with what later versions may add", () => {
+    const { clusterId } = parseOutputs({ ...outputs, clusterId: "x" });
+    assert.equal(clusterId, "x");
+  });
+
+  it("are values, whether they are secret or not", () => {
+    const marked = { a: { value: [1], secret: false }, b: { value: "s", secret: true } };
+    assert.deepEqual(valuesOf(marked), { a: [1], b: "s" });
+  });
+
+  it("may be without samples", () => {
+    assert.equal(parseOutputs({ ...outputs, samples: null }).samples, null);
+    assert.equal(parseOutputs(outputs).samples, undefined);
+  });
+
+  const refusal = (value: unknown): ClusterError => {
+    try {
+      parseOutputs(value);
+    } catch (error) {
+      assert.ok(error instanceof ClusterError);
+      return error;
+    }
+    return assert.fail("was accepted");
+  };
+
+  it("that are not there yet are told in one sentence, with what makes them", () => {
+    const { code, message, hint } = refusal({});
+    assert.equal(code, "NOT_READY");
+    assert.equal(
+      message,
+      "The stack has no cluster yet: its outputs lack kubeconfig, clusterName, apiEndpoint, nodes, hostKeys.",
+    );
+    assert.match(hint, /`npx stackadm up`/);
+  });
+
+  it("that are incomplete are told by name, without a value: one may be secret", () => {
+    const { message } = refusal({ ...outputs, clusterName: 7, kubeconfig: ["CANARY"] });
+    assert.match(message, /kubeconfig, clusterName\.$/);
+    assert.doesNotMatch(message, /CANARY|7/);
+  });
+});
+
+describe("a machine's host key", () => {
+  it("is that of the very host, also among several names of a line", () => {
+    const lines = ["dev-0,10.0.0.1 ssh-ed25519 AAAA1 comment", "10.0.0.10 ssh-ed25519 AAAA2"];
+    assert.equal(hostKeyOf(lines, "10.0.0.1"), "ssh-ed25519 AAAA1");
+    assert.equal(hostKeyOf(lines, "dev-0"), "ssh-ed25519 AAAA1");
+    assert.equal(hostKeyOf(lines, "10.0.0.10"), "ssh-ed25519 AAAA2");
+  });
+
+  it("is none for a host that only begins like a known one", () => {
+    fc.assert(
+      fc.property(fc.ipV4(), fc.ipV4(), (known, asked) => {
+        const found = hostKeyOf([`${known} ssh-ed25519 KEY`], asked);
+        return (found !== undefined) === (known === asked);
+      }),
+    );
+  });
+
+  it("is found in lines that people have edited", () => {
+    assert.equal(hostKeyOf(["", "  h \t ssh-ed25519   K  "], "h"), "ssh-ed25519 K");
+  });
+});
+
+describe("the way into the cluster", () => {
+  const login = { user: "debian", agentSocket: "/agent" };
+
+  it("is the first machine with an address for SSH, pinned to its key", () => {
+    assert.deepEqual(entryTarget(parseOutputs(outputs), login), {
+      host: "203.0.113.7",
+      hostKey: "ssh-ed25519 AAAA1",
+      ...login,
+    });
+  });
+
+  it("is entered as the user that the machine names", () => {
+    const own = { ...node, sshHost: "203.0.113.7", sshUser: "ubuntu" };
+    const target = entryTarget(parseOutputs({ ...outputs, nodes: [own] }), login);
+    assert.equal(target?.user, "ubuntu");
+  });
+
+  it("is the bastion where there is one", () => {
+    const bastion = { ...node, name: "b", role: "bastion", sshHost: "203.0.113.7" };
+    const etcd = [{ ...node, name: "e", role: "etcd" }];
+    const behind = parseOutputs({ ...outputs, nodes: [node], bastion, etcd });
+    assert.equal(entryTarget(behind, login)?.host, "203.0.113.7");
+    assert.deepEqual(
+      machinesOf(behind).map(({ name }) => name),
+      ["c", "b", "e"],
+    );
+  });
+
+  it("is none without an address, and none without a known key: nothing is trusted at first sight", () => {
+    assert.equal(entryTarget(parseOutputs({ ...outputs, nodes: [node] }), login), undefined);
+    assert.equal(entryTarget(parseOutputs({ ...outputs, hostKeys: [] }), login), undefined);
+  });
+});
+
+describe("the way to a machine", () => {
+  const login = { user: "debian", agentSocket: "/agent" };
+  const machines = [
+    { ...node, sshHost: "203.0.113.7", sshUser: "debian" },
+    { ...node, name: "d", address: "10.0.0.11", sshHost: "203.0.113.8", sshUser: "ubuntu" },
+  ];
+  const hostKeys = [
+    "c,10.0.0.10,203.0.113.7 ssh-ed25519 AAAAc",
+    "d,10.0.0.11,203.0.113.8 ssh-ed25519 AAAAd",
+    "w,10.0.0.12 ssh-ed25519 AAAAw",
+  ];
+  const worker = { ...node, name: "w", address: "10.0.0.12" };
+  const wayTo = (more: object, keys = hostKeys) => {
+    const known = parseOutputs({
+      ...{ ...outputs, hostKeys: keys, nodes: [...machines, { ...worker, ...more }] },
+    });
+    return targetOf(known.nodes.at(-1) ?? assert.fail(), known, login);
+  };
+
+  it("leads through the machine that the outputs name, whichever is the first with an address", () => {
+    assert.deepEqual(wayTo({ sshThrough: "d", sshUser: "core" }), {
+      ...{ ...login, host: "10.0.0.12", hostKey: "ssh-ed25519 AAAAw", user: "core" },
+      proxy: { ...login, host: "203.0.113.8", hostKey: "ssh-ed25519 AAAAd", user: "ubuntu" },
+    });
+  });
+
+  it("leads in outputs of an earlier release through the one way in", () => {
+    const target = wayTo({});
+    assert.equal(target?.proxy?.host, "203.0.113.7");
+    assert.equal(target.user, "debian");
+  });
+
+  it("is none without a key of each machine on it, or through one that is not there", () => {
+    const without = (name: string): string[] => hostKeys.filter((line) => !line.startsWith(name));
+    assert.equal(wayTo({ sshThrough: "d" }, without("w")), undefined);
+    assert.equal(wayTo({ sshThrough: "d" }, without("d")), undefined);
+    assert.equal(wayTo({ sshThrough: "gone" }), undefined);
+  });
+});

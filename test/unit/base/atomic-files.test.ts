@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { linkNew, writeNew, writePrivate, writeWhole } from "../../../base/atomic-files.js";
+
+describe("base/atomic-files", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "stackadm-files-"));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const modeOf = (file: string): number => statSync(file).mode & 0o777;
+
+  it("replaces a file as a whole and keeps it private", () => {
+    const file = join(folder, "new", "file");
+    writePrivate(file, "one");
+    chmodSync(file, 0o644);
+    writePrivate(file, "two");
+    assert.equal(readFileSync(file, "utf8"), "two");
+    assert.deepEqual([modeOf(file), modeOf(join(folder, "new"))], [0o600, 0o700]);
+  });
+
+  it("leaves the earlier text, and nothing else, when it cannot write", () => {
+    const file = join(folder, "file");
+    mkdirSync(file);
+    assert.throws(() => {
+      writeWhole(file, "text");
+    });
+    assert.deepEqual(readdirSync(folder), ["file"]);
+  });
+
+  it("makes a file only where there is none, whole and private", () => {
+    const file = join(folder, "new", "file");
+    assert.deepEqual([writeNew(file, "one"), writeNew(file, "two")], [true, false]);
+    assert.equal(readFileSync(file, "utf8"), "one");
+    assert.equal(modeOf(file), 0o600);
+    assert.deepEqual(readdirSync(join(folder, "new")), ["file"]);
+  });
+
+  it("gives a file to exactly one of those who want to make it", () => {
+    const [one, other, file] = ["one", "other", "file"].map((name) => join(folder, name)) as [
+      ...[string, string, string],
+    ];
+    writeWhole(one, "one");
+    writeWhole(other, "other");
+    assert.deepEqual([linkNew(one, file), linkNew(other, file)], [true, false]);
+    assert.equal(readFileSync(file, "utf8"), "one");
+  });
+});

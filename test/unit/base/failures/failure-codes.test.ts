@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { recognised } from "../../../../base/failures/failure.js";
+import { failureCodes, isFailureCode, rowOf } from "../../../../base/failures/failure-codes.js";
+import { openstackPlugins } from "../../../../base/versions/openstack-plugin-versions.js";
+import { refusals } from "../../../support/cloud/cloud-error-texts.js";
+
+const exitCodes: Readonly<Record<number, readonly string[]>> = {
+  2: ["INVALID_CONFIG", "INVALID_USAGE", "CLOUD_NOT_CONFIGURED", "WRONG_PASSPHRASE"],
+  3: [
+    ...["WRONG_PROJECT", "PREFLIGHT_FAILED", "QUOTA_EXCEEDED", "AUTH_FAILED", "FORBIDDEN"],
+    ...["CLOUD_UNTRUSTED", "CLOUD_UNREACHABLE"],
+  ],
+  4: ["STACK_LOCKED"],
+  5: ["VERIFY_FAILED"],
+  6: ["UNEXPECTED_CHANGES"],
+  130: ["CANCELLED"],
+};
+
+describe("the table of failures", () => {
+  it("has sentences that can stand within others", () => {
+    for (const code of failureCodes) {
+      assert.match(code, /^[A-Z]+(_[A-Z]+)*$/);
+      assert.match(rowOf(code).sentence, /^([a-z]|Nova\b|Kubernetes\b|SSH\b).*[^.:]$/, code);
+    }
+  });
+
+  it("has hints that are sentences", () => {
+    for (const code of failureCodes) assert.match(rowOf(code).hint, /^([A-Z]|`).{10,}\.$/, code);
+  });
+
+  it("says every thing once", () => {
+    const sentences = failureCodes.map((code) => rowOf(code).sentence);
+    assert.equal(new Set(sentences).size, sentences.length);
+  });
+
+  it("ends the command line with the codes that its help explains", () => {
+    for (const [exitCode, codes] of Object.entries(exitCodes))
+      assert.deepEqual(
+        failureCodes.filter((code) => rowOf(code).exitCode === Number(exitCode)),
+        codes,
+      );
+    const listed = Object.values(exitCodes).flat();
+    for (const code of failureCodes.filter((one) => !listed.includes(one)))
+      assert.equal(rowOf(code).exitCode, 1, code);
+  });
+
+  it("ends with what has no row of its own", () => {
+    assert.equal(failureCodes.at(-1), "FAILED");
+  });
+
+  it("knows its codes, and nothing that only looks like one", () => {
+    for (const code of failureCodes) assert.ok(isFailureCode(code));
+    for (const text of ["", "failed", "toString", "__proto__"]) assert.ok(!isFailureCode(text));
+  });
+});
+
+/**
+ * Words that occur in the patterns and that users may use in names of clusters, pools and classes.
+ */
+const suggestive = [
+  ...["quota", "exceeded", "overquota", "already", "exists", "alreadyexists", "not-found"],
+  ...["timed-out-waiting", "not-ready", "loadbalancer", "error", "dial-tcp", "exit-status-1"],
+  ...["forbidden", "401", "network", "flavor", "samples", "gold", "knownhosts", "reason"],
+];
+
+/** Names that users may give to a cluster, a pool or a storage class. */
+const name = fc.oneof(
+  fc.constantFrom(...suggestive),
+  fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,20}[a-z0-9])?$/),
+);
+const type = fc.constantFrom(
+  ...[
+    "",
+    "openstack:compute/instance:Instance",
+    "openstack:loadbalancer/loadBalancer:LoadBalancer",
+  ],
+  ...["kubernetes:core/v1:Service", "command:remote:Command", "command:local:Command"],
+);
+
+describe("what a cloud refuses", () => {
+  for (const version of openstackPlugins)
+    for (const { status, code, words } of refusals)
+      it(`is ${code} in the words of OpenStack plugin ${version}: ${String(status)}`, () => {
+        const listed = `1 error occurred:\n\t* ${words[version]}\n\n\n`;
+        const logged = `  sdk-v2/provider2.go:571: sdk.helper_schema: ${words[version]}: provider=openstack@${version}\n`;
+        for (const text of [words[version], listed, logged])
+          assert.equal(recognised(text, "openstack:networking/secGroup:SecGroup")?.code, code);
+      });
+
+  it("is known by its body, on which line that is", () => {
+    const [first, second] = ["but got 409 instead", '{"NeutronError":{"type":"OverQuota"}}'];
+    const of = (text: string) => recognised(text, "openstack:networking/port:Port")?.code;
+    for (const text of [`${first}\n${second}`, `${first}: ${second}`])
+      assert.equal(of(text), "QUOTA_EXCEEDED");
+    assert.equal(of(`${first}\n{}\n${second}`), undefined);
+    assert.equal(of(first), undefined);
+  });
+});
+
+describe("what others say", () => {
+  it("is not recognised by a name alone", () => {
+    fc.assert(
+      fc.property(fc.array(name, { minLength: 1, maxLength: 3 }), type, (names, of) => {
+        assert.equal(recognised(names.map((one) => `"${one}"`).join(", "), of), undefined);
+      }),
+    );
+  });
+
+  it("is not recognised by a URN, in which stand names of any shape", () => {
+    const stack = fc.constantFrom("OverQuota", "AlreadyExists", "ERROR", "401.Unauthorized");
+    fc.assert(
+      fc.property(stack, name, type, (one, other, of) => {
+        const urn = `urn:pulumi:${one}::stackadm::kubernetes:core/v1:Service::${other}-${one}`;
+        assert.equal(recognised(`resource "${urn}" is odd`, of), undefined);
+      }),
+    );
+  });
+
+  it("is recognised only where the one speaks who says so", () => {
+    const refused = "dial tcp 10.0.0.9:22: connect: connection refused";
+    assert.equal(recognised(refused, "command:remote:Command")?.code, "SSH_UNREACHABLE");
+    const sftp = "ssh: subsystem request failed";
+    assert.equal(recognised(sftp, "command:remote:CopyToRemote")?.code, "SFTP_MISSING");
+    const post = `Post "https://cloud:9696/v2.0/ports": ${refused}`;
+    assert.equal(recognised(post, "openstack:networking/port:Port")?.code, "CLOUD_UNREACHABLE");
+    const get = `Get "https://10.0.0.9:6443/api": ${refused}`;
+    assert.equal(recognised(get, "kubernetes:core/v1:Service")?.code, "KUBERNETES_UNREACHABLE");
+    assert.equal(recognised(refused, "random:index/pet:Pet"), undefined);
+  });
+
+  it("is a server in ERROR only of a server", () => {
+    const text = "error waiting for x: unexpected state 'ERROR', wanted target 'ACTIVE'";
+    assert.equal(recognised(text, "openstack:compute/instance:Instance")?.code, "SERVER_ERROR");
+    const balancer = "openstack:loadbalancer/loadBalancer:LoadBalancer";
+    assert.equal(recognised(text, balancer)?.code, "LOAD_BALANCER_ERROR");
+    assert.equal(recognised(text, "openstack:blockstorage/volume:Volume"), undefined);
+  });
+
+  it("is quoted from where it fits, without the layers before it", () => {
+    assert.equal(
+      recognised("rpc error: error creating: Quota exceeded for cores: 20 of 20", "")?.words,
+      "Quota exceeded for cores: 20 of 20",
+    );
+  });
+});

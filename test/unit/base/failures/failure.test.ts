@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  Failure,
+  marked,
+  recognised,
+  tellingLine,
+  unmarked,
+} from "../../../../base/failures/failure.js";
+import { failureCodes, rowOf } from "../../../../base/failures/failure-codes.js";
+import { UserError } from "../../../../base/failures/user-error.js";
+
+const code = fc.constantFrom(...failureCodes);
+const anything = fc.string({ unit: "grapheme", maxLength: 200 });
+
+describe("a failure", () => {
+  it("has the exit code of its row, and its hint unless a better one is given", () => {
+    for (const one of failureCodes) {
+      const { hint, exitCode, message, sentence } = new Failure(one, "It is late.");
+      assert.deepEqual([hint, exitCode], [rowOf(one).hint, rowOf(one).exitCode]);
+      assert.deepEqual([message, sentence], ["It is late.", "It is late."]);
+    }
+    assert.equal(new Failure("NOT_READY", "It is late.", "Wait.").hint, "Wait.");
+  });
+
+  it("of a person has no code of its own, but usage has", () => {
+    const [plain, usage] = [new UserError("x"), new UserError("x", "y", 2)];
+    assert.deepEqual([plain.code, plain.exitCode], ["FAILED", 1]);
+    assert.deepEqual([usage.code, usage.exitCode, usage.hint], ["INVALID_USAGE", 2, "y"]);
+    assert.ok(usage instanceof Failure);
+  });
+});
+
+describe("the mark by which a failure passes through the engine", () => {
+  it("stands before the sentence", () => {
+    assert.equal(marked("NOT_READY", "It is late."), "[NOT_READY] It is late.");
+  });
+
+  it("is taken off again, whatever the sentence holds", () => {
+    fc.assert(
+      fc.property(code, anything, (one, text) => {
+        assert.deepEqual(unmarked(marked(one, text)), { code: one, text });
+      }),
+    );
+  });
+
+  it("is found where the SDK repeats the error", () => {
+    const again = "error: One or more errors occurred: [NOT_FOUND] no image";
+    assert.deepEqual(unmarked(again), {
+      code: "NOT_FOUND",
+      text: "error: One or more errors occurred: no image",
+    });
+  });
+
+  it("is found in the error of a hook, in a preview and in an update", () => {
+    const sentence = "The specification is not valid:\n  cluster.x: 1 cannot become 2";
+    for (const before of ["Preview failed: ", ""])
+      assert.deepEqual(
+        unmarked(`${before}before hook "check-dev-frozen" failed: [INVALID_CONFIG] ${sentence}`),
+        { code: "INVALID_CONFIG", text: sentence },
+      );
+  });
+
+  const foreign = [
+    ...["[ERROR NumCPU]: the number of available CPUs", "[preflight] Running", "[OK] x", "x"],
+    'a before hook "x" failed: [NOT_READY] y',
+    ...["\n[NOT_READY] below", "console: [FAILED] Failed to start ssh", "[NOT_READY]", ""],
+  ];
+  for (const text of foreign)
+    it(`is not in ${JSON.stringify(text)}`, () => {
+      assert.deepEqual(unmarked(text), { text });
+    });
+
+  it("is nowhere but at the beginning", () => {
+    fc.assert(
+      fc.property(anything, code, anything, (before, one, after) => {
+        fc.pre(
+          before !== "" &&
+            !/occurred: $|^(Preview failed: )?before hook|^\[[A-Z_]+\] /.test(before),
+        );
+        const text = `${before}${marked(one, after)}`;
+        assert.deepEqual(unmarked(text), { text });
+      }),
+    );
+  });
+});
+
+describe("the line that says what an error is", () => {
+  const table: [string, string, string][] = [
+    ["the first", "boom\n  at x\n", "boom"],
+    ["the first that is not empty", "\n\n boom ", "boom"],
+    ["the first of a list", "1 error occurred:\n\t* no image\n\t* more\n\n", "no image"],
+    ["that of a list behind other words", "invoke: 2 errors occurred:\n\t* a\n\t* b", "a"],
+    ["the first, when a list is none", "1 error occurred:\nno list", "1 error occurred:"],
+    ["none of nothing", "", ""],
+  ];
+  for (const [what, text, line] of table)
+    it(`is ${what}`, () => {
+      assert.equal(tellingLine(text), line);
+    });
+
+  it("is all that counts: what stands below changes nothing", () => {
+    const first = fc.constantFrom(
+      ...["boom", "Quota exceeded for cores", "Process exited with status 1: running x:"],
+    );
+    const below = fc.oneof(anything, fc.constantFrom("No valid host", "timed out waiting", "x"));
+    fc.assert(
+      fc.property(first, below, (line, rest) => {
+        const type = "command:remote:Command";
+        assert.deepEqual(recognised(`${line}\n${rest}`, type), recognised(line, type));
+      }),
+    );
+  });
+});

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { run } from "../../../base/run-command.js";
+import { Failure } from "../../../base/failures/failure.js";
+
+const shell = (script: string, options: Parameters<typeof run>[2] = {}, ...args: string[]) =>
+  run("sh", ["-c", script, "sh", ...args], options);
+
+const refusal = async (work: Promise<unknown>): Promise<Failure> => {
+  const error = await work.then(
+    () => undefined,
+    (failed: unknown) => failed,
+  );
+  assert.ok(error instanceof Failure, String(error));
+  return error;
+};
+
+describe("a command that is run", () => {
+  it("answers both streams apart, and its code", async () => {
+    const options = { accept: [0, 3] };
+    assert.deepEqual(await shell("echo out; echo err >&2; exit 3", options), {
+      code: 3,
+      stdout: "out\n",
+      stderr: "err\n",
+    });
+  });
+
+  it("gets its arguments as they are: no shell looks at them", async () => {
+    const word = fc.string({ unit: "grapheme-ascii" }).filter((text) => !text.includes("\0"));
+    await fc.assert(
+      fc.asyncProperty(fc.array(word, { minLength: 1, maxLength: 4 }), async (words) => {
+        const { stdout } = await run("printf", ["%s\\0", ...words]);
+        assert.deepEqual(stdout.split("\0").slice(0, -1), words);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it("gets its input whole, and an end after it", async () => {
+    const input = "a line\n".repeat(20_000);
+    assert.equal((await shell("cat", { input })).stdout, input);
+  });
+
+  it("that does not read its input ends by itself", async () => {
+    const { code } = await shell("exit 0", { input: "x".repeat(1_000_000) });
+    assert.equal(code, 0);
+  });
+
+  it("without input cannot wait for the terminal", async () => {
+    assert.equal((await shell("cat")).stdout, "");
+  });
+
+  it("shows every line of both streams while it runs, also one that was never ended", async () => {
+    const lines: string[] = [];
+    await shell("echo one; echo two >&2; printf three", { onLine: (line) => lines.push(line) });
+    assert.deepEqual(lines.sort(), ["one", "three", "two"]);
+  });
+
+  it("sees only the environment that it is given, in the directory that it is given", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "run-"));
+    try {
+      const env = { PATH: process.env["PATH"], ONLY: "this" };
+      const { stdout } = await shell("pwd; env", { cwd: directory, env });
+      assert.ok(stdout.startsWith(`${directory}\n`));
+      assert.match(stdout, /^ONLY=this$/m);
+      assert.doesNotMatch(stdout, /^HOME=/m);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  it("that fails is told by name, code and what it said on standard error", async () => {
+    const { message } = await refusal(run("sh", ["-c", "echo noise; echo the reason >&2; exit 7"]));
+    assert.match(message, /^'sh -c .*' ended with code 7: the reason$/s);
+  });
+
+  it("leaves out of its error what only tells of progress", async () => {
+    const script =
+      "echo a.go:1: the reason >&2; for i in 1 2 3 4 5 6 7 8 9; do echo p/$i >&2; done; exit 1";
+    const work = run("sh", ["-c", script], { isProgress: (line) => line.startsWith("p/") });
+    await assert.rejects(work, /ended with code 1: a\.go:1: the reason$/);
+  });
+
+  it("that said nothing on standard error is told by the end of its output", async () => {
+    const { message } = await refusal(shell("seq 100; exit 1"));
+    assert.ok(message.endsWith(": 93\n94\n95\n96\n97\n98\n99\n100"), message);
+  });
+
+  it("names no more than its first words in an error: later arguments may be secret", async () => {
+    const { message } = await refusal(shell("exit 1", {}, "a-secret-argument"));
+    assert.ok(!message.includes("a-secret-argument"));
+  });
+
+  it("that is killed has failed", async () => {
+    assert.match((await refusal(shell("kill -9 $$"))).message, /ended with code 128/);
+  });
+
+  it("that is not there is named, with what to do", async () => {
+    const { message, hint } = await refusal(run("stackadm-no-such-command", []));
+    assert.equal(message, "The command 'stackadm-no-such-command' is not installed.");
+    assert.match(hint, /^Install it/);
+  });
+
+  it("is not called missing when it is its directory that is not there", async () => {
+    const { message } = await refusal(shell("true", { cwd: "/no/such/directory" }));
+    assert.equal(message, "There is no directory /no/such/directory to run 'sh' in.");
+  });
+
+  it("ends when it is aborted", async () => {
+    const stop = new AbortController();
+    const work = shell("echo ready; exec sleep 60", {
+      signal: stop.signal,
+      onLine: () => {
+        stop.abort();
+      },
+    });
+    await assert.rejects(work, { name: "AbortError" });
+  });
+});

@@ -1,0 +1,249 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { randomBytes } from "node:crypto";
+import { PassThrough, Readable, Writable } from "node:stream";
+import { ensureAgent, type Agent } from "../../../automation/setup/ssh-agent.js";
+import {
+  execute,
+  forward,
+  HostKeyMismatch,
+  logIn,
+  whoAnswers,
+  type Ended,
+  type SshTarget,
+} from "../../../base/ssh-client.js";
+import { keyPair, SshServer } from "../../engine/support/ssh-server.js";
+
+describe("a login to look", () => {
+  let agent: Agent;
+  let directory: string;
+  let hop: SshServer;
+  let machine: SshServer;
+
+  before(async () => {
+    directory = mkdtempSync(join(tmpdir(), "stackadm-login-"));
+    agent = await ensureAgent({}, join(directory, "id_ed25519"));
+    hop = await SshServer.start({ authorizedKeys: agent.keys });
+    machine = await SshServer.start({ authorizedKeys: agent.keys });
+  });
+  after(async () => {
+    await Promise.all([hop.stop(), machine.stop()]);
+    await agent.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  const at = (server: SshServer, changes: Partial<SshTarget> = {}): SshTarget => ({
+    host: "127.0.0.1",
+    port: server.port,
+    user: "debian",
+    hostKey: server.hostKey,
+    agentSocket: agent.socket,
+    ...changes,
+  });
+  const stranger = { hostKey: keyPair().public };
+
+  it("succeeds with the agent's key on a machine that shows its own", async () => {
+    const client = await logIn(at(machine));
+    client.destroy();
+    assert.equal(machine.logins, 1);
+  });
+
+  it("ends before anything is sent when another key is shown", async () => {
+    const logins = machine.logins;
+    await assert.rejects(logIn(at(machine, stranger)), (error) => {
+      assert.ok(error instanceof HostKeyMismatch);
+      return /127\.0\.0\.1 answers with another host key/.test(error.message);
+    });
+    assert.equal(machine.logins, logins);
+  });
+
+  it("says what the machine said when it lets nobody in", async () => {
+    const closed = await SshServer.start();
+    try {
+      await assert.rejects(logIn(at(closed)), /authentication methods failed/);
+    } finally {
+      await closed.stop();
+    }
+  });
+
+  it("says once what is wrong where more than one thing is", async () => {
+    // Both fail: the agent does not answer, and the machine refuses a login without a key.
+    const agentSocket = join(directory, "nobody");
+    await assert.rejects(logIn(at(machine, { agentSocket })), /agent/);
+    // An unhandled error would fail the test.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  });
+
+  it("ends at once where the machine's end of the way ends without a word", async () => {
+    const sockets: Socket[] = [];
+    const relay = createServer((socket) => {
+      sockets.push(socket);
+      socket.pipe(connect(machine.port, "127.0.0.1")).pipe(socket, { end: false });
+    });
+    relay.listen(0, "127.0.0.1");
+    await once(relay, "listening");
+    const first = await logIn(at(hop));
+    try {
+      const stream = await forward(first, "127.0.0.1", (relay.address() as AddressInfo).port);
+      const client = await logIn(at(machine), stream);
+      const closed = once(client, "close");
+      const began = Date.now();
+      for (const socket of sockets) socket.end();
+      await closed;
+      assert.ok(Date.now() - began < 5_000);
+    } finally {
+      first.destroy();
+      relay.close();
+    }
+  });
+
+  describe("and to work", () => {
+    const run = async (
+      command: string,
+      input?: Readable,
+      meanwhile?: () => void,
+    ): Promise<Ended & { readonly printed: Buffer }> => {
+      const client = await logIn(at(machine));
+      const parts: Buffer[] = [];
+      const output = new PassThrough().on("data", (part: Buffer) => parts.push(part));
+      try {
+        const ending = execute(client, command, { ...(input && { input }), output });
+        meanwhile?.();
+        return { ...(await ending), printed: Buffer.concat(parts) };
+      } finally {
+        client.destroy();
+      }
+    };
+
+    it("takes what a command prints as it is, however much, and gives it what it reads", async () => {
+      const much = randomBytes(3_000_000);
+      const { code, printed } = await run("cat", Readable.from([much]));
+      assert.equal(code, 0);
+      assert.ok(printed.equals(much));
+      assert.equal((await run("cat")).printed.length, 0);
+    });
+
+    it("tells how it ended and what it said, also where it did not read all", async () => {
+      const endless = Readable.from([Buffer.alloc(2_000_000)]);
+      const { code, said } = await run("echo no room >&2; exit 3", endless);
+      assert.deepEqual([code, said], [3, "no room\n"]);
+    });
+
+    it("tells that nobody knows how it ended when the connection is gone", async () => {
+      const ended = run("sleep 60", undefined, () => {
+        setTimeout(() => {
+          machine.disconnectAll();
+        }, 200);
+      });
+      const outcome = await ended.catch((error: unknown) => error);
+      assert.ok(outcome instanceof Error || (outcome as Ended).code === undefined);
+    });
+
+    it("throws when what it prints cannot be kept", async () => {
+      const client = await logIn(at(machine));
+      const full = new Writable({
+        write: (_part, _encoding, done) => {
+          done(new Error("no space left on device"));
+        },
+      });
+      await assert.rejects(execute(client, "echo much", { output: full }), /no space left/);
+      client.destroy();
+    });
+
+    it("throws when what it is to read ends too early", async () => {
+      const broken = new Readable({
+        read() {
+          this.destroy(new Error("the file is gone"));
+        },
+      });
+      await assert.rejects(run("sleep 60", broken), /the file is gone/);
+    });
+  });
+
+  it("says at once that the machine hangs up", async () => {
+    const busy = await SshServer.start({ dropFirst: 1 });
+    try {
+      const since = Date.now();
+      await assert.rejects(logIn(at(busy)), /it closed the connection/);
+      assert.ok(Date.now() - since < 5_000);
+    } finally {
+      await busy.stop();
+    }
+  });
+
+  it("tells who answers behind a machine: itself, another one, that one alone, or nobody", async () => {
+    const proxy = at(hop);
+    assert.equal(await whoAnswers({ ...at(machine), proxy }), "itself");
+    assert.equal(await whoAnswers({ ...at(machine, stranger), proxy }), "wrong host key");
+    assert.equal(await whoAnswers({ ...at(machine, { port: 1 }), proxy }), "the proxy alone");
+    assert.equal(await whoAnswers({ ...at(machine), proxy: at(hop, { port: 1 }) }), "nobody");
+    assert.equal(await whoAnswers({ ...at(machine), proxy: at(hop, stranger) }), "wrong host key");
+    const closed = await SshServer.start();
+    try {
+      assert.equal(await whoAnswers({ ...at(closed), proxy }), "nobody");
+    } finally {
+      await closed.stop();
+    }
+  });
+
+  it("tells it of a machine that is reached from here, and with the agent that it is given", async () => {
+    const agentSocket = join(directory, "nobody");
+    const logins = hop.logins;
+    assert.equal(await whoAnswers(at(machine)), "itself");
+    assert.equal(await whoAnswers(at(machine), { agentSocket }), "nobody");
+    const way = { ...at(machine, { agentSocket }), proxy: at(hop, { agentSocket }) };
+    assert.equal(hop.logins, logins);
+    assert.equal(await whoAnswers(way, { agentSocket: agent.socket }), "itself");
+  });
+
+  it("ends in the time that it is given, wherever on the way somebody is silent", async () => {
+    const sockets: Socket[] = [];
+    const mute = createServer((socket) => sockets.push(socket));
+    await new Promise<void>((done) => mute.listen(0, "127.0.0.1", done));
+    const { port } = mute.address() as AddressInfo;
+    const silent = at(machine, { port });
+    const since = Date.now();
+    assert.equal(await whoAnswers(silent, { within: 300 }), "nobody");
+    assert.equal(await whoAnswers({ ...at(machine), proxy: silent }, { within: 300 }), "nobody");
+    assert.equal(await whoAnswers({ ...silent, proxy: at(hop) }, { within: 300 }), "nobody");
+    assert.ok(Date.now() - since < 3_000);
+    for (const socket of sockets) socket.destroy();
+    mute.close();
+  });
+
+  it("ends by itself when the machine falls silent without a word", async () => {
+    const sockets: Socket[] = [];
+    const way = createServer((socket) => {
+      const on = connect(machine.port, "127.0.0.1");
+      sockets.push(socket, on);
+      socket.pipe(on).pipe(socket);
+    });
+    await new Promise<void>((done) => way.listen(0, "127.0.0.1", done));
+    const { port } = way.address() as AddressInfo;
+    const often = { keepaliveInterval: 50, keepaliveCountMax: 3 };
+    const client = await logIn(at(machine, { port }), undefined, often);
+    const closed = once(client, "close");
+    for (const socket of sockets) socket.unpipe().pause();
+    await assert.rejects(closed, /Keepalive timeout/);
+    for (const socket of sockets) socket.destroy();
+    way.close();
+  });
+
+  it("leaves no connection open", async () => {
+    await whoAnswers({ ...at(machine), proxy: at(hop) });
+    const end = Date.now() + 5_000;
+    while (hop.open + machine.open > 0 && Date.now() < end)
+      await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(hop.open + machine.open, 0);
+  });
+
+  it("cannot forward to a port that nobody listens on", async () => {
+    const client = await logIn(at(hop));
+    await assert.rejects(forward(client, "127.0.0.1", 1));
+    client.destroy();
+  });
+});

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { passwordOf, withoutPassword } from "../../../base/url-passwords.js";
+
+describe("an address, as people see it", () => {
+  it("has no password, whatever that holds", () => {
+    for (const [url, seen] of [
+      ["postgres://stacks:pass@host/db", "postgres://stacks@host/db"],
+      [
+        "postgres://stacks:p@ss:w%2Frd@host/db?sslmode=require",
+        "postgres://stacks@host/db?sslmode=require",
+      ],
+      ["postgres://stacks@host/db", "postgres://stacks@host/db"],
+      ["postgres://:pass@host/db", "postgres://host/db"],
+    ] as const)
+      assert.equal(withoutPassword(url), seen);
+  });
+
+  it("is as it is where there is none", () => {
+    for (const url of [
+      "file:///srv/a@b:c",
+      "s3://bucket/a@b?region=x",
+      "file://~/stacks",
+      "nothing",
+    ]) {
+      assert.equal(withoutPassword(url), url);
+      assert.equal(passwordOf(url), undefined, url);
+    }
+  });
+
+  it("says which password it has", () => {
+    assert.equal(passwordOf("postgres://stacks:p@ss:word@host/db"), "p@ss:word");
+    assert.equal(passwordOf("postgres://stacks@host/db"), undefined);
+  });
+});

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import {
+  ingressClass,
+  traefikAccess,
+  traefikService,
+} from "../../../../../components/addons/manifests/traefik.js";
+import { entrances } from "../../../../../components/config/load-balancing/ingress-traits.js";
+import { rulesOf } from "../../../../support/kubernetes-objects.js";
+import { unwrapped } from "../../../../support/graph/unwrapped.js";
+import { anywhere, argsOf, balanced, containerOf, find, pinned, podOf } from "../objects.js";
+
+const workload = "Deployment traefik";
+
+describe("addons/manifests/traefik", () => {
+  it("watches what its provider of Ingresses asks for, and writes their addresses only", () => {
+    assert.deepEqual(rulesOf(traefikAccess()), [
+      "core/services: list watch",
+      "core/secrets: list watch",
+      "core/nodes: list watch",
+      "discovery.k8s.io/endpointslices: list watch",
+      "networking.k8s.io/ingresses: list watch",
+      "networking.k8s.io/ingressclasses: list watch",
+      "networking.k8s.io/ingresses/status: update",
+    ]);
+  });
+
+  it("serves Ingresses of its class and nothing else, and calls nobody outside", () => {
+    const args = argsOf(workload, "traefik");
+    const providers = args.filter((arg) => /^--providers\.[a-zA-Z]+=/.test(arg));
+    assert.deepEqual(providers, ["--providers.kubernetesIngress=true"]);
+    assert.ok(args.includes("--providers.kubernetesIngress.ingressClass=traefik"));
+    assert.ok(args.includes("--global.sendAnonymousUsage=false"));
+    assert.ok(!args.some((arg) => /^--(api|certificatesResolvers)/.test(arg)));
+  });
+
+  it("is the class of Ingresses that name none, if it is asked to", () => {
+    const key = "ingressclass.kubernetes.io/is-default-class";
+    const of = (defaultClass: boolean) =>
+      unwrapped(ingressClass({ defaultClass })).metadata.annotations?.[key];
+    assert.deepEqual([of(true), of(false)], ["true", "false"]);
+  });
+
+  it("runs without a right on its node, writes nowhere, and is asked by its own port", () => {
+    const container = containerOf(workload, "traefik");
+    assert.equal(container.securityContext?.readOnlyRootFilesystem, true);
+    assert.equal(podOf(workload).securityContext?.runAsNonRoot, true);
+    for (const { containerPort } of container.ports ?? []) assert.ok(containerPort > 1024);
+    assert.ok(container.ports?.every(({ hostPort }) => hostPort === undefined));
+    const ping = container.ports?.find(({ name }) => name === "ping");
+    assert.ok(
+      container.args?.includes(`--entryPoints.traefik.address=:${String(ping?.containerPort)}/tcp`),
+    );
+    for (const probe of [container.readinessProbe, container.livenessProbe])
+      assert.deepEqual(probe?.httpGet, { path: "/ping", port: "ping" });
+  });
+
+  it("listens where its Service leads", () => {
+    const ports = containerOf(workload, "traefik").ports ?? [];
+    for (const { name, containerPort } of entrances)
+      assert.equal(ports.find((port) => port.name === name)?.containerPort, containerPort);
+    for (const spec of [pinned, balanced])
+      assert.deepEqual(
+        unwrapped(traefikService(spec)).spec?.ports?.map(({ port, targetPort }) => [
+          port,
+          targetPort,
+        ]),
+        [
+          [80, "http"],
+          [443, "https"],
+        ],
+      );
+  });
+
+  it("is on machines of its pool alone, one on each, whatever taints they have", () => {
+    const { nodeSelector, tolerations, affinity } = podOf(workload);
+    assert.deepEqual(nodeSelector, { "stackadm.io/pool": "edge" });
+    assert.deepEqual(tolerations, [
+      { key: "edge", value: "yes", effect: "NoSchedule", operator: "Equal" },
+    ]);
+    const [term] = affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+    assert.equal(term?.topologyKey, "kubernetes.io/hostname");
+    assert.deepEqual(
+      term.labelSelector?.matchLabels,
+      find("Deployment", "traefik").metadata.labels,
+    );
+    assert.deepEqual(unwrapped(traefikService(pinned)).spec, {
+      ...{ type: "NodePort", externalTrafficPolicy: "Local" },
+      selector: { "app.kubernetes.io/name": "traefik" },
+      ports: [
+        { name: "http", port: 80, targetPort: "http", protocol: "TCP", nodePort: 30080 },
+        { name: "https", port: 443, targetPort: "https", protocol: "TCP", nodePort: 30043 },
+      ],
+    });
+  });
+
+  it("goes to another machine only when the one before is gone, where there is room for one on each", () => {
+    const strategyOf = (of: unknown) =>
+      (of as { spec: { strategy: { rollingUpdate: object } } }).spec.strategy.rollingUpdate;
+    assert.deepEqual(strategyOf(find("Deployment", "traefik")), { maxSurge: 0, maxUnavailable: 1 });
+    assert.deepEqual(strategyOf(anywhere), { maxSurge: 1, maxUnavailable: 0 });
+  });
+
+  it("is anywhere behind a Service, with what the cloud controller is told of it", () => {
+    const pod = unwrapped(anywhere).spec.template.spec;
+    assert.deepEqual([pod?.nodeSelector, pod?.affinity], [undefined, undefined]);
+    assert.equal(pod?.topologySpreadConstraints?.length, 1);
+    const of = (awaited: boolean) =>
+      unwrapped(traefikService(balanced, awaited)).metadata.annotations;
+    const told = {
+      "service.beta.kubernetes.io/openstack-internal-load-balancer": "true",
+      "loadbalancer.openstack.org/flavor-id": "small",
+    };
+    assert.deepEqual(of(true), told);
+    assert.deepEqual(of(false), { ...told, "pulumi.com/skipAwait": "true" });
+    const open = { ...balanced, public: true, address: "203.0.113.9" };
+    assert.equal(unwrapped(traefikService(open)).spec?.loadBalancerIP, "203.0.113.9");
+  });
+});

@@ -1,0 +1,210 @@
+import { strict as assert } from "node:assert";
+import { parseClusterSpec } from "../../../components/config/cluster-spec.js";
+import { rulesOf } from "../../../components/network/firewall-plan.js";
+import { needsOf } from "../../../components/cloud-requirements.js";
+import { smallest } from "../../support/config/spec.js";
+
+const minimal = {
+  ...smallest,
+  controlPlane: { flavor: "big" },
+  workers: { general: { flavor: "small", count: 2 }, batch: { flavor: "big", count: 1 } },
+};
+const spec = (args: unknown) => {
+  const result = parseClusterSpec(args);
+  assert.ok("spec" in result);
+  return result.spec;
+};
+
+describe("what a cluster asks of its cloud", () => {
+  it("is a machine for each place, under the names that the program uses", () => {
+    assert.deepEqual(
+      needsOf(spec(minimal))
+        .names.filter(({ kind }) => kind === "server")
+        .map(({ name }) => name),
+      ["dev-control-plane-0", "dev-general-0", "dev-general-1", "dev-batch-0"],
+    );
+    assert.deepEqual(needsOf(spec(minimal)).flavors, { big: 2, small: 2 });
+  });
+
+  it("is its Keystone for the API servers' users, unless they have another one", () => {
+    const asks = (kubernetes: object): boolean =>
+      needsOf(spec({ ...minimal, kubernetes })).asksKeystone;
+    assert.equal(asks({}), false);
+    assert.equal(asks({ keystone: {} }), true);
+    assert.equal(asks({ keystone: { url: "https://other.example/v3" } }), false);
+  });
+
+  it("is a network with a port for each machine and one address", () => {
+    const { counts } = needsOf(spec(minimal));
+    assert.equal(counts.ports, 6);
+    assert.equal(counts["floating IPs"], 1);
+    assert.equal(counts["load balancers"], 0);
+    assert.equal(counts.volumes, 0);
+    assert.equal(counts["server groups"], 3);
+  });
+
+  it("is a rule for each row of the firewall, and two for what leaves each group", () => {
+    const of = (over: object = {}) => {
+      const parsed = spec({ ...minimal, ...over });
+      return needsOf(parsed).counts["security group rules"] - rulesOf(parsed).length;
+    };
+    assert.equal(of(), 2 * 3);
+    assert.equal(of({ samples: true }), 2 * 5);
+    const admin = { network: "ops", allowedCidrs: ["10.9.0.0/24"] };
+    assert.equal(of({ network: { nodes: "10.1.0.0/24", admin } }), 2 * 3, "which keeps none");
+    assert.equal(of({ network: { portSecurity: false } }), 0);
+  });
+
+  it("is more with the samples: two load balancers, an address and a volume", () => {
+    const { counts } = needsOf(spec({ ...minimal, samples: true }));
+    assert.equal(counts["load balancers"], 2);
+    assert.equal(counts["floating IPs"], 2);
+    assert.equal(counts["volume gigabytes"], 1);
+  });
+
+  it("is a bastion too, whose flavor carries no node", () => {
+    const behind = spec({ ...minimal, access: "bastion", bastion: { flavor: "tiny" } });
+    const { flavors, nodeFlavors, counts } = needsOf(behind);
+    assert.deepEqual(flavors, { big: 2, small: 2, tiny: 1 });
+    assert.deepEqual([...new Set(nodeFlavors)], ["big", "small"]);
+    assert.deepEqual([counts["floating IPs"], counts["security groups"]], [2, 4]);
+  });
+
+  it("is a control plane of the size that kubeadm looks at, unless that is ignored", () => {
+    const of = (...ignorePreflightErrors: string[]) =>
+      needsOf(spec({ ...minimal, kubernetes: { ignorePreflightErrors } })).sizeChecks;
+    assert.deepEqual(needsOf(spec(minimal)).controlPlaneFlavors, ["big"]);
+    assert.deepEqual(of(), ["NumCPU", "Mem"]);
+    assert.deepEqual(of("mem", "Swap"), ["NumCPU"]);
+    assert.deepEqual(of("NumCPU", "Mem"), []);
+    assert.deepEqual(of("all"), []);
+  });
+
+  it("names image, external network, zones and volume types", () => {
+    const needs = needsOf(
+      spec({
+        ...minimal,
+        zones: ["a"],
+        storageClasses: [{ name: "gold", type: "fast" }, { name: "x" }],
+      }),
+    );
+    assert.deepEqual(needs.images, ["debian-12"]);
+    assert.deepEqual(needs.externalNetworks, { externalNetwork: "public" });
+    assert.deepEqual(needs.zones, ["a"]);
+    assert.deepEqual(needs.volumeTypes, ["fast"]);
+  });
+
+  it("names what single groups and machines have of their own, once", () => {
+    const own = { flavor: "huge", image: "debian-13", zone: "z" };
+    const needs = needsOf(
+      spec({
+        ...minimal,
+        zones: ["a"],
+        workers: {
+          gpu: { flavor: "big", count: 2, image: "gpu", zones: ["b"], nodes: { "1": own } },
+        },
+      }),
+    );
+    assert.deepEqual(needs.images, ["debian-12", "gpu", "debian-13"]);
+    assert.deepEqual(needs.zones, ["a", "b", "z"]);
+    assert.deepEqual(needs.flavors, { big: 2, huge: 1 });
+  });
+
+  it("counts volumes, and names their types and zones once", () => {
+    const disk = { size: 20, type: "fast", zone: "store" };
+    const needs = needsOf(
+      spec({
+        ...minimal,
+        controlPlane: { flavor: "big", rootVolume: disk, etcdVolume: { size: 5 } },
+        workers: { general: { flavor: "small", count: 2, runtimeVolume: disk } },
+      }),
+    );
+    assert.deepEqual([needs.counts.volumes, needs.counts["volume gigabytes"]], [4, 65]);
+    assert.deepEqual([needs.volumeTypes, needs.volumeZones], [["fast"], ["store"]]);
+  });
+
+  it("knows which volumes are in no zone though their machines are, and takes the others to theirs", () => {
+    const of = (zone?: string) =>
+      needsOf(
+        spec({
+          ...{ ...minimal, zones: ["a", "b"] },
+          workers: {
+            general: {
+              ...{ flavor: "small", count: 2, rootVolume: { size: 9, zone: "store" } },
+              runtimeVolume: { size: 5, zone },
+            },
+          },
+        }),
+      );
+    const path = "workers.general.runtimeVolume";
+    assert.deepEqual(of().unplacedVolumes, [
+      { path, name: "dev-general-0-runtime", zone: "a" },
+      { path, name: "dev-general-1-runtime", zone: "b" },
+    ]);
+    assert.deepEqual(of().volumeZones, ["store"]);
+    const placed = of("{zone}");
+    assert.deepEqual([placed.unplacedVolumes, placed.volumeZones], [[], ["store", "a", "b"]]);
+  });
+
+  describe("of Octavia", () => {
+    const amphora = { "loadBalancer.provider": "amphora" };
+    const of = (over: object) => needsOf(spec({ ...minimal, ...over })).octavia;
+    const off = { cloudController: { enabled: false } };
+
+    it("is what its load balancers are made with", () => {
+      assert.deepEqual(of({}), { providers: amphora, flavors: {}, zones: {} });
+      const api = { kind: "load-balancer", provider: "gold", flavorId: "f", zone: "z" };
+      const flavors = { "endpoint.flavorId": "f" };
+      const zones = { "endpoint.zone": "z" };
+      assert.deepEqual(of({ endpoint: api }), {
+        ...{ providers: { ...amphora, "endpoint.provider": "gold" }, flavors, zones },
+      });
+      const other = { flavorId: "g", availabilityZone: "y" };
+      assert.deepEqual(of({ endpoint: api, loadBalancer: other }), {
+        providers: { ...amphora, "endpoint.provider": "gold" },
+        flavors: { ...flavors, "loadBalancer.flavorId": "g" },
+        zones: { ...zones, "loadBalancer.availabilityZone": "y" },
+      });
+    });
+
+    it("is nothing of what nobody makes load balancers with", () => {
+      assert.equal(of(off), undefined);
+      assert.equal(of({ loadBalancer: { enabled: false } }), undefined);
+      const ovn = { endpoint: { kind: "load-balancer", provider: "ovn" } };
+      const providers = { "endpoint.provider": "ovn" };
+      assert.deepEqual(of({ ...off, ...ovn }), { providers, flavors: {}, zones: {} });
+      const same = { endpoint: { kind: "load-balancer" } };
+      assert.deepEqual(of({ ...off, ...same })?.providers, amphora);
+      const unused = { loadBalancer: { flavorId: "f" }, ...off, ...ovn };
+      assert.deepEqual(of(unused)?.flavors, {});
+    });
+
+    it("is what an ingress controller is made with, or a Service is told", () => {
+      const onPool = { kind: "workers", pool: "general", flavorId: "f", zone: "z" };
+      const { providers, flavors, zones } = of({ ...off, ingress: onPool }) ?? assert.fail();
+      assert.deepEqual(providers, amphora);
+      assert.deepEqual([flavors, zones], [{ "ingress.flavorId": "f" }, { "ingress.zone": "z" }]);
+      const annotations = { flavorId: "f", availabilityZone: "z" };
+      const told = of({
+        ...{ ingress: { kind: "service", annotations } },
+        ...{ samples: true, sampleServices: { annotations } },
+      });
+      assert.deepEqual(told?.flavors, {
+        "ingress.annotations.flavorId": "f",
+        "sampleServices.annotations.flavorId": "f",
+      });
+      assert.deepEqual(Object.keys(told.zones), [
+        "ingress.annotations.availabilityZone",
+        "sampleServices.annotations.availabilityZone",
+      ]);
+    });
+  });
+
+  it("is also the zones in which classes put pods", () => {
+    const classes = [
+      { name: "x", zones: ["b", "c"] },
+      { name: "y", zones: ["c"] },
+    ];
+    assert.deepEqual(needsOf(spec({ ...minimal, storageClasses: classes })).podZones, ["b", "c"]);
+  });
+});

@@ -1,0 +1,175 @@
+import { strict as assert } from "node:assert";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as pulumi from "@pulumi/pulumi";
+import fc from "fast-check";
+import { merge, preferredKey } from "../../../components/schema/merge-defaults.js";
+import { operator, readConfig } from "../../../config.js";
+import { smallest } from "../../support/config/spec.js";
+
+describe("the stack's configuration", () => {
+  let directory = "";
+  const before = process.env["STACKADM_SITE"];
+  const use = (cluster: unknown, site?: string): void => {
+    const key = "stackadm:cluster";
+    pulumi.runtime.setAllConfig(cluster === undefined ? {} : { [key]: JSON.stringify(cluster) });
+    delete process.env["STACKADM_SITE"];
+    if (site === undefined) return;
+    const file = join(directory, "site.yaml");
+    writeFileSync(file, site);
+    process.env["STACKADM_SITE"] = file;
+  };
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), "stackadm-config-"));
+    await pulumi.runtime.setMocks(
+      { newResource: () => ({ id: "", state: {} }), call: () => ({}) },
+      "stackadm",
+      "staging",
+    );
+  });
+  afterEach(() => {
+    rmSync(directory, { recursive: true });
+    if (before === undefined) delete process.env["STACKADM_SITE"];
+    else process.env["STACKADM_SITE"] = before;
+  });
+
+  it("names the cluster after the stack, unless it says otherwise", () => {
+    const { name, ...unnamed } = smallest;
+    use(unnamed);
+    assert.equal(readConfig().name, "staging");
+    use({ ...unnamed, name });
+    assert.equal(readConfig().name, "dev");
+  });
+
+  it("lies over the site's defaults, key by key", () => {
+    use(
+      { ...smallest, kubernetes: { registry: { plainHttp: false } } },
+      "kubernetes: {registry: {prefix: mirror.example, plainHttp: true}}\nloadBalancer: {provider: ovn}\n",
+    );
+    const { kubernetes, loadBalancer } = readConfig();
+    assert.deepEqual(kubernetes.registry, { prefix: "mirror.example", plainHttp: false });
+    assert.equal(loadBalancer.provider, "ovn");
+  });
+
+  it("replaces a list of the site instead of adding to it", () => {
+    use({ ...smallest, zones: ["b"] }, "zones: [a, c]\n");
+    assert.deepEqual(readConfig().zones, ["b"]);
+  });
+
+  it("is refused with the file's name and every problem", () => {
+    use({ ...smallest, image: "", samples: "yes" });
+    assert.throws(readConfig, (error: Error) => {
+      assert.ok(pulumi.RunError.isInstance(error));
+      assert.match(error.message, /^\[INVALID_CONFIG\] Pulumi\.staging\.yaml is not valid:\n/);
+      assert.match(error.message, /\n {2}cluster\.image: .*\n {2}cluster\.samples: /);
+      return true;
+    });
+  });
+
+  it("takes the password of a peer only when it is encrypted", () => {
+    const peers = [{ address: "10.0.0.1", asn: 1, password: "CANARY" }];
+    const podNetwork = { kind: "kube-router", peers } as const;
+    use({ ...smallest, podNetwork });
+    assert.throws(readConfig, (error: Error) => {
+      assert.match(error.message, /cluster\.podNetwork\.peers\[0\]\.password: is not encrypted/);
+      assert.doesNotMatch(error.message, /CANARY/);
+      return true;
+    });
+    const key = "stackadm:cluster";
+    pulumi.runtime.setAllConfig({ [key]: JSON.stringify({ ...smallest, podNetwork }) }, [key]);
+    assert.equal(readConfig().podNetwork.kind, "kube-router");
+  });
+
+  for (const [key, credential] of Object.entries({
+    secret: { id: "an-id", secret: "CANARY" },
+    password: { username: "shop", password: "CANARY" },
+  }))
+    it(`takes the ${key} of a credential only when it is encrypted`, () => {
+      use({ ...smallest, credential });
+      assert.throws(readConfig, (error: Error) => {
+        const sentence = `cluster.credential.${key}: is not encrypted; write it with`;
+        assert.ok(error.message.includes(sentence), error.message);
+        assert.doesNotMatch(error.message, /CANARY/);
+        return true;
+      });
+      const all = "stackadm:cluster";
+      pulumi.runtime.setAllConfig({ [all]: JSON.stringify({ ...smallest, credential }) }, [all]);
+      assert.deepEqual(readConfig().credential, credential);
+    });
+
+  it("is refused when there is none, with what has to be written", () => {
+    use(undefined);
+    assert.throws(readConfig, /cluster\.image: is missing/);
+  });
+
+  it("is refused when the site's file cannot be read", () => {
+    use(smallest);
+    process.env["STACKADM_SITE"] = join(directory, "none.yaml");
+    assert.throws(readConfig, /STACKADM_SITE: .*none\.yaml.*; name a readable YAML file/);
+  });
+
+  it("is refused when the site's file is something else, by the file's name", () => {
+    for (const text of ["root:x:0:0:root", "- a\n- b\n", "a: [1"]) {
+      use(smallest, text);
+      assert.throws(readConfig, /STACKADM_SITE: .*; name a readable YAML file, or unset it/s);
+    }
+  });
+
+  it("works without a site file, and with an empty one", () => {
+    use(smallest, "");
+    assert.equal(readConfig().kubernetes.registry.prefix, "registry.k8s.io");
+  });
+
+  describe("merging", () => {
+    const json = fc.jsonValue().filter((any) => any !== null);
+    const same = (one: unknown, other: unknown): boolean =>
+      JSON.stringify(one) === JSON.stringify(other);
+
+    it("changes nothing when there is nothing on one side", () => {
+      fc.assert(
+        fc.property(
+          json,
+          (any) => same(merge(any, undefined), any) && same(merge(undefined, any), any),
+        ),
+      );
+    });
+
+    it("lets the upper value win", () => {
+      fc.assert(
+        fc.property(fc.string(), json, json, (key, under, over) => {
+          if (typeof under === "object" || typeof over === "object" || key === "__proto__") return;
+          assert.deepEqual(merge({ [key]: under, other: 1 }, { [key]: over }), {
+            [key]: under,
+            other: 1,
+            [key]: over,
+          });
+        }),
+      );
+    });
+
+    it("keeps what false, zero and the empty text say", () => {
+      assert.deepEqual(merge({ a: true, b: 1, c: "x" }, { a: false, b: 0, c: "" }), {
+        a: false,
+        b: 0,
+        c: "",
+      });
+    });
+  });
+
+  describe("the login key", () => {
+    it("is an ed25519 key when the agent has one, without its comment", () => {
+      const keys = ["ssh-rsa AAAAR me@here", "ssh-ed25519 AAAAE me@here"];
+      assert.equal(preferredKey(keys), "ssh-ed25519 AAAAE");
+    });
+
+    it("is the first key otherwise, and none without keys", () => {
+      assert.equal(preferredKey(["ssh-rsa AAAAR a", "ssh-rsa AAAAS b"]), "ssh-rsa AAAAR");
+      assert.equal(preferredKey([]), undefined);
+    });
+  });
+
+  it("is all that reads the environment: from it it makes the program's operator", () => {
+    assert.equal(operator().agentSocket, process.env["SSH_AUTH_SOCK"]);
+  });
+});

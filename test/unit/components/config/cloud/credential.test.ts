@@ -1,0 +1,95 @@
+import { strict as assert } from "node:assert";
+import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
+import { isSupplied } from "../../../../../components/config/cloud/credential.js";
+import { openSecrets } from "../../../../../components/config/open-secrets.js";
+import { smallest } from "../../../../support/config/spec.js";
+
+const password = { secure: "v1:AAAA" };
+const parsed = (credential: object) => parseClusterSpec({ ...smallest, credential });
+const problems = (credential: object): string[] => {
+  const result = parsed(credential);
+  return "problems" in result
+    ? result.problems.map(({ path, message }) => `${path}: ${message}`)
+    : [];
+};
+
+describe("with what a cluster's controllers work in the cloud", () => {
+  it("is what the program makes, what is supplied, or a user by a name or an ID", () => {
+    const ways: readonly (readonly [credential: object, supplied: boolean])[] = [
+      [{}, false],
+      [{ generation: 1, roles: ["member"], accessRules: ["controllers"] }, false],
+      [{ expiresAt: "2027-12-31T00:00:00Z" }, false],
+      [{ id: "an-id", secret: password, expiresAt: "2027-12-31T00:00:00Z" }, true],
+      [{ username: "shop", password }, true],
+      [{ username: "shop", userDomainName: "Services", password }, true],
+      [{ userId: "5d6a", password }, true],
+    ];
+    for (const [credential, supplied] of ways) {
+      const result = parsed(credential);
+      assert.ok("spec" in result, JSON.stringify(result));
+      assert.equal(isSupplied(result.spec.credential), supplied, JSON.stringify(credential));
+    }
+    assert.equal(isSupplied(undefined), false);
+  });
+
+  it("is one of them, each other one refused with what to leave out", () => {
+    const user = { username: "shop", password };
+    const rows: readonly (readonly [over: object, sentence: string])[] = [
+      [
+        { id: "an-id", secret: password },
+        "id: is of an application credential, and credential.username names a user; leave one of them out",
+      ],
+      [
+        { secret: password },
+        "secret: is of an application credential, and credential.username names a user; leave one of them out",
+      ],
+      [
+        { generation: 1 },
+        "generation: is of the credential that the program makes, and credential.username names a user instead; leave it out",
+      ],
+      [
+        { expiresAt: "2027-12-31T00:00:00Z" },
+        "expiresAt: is the end of an application credential, and that of a password Keystone says; leave it out",
+      ],
+      [
+        { roles: ["member"] },
+        "roles: is of the credential that the program makes, and credential.username names a user instead; leave them out",
+      ],
+      [
+        { accessRules: ["controllers"] },
+        "accessRules: is of the credential that the program makes, and credential.username names a user instead; leave them out",
+      ],
+    ];
+    for (const [over, sentence] of rows)
+      assert.deepEqual(problems({ ...user, ...over }), [`cluster.credential.${sentence}`]);
+  });
+
+  it("is a user who is named once, with a password", () => {
+    const missing = "is missing; write";
+    assert.deepEqual(problems({ username: "shop" }), [
+      `cluster.credential.password: ${missing} the password of the user, encrypted`,
+    ]);
+    for (const alone of [{ password }, { userDomainName: "Services", password }])
+      assert.deepEqual(problems(alone), [
+        `cluster.credential.username: ${missing} the name of the user, or userId`,
+      ]);
+    const byId = "is of the name of a user, and credential.userId is their ID; leave it out";
+    assert.deepEqual(
+      problems({ username: "shop", userDomainName: "Services", userId: "5d6a", password }),
+      ["username", "userDomainName"].map((key) => `cluster.credential.${key}: ${byId}`),
+    );
+  });
+
+  it("is no password in clear", () => {
+    const open = (credential: object): string[] => {
+      const result = parsed(credential);
+      assert.ok("spec" in result);
+      return openSecrets(result.spec, "stackadm").map(({ path, message }) => `${path}: ${message}`);
+    };
+    assert.deepEqual(open({ username: "shop", password }), []);
+    const [sentence = "", ...more] = open({ username: "shop", password: "CANARY" });
+    assert.match(sentence, /^cluster\.credential\.password: is not encrypted; write it with/);
+    assert.doesNotMatch(sentence, /CANARY/);
+    assert.deepEqual(more, []);
+  });
+});

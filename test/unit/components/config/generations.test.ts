@@ -1,0 +1,45 @@
+import { strict as assert } from "node:assert";
+import { planCluster } from "../../../../components/plan/cluster-plan.js";
+import { keptGenerations } from "../../../../components/plan/replacements.js";
+import {
+  compareFrozen,
+  frozenLines,
+  otherGenerations,
+} from "../../../../components/config/immutable-fields.js";
+import { specOf } from "../../../support/config/spec.js";
+
+describe("generations that a living cluster remembers", () => {
+  const keptOf = (over: Parameters<typeof specOf>[0]) => keptGenerations(planCluster(specOf(over)));
+  const kept = (generation: number | undefined, over: object = {}) =>
+    keptOf({ controlPlane: { flavor: "medium", generation, ...over } });
+
+  it("are those of each control plane, of the bastion and of etcd, written down unless all are 0", () => {
+    assert.deepEqual(kept(undefined), {});
+    assert.deepEqual(kept(0, { count: 3 }), {});
+    assert.deepEqual(kept(2, { count: 3 }), { "controlPlane.generation": "2 2 2" });
+    const one = { count: 3, nodes: { "1": { generation: 4 } } };
+    assert.deepEqual(kept(0, one), { "controlPlane.generation": "0 4 0" });
+    const bastion = (generation: number) =>
+      keptOf({ access: "bastion", bastion: { flavor: "tiny", generation } });
+    assert.deepEqual([bastion(0), bastion(3)], [{}, { "bastion.generation": "3" }]);
+    const etcd = (generation: number, over: object = {}) =>
+      keptOf({ etcd: { kind: "dedicated", flavor: "medium", generation, ...over } });
+    assert.deepEqual([etcd(0), etcd(3)], [{}, { "etcd.generation": "3 3 3" }]);
+    assert.deepEqual(etcd(0, { nodes: { "2": { generation: 1 } } }), {
+      "etcd.generation": "0 0 1",
+    });
+  });
+
+  it("are looked into when one changes, comes or goes, and when control planes do", () => {
+    const [none, one, three] = [kept(0), kept(1), kept(1, { count: 3 })];
+    assert.ok(otherGenerations(none, one) && otherGenerations(one, none));
+    assert.ok(otherGenerations(three, one));
+    assert.ok(!otherGenerations(three, { ...three, "network.pods": "another" }));
+  });
+
+  it("are no frozen values, and the machines are not told: no script runs again for them", () => {
+    const [before, now] = [kept(1, { count: 3 }), kept(2, { count: 3 })];
+    assert.deepEqual(compareFrozen(before, now), []);
+    assert.equal(frozenLines({ ...now, a: "1" }), "a 1");
+  });
+});

@@ -1,0 +1,65 @@
+import { strict as assert } from "node:assert";
+import fc from "fast-check";
+import {
+  compareFrozen,
+  frozenLines,
+  frozenValues,
+} from "../../../../components/config/immutable-fields.js";
+import { smallest, specOf } from "../../../support/config/spec.js";
+
+describe("comparing what a living cluster keeps", () => {
+  const kept = { "network.pods": "10.244.0.0/16", podNetwork: "kube-router" };
+
+  it("names every difference, with both values and what to write", () => {
+    const now = { "network.pods": "10.250.0.0/16", podNetwork: "flannel" };
+    assert.deepEqual(compareFrozen(kept, now), [
+      {
+        path: "cluster.network.pods",
+        message:
+          "10.244.0.0/16 cannot become 10.250.0.0/16 while the cluster lives; write 10.244.0.0/16 again, or destroy the cluster and create it again",
+      },
+      {
+        path: "cluster.podNetwork",
+        message:
+          "kube-router cannot become flannel while the cluster lives; write kube-router again, or destroy the cluster and create it again",
+      },
+    ]);
+  });
+
+  it("minds that etcd moves to machines of its own, or back, or gets another number of them", () => {
+    const stacked = frozenValues(specOf());
+    const three = frozenValues(specOf({ etcd: { kind: "dedicated", flavor: "medium" } }));
+    const five = frozenValues(specOf({ etcd: { kind: "dedicated", flavor: "medium", count: 5 } }));
+    const paths = [compareFrozen(stacked, three), compareFrozen(three, stacked)].map((found) =>
+      found.map(({ path }) => path),
+    );
+    assert.deepEqual(paths, [["cluster.etcd.kind"], ["cluster.etcd.kind"]]);
+    assert.deepEqual(
+      compareFrozen(three, five).map(({ path }) => path),
+      ["cluster.etcd.count"],
+    );
+  });
+
+  it("minds another login name, by which no living machine is reached, where a release wrote the former down", () => {
+    const now = frozenValues(specOf({ ssh: { ...smallest.ssh, user: "ubuntu" } }));
+    const { "ssh.user": before, ...earlier } = frozenValues(specOf());
+    assert.equal(before, "debian");
+    assert.deepEqual(compareFrozen(earlier, now), []);
+    const [other] = compareFrozen(frozenValues(specOf()), now);
+    assert.equal(other?.path, "cluster.ssh.user");
+    assert.match(other.message, /^debian cannot become ubuntu .*; write debian again, or/);
+    assert.equal(frozenLines(now), frozenLines(earlier), "no script runs again for it");
+  });
+
+  it("never minds a key that only one side has", () => {
+    const values = fc.dictionary(fc.string(), fc.string());
+    fc.assert(
+      fc.property(values, values, (before, others) => {
+        const unknown = Object.entries(others).filter(([key]) => !Object.hasOwn(before, key));
+        const more = { ...before, ...Object.fromEntries(unknown) };
+        assert.deepEqual(compareFrozen(before, more), []);
+        assert.deepEqual(compareFrozen(more, before), []);
+      }),
+    );
+  });
+});

@@ -1,0 +1,301 @@
+import { strict as assert } from "node:assert";
+import fc from "fast-check";
+import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
+import {
+  compareFrozen,
+  frozenLines,
+  frozenValues,
+} from "../../../../components/config/immutable-fields.js";
+import { jsonSchema, leaves } from "../../../../docs/generate.js";
+import { smallest, specOf } from "../../../support/config/spec.js";
+
+/** Compares with a cluster of defaults in both directions; returns the messages by path. */
+const compared = (other: Readonly<Record<string, string>>): Record<string, string> => {
+  const [there, back] = [
+    compareFrozen(frozenValues(specOf()), other),
+    compareFrozen(other, frozenValues(specOf())),
+  ].map((found) => Object.fromEntries(found.map(({ path, message }) => [path, message])));
+  assert.deepEqual(Object.keys(there ?? {}), Object.keys(back ?? {}));
+  return there ?? {};
+};
+
+describe("what a living cluster keeps", () => {
+  it("is what the documentation calls refused, its name, and that machines have volumes of their own", () => {
+    const refused = leaves(jsonSchema()).filter(
+      ({ change, path }) => change === "refused" || path.endsWith("Volume.size"),
+    );
+    const existing = { network: "office", subnet: "machines", router: "gateway" };
+    const admin = { network: "ops", subnet: "ops", allowedCidrs: ["10.9.0.0/24"] };
+    const disk = { size: 20, type: "fast", zone: "store" };
+    const volumes = { rootVolume: disk, runtimeVolume: disk };
+    const all = { ...volumes, etcdVolume: disk };
+    const said = specOf({
+      ...{ network: { existing, admin, portSecurity: false }, cloudController: { enabled: false } },
+      ...{ loadBalancer: { enabled: false }, blockStorage: { snapshots: true } },
+      controlPlane: {
+        ...{ ...smallest.controlPlane, ...all },
+        nodes: { "0": { address: "10.0.0.49", ...all } },
+      },
+      workers: {
+        pool: {
+          ...{ flavor: "medium", count: 1, ...volumes },
+          nodes: { "0": { address: "10.0.0.50", ...volumes } },
+        },
+      },
+      ...{ access: "bastion", bastion: { flavor: "tiny", rootVolume: disk } },
+      endpoint: { kind: "floating-ip", floatingIp: "203.0.113.9" },
+      etcd: {
+        ...{ kind: "dedicated", flavor: "medium", ...all },
+        nodes: { "0": { address: "10.0.0.51", ...all } },
+      },
+      kubernetes: {
+        certificates: { authorityValidity: "43800h" },
+        images: { etcd: "r.example/etcd:1" },
+      },
+    });
+    const services = specOf({
+      ...{ network: { ipv6: { nodes: "fd00:10::/64" } }, podNetwork: "none" },
+      loadBalancer: { network: { externalNetwork: "services" } },
+      kubernetes: { patches: { etcd: [{ patch: {} }] } },
+      endpoint: { kind: "load-balancer" },
+      ingress: { kind: "workers", pool: "general" },
+    });
+    assert.deepEqual(
+      [...new Set([said, services].flatMap((spec) => Object.keys(frozenValues(spec))))].sort(),
+      // A pod network and its options are one value.
+      [
+        ...new Set([
+          ...["name", "kubernetes.version"],
+          ...refused.map(({ path }) =>
+            path
+              .replace(/^podNetwork\..*/, "podNetwork")
+              .replace("<pool>", "pool")
+              .replace("<position>", "0"),
+          ),
+        ]),
+      ].sort(),
+    );
+  });
+
+  it("is of a pod network its word alone, as earlier releases had it, and what is frozen of its options", () => {
+    const kept = (podNetwork: ClusterArgs["podNetwork"]) =>
+      frozenValues(specOf({ podNetwork })).podNetwork;
+    assert.equal(kept(undefined), "kube-router");
+    assert.equal(kept("flannel"), "flannel");
+    assert.equal(kept({ kind: "flannel" }), "flannel");
+    assert.equal(kept({ kind: "flannel", backend: "vxlan" }), "flannel");
+    assert.equal(
+      kept({ kind: "flannel", backend: "host-gw" }),
+      '{"backend":"host-gw","kind":"flannel"}',
+    );
+    // Another version of the manifest does not make it another network.
+    const manifest = { source: "a.yaml", sha256: "0".repeat(64) };
+    assert.equal(kept({ kind: "calico", manifest }), "calico");
+    assert.equal(
+      kept({ kind: "calico", encapsulation: "ipip", manifest }),
+      '{"encapsulation":"ipip","kind":"calico"}',
+    );
+  });
+
+  it("is not written down where it is what every cluster has", () => {
+    const written = (enabled: boolean) => frozenValues(specOf({ cloudController: { enabled } }));
+    assert.deepEqual(written(true), frozenValues(specOf()));
+    assert.deepEqual(Object.keys(compared(written(false))), ["cluster.cloudController.enabled"]);
+  });
+
+  it("includes every range, since the machines' addresses and certificates are made of them", () => {
+    const { network } = specOf();
+    for (const key of ["nodes", "pods", "services"] as const)
+      assert.equal(frozenValues(specOf())[`network.${key}`], network[key]);
+  });
+
+  it("includes that its network was made for it, or not: a value that comes or goes is another one", () => {
+    const path = "network.existing.network";
+    const [made, existing] = [{ a: "1" }, { a: "1", [path]: "n" }];
+    assert.deepEqual(compareFrozen(made, { ...made, b: "2" }), []);
+    assert.deepEqual(compareFrozen(existing, existing), []);
+    const [taken] = compareFrozen(made, existing);
+    assert.match(taken?.message ?? "", /^nothing cannot become n .*; leave it out again, or/);
+    const [left] = compareFrozen(existing, made);
+    assert.equal(left?.path, `cluster.${path}`);
+    assert.match(left.message, /^n cannot become nothing .*; write n again, or/);
+  });
+
+  it("includes a floating IP that exists: what is put there does not become what is made", () => {
+    const of = (floatingIp?: string) =>
+      frozenValues(specOf({ endpoint: { kind: "floating-ip", floatingIp } }));
+    assert.deepEqual(of(), frozenValues(specOf()));
+    for (const [before, now] of [
+      [of(), of("203.0.113.9")],
+      [of("203.0.113.9"), of()],
+      [of("203.0.113.9"), of("203.0.113.10")],
+    ] as const)
+      assert.equal(compareFrozen(before, now)[0]?.path, "cluster.endpoint.floatingIp");
+  });
+
+  it("includes those of other ways in while they are there; they may go and come again", () => {
+    const balanced = { endpoint: { kind: "load-balancer" } } as const;
+    const edge = { kind: "workers", pool: "general" } as const;
+    const ways = {
+      ssh: (floatingIp?: string) =>
+        frozenValues(specOf({ ...balanced, ssh: { ...smallest.ssh, floatingIp } })),
+      ingress: (floatingIp?: string) => frozenValues(specOf({ ingress: { ...edge, floatingIp } })),
+    };
+    const without = frozenValues(specOf());
+    for (const [way, of] of Object.entries(ways)) {
+      const [one, other, none] = [of("203.0.113.9"), of("203.0.113.10"), of()];
+      for (const [before, now] of [
+        [one, other],
+        [one, none],
+        [none, one],
+      ] as const)
+        assert.equal(compareFrozen(before, now)[0]?.path, `cluster.${way}.floatingIp`);
+      for (const some of [one, none])
+        assert.deepEqual([compareFrozen(some, without), compareFrozen(without, some)], [[], []]);
+      assert.equal(frozenLines(one), frozenLines(without), "a machine would remember it");
+    }
+  });
+
+  it("includes what a cluster can get and not lose", () => {
+    const [without, having] = [{ a: "1" }, { a: "1", "blockStorage.snapshots": "true" }];
+    assert.deepEqual(compareFrozen(without, having), []);
+    const [lost] = compareFrozen(having, without);
+    assert.match(lost?.message ?? "", /^true cannot become false .*; write true again, or/);
+  });
+
+  for (const [path, sentence] of [
+    [
+      "operator.caCertificate",
+      /this run knows none: .*as `cacert` in clouds\.yaml or as OS_CACERT, and where a public/,
+    ],
+    [
+      "operator.clientCertificate",
+      /this run has none: .*as `cert` and `key` in clouds\.yaml or as/,
+    ],
+  ] as const)
+    it(`includes that there is one, which is not lost by a run that has none: ${path}`, () => {
+      const [without, having] = [{ a: "1" }, { a: "1", [path]: "own" }];
+      assert.deepEqual(compareFrozen(without, having), []);
+      assert.deepEqual(compareFrozen(having, having), []);
+      const [lost, ...more] = compareFrozen(having, without);
+      assert.deepEqual([lost?.path, more], [`cluster.${path}`, []]);
+      assert.match(lost?.message ?? "", sentence);
+      assert.equal(frozenLines(having), "a 1");
+    });
+
+  it("includes the network of the services' addresses, which can be got and then neither lost nor changed", () => {
+    const path = "loadBalancer.network.range";
+    const [without, having] = [{ a: "1" }, { a: "1", [path]: "10.1.0.0/24" }];
+    assert.deepEqual(compareFrozen(without, having), []);
+    for (const [now, became] of [
+      [without, "nothing"],
+      [{ ...having, [path]: "10.2.0.0/24" }, "10.2.0.0/24"],
+    ] as const) {
+      const [lost, ...more] = compareFrozen(having, now);
+      assert.deepEqual([lost?.path, more], [`cluster.${path}`, []]);
+      assert.ok(lost?.message.startsWith(`10.1.0.0/24 cannot become ${became} while`));
+    }
+  });
+
+  it("includes the way outside: it does not come or go", () => {
+    const [inside, outside] = [{ a: "1" }, { a: "1", externalNetwork: "id" }];
+    for (const [before, now] of [
+      [inside, outside],
+      [outside, inside],
+    ] as const)
+      assert.equal(compareFrozen(before, now)[0]?.path, "cluster.externalNetwork");
+  });
+
+  it("does not include what another value leaves alone", () => {
+    const more: Partial<ClusterArgs> = {
+      image: "other",
+      // A flavor must be changeable: the cloud may have deleted the old one.
+      controlPlane: { flavor: "other" },
+      workers: { other: { flavor: "other", count: 1 } },
+      storageClasses: [],
+      samples: true,
+    };
+    assert.deepEqual(frozenValues(specOf(more)), frozenValues(specOf()));
+  });
+
+  it("includes of kubelet's and kube-proxy's fields those that pods were started by; the others may change", () => {
+    const having = (kubernetes: ClusterArgs["kubernetes"]) => frozenValues(specOf({ kubernetes }));
+    const loose = having({ kubelet: { maxPods: 50, cgroupDriver: "systemd" }, kubeProxy: {} });
+    assert.deepEqual(loose, frozenValues(specOf()));
+    const tight = having({
+      kubelet: { maxPods: 50, cgroupDriver: "cgroupfs", clusterDNS: ["10.96.0.9"] },
+      kubeProxy: { mode: "nftables" },
+    });
+    assert.deepEqual(Object.keys(compared(tight)).sort(), [
+      ...["cluster.kubernetes.kubeProxy.mode", "cluster.kubernetes.kubelet.cgroupDriver"],
+      "cluster.kubernetes.kubelet.clusterDNS",
+    ]);
+    assert.match(
+      compared(tight)["cluster.kubernetes.kubelet.cgroupDriver"] ?? "",
+      /^systemd cannot become cgroupfs .* write systemd again/,
+    );
+  });
+
+  it("reads what an earlier release kept of all fields as one value", () => {
+    const kubelet = { maxPods: 50, cgroupDriver: "cgroupfs" };
+    const before = { "kubernetes.kubelet": JSON.stringify(kubelet), "kubernetes.kubeProxy": "{}" };
+    const now = (fields: object) =>
+      frozenValues(specOf({ kubernetes: { kubelet: fields as never } }));
+    const was = { ...now({}), ...before };
+    assert.deepEqual(compareFrozen(was, now({ ...kubelet, maxPods: 60 })), []);
+    const [found] = compareFrozen(was, now({}));
+    assert.equal(found?.path, "cluster.kubernetes.kubelet.cgroupDriver");
+  });
+
+  it("includes how long the cluster's authorities are good: they are made once", () => {
+    const certificates = { authorityValidity: "43800h" };
+    const path = "cluster.kubernetes.certificates.authorityValidity";
+    assert.deepEqual(
+      Object.keys(compared(frozenValues(specOf({ kubernetes: { certificates } })))),
+      [path],
+    );
+    const validity = { certificates: { validity: "720h" } };
+    assert.deepEqual(compared(frozenValues(specOf({ kubernetes: validity }))), {});
+  });
+
+  it("includes etcd's image, which one that was made without does not get", () => {
+    const images = { etcd: "r.example/etcd:1" };
+    const path = "cluster.kubernetes.images.etcd";
+    const found = compared(frozenValues(specOf({ kubernetes: { images } })));
+    assert.deepEqual(Object.keys(found), [path]);
+    const others = { coreDns: "r.example/coredns:1", pause: "r.example/pause:1" };
+    assert.deepEqual(compared(frozenValues(specOf({ kubernetes: { images: others } }))), {});
+  });
+
+  it("includes etcd's patches and no others: nothing brings them to an etcd that lives", () => {
+    const having = (patches: object) => frozenValues(specOf({ kubernetes: { patches } }));
+    const patch = [{ patch: { metadata: { annotations: { a: "b" } } } }];
+    const found = compared(having({ etcd: patch }))["cluster.kubernetes.patches.etcd"];
+    assert.match(found ?? "", /^nothing cannot become \[\{"patch":.* leave it out again/);
+    assert.deepEqual(having({ "kube-scheduler": patch }), having({}));
+    assert.deepEqual(having({}), frozenValues(specOf()));
+  });
+
+  it("has one text, in whatever order fields were written", () => {
+    const fields = fc.dictionary(fc.string(), fc.jsonValue());
+    fc.assert(
+      fc.property(fields, (written) => {
+        const turned = Object.fromEntries(Object.entries(written).reverse());
+        const [one, other] = [written, turned].map((kubelet) =>
+          frozenValues({
+            ...specOf(),
+            kubernetes: { ...specOf().kubernetes, kubelet: { clusterDNS: kubelet } } as never,
+          }),
+        );
+        assert.deepEqual(one, other);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it("fits on lines, as earlier releases wrote them", () => {
+    const lines = frozenLines(frozenValues(specOf())).split("\n");
+    assert.ok(lines.includes("network.pods 10.244.0.0/16"));
+    assert.ok(lines.includes("podNetwork kube-router"));
+  });
+});

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
+import { compareFrozen, frozenValues } from "../../../../../components/config/immutable-fields.js";
+import { golden } from "../../../../support/golden.js";
+import { smallest } from "../../../../support/config/spec.js";
+
+const problems = (over: object): string[] => {
+  const result = parseClusterSpec({ ...smallest, ...over });
+  return "problems" in result
+    ? result.problems.map(({ path, message }) => `${path}: ${message}`)
+    : [];
+};
+const of = (ingress: object) => ({ kind: "workers", pool: "general", ...ingress });
+const office = { network: { existing: { network: "office" } }, externalNetwork: undefined };
+const inside = { endpoint: { kind: "private" }, access: "direct" };
+
+/** Wrong values with the path that the error must name, one per row. */
+const mistakes: readonly (readonly [string, object])[] = [
+  ["ingress", { ingress: "workers" }],
+  ["ingress.kind", { ingress: { kind: "nginx" } }],
+  ["ingress.pool", { ingress: { kind: "workers" } }],
+  ["ingress.pool", { ingress: of({ pool: "edge" }) }],
+  [
+    "ingress.pool",
+    {
+      ingress: of({ pool: "edge" }),
+      workers: { ...smallest.workers, edge: { flavor: "m", count: 0 } },
+    },
+  ],
+  ["ingress.replicas", { ingress: of({ replicas: 3 }) }],
+  ["ingress.replicas", { ingress: of({ replicas: 0 }) }],
+  ["ingress.public", { ...office, ...inside, ingress: of({}) }],
+  ["ingress.annotations", { ingress: { kind: "service", annotations: { proxyProtocol: "v2" } } }],
+  ["ingress.annotations", { ingress: { kind: "service", annotations: { xForwardedFor: true } } }],
+  [
+    "ingress.annotations",
+    { ingress: { kind: "service", annotations: { defaultTlsContainerRef: "http://b/v1/c/1" } } },
+  ],
+  ["ingress", { ingress: { kind: "service", pool: "general" } }],
+  ["ingress", { ingress: { kind: "service" }, cloudController: { enabled: false } }],
+  ["ingress", { ingress: of({}), loadBalancer: { enabled: false } }],
+];
+
+describe("the ingress controller of a specification", () => {
+  for (const [path, over] of mistakes)
+    it(`says at ${path} what is wrong with ${JSON.stringify(over)}`, () => {
+      const found = problems(over);
+      assert.equal(found.length, 1, found.join("\n"));
+      assert.ok(found[0]?.startsWith(`cluster.${path}: `), found[0]);
+    });
+
+  it("says it in words that were read", () => {
+    golden("spec-errors-ingress.txt", mistakes.flatMap(([, over]) => problems(over)).join("\n"));
+  });
+
+  it("takes every kind, with defaults", () => {
+    const rows = [
+      [{ kind: "service" }, { kind: "service", replicas: 2, defaultClass: true, public: true }],
+      [of({}), of({ replicas: 2, defaultClass: true, public: true })],
+    ];
+    for (const [written, expected] of rows) {
+      const result = parseClusterSpec({ ...smallest, ingress: written });
+      assert.ok("spec" in result);
+      assert.deepEqual(result.spec.ingress, expected);
+    }
+  });
+
+  it("is in no living cluster's way, neither absent nor changed", () => {
+    const frozen = (over: object) => {
+      const result = parseClusterSpec({ ...smallest, ...over });
+      assert.ok("spec" in result);
+      return frozenValues(result.spec);
+    };
+    const [having, without] = [frozen({ ingress: of({}) }), frozen({})];
+    assert.deepEqual([compareFrozen(having, without), compareFrozen(without, having)], [[], []]);
+    assert.deepEqual(compareFrozen(having, frozen({ ingress: of({ public: false }) })), []);
+  });
+
+  it("does without a cloud controller and without floating IPs", () => {
+    assert.deepEqual(problems({ ingress: of({}), cloudController: { enabled: false } }), []);
+    assert.deepEqual(problems({ ...office, ...inside, ingress: of({ public: false }) }), []);
+  });
+});

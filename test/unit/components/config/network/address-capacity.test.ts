@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
+import { smallest } from "../../../../support/config/spec.js";
+
+const problems = (over: object): string[] => {
+  const result = parseClusterSpec({ ...smallest, ...over });
+  return "problems" in result
+    ? result.problems.map(({ path, message }) => `${path}: ${message}`)
+    : [];
+};
+/** Returns settings with this number of workers. */
+const workers = (count: number) => ({ workers: { general: { flavor: "m", count } } });
+
+describe("a range", () => {
+  it("has to have addresses for all machines, etcd's and the bastion, too", () => {
+    const network = { nodes: "10.0.0.0/29" };
+    assert.deepEqual(problems({ network, ...workers(3) }), []);
+    const bastion = { access: "bastion", bastion: { flavor: "m" } };
+    const etcd = { etcd: { kind: "dedicated", flavor: "m", count: 1 } };
+    for (const more of [workers(4), { ...workers(3), ...bastion }, { ...workers(3), ...etcd }])
+      assert.deepEqual(problems({ network, ...more }), [
+        "cluster.network.nodes: 10.0.0.0/29 has addresses for 4 machines, and 5 are asked for; write a larger range, or fewer machines where the cluster lives already",
+      ]);
+  });
+
+  it("of a network that exists is that network's affair", () => {
+    const network = { nodes: "10.0.0.0/29", existing: { network: "office" } };
+    assert.deepEqual(problems({ network, ...workers(9) }), []);
+  });
+
+  it("of pods has to have a share for each node, as large as kube-controller-manager is told, and to be what kubeadm takes, which knows only the flag of the family", () => {
+    const network = { pods: "10.244.0.0/23" };
+    assert.deepEqual(problems({ network, ...workers(1) }), []);
+    assert.deepEqual(problems({ network, ...workers(2) }), [
+      "cluster.network.pods: 10.244.0.0/23 has a /24 for 2 nodes, and 3 are asked for; write a larger range, or fewer machines where the cluster lives already",
+    ]);
+    for (const flag of ["node-cidr-mask-size", "node-cidr-mask-size-ipv4"]) {
+      const kubernetes = { controllerManager: { extraArgs: { [flag]: "25" } } };
+      assert.deepEqual(problems({ network, kubernetes, ...workers(3) }), []);
+      assert.equal(problems({ network, kubernetes, ...workers(4) }).length, 1);
+    }
+  });
+
+  it("counts what has an address beside the machines", () => {
+    const network = { nodes: "10.0.0.0/29" };
+    const ingress = { kind: "workers", pool: "general" };
+    for (const more of [{ endpoint: { kind: "virtual-ip" } }, { ingress }])
+      assert.match(
+        problems({ network, ...more, ...workers(3) }).join(),
+        /has addresses for 3 machines besides 1 for the API or the ingress, and 4 are asked for/,
+      );
+    const existing = { ...network, existing: { network: "office" } };
+    assert.deepEqual(problems({ network: existing, ingress, ...workers(9) }), []);
+  });
+
+  it("of pods that the pod network shares out itself only has to be what kubeadm takes", () => {
+    const sha256 = "0".repeat(64);
+    const calico = { kind: "calico", manifest: { source: "calico.yaml", sha256 } };
+    for (const podNetwork of ["none", calico]) {
+      const of = (pods: string) => problems({ podNetwork, network: { pods }, ...workers(9) });
+      assert.deepEqual(of("10.244.0.0/24"), []);
+      assert.match(of("10.244.0.0/25").join(), /is less than the \/24 that each node gets of it/);
+      assert.match(
+        of("32.0.0.0/7").join(),
+        /is more than kubeadm shares out by \/24; .* a \/8, or /,
+      );
+    }
+  });
+
+  it("of Services is between a /12 and a /28, as kubeadm has it", () => {
+    const of = (services: string) => problems({ network: { services } });
+    for (const services of ["10.96.0.0/12", "10.96.0.0/28"]) assert.deepEqual(of(services), []);
+    assert.match(of("10.96.0.0/29").join(), /is less than kubeadm takes; write at least a \/28$/);
+    assert.match(of("32.0.0.0/11").join(), /is more than kubeadm takes; write at most a \/12$/);
+  });
+});

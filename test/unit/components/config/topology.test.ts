@@ -1,0 +1,92 @@
+import { strict as assert } from "node:assert";
+import fc from "fast-check";
+import { parseClusterSpec, type ClusterSpec } from "../../../../components/config/cluster-spec.js";
+import { topologies } from "../../../../components/config/topology.js";
+import { plainGroup, smallest } from "../../../support/config/spec.js";
+
+const { workers: general, ...without } = smallest;
+const flavor = "medium";
+const pool = (count: number) => ({ general: { flavor, count } });
+
+const spec = (written: object): ClusterSpec => {
+  const result = parseClusterSpec({ ...without, ...written });
+  assert.ok("spec" in result, JSON.stringify(result));
+  return result.spec;
+};
+const problems = (written: object): string[] => {
+  const result = parseClusterSpec({ ...without, ...written });
+  return "problems" in result
+    ? result.problems.map(({ path, message }) => `${path}: ${message}`)
+    : [];
+};
+
+describe("a topology", () => {
+  it("is the shape of a cluster in one word", () => {
+    const shapes = [
+      ["single", {}],
+      ["one-control-plane", { workers: general }],
+      ["ha", { workers: general }],
+    ] as const;
+    assert.deepEqual(
+      shapes.map(([topology, more]) => {
+        const { controlPlane, endpoint, workers } = spec({ topology, ...more });
+        const { count, schedulable } = controlPlane;
+        return [topology, count, schedulable, endpoint.kind, Object.keys(workers)];
+      }),
+      [
+        ["single", 1, true, "floating-ip", []],
+        ["one-control-plane", 1, false, "floating-ip", ["general"]],
+        ["ha", 3, false, "load-balancer", ["general"]],
+      ],
+    );
+  });
+
+  it("lets stand what is written besides", () => {
+    const five = { flavor, count: 5, generation: 0, schedulable: true };
+    const { controlPlane, endpoint } = spec({
+      ...{ topology: "ha", controlPlane: five, workers: pool(2) },
+      endpoint: { kind: "virtual-ip" },
+    });
+    assert.deepEqual([controlPlane, endpoint.kind], [{ ...five, ...plainGroup }, "virtual-ip"]);
+  });
+
+  it("refuses what contradicts it, all at once, and says what to write", () => {
+    assert.deepEqual(
+      problems({ topology: "ha", controlPlane: { flavor, count: 1 }, workers: pool(1) }),
+      [
+        "cluster.controlPlane.count: 1 is not what the topology ha has; write 3 or 5, or leave `topology` out",
+        "cluster.workers: the topology ha has at least 2 workers; write pools with so many machines together, or leave `topology` out",
+      ],
+    );
+    assert.deepEqual(problems({ topology: "single", workers: pool(1) }), [
+      "cluster.workers: the topology single has none; leave them out, or leave `topology` out",
+    ]);
+    assert.deepEqual(problems({ topology: "big", workers: pool(1) }), [
+      'cluster.topology: "big" is no topology; write one of single, one-control-plane, ha',
+    ]);
+  });
+
+  it("is nothing that has to be chosen: every shape can be written out, and then has no other defaults", () => {
+    const { controlPlane, endpoint } = spec({ workers: pool(0) });
+    assert.deepEqual(
+      [controlPlane.count, controlPlane.schedulable, endpoint.kind],
+      [1, false, "floating-ip"],
+    );
+    assert.deepEqual(problems({}), [
+      "cluster.workers: is missing; write a pool like `general: {flavor: ..., count: 2}`, or `topology: single`",
+    ]);
+    assert.deepEqual(problems({ controlPlane: { flavor, schedulable: true } }), []);
+  });
+
+  it("means the same as what it stands for, written out", () => {
+    const chosen = fc.constantFrom(...topologies);
+    fc.assert(
+      fc.property(chosen, fc.integer({ min: 2, max: 9 }), (topology, count) => {
+        const workers = topology === "single" ? {} : pool(count);
+        const { topology: word, ...short } = spec({ topology, workers });
+        const { controlPlane, endpoint } = short;
+        assert.deepEqual(spec({ controlPlane, endpoint, workers }), short, word);
+      }),
+    );
+  });
+});

@@ -1,0 +1,63 @@
+import { strict as assert } from "node:assert";
+import { connectCloud } from "../../../../openstack/client/cloud-client.js";
+import { clusterTags } from "../../../../openstack/inventory/ownership.js";
+import { deleteFailed } from "../../../../components/endpoint/failed-load-balancer.js";
+import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
+
+const mark = { name: "dev", identity: "0123456789ab" };
+const fast = { interval: 1, timeout: 200 };
+
+describe("a load balancer that Octavia could not make", () => {
+  let cloud: FakeCloud;
+  let left: object[];
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+    left = [];
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", () => ({ body: { loadbalancers: left } }));
+    cloud.on("GET /load-balancer/lbaas/loadbalancers/failed", () => ({
+      body: { loadbalancer: left[0] },
+    }));
+  });
+  afterEach(async () => {
+    await cloud.close();
+  });
+  const clear = async (): Promise<string[]> =>
+    deleteFailed(
+      await connectCloud({ env: cloud.environment() }),
+      { ...mark, name: "dev-api" },
+      fast,
+    );
+  const deleted = (): string[] =>
+    cloud.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
+
+  it("is deleted with its parts, and told of", async () => {
+    left = [
+      { id: "failed", name: "dev-api", tags: clusterTags(mark), provisioning_status: "ERROR" },
+    ];
+    cloud.on("DELETE /load-balancer/lbaas/loadbalancers/failed", () => {
+      left = [];
+      return { status: 204 };
+    });
+    assert.deepEqual(await clear(), [
+      "Octavia could not make the load balancer dev-api (failed, ERROR); it was deleted.",
+    ]);
+    assert.deepEqual(deleted(), ["/load-balancer/lbaas/loadbalancers/failed?cascade=true"]);
+  });
+
+  it("is none that has listeners: it is at work, and the state an old one", async () => {
+    const listeners = [{ id: "listener" }];
+    left = [{ id: "failed", name: "dev-api", tags: clusterTags(mark), listeners }];
+    await assert.rejects(clear(), /dev-api.*has listeners, but the state does not hold it/);
+    assert.deepEqual(deleted(), []);
+  });
+
+  it("is nobody else's: another cluster of that name and the cluster's own services keep theirs", async () => {
+    left = [
+      { id: "other", name: "dev-api", tags: clusterTags({ ...mark, identity: "ba9876543210" }) },
+      { id: "foreign", name: "dev-api" },
+      { id: "service", name: "kube_service_dev-0123456789ab_default_web" },
+    ];
+    assert.deepEqual(await clear(), []);
+    assert.deepEqual(deleted(), []);
+  });
+});

@@ -1,0 +1,250 @@
+import { strict as assert } from "node:assert";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { parse } from "yaml";
+import { packageRoot } from "../../../../base/paths.js";
+import { toYaml } from "../../../../base/yaml.js";
+import { parseClusterSpec, type ClusterArgs } from "../../../../components/config/cluster-spec.js";
+import {
+  configurationFiles,
+  configurationText,
+  configuredBlocks,
+  kubeletConfiguration,
+  kubeletText,
+  proxyText,
+} from "../../../../components/kubeadm/component-configuration.js";
+import { kubeletFields } from "../../../../components/kubeadm/hardening.js";
+import { smallest } from "../../../support/config/spec.js";
+
+type Written = NonNullable<ClusterArgs["kubernetes"]>;
+
+const kubernetes = (written: Written = {}) => {
+  const result = parseClusterSpec({ ...smallest, kubernetes: written });
+  assert.ok("spec" in result, JSON.stringify(result));
+  return result.spec.kubernetes;
+};
+
+type Component = "apiServer" | "controllerManager" | "scheduler";
+
+const flagsOf = (written: Written, component: Component = "apiServer") => {
+  const { extraArgs } = configuredBlocks(kubernetes(written))[component] as {
+    extraArgs: { name: string; value: string }[];
+  };
+  const flags: Record<string, string[]> = {};
+  for (const { name, value } of extraArgs) (flags[name] ??= []).push(value);
+  return flags;
+};
+
+const filesOf = (written: Written): Record<string, unknown> =>
+  Object.fromEntries(
+    configurationFiles(kubernetes(written))
+      .split("\n")
+      .map((line) => {
+        const [name = "", data = ""] = line.split(" ");
+        return [name.replace(/-[0-9a-f]{12}/, ""), Buffer.from(data, "base64").toString()];
+      }),
+  );
+
+const certificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
+const oidc = { issuerUrl: "https://id.example.org", clientId: "kubernetes" };
+
+describe("Kubernetes' own configuration", () => {
+  it("asks kubelet and kube-proxy for nothing where nothing is written, so that nothing runs for it", () => {
+    assert.equal(kubeletText(kubeletFields(kubernetes())), "");
+    assert.equal(proxyText({}), "");
+  });
+
+  it("tells kubelets the same where nothing is written any more as where nothing ever was", () => {
+    const scripts = join(packageRoot(), "components", "kubeadm", "scripts");
+    const script = readFileSync(join(scripts, "kubelet-configuration.sh"), "utf8");
+    const [, plain] = /^readonly plain_kubelet='([^']*)'$/m.exec(script) ?? [];
+    assert.equal(plain, toYaml(kubeletConfiguration({})));
+  });
+
+  it("leaves it to whoever says how often kubelets look at themselves how often they report", () => {
+    const own = kubeletConfiguration({ nodeStatusUpdateFrequency: "20s" });
+    assert.equal(own["nodeStatusUpdateFrequency"], "20s");
+    assert.ok(!("nodeStatusReportFrequency" in own));
+  });
+
+  it("has flags as kubeadm lists them, in an order of its own, one for each value", () => {
+    const extraArgs = { "event-ttl": "2h", "api-audiences": ["a", "b"], profiling: true, v: 2 };
+    const turned = Object.fromEntries(Object.entries(extraArgs).reverse());
+    const blocks = configuredBlocks(kubernetes({ scheduler: { extraArgs } }));
+    assert.deepEqual(blocks["scheduler"], {
+      extraArgs: [
+        { name: "api-audiences", value: "a" },
+        { name: "api-audiences", value: "b" },
+        { name: "event-ttl", value: "2h" },
+        { name: "profiling", value: "true" },
+        { name: "v", value: "2" },
+      ],
+    });
+    assert.deepEqual(configuredBlocks(kubernetes({ scheduler: { extraArgs: turned } })), blocks);
+  });
+
+  it("gives every component's flag the text that was written, to readers of YAML 1.1 and 1.2", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom<Component>("apiServer", "controllerManager", "scheduler"),
+        fc.oneof(fc.string(), fc.constantFrom("off", "0x1f", "1_000", "1:30", "~", "=", "no")),
+        (component, value) => {
+          const text = configurationText(kubernetes({ [component]: { extraArgs: { v: value } } }));
+          for (const version of ["1.1", "1.2"] as const)
+            assert.deepEqual(
+              (parse(text, { version }) as Record<Component, { extraArgs: { name: string }[] }>)[
+                component
+              ].extraArgs.filter(({ name }) => name === "v"),
+              [{ name: "v", value }],
+            );
+        },
+      ),
+    );
+  });
+
+  it("lets no text of a flag leave its block: scripts replace whole blocks by their first column", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom("a", "\n", " ", ":", "-") }), (value) => {
+        const text = configurationText(kubernetes({ scheduler: { extraArgs: { v: value } } }));
+        const first = text.split("\n").filter((line) => /^[^ ]/.test(line));
+        assert.deepEqual(first, ["apiServer:", "controllerManager:", "scheduler:"]);
+      }),
+    );
+  });
+
+  it("lets certificates last as long as is asked for, as Go writes it", () => {
+    const certificates = { validity: "720h", authorityValidity: "43800h" };
+    const blocks = configuredBlocks(kubernetes({ certificates }));
+    assert.equal(blocks["certificateValidityPeriod"], "720h0m0s");
+    assert.equal(blocks["caCertificateValidityPeriod"], "43800h0m0s");
+  });
+
+  it("tells the API server of an issuer, with its authority in a file that it sees", () => {
+    const flags = flagsOf({ oidc: { ...oidc, groupsClaim: "groups", ca: certificate } });
+    assert.deepEqual(flags["oidc-issuer-url"], ["https://id.example.org"]);
+    assert.deepEqual(flags["oidc-groups-claim"], ["groups"]);
+    assert.equal(flags["oidc-username-claim"], undefined);
+    const written = { oidc: { ...oidc, ca: certificate } };
+    assert.equal(filesOf(written)["oidc-ca.crt"], `${certificate}\n`);
+    const [path = ""] = flags["oidc-ca-file"] ?? [];
+    assert.match(path, /^\/etc\/kubernetes\/stackadm\/oidc-ca-/);
+    assert.match(configurationFiles(kubernetes(written)), new RegExp(`^${path.slice(25)} `, "m"));
+  });
+
+  it("mounts only what is there: without a file of its own the API server sees no more than before", () => {
+    const none = {
+      ...{ oidc, audit: { enabled: false } },
+      apiServer: { extraArgs: { "admission-control-config-file": "/etc/mine.yaml" } },
+    };
+    assert.doesNotMatch(configurationText(kubernetes(none)), /extraVolumes/);
+    const volumes = (written: Written): unknown[] => {
+      const { apiServer } = configuredBlocks(kubernetes(written)) as {
+        apiServer: { extraVolumes: { name: string }[] };
+      };
+      return apiServer.extraVolumes.map(({ name }) => name);
+    };
+    const own = { ...none, oidc: { ...oidc, ca: certificate } };
+    assert.deepEqual(volumes(own), ["stackadm-files"]);
+    assert.deepEqual(volumes({}), ["stackadm-files", "audit-log"]);
+  });
+
+  it("tells the API server of Keystone's webhook and how to know it, and asks it what users may do only with rules", () => {
+    const written = {
+      ...{ keystone: {}, audit: { enabled: false } },
+      apiServer: {
+        extraArgs: {
+          ...{ "authorization-mode": "Node,RBAC", profiling: "false" },
+          "admission-control-config-file": "/etc/mine.yaml",
+        },
+      },
+    };
+    const webhook = { ...kubernetes(written), webhookCertificate: certificate };
+    const flags = new Map(
+      (
+        configuredBlocks(webhook) as {
+          apiServer: { extraArgs: { name: string; value: string }[] };
+        }
+      ).apiServer.extraArgs.map(({ name, value }) => [name, value]),
+    );
+    assert.deepEqual(
+      [...flags.keys()],
+      [
+        "admission-control-config-file",
+        "authentication-token-webhook-config-file",
+        "authentication-token-webhook-version",
+        "authorization-mode",
+        "profiling",
+      ],
+    );
+    assert.equal(flags.get("authorization-mode"), "Node,RBAC");
+    assert.match(configurationText(webhook), /name: stackadm-files/);
+    const [name = "", data = ""] = configurationFiles(webhook).split(" ");
+    const path = flags.get("authentication-token-webhook-config-file");
+    assert.equal(path, `/etc/kubernetes/stackadm/${name}`);
+    const { clusters } = parse(Buffer.from(data, "base64").toString()) as {
+      clusters: { cluster: Record<string, string> }[];
+    };
+    assert.deepEqual(clusters[0]?.cluster, {
+      server: "https://127.0.0.1:8443/webhook",
+      "certificate-authority-data": Buffer.from(certificate).toString("base64"),
+    });
+
+    const policy = [{ projects: ["demo"] }];
+    const ruled = { ...kubernetes({ keystone: { policy } }), webhookCertificate: certificate };
+    assert.match(configurationText(ruled), /value: Node,RBAC,Webhook/);
+    assert.match(configurationText(ruled), new RegExp(`webhook-config-file\n +value: ${path}`));
+  });
+
+  it("starts the API server again for another audit policy: its file has another name", () => {
+    const rules = { rules: [{ level: "Request" }] };
+    const [metadata, requests] = [{}, { policy: rules }].map((audit) => flagsOf({ audit }));
+    assert.notDeepEqual(metadata?.["audit-policy-file"], requests?.["audit-policy-file"]);
+    assert.deepEqual(metadata?.["audit-log-maxsize"], ["100"]);
+    assert.deepEqual(metadata["audit-log-maxage"], ["30"]);
+    const written = filesOf({ audit: { policy: rules } })["audit-policy.yaml"] as string;
+    assert.deepEqual(parse(written), {
+      ...rules,
+      ...{ apiVersion: "audit.k8s.io/v1", kind: "Policy" },
+    });
+  });
+
+  it("refuses flags and fields that belong to another argument or to kubeadm, with what to write", () => {
+    const messages = (written: object): string[] => {
+      const result = parseClusterSpec({ ...smallest, kubernetes: written });
+      return "problems" in result
+        ? result.problems.map(({ path, message }) => `${path}: ${message}`)
+        : [];
+    };
+    const extraArgs = {
+      "service-cluster-ip-range": "10.0.0.0/8",
+      "oidc-issuer-url": "x",
+      "audit-log-path": "-",
+      "advertise-address": "10.0.0.1",
+      "--v": 2,
+      "etcd-servers-overrides": "x",
+      "oidc-signing-algs": "RS256",
+    };
+    const path = "cluster.kubernetes.apiServer.extraArgs";
+    assert.deepEqual(messages({ apiServer: { extraArgs } }), [
+      `${path}.service-cluster-ip-range: follows an argument; write network.services instead`,
+      `${path}.oidc-issuer-url: follows an argument; write kubernetes.oidc instead`,
+      `${path}.audit-log-path: follows an argument; write kubernetes.audit instead`,
+      `${path}.advertise-address: is the machine's own address; leave it out`,
+      `${path}.--v: is not the name of a flag; write it without dashes before it, in small letters`,
+    ]);
+    assert.deepEqual(messages({ controllerManager: { extraArgs: { "cluster-cidr": "x" } } }), [
+      "cluster.kubernetes.controllerManager.extraArgs.cluster-cidr: follows an argument; write network.pods instead",
+    ]);
+    assert.deepEqual(messages({ kubelet: { staticPodPath: "/x" }, kubeProxy: { kind: "x" } }), [
+      "cluster.kubernetes.kubelet.staticPodPath: is where the control plane's pods are; leave it out",
+      "cluster.kubernetes.kubeProxy.kind: is kubeadm's; leave it out",
+    ]);
+    assert.match(
+      messages({ scheduler: { extraArgs: { v: {} } } }).join(),
+      /is not a flag's value; write text, a number, true, false or a list of them/,
+    );
+    assert.match(messages({ audit: { policy: "all" } }).join(), /is not an audit policy; write/);
+    assert.match(messages({ certificates: { validity: "1y" } }).join(), /write hours, like 8760h/);
+  });
+});

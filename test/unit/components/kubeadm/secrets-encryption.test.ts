@@ -1,0 +1,56 @@
+import { strict as assert } from "node:assert";
+import { parse } from "yaml";
+import {
+  encryptionFile,
+  encryptionFlags,
+} from "../../../../components/kubeadm/secrets-encryption.js";
+import { encryptionKey } from "../../../../components/identity/encryption-key.js";
+
+const seed = Buffer.alloc(32, 7).toString("base64");
+const key = encryptionKey(seed);
+const kubernetes = { apiServer: { extraArgs: {} }, encryptionKey: key };
+
+const providers = (encoded: string): string[] => {
+  const { resources } = parse(Buffer.from(encoded, "base64").toString()) as {
+    resources: { resources: string[]; providers: object[] }[];
+  };
+  assert.deepEqual(resources[0]?.resources, ["secrets"]);
+  return resources[0].providers.flatMap((one) => Object.keys(one));
+};
+
+describe("encryption of Secrets", () => {
+  it("has a key of 32 bytes that is the same for the same seed, and another for another one", () => {
+    assert.equal(Buffer.from(key, "base64").length, 32);
+    assert.equal(encryptionKey(seed), key);
+    assert.notEqual(encryptionKey(Buffer.alloc(32, 8).toString("base64")), key);
+    assert.throws(() => encryptionKey("c2hvcnQ="), /too short/);
+  });
+
+  it("has two files of one name that read the same: one writes encrypted, one plain", () => {
+    const [digest = "", encrypts = "", plain = ""] = encryptionFile(kubernetes).split(" ");
+    assert.match(digest, /^[0-9a-f]{12}$/);
+    assert.deepEqual(providers(encrypts), ["secretbox", "identity"]);
+    assert.deepEqual(providers(plain), ["identity", "secretbox"]);
+    assert.deepEqual(encryptionFlags(kubernetes), {
+      "encryption-provider-config": `/etc/kubernetes/stackadm-encryption/${digest}.yaml`,
+      "encryption-provider-config-automatic-reload": true,
+    });
+  });
+
+  it("is another file, with which the API server starts again, for another key; its name does not tell the key", () => {
+    const other = { ...kubernetes, encryptionKey: Buffer.alloc(32, 9).toString("base64") };
+    assert.notDeepEqual(encryptionFlags(other), encryptionFlags(kubernetes));
+    assert.ok(!JSON.stringify(encryptionFlags(kubernetes)).includes(key));
+  });
+
+  it("is the user's where he names a file of his own, and none without a key", () => {
+    const extraArgs = { "encryption-provider-config": "/etc/mine.yaml" };
+    for (const none of [
+      { ...kubernetes, apiServer: { extraArgs } },
+      { apiServer: { extraArgs: {} } },
+    ]) {
+      assert.equal(encryptionFlags(none), undefined);
+      assert.equal(encryptionFile(none), "");
+    }
+  });
+});

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { access, rule } from "../../../../components/kubernetes-objects/rbac.js";
+import { blockStorageAccess } from "../../../../components/addons/manifests/block-storage.js";
+import { cloudControllerAccess } from "../../../../components/addons/manifests/cloud-controller.js";
+import { describeAccess } from "../../../support/kubernetes-objects.js";
+import { unwrapped } from "../../../support/graph/unwrapped.js";
+import { find } from "../addons/objects.js";
+
+/**
+ * Complete rights of each account. A change needs a reason, because it changes what an account may
+ * do.
+ */
+const expected = {
+  "cloud-controller-manager": [
+    "core/nodes: get list watch patch update delete",
+    "core/nodes/status: patch",
+    "core/services: list watch patch update",
+    "core/services/status: patch",
+    "core/events: create patch update",
+    "coordination.k8s.io/leases: get create update patch",
+    "core/configmaps: get list watch",
+  ],
+  "csi-cinder-controllerplugin": [
+    "core/persistentvolumes: get list watch create patch delete",
+    "core/persistentvolumeclaims: get list watch update",
+    "core/persistentvolumeclaims/status: patch",
+    "core/nodes: get list watch",
+    "core/pods: get list watch",
+    "storage.k8s.io/csinodes: get list watch",
+    "storage.k8s.io/storageclasses: get list watch",
+    "storage.k8s.io/volumeattributesclasses: get list watch",
+    "storage.k8s.io/volumeattachments: get list watch patch",
+    "storage.k8s.io/volumeattachments/status: patch",
+    "core/events: list watch create patch update",
+    "coordination.k8s.io/leases: get create update patch",
+  ],
+};
+const all = {
+  "cloud-controller-manager": cloudControllerAccess(),
+  "csi-cinder-controllerplugin": blockStorageAccess(),
+};
+
+describe("addons/manifests/access", () => {
+  for (const [account, rights] of Object.entries(expected))
+    describeAccess(account, all[account as keyof typeof all], rights);
+
+  it("keeps the cloud controller able to delete nodes whose server is gone", () => {
+    const { rules = [] } = unwrapped(cloudControllerAccess()).clusterRole;
+    const verbs = rules.find(({ resources }) => resources?.includes("nodes"))?.verbs;
+    assert.ok(verbs?.includes("delete"));
+  });
+
+  it("lets the cloud controller read one ConfigMap by name, and leases only at home", () => {
+    const { namespaced, clusterRole } = unwrapped(cloudControllerAccess());
+    const configMaps = namespaced?.role.rules?.find(({ resources }) =>
+      resources?.includes("configmaps"),
+    );
+    assert.deepEqual(configMaps?.resourceNames, ["extension-apiserver-authentication"]);
+    assert.equal(namespaced?.role.metadata.namespace, "kube-system");
+    assert.ok(clusterRole.rules?.every(({ resources }) => !resources?.includes("leases")));
+  });
+
+  it("leaves out the namespaced role when none is needed", () => {
+    const needs = unwrapped(access({ account: "reader", cluster: [rule("", ["nodes"], ["get"])] }));
+    assert.equal(needs.namespaced, undefined);
+    assert.equal(needs.clusterRole.metadata.name, "reader");
+  });
+
+  it("gives the storage plugin on the nodes no token", () => {
+    const account = find("ServiceAccount", "csi-cinder-nodeplugin");
+    assert.equal(
+      (account as { automountServiceAccountToken?: boolean }).automountServiceAccountToken,
+      false,
+    );
+  });
+});

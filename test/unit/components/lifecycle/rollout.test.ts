@@ -1,0 +1,94 @@
+import { strict as assert } from "node:assert";
+import * as pulumi from "@pulumi/pulumi";
+import { Turns } from "../../../../components/lifecycle/rollout.js";
+import { settled } from "../../../../components/pulumi/await-output.js";
+
+const worker = (name: string, generation: number) =>
+  ({ role: "worker", name, generation }) as const;
+
+describe("the turn of a machine", () => {
+  const existing = Promise.resolve(new Map([0, 1, 2].map((n) => [`m${String(n)}`, "0"])));
+  const turns = (...joined: readonly pulumi.Output<string>[]): pulumi.Output<number>[] => {
+    const order = new Turns(existing);
+    const all = ["m0", "m1", "m2"].map((machine) => pulumi.output(order.next(worker(machine, 1))));
+    joined.forEach((output, position) => {
+      order.done(`m${String(position)}`, output);
+    });
+    return all;
+  };
+  const failing = (): pulumi.Output<string> =>
+    pulumi.output(existing.then(() => Promise.reject<string>(new Error("m0 failed"))));
+
+  it("never comes when the machine before it failed: whoever waits fails, and does not wait for ever", async () => {
+    const [first, second, third] = turns(failing(), pulumi.output("id")).map(settled);
+    assert.equal(await first, 1);
+    await assert.rejects(second ?? existing, /m0 failed/);
+    await assert.rejects(third ?? existing, /m0 failed/);
+  });
+
+  it("never comes when the engine goes on after a failure and leaves the value unknown", async () => {
+    const unknown = pulumi.output(
+      pulumi.runtime.deserializeProperty(pulumi.runtime.unknownValue, true) as string,
+    );
+    const [, second] = turns(unknown).map(settled);
+    await assert.rejects(second ?? existing, /that others wait for failed/);
+  });
+});
+
+describe("a text that reaches machines one after another", () => {
+  const made = (...machines: readonly string[]) =>
+    new Turns(Promise.resolve(new Map(machines.map((name) => [name, "0"]))));
+  /** Returns the order in which the machines got their turn. */
+  const given = async (
+    order: Turns,
+    machines: readonly (readonly [string, number])[],
+    first = pulumi.output("id"),
+  ): Promise<readonly string[]> => {
+    const got: string[] = [];
+    const note = (machine: string): string => {
+      got.push(machine);
+      return machine;
+    };
+    const joins = machines.map(([machine, wanted]) => {
+      const generation = pulumi.output(order.next(worker(machine, wanted)));
+      const text = pulumi.output(order.inTurn(machine, pulumi.output("text"), first));
+      const joined = pulumi.output(
+        Promise.all([settled(generation), settled(text)]).then(() => note(machine)),
+      );
+      order.done(machine, joined);
+      return joined;
+    });
+    await Promise.all(joins.map(settled));
+    return got;
+  };
+
+  it("reaches those that are replaced last, as their turn does: nobody waits for one who waits for him", async () => {
+    const all = ["m0", "m1", "m2", "m3"];
+    const wanted = all.map((name, position) => [name, position % 2 === 0 ? 1 : 0] as const);
+    assert.deepEqual(await given(made(...all), wanted), ["m1", "m3", "m0", "m2"]);
+  });
+
+  it("is held back from nobody who does not exist yet", async () => {
+    const never = pulumi.output(new Promise<string>(() => undefined));
+    assert.deepEqual(await given(made(), [["m0", 0]], never), ["m0"]);
+  });
+
+  it("waits for what comes first, and fails with it", async () => {
+    const failing = pulumi.output(
+      Promise.resolve().then(() => Promise.reject<string>(new Error("first failed"))),
+    );
+    await assert.rejects(given(made("m0"), [["m0", 0]], failing), /first failed/);
+  });
+
+  it("waits for no machine of a pool where it is for another machine", async () => {
+    const order = made("control-plane-1", "m0");
+    void order.next(worker("m0", 0));
+    order.done("m0", pulumi.output(new Promise<string>(() => undefined)));
+    const text = order.inTurn("control-plane-1", "text", pulumi.output("id"));
+    assert.equal(await settled(pulumi.output(text)), "text");
+  });
+
+  it("is there at once where it is nothing", () => {
+    assert.equal(made("m0").inTurn("m0", "", pulumi.output("id")), "");
+  });
+});

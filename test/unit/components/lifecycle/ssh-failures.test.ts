@@ -1,0 +1,79 @@
+import { strict as assert } from "node:assert";
+import fc from "fast-check";
+import { sshFailureOf } from "../../../../components/lifecycle/ssh-failures.js";
+
+describe("an error of a script", () => {
+  const verdicts = [
+    ["silent", "after 30 failed attempts: dial tcp 172.29.1.60:22: connect: no route to host"],
+    ["silent", "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout"],
+    ["silent", "proxy: after 30 failed attempts: ssh: rejected: connect failed (No route to host)"],
+    ["silent proxy", "proxy: after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout"],
+    ["wrong host key", "after 30 failed attempts: ssh: handshake failed: ssh: host key mismatch"],
+    [
+      "wrong host key",
+      "proxy: after 30 failed attempts: ssh: handshake failed: ssh: host key mismatch",
+    ],
+    ["unclear", "proxy: after 30 failed attempts: ssh: handshake failed: EOF"],
+    // The proxy closed the connection after it was reached.
+    ["unclear", "proxy: after 30 failed attempts: EOF"],
+    ["unclear", "proxy: after 30 failed attempts: write: broken pipe"],
+    [
+      "other",
+      "proxy: after 30 failed attempts: ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey]",
+    ],
+    [
+      "other",
+      "proxy: after 30 failed attempts: ssh: rejected: administratively prohibited (open failed)",
+    ],
+    [
+      "cut off",
+      'wait: remote command exited without exit status or exit signal: running "sudo -n bash -s":\nStill running.',
+    ],
+    ["cut off", "EOF"],
+    ["cut off", 'EOF: running "sudo -n bash -s":'],
+    ["cut off", "failed to create remote file .stackadm/a/b.sh: connection lost"],
+    ["cut off", "connection lost"],
+    ["cut off", "server unexpectedly closed connection: unexpected EOF"],
+    [
+      "cut off",
+      "error receiving version packet from server: server unexpectedly closed connection: unexpected EOF",
+    ],
+    ["cut off", "error sending init packet to server: EOF"],
+    ...["stat", "create", "copy"].map(
+      (verb) =>
+        ["cut off", `failed to ${verb} .stackadm/a/b.sh: failed to send packet: EOF`] as const,
+    ),
+    ["other", "failed to create remote file .stackadm/a/b.sh: permission denied"],
+    ["other", "ssh: subsystem request failed"],
+    ["cut off", "ssh: unexpected packet in response to channel open: <nil>"],
+    ["cut off", 'Process exited with status 143 from signal TERM: running "sudo -n bash -s":'],
+    [
+      "silent",
+      "after 30 failed attempts: read tcp 10.0.0.2:5->10.0.0.9:22: read: connection timed out",
+    ],
+    ["other", 'Process exited with status 1: running "sudo -n bash -s":\nthe key is wrong'],
+    [
+      "other",
+      "Process exited with status 1: running \"sudo -n bash \\\n  A='host key mismatch'\":\nreason: x",
+    ],
+    [
+      "other",
+      "after 30 failed attempts: ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey]",
+    ],
+  ] as const;
+  for (const [verdict, message] of verdicts) {
+    it(`takes "${message.slice(0, 70)}" for ${verdict}`, () => {
+      assert.equal(sshFailureOf(message), verdict);
+    });
+  }
+
+  it("proves nothing by what a script printed: the script ran", () => {
+    const said = fc.oneof(fc.string(), fc.constantFrom(...verdicts.map(([, message]) => message)));
+    fc.assert(
+      fc.property(said, (output) => {
+        const status = 'Process exited with status 1: running "sudo -n bash -s":';
+        assert.equal(sshFailureOf(`${status}\n${output}\nreason: x`), "other");
+      }),
+    );
+  });
+});

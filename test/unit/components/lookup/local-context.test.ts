@@ -1,0 +1,49 @@
+import { strict as assert } from "node:assert";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { operatorOf } from "../../../../components/lookup/local-context.js";
+import { fakeProject, startFakeCloud } from "../../../support/cloud/fake-openstack.js";
+
+describe("the operator of a run", () => {
+  it("signs in with what the environment that is given names, and with no other", async () => {
+    const cloud = await startFakeCloud();
+    try {
+      const { connect } = operatorOf(cloud.environment());
+      assert.equal((await connect()).projectId, fakeProject);
+      assert.equal(cloud.seen.length, 1);
+    } finally {
+      await cloud.close();
+    }
+    const nobody = operatorOf({ HOME: "/nowhere" });
+    await assert.rejects(nobody.connect());
+    assert.equal(nobody.agentSocket, undefined);
+    const { files } = operatorOf({ XDG_CACHE_HOME: "/c" });
+    assert.deepEqual(files, { directory: undefined, cache: "/c/stackadm/manifests" });
+  });
+
+  it("knows the certificate of a cloud with its own authority and what it shows itself, and that another has none", () => {
+    const directory = mkdtempSync(join(tmpdir(), "operator-"));
+    try {
+      const file = join(directory, "ca.pem");
+      writeFileSync(file, "-----BEGIN CERTIFICATE-----\n");
+      const cloud = {
+        ...{ OS_AUTH_URL: "https://cloud.example/v3", OS_USERNAME: "demo", OS_PASSWORD: "demo" },
+        OS_PROJECT_NAME: "demo",
+      };
+      assert.equal(operatorOf(cloud).caCertificate, undefined);
+      const { caCertificate } = operatorOf({ ...cloud, OS_CACERT: file });
+      assert.equal(caCertificate, "-----BEGIN CERTIFICATE-----\n");
+      const pair = { OS_CERT: file, OS_KEY: file };
+      const { clientCertificate } = operatorOf({ ...cloud, ...pair });
+      assert.deepEqual(clientCertificate, {
+        certificate: caCertificate,
+        privateKey: caCertificate,
+      });
+      assert.equal(operatorOf(cloud).clientCertificate, undefined);
+      assert.throws(() => operatorOf({ ...cloud, OS_CACERT: `${file}.no` }), /no such file/);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { imageTable } from "../../../../base/versions/container-images.js";
+import {
+  podNetworkKinds,
+  podNetworks,
+  podNetworkTraits,
+  routedByCloud,
+} from "../../../../components/pod-network/pod-network-kinds.js";
+import { containersOf } from "../../../support/kubernetes-objects.js";
+import { podNetworkExamples, podNetworkOf, titleOf } from "../../../support/config/pod-networks.js";
+import { sourcesIn, stringsIn } from "../../../support/sources.js";
+import { cloudRoutes, objects, podSpecs } from "./objects.js";
+
+describe("what a pod network means for the rest", () => {
+  for (const spec of podNetworkExamples) {
+    const kind = titleOf(spec);
+    const traits = podNetworkTraits(spec);
+
+    // The other kinds use the images of their manifest.
+    if (traits.images.length > 0)
+      it(`${kind}: names the images that its pods run, so that machines pull them early`, () => {
+        const images = imageTable("1.36.3");
+        const all: typeof objects = { ...objects, "cloud-routes": cloudRoutes };
+        const names = (all[spec.kind] ?? []).map(({ metadata }) => `DaemonSet ${metadata.name}`);
+        const run = [...podSpecs()]
+          .filter(([workload]) => names.includes(workload))
+          .flatMap(([, pod]) => containersOf(pod).map(({ image }) => image));
+        const early = traits.images.map((name) => images[name]);
+        assert.deepEqual([...new Set(run)].sort(), early.sort());
+      });
+
+    it(`${kind}: has a passage for each way on which its packets enter a machine`, () => {
+      // Packets that ports or the cloud's router route have pod addresses; encapsulated packets
+      // have machine addresses.
+      const ways = [
+        ...(traits.routedRanges.length > 0 || routedByCloud(spec) ? ["pods"] : []),
+        ...(traits.encapsulation === "none" ? [] : ["machines"]),
+      ];
+      const found = traits.passages
+        .map(({ from }) => from)
+        .filter((from) => typeof from === "string");
+      assert.deepEqual([...new Set(found)].sort(), ways.sort());
+      assert.ok(traits.passages.every(({ reason }) => /^[A-Z]/.test(reason)));
+    });
+
+    it(`${kind}: carries IPv6 in as many bytes or more, as it is only where machines share a range, or not at all`, () => {
+      const { ipv6, routedRanges, overhead } = traits;
+      if ("refused" in ipv6) assert.doesNotMatch(ipv6.refused, /^[A-Z]|[.;]/);
+      else {
+        assert.ok(ipv6.overhead >= overhead);
+        if (routedRanges.length > 0 && spec.kind !== "none")
+          assert.deepEqual(ipv6.modes, ["slaac"]);
+      }
+    });
+
+    it(`${kind}: costs the pods' packets bytes only where something wraps them`, () => {
+      assert.equal(traits.overhead > 0, traits.encapsulation !== "none");
+    });
+  }
+
+  for (const kind of podNetworkKinds)
+    it(`${kind}: says in the documentation whether it enforces network policies`, () => {
+      const { summary } = podNetworks[kind];
+      if (kind !== "none") assert.match(summary, /network polic/);
+      assert.doesNotMatch(summary, /\.$/);
+    });
+
+  it("brings none of its own where the user does, and lets packets of any kind pass", () => {
+    const { images, passages, routedRanges } = podNetworkTraits(podNetworkOf("none"));
+    assert.deepEqual(images, []);
+    assert.ok(passages.some(({ from, protocol }) => from === "pods" && protocol === undefined));
+    assert.deepEqual(routedRanges, ["pods", "services"]);
+  });
+
+  it("have their objects in the namespace of their row", () => {
+    for (const [kind, made] of Object.entries(objects)) {
+      const { namespace = "kube-system" }: { namespace?: string } =
+        podNetworks[kind as keyof typeof podNetworks];
+      const found = made.flatMap(({ metadata }) => metadata.namespace ?? []);
+      assert.deepEqual([...new Set(found)], [namespace], kind);
+    }
+  });
+
+  it("are named in their folders alone, and by the specification only in what it says", () => {
+    /** Other texts with the name of a kind: a flag of the cloud controller, and a help text. */
+    const others = ["--configure-cloud-routes=true", "add an extra part to the lab"];
+    const named = podNetworkKinds.filter((kind) => kind !== "none");
+    const asks = /podNetwork\b[\w?.]*\.kind *[!=]==?/;
+    const says = (path: string, one: string): boolean =>
+      path.startsWith("components/config/") && !named.some((kind) => kind === one);
+    const sources = sourcesIn(["components", "automation", "cloud"], /\.(ts|sh)$/).filter(
+      ({ path }) => !path.startsWith("components/pod-network/"),
+    );
+    const found = sources.flatMap(({ path, text }) => [
+      ...stringsIn({ path, text })
+        .filter((one) => named.some((kind) => one.includes(kind)))
+        .filter((one) => !others.some((other) => one.startsWith(other)) && !says(path, one))
+        .map((one) => `${path}: ${one}`),
+      ...(asks.test(text) ? [`${path}: asks which one it is`] : []),
+    ]);
+    assert.deepEqual(found, []);
+  });
+});

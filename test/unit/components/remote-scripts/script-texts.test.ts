@@ -1,0 +1,51 @@
+import { strict as assert } from "node:assert";
+import { execFileSync, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../../../../base/paths.js";
+import {
+  programOf,
+  scriptsBeside,
+  withoutComments,
+} from "../../../../components/remote-scripts/script-texts.js";
+
+const root = packageRoot();
+const components = join(root, "components");
+const scripts = execFileSync("git", ["ls-files", "components/*.sh"], { cwd: root })
+  .toString()
+  .trim()
+  .split("\n");
+
+/** Returns the script as bash parses it: bash prints a function with this body. */
+function understood(script: string): string {
+  const { stdout, stderr } = spawnSync("bash", ["-s"], {
+    input: `whole() {\n${script}\n}\ndeclare -f whole`,
+  });
+  assert.equal(stderr.toString(), "");
+  return stdout.toString();
+}
+
+describe("a script without its comments", () => {
+  for (const file of scripts)
+    it(`means the same: ${file}`, () => {
+      const script = readFileSync(join(root, file), "utf8");
+      const code = withoutComments(script);
+      assert.ok(code.length < script.length);
+      assert.equal(understood(code), understood(script));
+    });
+
+  it("keeps what is in a line with code, and ends as it did", () => {
+    assert.equal(withoutComments("# a\n\t# b\necho '#' # c\n"), "echo '#' # c\n");
+  });
+
+  it("is what runs once; what is installed keeps them", () => {
+    const path = "kubeadm/scripts/programs/set-labels-and-taints.sh";
+    assert.match(programOf(components)(path), /^#!\/bin\/bash\n# /);
+    assert.doesNotMatch(scriptsBeside(components)(path), /^#/m);
+  });
+
+  it("reads the machine's factor first where it is installed", () => {
+    const text = programOf(components)("kubeadm/scripts/programs/set-labels-and-taints.sh");
+    assert.ok(text.indexOf("read -r factor") < text.indexOf("* factor"));
+  });
+});

@@ -1,0 +1,67 @@
+import { strict as assert } from "node:assert";
+import { execFileSync } from "node:child_process";
+import fc from "fast-check";
+import { assignments, quote } from "../../../../components/remote-scripts/shell-quoting.js";
+
+/** Any text that a shell variable can hold. */
+const text = fc.string({ unit: "binary", maxLength: 40 }).filter((any) => !any.includes("\0"));
+
+const inShell = (shell: string, script: string): string =>
+  execFileSync(shell, ["-s"], { input: script, encoding: "utf8" });
+
+describe("shell quoting", () => {
+  for (const shell of ["bash", "sh"]) {
+    it(`brings every text through ${shell} unharmed`, () => {
+      fc.assert(
+        fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), (texts) => {
+          const printed = texts.map((any) => `printf '%s|' ${quote(any)}\n`).join("");
+          assert.equal(inShell(shell, printed), texts.map((any) => `${any}|`).join(""));
+        }),
+        { numRuns: 25 },
+      );
+    });
+  }
+
+  for (const dangerous of [
+    "$(touch /tmp/x)",
+    "`id`",
+    "a'b",
+    "a\nb",
+    "$HOME",
+    "\\",
+    '"',
+    "-n",
+    "",
+  ]) {
+    it(`does nothing but carry ${JSON.stringify(dangerous)}`, () => {
+      assert.equal(inShell("bash", `printf '%s' ${quote(dangerous)}`), dangerous);
+    });
+  }
+
+  it("refuses what a shell cannot hold", () => {
+    assert.throws(() => quote("a\0b"), RangeError);
+  });
+
+  it("assigns every value to its name", () => {
+    const values = fc.dictionary(fc.stringMatching(/^[A-Z][A-Z0-9_]{0,10}$/), text, { maxKeys: 6 });
+    fc.assert(
+      fc.property(values, (given) => {
+        // The prefix avoids names that have a meaning for the shell.
+        const own = Object.entries(given).map(([name, value]) => [`V_${name}`, value] as const);
+        const print = own.map(([name]) => `printf '%s|' "$${name}"\n`).join("");
+        const script = assignments(Object.fromEntries(own)) + print;
+        assert.equal(inShell("bash", script), own.map(([, value]) => `${value}|`).join(""));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("gives the same text whatever the order of the values", () => {
+    assert.equal(assignments({ B: "2", A: "1" }), assignments({ A: "1", B: "2" }));
+  });
+
+  it("refuses a name that is not one", () => {
+    for (const name of ["a", "A-B", "A=B", "1A", "A;rm", ""])
+      assert.throws(() => assignments({ [name]: "x" }), RangeError);
+  });
+});

@@ -1,0 +1,277 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { Failure } from "../../../../base/failures/failure.js";
+import {
+  cloudsFileCandidates,
+  findCloud,
+  settingsFromEnvironment,
+  settingsFromFile,
+} from "../../../../openstack/auth/clouds-file.js";
+import { CloudsFolder, password, refusal } from "../support/clouds-folder.js";
+
+describe("clouds.yaml", () => {
+  let folder: CloudsFolder;
+  beforeEach(() => {
+    folder = new CloudsFolder();
+  });
+  afterEach(() => {
+    folder.remove();
+  });
+  const put = (...args: Parameters<CloudsFolder["put"]>): string => folder.put(...args);
+  const settingsOf = (...args: Parameters<CloudsFolder["settingsOf"]>) =>
+    folder.settingsOf(...args);
+
+  it("is looked for where openstacksdk looks, the named file first", () => {
+    assert.deepEqual(
+      cloudsFileCandidates({ OS_CLIENT_CONFIG_FILE: "/x/c.yaml" }, "/here", "/home/me"),
+      [
+        "/x/c.yaml",
+        "/here/clouds.yaml",
+        "/home/me/.config/openstack/clouds.yaml",
+        "/etc/openstack/clouds.yaml",
+      ],
+    );
+  });
+
+  it("gives a password credential with the default domain and the public interface", () => {
+    const settings = settingsFromFile("one", [put("clouds.yaml", { one: password })]);
+    assert.deepEqual(settings, {
+      name: "one",
+      authUrl: "http://k:5000",
+      region: undefined,
+      interface: "public",
+      verify: true,
+      ca: undefined,
+      cert: undefined,
+      key: undefined,
+      file: join(folder.path, "clouds.yaml"),
+      unseen: {},
+      credential: {
+        kind: "password",
+        username: "u",
+        userId: undefined,
+        userDomain: { id: "default" },
+        password: "p",
+        scope: {
+          projectId: undefined,
+          projectName: "x",
+          projectDomain: { id: "default" },
+        },
+      },
+    });
+  });
+
+  it("lays secure.yaml over it", () => {
+    const open = { auth_url: "http://k:5000", username: "u", project_name: "x" };
+    const path = put("clouds.yaml", { one: { auth: open } });
+    put("secure.yaml", { one: { auth: { password: "hidden" } } });
+    const { credential } = settingsFromFile("one", [path]);
+    assert.ok(credential.kind === "password");
+    assert.equal(credential.password, "hidden");
+  });
+
+  it("takes what is written without quotes letter by letter", () => {
+    const path = join(folder.path, "clouds.yaml");
+    const auth =
+      "{auth_url: http://k, username: 0123, password: 1e5, project_id: 00000000000000000000000000000012}";
+    writeFileSync(path, `clouds: {one: {auth: ${auth}, region_name: 010, verify: false}}\n`);
+    const { credential, region, verify } = settingsFromFile("one", [path]);
+    assert.ok(credential.kind === "password");
+    const { username, password: written, scope } = credential;
+    assert.deepEqual([username, written, region, verify], ["0123", "1e5", "010", false]);
+    assert.equal(scope.projectId, "00000000000000000000000000000012");
+  });
+
+  it("takes region, interface, verify and the certificate authority", () => {
+    const ca = join(folder.path, "ca.pem");
+    writeFileSync(ca, "PEM");
+    const more = { region_name: "r", interface: "internal", verify: false, cacert: ca };
+    const settings = settingsFromFile("one", [
+      put("clouds.yaml", { one: { ...password, ...more } }),
+    ]);
+    assert.equal(settings.region, "r");
+    assert.equal(settings.interface, "internal");
+    assert.equal(settings.verify, false);
+    assert.equal(settings.ca, "PEM");
+  });
+
+  it("recognizes an application credential and a token", () => {
+    const path = put("clouds.yaml", {
+      application: {
+        auth_type: "v3applicationcredential",
+        auth: {
+          auth_url: "http://k",
+          application_credential_id: "id",
+          application_credential_secret: "s",
+        },
+      },
+      token: { auth_type: "v3token", auth: { auth_url: "http://k", token: "t", project_id: "p" } },
+    });
+    const application = settingsFromFile("application", [path]).credential;
+    assert.ok(application.kind === "application");
+    assert.equal(application.id, "id");
+    assert.equal(application.secret, "s");
+    const token = settingsFromFile("token", [path]).credential;
+    assert.ok(token.kind === "token");
+    assert.equal(token.scope.projectId, "p");
+  });
+
+  it("takes numbers where people forget the quotes", () => {
+    const auth = { ...password.auth, project_name: 12, password: 34 };
+    const { credential } = settingsFromFile("one", [put("clouds.yaml", { one: { auth } })]);
+    assert.ok(credential.kind === "password");
+    assert.equal(credential.password, "34");
+    assert.equal(credential.scope.projectName, "12");
+  });
+
+  it("names the key that is missing", () => {
+    const path = put("clouds.yaml", { one: { auth: { username: "u", password: "p" } }, two: {} });
+    assert.match(
+      refusal(() => settingsFromFile("one", [path])).message,
+      /one in .*: auth_url is missing/,
+    );
+    assert.match(
+      refusal(() => settingsFromFile("two", [path])).message,
+      /auth_url, username or user_id, password are missing/,
+    );
+  });
+
+  it("refuses an auth_type that it does not know, and names those that it takes", () => {
+    assert.match(
+      refusal(() => settingsOf({ ...password, auth_type: "v3oidcpassword" })).message,
+      /one in .*: auth_type 'v3oidcpassword' is not supported; write one of password, v3password, token, v3token, v3applicationcredential\.$/,
+    );
+    for (const auth_type of ["password", "v3password"])
+      assert.equal(settingsOf({ ...password, auth_type }).credential.kind, "password");
+  });
+
+  it("refuses an interface that is none", () => {
+    const { message } = refusal(() => settingsOf({ ...password, interface: "intern" }));
+    assert.match(message, /'intern' is not an interface; write one of public, internal, admin/);
+    assert.equal(settingsOf({ ...password, endpoint_type: "adminURL" }).interface, "admin");
+  });
+
+  describe("with files of certificates", () => {
+    beforeEach(() => {
+      for (const name of ["ca", "cert", "key"])
+        writeFileSync(join(folder.path, name), `PEM ${name}`);
+    });
+
+    it("takes client certificate and key; ~ is home, and variables are variables", () => {
+      const entry = { ...password, cacert: "~/ca", cert: "$PLACE/cert", key: "${PLACE}/key" };
+      const settings = settingsOf(entry, { HOME: folder.path, PLACE: folder.path });
+      assert.deepEqual(
+        [settings.ca, settings.cert, settings.key],
+        ["PEM ca", "PEM cert", "PEM key"],
+      );
+    });
+
+    it("wants both certificate and key", () => {
+      for (const half of [{ cert: join(folder.path, "cert") }, { key: join(folder.path, "key") }])
+        assert.match(
+          refusal(() => settingsOf({ ...password, ...half })).message,
+          /cert or key is missing/,
+        );
+    });
+
+    it("names a variable that is not set, and a file that cannot be read", () => {
+      const invalid = (entry: object): string => {
+        try {
+          settingsOf({ ...password, ...entry });
+        } catch (error) {
+          assert.ok(error instanceof Failure && error.code === "INVALID_CONFIG");
+          return error.message;
+        }
+        return assert.fail("was accepted");
+      };
+      assert.match(
+        invalid({ cacert: "$NOWHERE/ca" }),
+        /cloud's certificate \(cacert: \$NOWHERE\/ca\) needs the variable \$NOWHERE, which is not set/,
+      );
+      assert.match(
+        invalid({ cert: "/not/there", key: join(folder.path, "key") }),
+        /^The client certificate \(cert\) cannot be read: ENOENT/,
+      );
+    });
+  });
+
+  it("has variables above it that do not sign in, as for the command `openstack`", () => {
+    const entry = { ...password, interface: "internal", region_name: "a", verify: false };
+    const env = { OS_INTERFACE: "admin", OS_REGION_NAME: "b", OS_INSECURE: "false" };
+    const settings = settingsOf(entry, { ...env, OS_USERNAME: "other", OS_CACERT: "" });
+    assert.deepEqual(
+      [settings.interface, settings.region, settings.verify, settings.ca],
+      ["admin", "b", true, undefined],
+    );
+    assert.ok(settings.credential.kind === "password");
+    assert.equal(settings.credential.username, "u");
+  });
+
+  it("says what OpenStack's provider does not see in it", () => {
+    writeFileSync(join(folder.path, "ca"), "PEM");
+    const env = { PLACE: folder.path };
+    const unseen = (entry: object, more: NodeJS.ProcessEnv = {}) =>
+      settingsOf({ ...password, ...entry }, { ...env, ...more }).unseen;
+    assert.deepEqual(unseen({ region_name: "a", cacert: join(folder.path, "ca") }), {});
+    assert.deepEqual(unseen({ verify: false, interface: "publicURL" }), {});
+    assert.deepEqual(unseen({ interface: "internal" }), { OS_ENDPOINT_TYPE: "internal" });
+    assert.deepEqual(unseen({ interface: "admin" }, { OS_ENDPOINT_TYPE: "internalURL" }), {});
+    assert.deepEqual(unseen({}, { OS_INTERFACE: "admin" }), { OS_ENDPOINT_TYPE: "admin" });
+    assert.deepEqual(unseen({ regions: ["a"] }), { OS_REGION_NAME: "a" });
+    assert.deepEqual(unseen({ regions: ["a"] }, { OS_REGION_NAME: "a" }), {});
+    assert.deepEqual(unseen({ insecure: true }), { OS_INSECURE: "true" });
+    assert.deepEqual(unseen({ cacert: "$PLACE/ca" }), { OS_CACERT: join(folder.path, "ca") });
+    const near = relative(process.cwd(), join(folder.path, "ca"));
+    assert.deepEqual(unseen({ cacert: near }), { OS_CACERT: join(folder.path, "ca") });
+  });
+
+  it("says what it does not see of a secure.yaml that lies in no standard folder, and refuses what it sees otherwise", () => {
+    put("secure.yaml", { one: { auth: { password: "hidden", user_domain_name: "people" } } });
+    const unseen = (auth: object) =>
+      settingsFromFile("one", [put("clouds.yaml", { one: { auth } })]).unseen;
+    const { auth_url, username, project_name } = password.auth;
+    const open = { auth_url, username, project_name };
+    assert.deepEqual(unseen(open), {
+      OS_PASSWORD: "hidden",
+      OS_USER_DOMAIN_NAME: "people",
+    });
+    // Values that both files contain take precedence over environment variables.
+    assert.throws(
+      () => unseen({ ...open, password: "open" }),
+      /OpenStack's provider would use another password: it reads secure\.yaml in .* only/,
+    );
+  });
+
+  it("is replaced by the variables of an openrc file", () => {
+    const settings = settingsFromEnvironment({
+      OS_AUTH_URL: "http://k",
+      OS_USERNAME: "u",
+      OS_PASSWORD: "p",
+      OS_PROJECT_NAME: "x",
+      OS_USER_DOMAIN_NAME: "people",
+      OS_PROJECT_DOMAIN_ID: "d",
+      OS_REGION_NAME: "r",
+      OS_INTERFACE: "internalURL",
+    });
+    assert.equal(settings.region, "r");
+    assert.equal(settings.interface, "internal");
+    assert.ok(settings.credential.kind === "password");
+    assert.deepEqual(settings.credential.userDomain, { name: "people" });
+    assert.deepEqual(settings.credential.scope.projectDomain, { id: "d" });
+  });
+
+  it("is named by OS_CLOUD, which goes before OS_AUTH_URL", () => {
+    const path = put("clouds.yaml", { one: password });
+    const env = { OS_CLIENT_CONFIG_FILE: path, OS_CLOUD: "one", OS_AUTH_URL: "http://other" };
+    assert.equal(findCloud(undefined, env).authUrl, "http://k:5000");
+    assert.equal(findCloud("one", { OS_CLIENT_CONFIG_FILE: path }).name, "one");
+  });
+
+  it("is asked for in one sentence when no cloud is configured", () => {
+    const error = refusal(() => findCloud(undefined, {}));
+    assert.equal(error.kind, "configuration");
+    assert.match(error.message, /neither OS_CLOUD nor OS_AUTH_URL/);
+    assert.match(error.hint, /lab up/);
+  });
+});

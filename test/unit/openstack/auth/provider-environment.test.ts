@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { stringify } from "yaml";
+import { providerEnvironment } from "../../../../openstack/auth/provider-environment.js";
+
+describe("the environment of OpenStack's provider", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "clouds-"));
+    const auth = { auth_url: "http://k", username: "u", password: "p", project_name: "x" };
+    const entry = { auth, interface: "internal" };
+    writeFileSync(join(folder, "clouds.yaml"), stringify({ clouds: { prod: entry } }));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const path = (): string => join(folder, "clouds.yaml");
+
+  it("leads it to the same file from whatever directory, and has what it does not read there", () => {
+    const near = relative(process.cwd(), path());
+    const env = { OS_CLOUD: "prod", OS_CLIENT_CONFIG_FILE: near, HOME: "/root" };
+    assert.deepEqual(providerEnvironment(env), {
+      ...{ OS_CLOUD: "prod", OS_CLIENT_CONFIG_FILE: path(), HOME: "/root" },
+      OS_ENDPOINT_TYPE: "internal",
+    });
+  });
+
+  it("has nothing that an openrc file of another project has left: the provider would go there", () => {
+    const env = { OS_CLOUD: "prod", OS_CLIENT_CONFIG_FILE: path() };
+    const left = {
+      ...{
+        OS_PROJECT_ID: "other",
+        OS_TENANT_NAME: "other",
+        OS_TOKEN: "t",
+        OS_AUTH_URL: "http://o",
+      },
+      ...{
+        OS_USER_DOMAIN_NAME: "d",
+        OS_APPLICATION_CREDENTIAL_SECRET: "s",
+        OS_SYSTEM_SCOPE: "all",
+      },
+    };
+    assert.deepEqual(providerEnvironment({ ...env, ...left }), providerEnvironment(env));
+    const kept = { OS_REGION_NAME: "r", OS_DEBUG: "1", OS_PROJECT_IDS: "mine" };
+    const unseen = { OS_ENDPOINT_TYPE: "internal" };
+    assert.deepEqual(providerEnvironment({ ...env, ...kept }), { ...env, ...kept, ...unseen });
+  });
+
+  it("is as it is where an openrc file alone says which cloud, or nothing does", () => {
+    const openrc = { OS_AUTH_URL: "http://k", OS_USERNAME: "u", OS_PASSWORD: "p" };
+    for (const env of [
+      openrc,
+      {},
+      { OS_CLOUD: "none", OS_CLIENT_CONFIG_FILE: path(), OS_TOKEN: "t" },
+    ])
+      assert.deepEqual(providerEnvironment(env), env);
+  });
+});

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { CloudError, errorForStatus } from "../../../../openstack/http/cloud-error.js";
+import type { CloudClient } from "../../../../openstack/client/cloud-client.js";
+import {
+  credentialFindings,
+  endingOf,
+  isAnothers,
+  rolesOf,
+} from "../../../../openstack/checks/cluster-credential.js";
+
+const now = Date.parse("2027-01-01T00:00:00Z");
+
+describe("the credential of a cluster's controllers", () => {
+  it("has roles that are known to be enough, or those that are named; never all", () => {
+    assert.deepEqual(rolesOf(["admin", "Member", "reader"]), ["Member"]);
+    assert.deepEqual(rolesOf(["admin", "tenant"]), []);
+    assert.deepEqual(rolesOf(["admin", "tenant"], { credentialRoles: ["tenant"] }), ["tenant"]);
+  });
+
+  it("is spoken of when it has ended or ends within 30 days", () => {
+    assert.equal(endingOf("2027-02-01T00:00:00Z", now), undefined);
+    assert.match(
+      endingOf("2027-01-11T00:00:00Z", now) ?? "",
+      /in 10 days: without it, the cluster can/,
+    );
+    assert.match(endingOf("2026-12-31T00:00:00Z", now) ?? "", / ended at 2026-12-31/);
+  });
+
+  it("is not to be had for a new cluster where roles or rights are missing, or it has ended", () => {
+    const free = { restricted: false, roles: ["member"] };
+    const asked = (facts: object, needs: object, lives = false): string[] =>
+      credentialFindings(
+        { ...free, ...facts },
+        { makesCredential: true, ...needs },
+        { lives, now },
+      ).map(({ severity, text }) => `${severity} ${text}`);
+    assert.deepEqual(asked({}, {}), []);
+    assert.match(asked({ roles: ["tenant"] }, {}).join(), /^problem credential\.roles: none of/);
+    assert.match(asked({}, { credentialRoles: ["x"] }).join(), /you do not have x in the project/);
+    assert.match(
+      asked({ restricted: true }, {}).join(),
+      /^problem credential: your application credential is/,
+    );
+    assert.deepEqual(asked({ restricted: true, roles: [] }, { credentialRoles: ["x"] }, true), []);
+    const [soon, gone] = ["2027-01-11T00:00:00Z", "2026-12-31T00:00:00Z"];
+    for (const lives of [false, true]) {
+      assert.match(asked({}, { credentialEnd: soon }, lives).join(), /^warning credential\.exp/);
+      assert.match(asked({}, { credentialEnd: gone }, lives).join(), /^problem credential\.exp/);
+    }
+    const supplied = { makesCredential: false, credentialEnd: gone };
+    assert.match(asked({}, supplied).join(), /; write a new credential\.id and credential\.secret/);
+  });
+
+  it("is another user's where Keystone refuses to show it, and nowhere else", async () => {
+    const answering = (status: number): CloudClient => {
+      const request = (_service: string, _method: string, path: string): Promise<unknown> => {
+        assert.equal(path, "/users/me/application_credentials/one");
+        return status === 200
+          ? Promise.resolve({})
+          : Promise.reject(errorForStatus("GET", status, ""));
+      };
+      return { userId: "me", request } as unknown as CloudClient;
+    };
+    for (const [status, anothers] of [
+      [200, false],
+      [403, true],
+      [404, false],
+    ] as const)
+      assert.equal(await isAnothers(answering(status), "one"), anothers, String(status));
+    await assert.rejects(isAnothers(answering(503), "one"), CloudError);
+  });
+});

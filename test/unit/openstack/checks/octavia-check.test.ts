@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import type { ClusterNeeds } from "../../../../openstack/checks/cluster-requirements.js";
+import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
+import { findingsOf, needs, wellEquipped } from "../../../support/cloud/equipped-cloud.js";
+
+describe("the questions about what a cluster chooses of Octavia", () => {
+  let cloud: FakeCloud;
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+    wellEquipped(cloud);
+  });
+  afterEach(async () => {
+    await cloud.close();
+  });
+  const ask = (changes: Partial<ClusterNeeds> = {}, owned: readonly string[] = []) =>
+    findingsOf(cloud, changes, owned);
+
+  const octavia = { ...needs.octavia, providers: {}, flavors: {}, zones: {} };
+  it("miss a load balancer provider that Octavia does not have, by where it is written, and say which it has", async () => {
+    const providers = { "loadBalancer.provider": "ovn", "endpoint.provider": "gold" };
+    assert.deepEqual(await ask({ octavia: { ...octavia, providers } }), [
+      "problem: endpoint.provider: 'gold' does not exist; there are: amphora, ovn",
+    ]);
+  });
+
+  it("miss a flavor or a zone of Octavia that is not there, or closed", async () => {
+    const flavors = [
+      { id: "f1", name: "large", enabled: true },
+      { id: "f2", name: "former", enabled: false },
+    ];
+    cloud.on("GET /load-balancer/lbaas/flavors", { body: { flavors } });
+    const zones = [{ name: "az1", enabled: true }, { name: "az2" }];
+    cloud.on("GET /load-balancer/lbaas/availabilityzones", { body: { availability_zones: zones } });
+    const choices = {
+      providers: {},
+      flavors: {
+        "endpoint.flavorId": "f1",
+        "ingress.flavorId": "f2",
+        "loadBalancer.flavorId": "large",
+      },
+      zones: { "endpoint.zone": "az2", "loadBalancer.availabilityZone": "nova" },
+    };
+    assert.deepEqual(await ask({ octavia: choices }), [
+      "problem: ingress.flavorId: 'f2' does not exist; there are: f1 (large)",
+      "problem: loadBalancer.flavorId: 'large' does not exist; there are: f1 (large)",
+      "problem: loadBalancer.availabilityZone: 'nova' does not exist; there are: az1, az2",
+    ]);
+  });
+
+  it("ask Octavia only for what is written", async () => {
+    await ask();
+    const asked = cloud.seen.map(({ path }) => path.split("?")[0] ?? "");
+    const choices = asked.filter((path) => /lbaas\/(providers|flavors|availab)/.test(path));
+    assert.deepEqual(choices.length, 1, choices.join());
+  });
+
+  for (const status of [403, 404])
+    it(`only warn when the cloud does not list what can be chosen (${status})`, async () => {
+      const hidden = { status, body: { faultstring: "no" } };
+      for (const path of ["providers", "flavors", "availabilityzones"])
+        cloud.on(`GET /load-balancer/lbaas/${path}`, hidden);
+      cloud.on("GET /compute/os-availability-zone", hidden);
+      cloud.on("GET /volumev3/os-availability-zone", hidden);
+      cloud.on("GET /volumev3/types", hidden);
+      const choices = {
+        ...{ providers: { "loadBalancer.provider": "amphora" } },
+        ...{ flavors: { "endpoint.flavorId": "f1" }, zones: { "endpoint.zone": "az1" } },
+      };
+      assert.deepEqual(await ask({ octavia: choices, volumeZones: ["store"] }), [
+        "warning: loadBalancer.provider: cannot check 'amphora': Octavia does not list its providers to you",
+        "warning: endpoint.flavorId: cannot check 'f1': Octavia does not list its flavors to you",
+        "warning: endpoint.zone: cannot check 'az1': Octavia does not list its zones to you",
+        "warning: zones: cannot check a: Nova does not list its zones to you",
+        "warning: volume types: cannot check fast: Cinder does not list its types to you",
+        "warning: volumes: cannot check store: Cinder does not list its zones to you",
+      ]);
+    });
+});

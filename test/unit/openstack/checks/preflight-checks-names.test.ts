@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { connectCloud } from "../../../../openstack/client/cloud-client.js";
+import type { ClusterNeeds } from "../../../../openstack/checks/cluster-requirements.js";
+import { clusterTags } from "../../../../openstack/inventory/ownership.js";
+import { namedObjects, nameProblems } from "../../../../openstack/checks/preflight-checks.js";
+import {
+  emptyProject,
+  fakeProject,
+  startFakeCloud,
+  type FakeCloud,
+} from "../../../support/cloud/fake-openstack.js";
+
+const identity = "0123456789ab";
+
+describe("names that are taken", () => {
+  let cloud: FakeCloud;
+  let going: Set<string>;
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+    emptyProject(cloud);
+    going = new Set();
+    const tags = clusterTags({ name: "dev", identity });
+    cloud.on(`GET /network/networks?project_id=${fakeProject}`, {
+      body: { networks: [{ id: "n", name: "dev", tags }] },
+    });
+  });
+  afterEach(async () => {
+    await cloud.close();
+  });
+  const ask = async (names: ClusterNeeds["names"], ...identities: readonly string[]) => {
+    const client = await connectCloud({ env: cloud.environment() });
+    const needs = { names } as ClusterNeeds;
+    const held = { owned: new Set<string>(), identities: new Set(identities), going };
+    const found = nameProblems(await namedObjects(client, needs), needs, held);
+    return found.map(({ text }) => text);
+  };
+
+  it("by another cluster are told with what shows that one, and with nothing that deletes it", async () => {
+    const [text = ""] = await ask([{ kind: "network", name: "dev" }]);
+    assert.match(text, /`npx stackadm orphans --identity 0123456789ab`, which lists/);
+    assert.doesNotMatch(text, /--delete/);
+  });
+
+  it("by what a newer state holds are told without: it is the identity of the cluster that lives", async () => {
+    assert.deepEqual(await ask([{ kind: "network", name: "dev" }], identity), [
+      "network: the name 'dev' is taken by n, which belongs to this cluster but is not in the state, and no failed run explains that: the state may be outdated; restore the newer state, or delete this network in the cloud, then run the same command again",
+    ]);
+  });
+
+  it("are free by what goes before anything is made, and by nothing else", async () => {
+    going = new Set(["n"]);
+    assert.deepEqual(await ask([{ kind: "network", name: "dev" }], identity), []);
+    going = new Set(["other"]);
+    assert.equal((await ask([{ kind: "network", name: "dev" }], identity)).length, 1);
+  });
+
+  it("are asked of the services alone that know them", async () => {
+    cloud.on("GET /compute/servers/detail", { status: 403, body: {} });
+    cloud.on("GET /volumev3/volumes/detail", { status: 403, body: {} });
+    assert.deepEqual(await ask([{ kind: "network", name: "other" }]), []);
+  });
+});

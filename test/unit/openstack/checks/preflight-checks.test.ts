@@ -1,0 +1,252 @@
+import assert from "node:assert/strict";
+import { connectCloud } from "../../../../openstack/client/cloud-client.js";
+import { CloudError } from "../../../../openstack/http/cloud-error.js";
+import type { ClusterNeeds } from "../../../../openstack/checks/cluster-requirements.js";
+import { readQuotas } from "../../../../openstack/checks/quotas.js";
+import { clusterTags } from "../../../../openstack/inventory/ownership.js";
+import {
+  fakeProject,
+  startFakeCloud,
+  type FakeCloud,
+} from "../../../support/cloud/fake-openstack.js";
+import {
+  findingsOf,
+  flavor,
+  image,
+  limits,
+  needs,
+  wellEquipped,
+} from "../../../support/cloud/equipped-cloud.js";
+
+const id = (digit: number): string => `${String(digit).repeat(8)}-0000-4000-8000-000000000000`;
+const [one, other] = [id(1), id(2)];
+
+describe("the questions before the first write", () => {
+  let cloud: FakeCloud;
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+    wellEquipped(cloud);
+  });
+  afterEach(async () => {
+    await cloud.close();
+  });
+  const ask = (changes: Partial<ClusterNeeds> = {}, owned: readonly string[] = []) =>
+    findingsOf(cloud, changes, owned);
+
+  it("find nothing where everything is there", async () => {
+    assert.deepEqual(await ask(), []);
+  });
+
+  it("write nothing", async () => {
+    await ask();
+    const written = cloud.seen.filter(
+      ({ method, path }) => method !== "GET" && !/tokens$/.test(path),
+    );
+    assert.deepEqual(written, []);
+  });
+
+  it("find all that is missing at once, and say what there is", async () => {
+    cloud.on("GET /network/extensions", { body: { extensions: [{ alias: "router" }] } });
+    const findings = await ask({
+      images: ["debian-13"],
+      flavors: { huge: 1 },
+      externalNetworks: { externalNetwork: "nowhere", "of.services": "elsewhere" },
+      network: "home",
+      zones: ["b", "closed"],
+      volumeZones: ["a", "store"],
+      volumeTypes: ["gold"],
+    });
+    assert.deepEqual(findings, [
+      "problem: image: 'debian-13' does not exist; there are: debian-12",
+      "problem: flavor: 'huge' does not exist; there are: big, small",
+      "problem: externalNetwork: 'nowhere' is not an external network; there are: public",
+      "problem: of.services: 'elsewhere' is not an external network; there are: public",
+      "problem: network.existing.network: 'home' does not exist; there are none",
+      "problem: podNetwork: cloud-routes needs routers with static routes (Neutron's extension extraroute), which the cloud does not offer; write another pod network, such as kube-router",
+      "problem: zone: 'b' does not exist or is closed; there are: a",
+      "problem: zone: 'closed' does not exist or is closed; there are: a",
+      "problem: volume type: 'gold' does not exist; there are: fast",
+      "problem: volumes: Cinder has no zone 'a', or it is closed; there are: store",
+    ]);
+  });
+
+  it("take IDs where names are meant", async () => {
+    cloud.on(`GET /image/images/${one}`, { body: image(one) });
+    cloud.on("GET /network/networks?router:external=true", {
+      body: { networks: [{ id: other, name: "public" }] },
+    });
+    const ids = { externalNetworks: { externalNetwork: other }, flavors: { "id-of-big": 1 } };
+    assert.deepEqual(await ask({ images: [one], ...ids }), []);
+  });
+
+  it("take for an ID what looks like one, though something else is called so", async () => {
+    const networks = [
+      { id: one, name: "public" },
+      { id: other, name: one },
+    ];
+    cloud.on("GET /network/networks?router:external=true", { body: { networks } });
+    assert.deepEqual(await ask({ externalNetworks: { externalNetwork: one } }), []);
+    const stranger = { ...flavor("tiny", 1, 512), id: "big" };
+    cloud.on("GET /compute/flavors/detail", {
+      body: { flavors: [stranger, flavor("big", 4, 8192), flavor("small", 2, 2048)] },
+    });
+    assert.deepEqual(await ask(), [], "a flavor's name counts before another one's ID");
+  });
+
+  it("miss an image whose ID nobody has, and one of which the ID is wanted and not ready", async () => {
+    assert.deepEqual(await ask({ images: [one] }), [
+      `problem: image: '${one}' does not exist; there are: debian-12`,
+    ]);
+    cloud.on(`GET /image/images/${one}`, { body: image(one, "deactivated") });
+    assert.match((await ask({ images: [one] })).join(), /is deactivated, not active/);
+  });
+
+  it("name the IDs when a name is not unique", async () => {
+    cloud.on("GET /image/images", { body: { images: [image("1"), image("2")] } });
+    const networks = ["3", "4"].map((id) => ({ id, name: "public" }));
+    cloud.on("GET /network/networks?router:external=true", { body: { networks } });
+    assert.deepEqual(await ask(), [
+      "problem: image: 2 images are called 'debian-12' (1, 2); write the ID of one",
+      "problem: externalNetwork: 2 external networks are called 'public' (3, 4); write the ID of one",
+    ]);
+  });
+
+  it("ask for an image that is ready, and count only those", async () => {
+    cloud.on("GET /image/images", { body: { images: [image("1", "queued"), image("2")] } });
+    assert.deepEqual(await ask(), []);
+    cloud.on("GET /image/images", { body: { images: [image("1", "queued")] } });
+    assert.match((await ask()).join(), /'debian-12' is queued, not active/);
+  });
+
+  it("only warn of a kind that the cloud hides and the cluster has none of; of others they have to know", async () => {
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
+    await assert.rejects(
+      ask(),
+      (error) => error instanceof CloudError && error.kind === "forbidden",
+    );
+    const counts = { ...needs.counts, "load balancers": 0 };
+    const warnings = [
+      "warning: quota: the load balancer service does not show the quota to you",
+      "warning: load balancer: the cloud does not show them to you, so they were not checked",
+    ];
+    assert.deepEqual(await ask({ counts }), warnings);
+    cloud.on("GET /compute/servers/detail", { status: 403, body: {} });
+    await assert.rejects(ask({ counts }), CloudError);
+  });
+
+  it("refuse control planes that kubeadm finds too small, and warn of other nodes", async () => {
+    cloud.on("GET /compute/flavors/detail", {
+      body: { flavors: [flavor("big", 1, 512), flavor("small", 2, 2048)] },
+    });
+    const has = "flavor: 'big' has 1 vCPU and 512 MiB; kubeadm";
+    const problem = (checks: string): string =>
+      `problem: ${has} creates no control plane with less than 2 and 1700; write a larger flavor, or ${checks} in kubernetes.ignorePreflightErrors`;
+    const warning = `warning: ${has} wants 2 and 1700`;
+    assert.deepEqual(await ask(), [problem("NumCPU and Mem")]);
+    assert.deepEqual(await ask({ sizeChecks: ["Mem"] }), [problem("Mem")]);
+    assert.deepEqual(await ask({ sizeChecks: [] }), [warning]);
+    assert.deepEqual(await ask({ controlPlaneFlavors: ["small"] }), [warning]);
+    assert.deepEqual(await ask({ nodeFlavors: ["small"] }), []);
+  });
+
+  it("compare the quotas with what is still to be made", async () => {
+    limits(cloud, { maxTotalCores: 10, totalCoresUsed: 4 });
+    assert.deepEqual(await ask(), [
+      "problem: quota of cores: need 8 more, but 6 of 10 are free; ask for a larger quota or delete unused objects",
+    ]);
+  });
+
+  it("do not count twice what the stack already holds", async () => {
+    limits(cloud, {
+      maxTotalCores: 8,
+      totalCoresUsed: 8,
+      totalInstancesUsed: 3,
+      maxTotalInstances: 3,
+    });
+    const servers = ["1", "2", "3"].map((id) => ({ id, name: `dev-${id}` }));
+    cloud.on("GET /compute/servers/detail", { body: { servers } });
+    assert.deepEqual(await ask({}, ["1", "2", "3"]), []);
+    assert.match((await ask()).join(), /quota of instances: need 3 more, but 0 of 3/);
+  });
+
+  it("need no room for a volume that is to be larger when it is created again", async () => {
+    cloud.on(`GET /volumev3/limits`, {
+      body: {
+        limits: { absolute: { maxTotalVolumeGigabytes: 100, totalGigabytesUsed: 90 } },
+      },
+    });
+    const counts = { ...needs.counts, volumes: 1, "volume gigabytes": 60 };
+    const larger = { counts, volumeSizes: { "dev-a-0-root": 60 } };
+    assert.match((await ask(larger)).join(), /quota of volume gigabytes: need 60 more/);
+    const volume = { id: "v", name: "dev-a-0-root", size: 20 };
+    cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [volume] } });
+    assert.deepEqual(await ask(larger, ["v"]), []);
+  });
+
+  it("count the rules of security groups, and not those that are there", async () => {
+    const quota = { security_group_rule: { limit: 100, used: 80, reserved: 0 } };
+    cloud.on(`GET /network/quotas/${fakeProject}/details`, { body: { quota } });
+    assert.deepEqual(await ask(), [
+      "problem: quota of security group rules: need 30 more, but 20 of 100 are free; ask for a larger quota or delete unused objects",
+    ]);
+    const group = { id: "g", name: "dev-node", security_group_rules: Array(10).fill({}) };
+    cloud.on("GET /network/security-groups", { body: { security_groups: [group] } });
+    assert.deepEqual(await ask({}, ["g"]), []);
+  });
+
+  it("refuse a name that something foreign has, but neither our own nor its namesake", async () => {
+    const servers = [{ id: "s", name: "dev-control-plane-0" }];
+    cloud.on("GET /compute/servers/detail", () => ({ body: { servers } }));
+    assert.deepEqual(await ask(), [
+      "problem: server: the name 'dev-control-plane-0' is taken by s, which no cluster of stackadm created; choose another cluster name",
+    ]);
+    servers.push({ id: "theirs", name: "dev-control-plane-0" });
+    assert.deepEqual(await ask({}, ["s"]), []);
+  });
+
+  it("tell another cluster of the same name, alive or dead, from something foreign", async () => {
+    const tags = clusterTags({ name: "dev", identity: "0123456789ab" });
+    cloud.on(`GET /network/networks?project_id=${fakeProject}`, {
+      body: { networks: [{ id: "n", name: "dev", tags }] },
+    });
+    assert.match(
+      (await ask()).join(),
+      /taken by n, which belongs to another cluster 'dev' \(identity 0123456789ab\).*PULUMI_BACKEND_URL.*orphans --identity 0123456789ab`/,
+    );
+  });
+
+  it("say which service hides its quota instead of guessing", async () => {
+    cloud.on(`GET /network/quotas/${fakeProject}/details`, {
+      status: 403,
+      body: { NeutronError: { message: "policy does not allow" } },
+    });
+    assert.deepEqual(await ask(), [
+      "warning: quota: the network service does not show the quota to you",
+    ]);
+  });
+
+  it("miss the load-balancer service only when it is needed", async () => {
+    await cloud.close();
+    cloud = await startFakeCloud({ services: ["compute", "network", "image", "volumev3"] });
+    wellEquipped(cloud);
+    assert.match((await ask()).join(), /the cloud offers no load-balancer service/);
+    assert.deepEqual(await ask({ counts: { ...needs.counts, "load balancers": 0 } }), []);
+    assert.ok(cloud.seen.every(({ path }) => !path.includes("providers")));
+  });
+
+  it("miss block storage only when volumes or their types are asked for", async () => {
+    await cloud.close();
+    cloud = await startFakeCloud({ services: ["compute", "network", "image", "load-balancer"] });
+    wellEquipped(cloud);
+    assert.equal((await ask()).join().match(/offers no block storage/g)?.length, 2);
+    assert.deepEqual(await ask({ volumeTypes: [], counts: { ...needs.counts, volumes: 0 } }), []);
+  });
+
+  it("read every service's quota", async () => {
+    const client = await connectCloud({ env: cloud.environment() });
+    const { quotas, unreadable } = await readQuotas(client);
+    for (const name of ["instances", "volumes", "load balancers"] as const)
+      assert.deepEqual(quotas[name], { limit: 10, used: 0 }, name);
+    assert.deepEqual([unreadable, quotas.cores?.limit, quotas.ports?.limit], [[], 20, 50]);
+  });
+});

@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { connectCloud } from "../../../../openstack/client/cloud-client.js";
+import { CloudError } from "../../../../openstack/http/cloud-error.js";
+import {
+  credentialOfUser,
+  userFindings,
+  type ServiceUser,
+  type Trial,
+} from "../../../../openstack/checks/service-user.js";
+import {
+  fakeProject,
+  inNoTime,
+  startFakeCloud,
+  type FakeCloud,
+} from "../../../support/cloud/fake-openstack.js";
+
+const tokens = "POST /identity/v3/auth/tokens";
+const now = Date.parse("2027-01-01T00:00:00Z");
+const user: ServiceUser = { username: "shop" };
+const both = ["member", "load-balancer_member"];
+
+describe("a user as whom a cluster's controllers sign in", () => {
+  let cloud: FakeCloud;
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+  });
+  afterEach(() => cloud.close());
+
+  /**
+   * Sets Keystone's answer: a token with these roles, of a user whose password expires at `end`.
+   */
+  const answers = (roles: readonly string[], end: string | null = null): void => {
+    const token = {
+      ...{ expires_at: "2099-01-01T00:00:00.000000Z", project: { id: fakeProject, name: "demo" } },
+      user: { id: "shop", password_expires_at: end },
+      roles: roles.map((name) => ({ id: name, name })),
+    };
+    cloud.on(tokens, { status: 201, headers: { "x-subject-token": "t" }, body: { token } });
+  };
+  const ask = async (over: Partial<Trial> = {}): Promise<string[]> => {
+    const trial = { user, projectId: fakeProject, roles: [...both, "reader"], now, ...over };
+    const credential = credentialOfUser(trial.user, { password: "p", projectId: fakeProject });
+    const connect = () =>
+      connectCloud({ env: cloud.environment(), credential, patience: inNoTime });
+    return (await userFindings(connect, trial)).map(({ severity, text }) => `${severity} ${text}`);
+  };
+
+  it("signs in to the cluster's own project, by a name in a domain or by an ID", async () => {
+    answers(both);
+    const asked = async (who: ServiceUser) => {
+      assert.deepEqual(await ask({ user: who }), []);
+      return (cloud.seen.at(-1)?.body as { auth: object }).auth;
+    };
+    const auth = (who: object) => ({
+      identity: { methods: ["password"], password: { user: { ...who, password: "p" } } },
+      scope: { project: { id: fakeProject } },
+    });
+    assert.deepEqual(await asked(user), auth({ name: "shop", domain: { name: "Default" } }));
+    const elsewhere = { ...user, userDomainName: "Services" };
+    assert.deepEqual(await asked(elsewhere), auth({ name: "shop", domain: { name: "Services" } }));
+    assert.deepEqual(await asked({ userId: "5d6a" }), auth({ id: "5d6a" }));
+  });
+
+  it("is refused where Keystone refuses them, without the password", async () => {
+    cloud.on(tokens, { status: 401, body: { error: { message: "requires authentication" } } });
+    assert.deepEqual(await ask(), [
+      `problem credential.username: the user 'shop' of the domain 'Default' cannot sign in to project ${fakeProject}: the user does not exist, the password is wrong or expired, or the user is disabled, locked or without a role in the project; correct credential.password or ask the cloud's operator to correct the user`,
+    ]);
+    const [byId = ""] = await ask({ user: { userId: "5d6a" } });
+    assert.match(byId, /^problem credential\.userId: the user 5d6a cannot sign in to project/);
+  });
+
+  it("is not taken for a wrong one where the cloud does not answer", async () => {
+    cloud.on(tokens, { status: 503, body: "no" });
+    await assert.rejects(ask(), (error) => error instanceof CloudError && error.status === 503);
+  });
+
+  it("has the roles that the operator would give a credential, or is told which to add", async () => {
+    const add = `ask the cloud's operator to add it with \`openstack role add --project ${fakeProject} --user <user> <role>\``;
+    answers(["reader"]);
+    assert.deepEqual(await ask(), [
+      `problem credential.username: the user 'shop' of the domain 'Default' does not have member, load-balancer_member in project ${fakeProject}, only reader; ${add}`,
+    ]);
+    answers(["member"]);
+    assert.deepEqual(await ask(), [
+      `warning credential.username: the user 'shop' of the domain 'Default' does not have load-balancer_member in project ${fakeProject}: the cluster's controllers cannot do what the cloud allows with this role only; ${add}`,
+    ]);
+    assert.deepEqual(await ask({ roles: ["Member"] }), []);
+    const certificate = "loadBalancer.defaultTlsContainerRef";
+    const [barbican = ""] = await ask({ roles: ["member", "creator"], certificate });
+    assert.match(barbican, /^warning .* does not have creator in project/);
+    answers(["admin"]);
+    assert.deepEqual(await ask(), []);
+  });
+
+  it("is not judged where the cloud calls its roles otherwise", async () => {
+    answers(["tenant"]);
+    assert.deepEqual(await ask({ roles: ["tenant"] }), []);
+  });
+
+  it("has a password of which Keystone says when it ends", async () => {
+    answers(both, "2027-01-11T00:00:00.000000");
+    assert.deepEqual(await ask(), [
+      "warning credential.password: the credential of the cluster's controllers ends at 2027-01-11T00:00:00Z, in 10 days: without it, the cluster can create neither load balancers nor volumes; get a new password, and write it to credential.password and run up before it ends",
+    ]);
+    answers(both, "2027-03-01T00:00:00.000000");
+    assert.deepEqual(await ask(), []);
+  });
+});

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { errorForStatus, messageInBody } from "../../../../openstack/http/cloud-error.js";
+
+describe("the sentence in a service's error", () => {
+  const shapes: Readonly<Record<string, [unknown, string]>> = {
+    Nova: [
+      { itemNotFound: { code: 404, message: "Instance x could not be found." } },
+      "Instance x could not be found.",
+    ],
+    Neutron: [
+      { NeutronError: { type: "X", message: "Network in use.", detail: "" } },
+      "Network in use.",
+    ],
+    Keystone: [
+      { error: { code: 403, title: "Forbidden", message: "Not allowed." } },
+      "Not allowed.",
+    ],
+    Octavia: [
+      { faultcode: "Client", faultstring: "Load Balancer is immutable.", debuginfo: null },
+      "Load Balancer is immutable.",
+    ],
+  };
+  for (const [service, [body, sentence]] of Object.entries(shapes))
+    it(`is found in ${service}'s`, () => {
+      assert.equal(messageInBody(JSON.stringify(body)), sentence);
+    });
+
+  it("is the text itself when it is no JSON, cut to a length", () => {
+    assert.equal(messageInBody(" 503 Service Unavailable\n"), "503 Service Unavailable");
+    assert.equal(messageInBody("x".repeat(1000)).length, 300);
+  });
+
+  it("is the JSON when no sentence is in it", () => {
+    assert.equal(messageInBody("[1]"), "[1]");
+  });
+});
+
+describe("the error for a status", () => {
+  const table: [number, string, string][] = [
+    [401, "", "unauthenticated"],
+    [403, "", "forbidden"],
+    [404, "", "not-found"],
+    [409, "", "conflict"],
+    [413, "", "quota"],
+    [500, "", "failed"],
+    [403, '{"forbidden":{"message":"Quota exceeded for cores"}}', "quota"],
+    [404, '{"x":{"message":"quota exceeded"}}', "not-found"],
+    [429, '{"x":{"message":"Rate limit exceeded"}}', "failed"],
+    [500, '{"x":{"message":"Time limit exceeded"}}', "failed"],
+  ];
+  for (const [status, body, kind] of table)
+    it(`is '${kind}' for ${status} ${body}`, () => {
+      const error = errorForStatus("GET x", status, body);
+      assert.equal(error.kind, kind);
+      assert.equal(error.status, status);
+      assert.match(error.message, new RegExp(`^GET x: the cloud answered ${status}`));
+    });
+});

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import type { HttpAnswer } from "../../../../openstack/http/http-exchange.js";
+import { askedToWait, mostTries, persist, type Outcome } from "../../../../openstack/http/retry.js";
+
+const answer = (status: number, headers: Readonly<Record<string, string>> = {}): HttpAnswer => ({
+  ...{ status, headers },
+  body: "",
+});
+const broken = (code: string): Error => Object.assign(new Error(code), { code });
+
+/** Sends a request with these answers, the last one for all further attempts. */
+async function ask(
+  answers: readonly (HttpAnswer | Error)[],
+  { repeatable = true, random = 1 } = {},
+): Promise<{ outcome: Outcome; times: number; waits: number[]; said: string[] }> {
+  const [waits, said]: [number[], string[]] = [[], []];
+  let asked = 0;
+  const send = (): Promise<HttpAnswer> => {
+    const next = answers[Math.min(asked, answers.length - 1)];
+    asked += 1;
+    assert.ok(next);
+    return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
+  };
+  const tried = await persist(
+    send,
+    { what: "GET compute /servers", repeatable },
+    {
+      pause: (milliseconds) => Promise.resolve(waits.push(milliseconds)),
+      random: () => random,
+      now: () => Date.parse("2026-01-01T00:00:00Z"),
+      onWait: (text) => said.push(text),
+    },
+  );
+  assert.equal(tried.times, asked);
+  return { ...tried, waits, said };
+}
+
+describe("a request that the cloud could not take", () => {
+  it("waits twice as long each time, five tries in all", async () => {
+    const { outcome, waits } = await ask([answer(503)]);
+    assert.deepEqual(outcome, { answer: answer(503) });
+    assert.deepEqual(waits, [1000, 2000, 4000, 8000]);
+    assert.equal(waits.length, mostTries - 1);
+  });
+
+  it("waits less by chance, at least half, so that not all come back at once", async () => {
+    assert.deepEqual((await ask([answer(503)], { random: 0 })).waits, [500, 1000, 2000, 4000]);
+    assert.deepEqual((await ask([answer(503), answer(200)], { random: 0.5 })).waits, [750]);
+  });
+
+  it("says what it waits for before it does", async () => {
+    const { said } = await ask([answer(429), broken("ECONNRESET"), answer(200)]);
+    assert.deepEqual(said, [
+      "GET compute /servers: the cloud answered 429; attempt 2 of 5 follows in 1 s.",
+      "GET compute /servers: the connection broke; attempt 3 of 5 follows in 2 s.",
+    ]);
+  });
+
+  it("waits as long as the cloud asks for, never less than by itself", async () => {
+    for (const [asked, waited] of [
+      ["7", 7000],
+      ["0", 1000],
+      ["Thu, 01 Jan 2026 00:00:20 GMT", 20_000],
+      ["Wed, 31 Dec 2025 23:00:00 GMT", 1000],
+      ["soon", 1000],
+    ] as const)
+      assert.deepEqual(
+        (await ask([answer(429, { "retry-after": asked }), answer(200)])).waits,
+        [waited],
+        asked,
+      );
+  });
+
+  it("does not wait for a cloud that asks for more than a minute", async () => {
+    const { waits, times } = await ask([answer(429, { "retry-after": "61" })]);
+    assert.deepEqual([waits, times], [[], 1]);
+    assert.equal(askedToWait(answer(429, { "retry-after": "61" }), 0), 61_000);
+  });
+
+  /** Answer, and the number of attempts for repeatable and for other requests. */
+  const table: readonly [HttpAnswer | Error, number, number][] = [
+    ...[429, 503].map((status) => [answer(status), 5, 5] as [HttpAnswer, number, number]),
+    ...[500, 502, 504].map((status) => [answer(status), 5, 1] as [HttpAnswer, number, number]),
+    ...[200, 400, 401, 403, 404, 409, 413, 501].map(
+      (status) => [answer(status), 1, 1] as [HttpAnswer, number, number],
+    ),
+    ...["ECONNRESET", "EPIPE"].map((code) => [broken(code), 5, 1] as [Error, number, number]),
+    ...["ECONNREFUSED", "ENOTFOUND", "ETIMEDOUT", "CERT_HAS_EXPIRED"].map(
+      (code) => [broken(code), 1, 1] as [Error, number, number],
+    ),
+  ];
+  for (const [ending, idempotent, other] of table) {
+    const name = ending instanceof Error ? ending.message : String(ending.status);
+    it(`is tried ${idempotent} times after ${name}, and ${other} when it must not be done twice`, async () => {
+      assert.equal((await ask([ending])).times, idempotent);
+      assert.equal((await ask([ending], { repeatable: false })).times, other);
+    });
+  }
+});

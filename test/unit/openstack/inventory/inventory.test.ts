@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { connectCloud } from "../../../../openstack/client/cloud-client.js";
+import {
+  compareInventories,
+  kinds,
+  listObjects,
+  takeInventory,
+  takeShown,
+} from "../../../../openstack/inventory/inventory.js";
+import { object } from "../../../support/cloud/cloud-object.js";
+import { projectOfEach } from "../../../support/cloud/empty-project.js";
+import { fakeProject, fakeUser, startFakeCloud } from "../../../support/cloud/fake-openstack.js";
+
+describe("the inventory of a project", () => {
+  const cloud = projectOfEach();
+
+  it("asks for every kind, the shared services for this project only", async () => {
+    assert.deepEqual(await takeInventory(await cloud.connect()), []);
+    const asked = cloud.seen.filter(({ method }) => method === "GET");
+    assert.equal(asked.length, kinds.length);
+    for (const { path } of asked.filter(({ path: p }) => /^\/(network|load-balancer)/.test(p)))
+      assert.ok(path.endsWith(`project_id=${fakeProject}`), path);
+  });
+
+  it("brings every service's words into one shape", async () => {
+    cloud.on("GET /compute/servers/detail", {
+      body: {
+        servers: [
+          { id: "s", name: "a", status: "ACTIVE", hostId: "h", metadata: { k: "v" }, tags: ["t"] },
+        ],
+      },
+    });
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", {
+      body: {
+        loadbalancers: [{ id: "l", name: "b", provisioning_status: "ERROR", description: "d" }],
+      },
+    });
+    cloud.on("GET /compute/os-keypairs", { body: { keypairs: [{ keypair: { name: "key" } }] } });
+    cloud.on("GET /network/floatingips", {
+      body: { floatingips: [{ id: "f", floating_ip_address: "192.0.2.1", status: "DOWN" }] },
+    });
+    cloud.on("GET /network/ports", {
+      body: { ports: [{ id: "p", name: "", device_owner: "network:dhcp", status: "ACTIVE" }] },
+    });
+    assert.deepEqual(await takeInventory(await cloud.connect()), [
+      object({ kind: "load balancer", id: "l", name: "b", description: "d", status: "ERROR" }),
+      object({
+        id: "s",
+        name: "a",
+        status: "ACTIVE",
+        host: "h",
+        metadata: { k: "v" },
+        tags: ["t"],
+      }),
+      object({ kind: "floating IP", id: "f", name: "192.0.2.1", status: "DOWN" }),
+      object({ kind: "port", id: "p", status: "ACTIVE", owner: "network:dhcp" }),
+      object({ kind: "key pair", id: "key", name: "key" }),
+    ]);
+  });
+
+  it("follows Nova's and Neutron's links to the next page", async () => {
+    const link = (query: string) => [
+      { rel: "next", href: `http://elsewhere/other/prefix?${query}` },
+    ];
+    cloud.on("GET /compute/servers/detail", ({ path }) =>
+      path.includes("marker=1")
+        ? { body: { servers: [{ id: "2" }] } }
+        : { body: { servers: [{ id: "1" }], servers_links: link("marker=1") } },
+    );
+    const servers = await listObjects(await cloud.connect(), "server");
+    assert.deepEqual(
+      servers.map(({ id }) => id),
+      ["1", "2"],
+    );
+  });
+
+  it("asks for this project only on every page, also where the link forgets it", async () => {
+    const path = "GET /load-balancer/lbaas/loadbalancers";
+    cloud.on(path, ({ path: asked }) => {
+      const href = "http://x/v2.0/lbaas/loadbalancers?limit=1&marker=1";
+      const next = asked.includes("marker=1") ? [] : [{ rel: "next", href }];
+      return { body: { loadbalancers: [{ id: asked }], loadbalancers_links: next } };
+    });
+    const [first, second] = await listObjects(await cloud.connect(), "load balancer");
+    const [collection, mine] = ["/load-balancer/lbaas/loadbalancers", `project_id=${fakeProject}`];
+    assert.equal(first?.id, `${collection}?${mine}`);
+    assert.equal(second?.id, `${collection}?limit=1&marker=1&${mine}`);
+  });
+
+  it("says which kinds the cloud does not show, where that may be; any other error is one", async () => {
+    cloud.on("GET /network/routers", { body: { routers: [{ id: "r" }] } });
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
+    const client = await cloud.connect();
+    assert.deepEqual(await takeShown(client), {
+      objects: [object({ kind: "router", id: "r" })],
+      hidden: ["load balancer"],
+      lacking: [],
+    });
+    await assert.rejects(takeInventory(client), /403/);
+    await assert.rejects(
+      takeShown(client, (kind) => kind === "load balancer"),
+      /403/,
+    );
+    cloud.on("GET /network/routers", { status: 400, body: {} });
+    await assert.rejects(takeShown(client), /400/);
+  });
+
+  it("says where Keystone has no application credentials, which hides nothing", async () => {
+    cloud.on(`GET /identity/v3/users/${fakeUser}/application_credentials`, { status: 404 });
+    const client = await cloud.connect();
+    const lacking = ["application credential"];
+    assert.deepEqual(await takeShown(client), { objects: [], hidden: [], lacking });
+    assert.deepEqual(await takeInventory(client), []);
+  });
+
+  it("does not run in circles when a page names itself as the next", async () => {
+    cloud.on("GET /network/routers", ({ path }) => ({
+      body: { routers: [{ id: path }], routers_links: [{ rel: "next", href: `http://x${path}` }] },
+    }));
+    assert.equal((await listObjects(await cloud.connect(), "router")).length, 1);
+  });
+
+  it("has nothing of a service that the cloud does not offer", async () => {
+    const small = await startFakeCloud({ services: ["compute"] });
+    const client = await connectCloud({ env: small.environment() });
+    assert.deepEqual(await listObjects(client, "volume"), []);
+    await small.close();
+  });
+});
+
+describe("two inventories", () => {
+  it("differ by what came and what went", () => {
+    const [a, b, c] = ["a", "b", "c"].map((id) => object({ id }));
+    assert.ok(a && b && c);
+    assert.deepEqual(compareInventories([a, b], [b, c]), { added: [c], removed: [a] });
+  });
+
+  it("are told apart by kind and id, not by name or status", () => {
+    const before = object({ id: "1", name: "x", status: "BUILD" });
+    const after = object({ id: "1", name: "y", status: "ACTIVE" });
+    assert.deepEqual(compareInventories([before], [after]), { added: [], removed: [] });
+    const port = object({ kind: "port", id: "1" });
+    assert.deepEqual(compareInventories([before], [port]).added, [port]);
+  });
+
+  it("do not count DHCP's ports, which Neutron makes and removes by itself", () => {
+    const dhcp = object({ kind: "port", owner: "network:dhcp" });
+    assert.deepEqual(compareInventories([], [dhcp]), { added: [], removed: [] });
+  });
+});

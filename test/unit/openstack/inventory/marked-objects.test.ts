@@ -1,0 +1,270 @@
+import assert from "node:assert/strict";
+import { CloudError } from "../../../../openstack/http/cloud-error.js";
+import {
+  deleteObject,
+  deleteOrphans,
+  findOrphans,
+} from "../../../../openstack/inventory/marked-objects.js";
+import {
+  clusterDescription,
+  clusterMetadata,
+  clusterTags,
+  serverGroupName,
+} from "../../../../openstack/inventory/ownership.js";
+import { object } from "../../../support/cloud/cloud-object.js";
+import { projectOfEach } from "../../../support/cloud/empty-project.js";
+import { fakeUser } from "../../../support/cloud/fake-openstack.js";
+
+const fast = { interval: 1, timeout: 10_000 };
+const mark = { name: "dev", identity: "0123456789ab" };
+const other = { name: "dev", identity: "ba9876543210" };
+const tags = clusterTags(mark);
+const identities = new Set([mark.identity]);
+
+describe("what a cluster left", () => {
+  const cloud = projectOfEach();
+  const written = (): string[] =>
+    cloud.seen
+      .filter(({ method, path }) => method !== "GET" && !path.endsWith("/tokens"))
+      .map(({ method, path }) => `${method} ${path}`);
+
+  it("is found by its marks, with the reason; what is foreign is not listed", async () => {
+    cloud.on("GET /network/networks", {
+      body: {
+        networks: [
+          { id: "n", name: "dev", tags },
+          { id: "f", name: "dev" },
+          { id: "o", name: "dev", tags: clusterTags(other) },
+        ],
+      },
+    });
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", {
+      body: {
+        loadbalancers: [
+          { id: "l", name: "kube_service_dev-0123456789ab_a_b" },
+          { id: "m", name: "kube_service_dev-ba9876543210_a_b" },
+          { id: "k", name: "kube_service_dev_a_b" },
+          { id: "a", name: "dev-api", tags },
+          { id: "b", name: "dev-api", tags: clusterTags(other) },
+        ],
+      },
+    });
+    const found = await findOrphans(await cloud.connect(), identities);
+    assert.deepEqual(
+      found.map(({ id, claim }) => `${id}: ${claim}`),
+      ["l: load balancer of a Service", "a: marked by stackadm", "n: marked by stackadm"],
+    );
+  });
+
+  it("holds what has no tags yet: a run may end before they come", async () => {
+    const description = clusterDescription(mark, "Kubernetes API");
+    cloud.on("GET /network/floatingips", {
+      body: {
+        floatingips: [
+          { id: "f", description },
+          { id: "o", description: clusterDescription(other, "Kubernetes API") },
+          { id: "n", description: "Kubernetes API of cluster dev" },
+        ],
+      },
+    });
+    cloud.on("GET /compute/os-server-groups", {
+      body: {
+        server_groups: [
+          { id: "g", name: serverGroupName(mark, "general"), members: [] },
+          { id: "o", name: serverGroupName(other, "general"), members: [] },
+        ],
+      },
+    });
+    const found = await findOrphans(await cloud.connect(), identities);
+    assert.deepEqual(
+      found.map(({ kind, id }) => `${kind} ${id}`),
+      ["floating IP f", "server group g"],
+    );
+  });
+
+  it("holds a server group of an earlier release exactly when all of its servers are the cluster's", async () => {
+    cloud.on("GET /compute/servers/detail", {
+      body: {
+        servers: [
+          { id: "s", name: "dev-general-0", metadata: clusterMetadata(mark) },
+          { id: "t", name: "foreign" },
+          { id: "u", name: "dev-general-0", metadata: clusterMetadata(other) },
+        ],
+      },
+    });
+    cloud.on("GET /compute/os-server-groups", {
+      body: {
+        server_groups: [
+          { id: "mine", name: "dev-general", members: ["s"] },
+          { id: "shared", name: "dev-shared", members: ["s", "t"] },
+          { id: "theirs", name: "dev-general", members: ["u"] },
+          { id: "mixed", name: "dev-general", members: ["s", "u"] },
+          { id: "empty", name: "dev-general", members: [] },
+        ],
+      },
+    });
+    const found = await findOrphans(await cloud.connect(), identities);
+    assert.deepEqual(
+      found.map(({ id, claim }) => `${id}: ${claim}`),
+      ["s: marked by stackadm", "mine: server group of marked servers"],
+    );
+  });
+
+  it("goes in an order in which nothing is in use: load balancers, servers, router without its routes, network", async () => {
+    const orphans = (
+      [
+        ["network", "n"],
+        ["router", "r"],
+        ["server", "s"],
+        ["load balancer", "l"],
+        ["port", "p"],
+      ] as const
+    ).map(([kind, id]) => ({
+      ...object({ kind, id, tags }),
+      mark,
+      claim: "marked by stackadm" as const,
+    }));
+    for (const path of [
+      "compute/servers/s",
+      "network/routers/r",
+      "network/networks/n",
+      "network/ports/p",
+    ])
+      cloud.on(`DELETE /${path}`, { status: 204 });
+    cloud.on("DELETE /load-balancer/lbaas/loadbalancers/l", { status: 204 });
+    const route = { destination: "10.244.0.0/24", nexthop: "10.0.0.5" };
+    cloud.on("GET /network/routers/r", { body: { router: { id: "r", routes: [route] } } });
+    cloud.on("PUT /network/routers/r", { body: {} });
+    cloud.on("GET /network/ports", {
+      body: {
+        ports: [
+          { id: "i", device_owner: "network:router_interface" },
+          { id: "g", device_owner: "network:router_gateway" },
+        ],
+      },
+    });
+    cloud.on("PUT /network/routers/r/remove_router_interface", { body: {} });
+    const said: string[] = [];
+    await deleteOrphans(await cloud.connect(), orphans, {
+      ...fast,
+      onDelete: ({ id }) => {
+        said.push(id);
+      },
+    });
+    assert.deepEqual(said, ["l", "s", "r", "p", "n"]);
+    assert.deepEqual(written(), [
+      "DELETE /load-balancer/lbaas/loadbalancers/l?cascade=true",
+      "DELETE /compute/servers/s",
+      "PUT /network/routers/r",
+      "PUT /network/routers/r/remove_router_interface",
+      "DELETE /network/routers/r",
+      "DELETE /network/ports/p",
+      "DELETE /network/networks/n",
+    ]);
+  });
+
+  it("takes a credential's access rules along, unless another credential has them too", async () => {
+    const credential = object({ kind: "application credential", id: "c" });
+    const user = `/identity/v3/users/${fakeUser}`;
+    const rules = ["gone", "shared", "own"].map((id) => ({ id, service: "network" }));
+    cloud.on(`GET ${user}/application_credentials/c`, {
+      body: { application_credential: { id: "c", access_rules: rules } },
+    });
+    cloud.on(`DELETE ${user}/application_credentials/c`, { status: 204 });
+    cloud.on(`DELETE ${user}/access_rules/own`, { status: 204 });
+    cloud.on(`DELETE ${user}/access_rules/shared`, {
+      status: 403,
+      body: { error: { message: "May not delete access rule in use" } },
+    });
+    await deleteObject(await cloud.connect(), credential, fast);
+    assert.deepEqual(written(), [
+      `DELETE ${user}/application_credentials/c`,
+      ...rules.map(({ id }) => `DELETE ${user}/access_rules/${id}`),
+    ]);
+  });
+
+  it("names the access rules that stay, after it has tried all: nobody would find them again", async () => {
+    const user = `/identity/v3/users/${fakeUser}`;
+    const rules = ["stuck", "own"].map((id) => ({ id, service: "network" }));
+    cloud.on(`GET ${user}/application_credentials/c`, {
+      body: { application_credential: { id: "c", access_rules: rules } },
+    });
+    cloud.on(`DELETE ${user}/application_credentials/c`, { status: 204 });
+    cloud.on(`DELETE ${user}/access_rules/own`, { status: 204 });
+    cloud.on(`DELETE ${user}/access_rules/stuck`, { status: 400 });
+    await assert.rejects(
+      async () =>
+        deleteObject(
+          await cloud.connect(),
+          object({ kind: "application credential", id: "c" }),
+          fast,
+        ),
+      (error: unknown) =>
+        error instanceof CloudError &&
+        /access rules of it are left: stuck \(/.test(error.message) &&
+        error.hint === "Delete them: `openstack access rule delete stuck`.",
+    );
+    assert.equal(written().at(-1), `DELETE ${user}/access_rules/own`);
+  });
+
+  it("may be a credential without access rules, or one that is gone", async () => {
+    const credential = object({ kind: "application credential", id: "c" });
+    const path = `/identity/v3/users/${fakeUser}/application_credentials/c`;
+    await deleteObject(await cloud.connect(), credential, fast);
+    cloud.on(`GET ${path}`, { body: { application_credential: { id: "c" } } });
+    cloud.on(`DELETE ${path}`, { status: 204 });
+    await deleteObject(await cloud.connect(), credential, fast);
+    assert.deepEqual(written(), [`DELETE ${path}`, `DELETE ${path}`]);
+  });
+
+  it("may be gone already", async () => {
+    cloud.on("DELETE /compute/servers/s", { status: 404 });
+    await deleteObject(await cloud.connect(), object({ id: "s" }), fast);
+    assert.deepEqual(written(), ["DELETE /compute/servers/s"]);
+  });
+
+  it("is not touched any more after a stop", async () => {
+    const stop = new AbortController();
+    cloud.on("DELETE /network/ports/p", () => {
+      stop.abort();
+      return { status: 204 };
+    });
+    const [router, port, network] = (["router", "port", "network"] as const).map((kind) =>
+      object({ kind, id: kind.slice(0, 1) }),
+    );
+    assert.ok(router && port && network);
+    const { signal } = stop;
+    await assert.rejects(
+      async () => deleteOrphans(await cloud.connect(), [port, network], { ...fast, signal }),
+      { name: "AbortError" },
+    );
+    await assert.rejects(
+      async () => deleteObject(await cloud.connect(), router, { ...fast, signal }),
+      {
+        name: "AbortError",
+      },
+    );
+    assert.deepEqual(written(), ["DELETE /network/ports/p"]);
+  });
+
+  it("has come to its end with all others of its kind before an error is told", async () => {
+    cloud.on("DELETE /network/ports/forbidden", { status: 403, body: {} });
+    let tries = 0;
+    cloud.on("DELETE /network/ports/used", () => ({ status: (tries += 1) < 5 ? 409 : 204 }));
+    const ports = ["forbidden", "used"].map((id) => object({ kind: "port", id }));
+    await assert.rejects(async () => deleteOrphans(await cloud.connect(), ports, fast), /403/);
+    assert.equal(tries, 5);
+  });
+
+  it("is not insisted on when the cloud forbids it", async () => {
+    cloud.on("DELETE /compute/servers/s", {
+      status: 403,
+      body: { forbidden: { message: "policy" } },
+    });
+    await assert.rejects(
+      async () => deleteObject(await cloud.connect(), object({ id: "s" }), fast),
+      /403: policy/,
+    );
+    assert.equal(written().length, 1);
+  });
+});

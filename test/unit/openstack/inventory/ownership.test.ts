@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { kinds } from "../../../../openstack/inventory/inventory.js";
+import {
+  clusterDescription,
+  clusterMetadata,
+  clusterTags,
+  credentialDescription,
+  nameInCloud,
+  ownershipOf,
+  serverGroupName,
+} from "../../../../openstack/inventory/ownership.js";
+import { object } from "../../../support/cloud/cloud-object.js";
+
+const mark = { name: "dev", identity: "0123456789ab" };
+const inCloud = "dev-0123456789ab";
+/** Kinds of objects that get their tags by a second request to Neutron. */
+const neutrons = [
+  ...(["network", "subnet", "router"] as const),
+  ...(["port", "floating IP", "security group"] as const),
+] as const;
+
+describe("whose an object is", () => {
+  it("stands in tags, metadata or description", () => {
+    const marked = { mark, claim: "marked by stackadm" };
+    const tags = ["x", ...clusterTags(mark)];
+    assert.deepEqual(ownershipOf(object({ kind: "network", tags })), marked);
+    assert.deepEqual(ownershipOf(object({ metadata: clusterMetadata(mark) })), marked);
+    for (const kind of neutrons)
+      for (const what of [undefined, "Kubernetes API"])
+        assert.deepEqual(
+          ownershipOf(object({ kind, description: clusterDescription(mark, what) })),
+          marked,
+          kind,
+        );
+    const group = object({ kind: "server group", name: serverGroupName(mark, "general") });
+    assert.deepEqual(ownershipOf(group), marked);
+    const credential = object({
+      kind: "application credential",
+      description: credentialDescription(mark),
+    });
+    assert.deepEqual(ownershipOf(credential), marked);
+    // The API's load balancer belongs to no Service, so that its claim is the mark.
+    const balancer = object({ kind: "load balancer", name: "dev-api", tags: clusterTags(mark) });
+    assert.deepEqual(ownershipOf(balancer), marked);
+  });
+
+  it("is told by the cloud controller's names and descriptions", () => {
+    const claims = [
+      object({ kind: "load balancer", name: `kube_service_${inCloud}_default_web` }),
+      object({
+        kind: "floating IP",
+        description: `Floating IP for Kubernetes external service default/web from cluster ${inCloud}`,
+      }),
+      object({
+        kind: "security group",
+        name: "lb-sg-0001-default-web",
+        description: `Security Group for default/web Service LoadBalancer in cluster ${inCloud}`,
+      }),
+      ...(["volume", "volume snapshot"] as const).map((kind) =>
+        object({ kind, metadata: { "cinder.csi.openstack.org/cluster": inCloud } }),
+      ),
+    ].map((one) => ownershipOf(one));
+    assert.deepEqual(claims, [
+      { mark, claim: "load balancer of a Service" },
+      { mark, claim: "floating IP of a Service" },
+      { mark, claim: "security group of a Service" },
+      { mark, claim: "volume of a PersistentVolume" },
+      { mark, claim: "snapshot of a PersistentVolume" },
+    ]);
+  });
+
+  it("is nobody's by its name alone: a foreign machine may be called like ours", () => {
+    assert.equal(ownershipOf(object({ name: "dev-control-plane-0" })), undefined);
+    assert.equal(ownershipOf(object({ kind: "network", name: "dev" })), undefined);
+    for (const description of ["Part of cluster dev", `DNS of cluster ${inCloud}`, inCloud])
+      for (const kind of neutrons)
+        assert.equal(ownershipOf(object({ kind, description })), undefined);
+    for (const name of ["dev-general", inCloud, `general.${inCloud}`])
+      assert.equal(ownershipOf(object({ kind: "server group", name })), undefined);
+    const another = object({ kind: "load balancer", name: "kube_service_dev_default_web" });
+    assert.equal(ownershipOf(another), undefined);
+  });
+
+  it("is known of a release without identities, as an object of no state", () => {
+    const old = object({ kind: "network", tags: ["stackadm-cluster=dev"] });
+    assert.equal(ownershipOf(old)?.mark.identity, "");
+  });
+
+  it("comes back from everything that it was written into, whatever the cluster is called", () => {
+    const label = fc.stringMatching(/^[a-z]([a-z0-9-]{0,26}[a-z0-9])?$/);
+    const random = fc.stringMatching(/^[0-9a-f]{12}$/);
+    fc.assert(
+      fc.property(fc.constantFrom(...kinds), label, random, (kind, name, identity) => {
+        const one = { name, identity };
+        const marked = object({
+          kind,
+          name: `kube_service_${nameInCloud(one)}_ns_web`,
+          description:
+            kind === "application credential"
+              ? credentialDescription(one)
+              : `Floating IP for Kubernetes external service ns/web from cluster ${nameInCloud(one)}`,
+          metadata: { "cinder.csi.openstack.org/cluster": nameInCloud(one) },
+        });
+        const own = object({ kind, tags: clusterTags(one) });
+        const first = object({
+          kind,
+          name: serverGroupName(one, "general"),
+          description: clusterDescription(one, "What it is"),
+        });
+        const said = [marked, own, first].map(ownershipOf).filter((known) => known);
+        assert.ok(said.length > 0 || kind === "application credential");
+        for (const ownership of said) assert.deepEqual(ownership?.mark, one);
+      }),
+    );
+  });
+});

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { connectCloud } from "../../../../openstack/client/cloud-client.js";
+import {
+  consoleTail,
+  describeServer,
+  serverState,
+  standsStill,
+} from "../../../../openstack/inventory/server-diagnostics.js";
+import { inNoTime, startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
+
+const id = "0b1c2d3e-0000-4000-8000-000000000001";
+
+describe("what the cloud knows about a machine", () => {
+  let cloud: FakeCloud;
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+  });
+  afterEach(async () => {
+    await cloud.close();
+  });
+  const connect = () => connectCloud({ env: cloud.environment(), patience: inNoTime });
+  const server = (fields: Readonly<Record<string, unknown>>): void => {
+    cloud.on(`GET /compute/servers/${id}`, { body: { server: { id, name: "dev-0", ...fields } } });
+  };
+  const consoleSays = (output: string | null): void => {
+    cloud.on(`POST /compute/servers/${id}/action`, { body: { output } });
+  };
+
+  it("is its status and Nova's fault, when Nova knows one", async () => {
+    server({ status: "ERROR", fault: { message: "No valid host was found.", code: 500 } });
+    assert.equal(
+      await describeServer(await connect(), id),
+      `Server dev-0 (${id}) is ERROR: No valid host was found.`,
+    );
+  });
+
+  it("is its status and the end of its console, when Nova knows no fault", async () => {
+    server({ status: "ACTIVE" });
+    consoleSays("booting\nKernel panic - not syncing\n");
+    assert.equal(
+      await describeServer(await connect(), id),
+      `Server dev-0 (${id}) is ACTIVE.\nLast lines of its console:\nbooting\nKernel panic - not syncing`,
+    );
+  });
+
+  it("has at most 30 lines of console", async () => {
+    server({ status: "ACTIVE" });
+    consoleSays(Array.from({ length: 100 }, (_, line) => `line ${line}`).join("\n"));
+    const lines = (await describeServer(await connect(), id)).split("\n");
+    assert.equal(lines.length, 32);
+    assert.equal(lines.at(-1), "line 99");
+    assert.deepEqual(cloud.seen.at(-1)?.body, { "os-getConsoleOutput": { length: 30 } });
+  });
+
+  it("shows a console without colours, control characters and cut ones", async () => {
+    consoleSays("[\u001b[0;32m  OK  \u001b[0m] Started ssh\uFFFD\uFFFD.\r\nlogin:\u0007\n");
+    assert.equal(await consoleTail(await connect(), id), "[  OK  ] Started ssh.\nlogin:");
+  });
+
+  it("says that the console is empty, or that there is none", async () => {
+    consoleSays(null);
+    assert.equal(await consoleTail(await connect(), id), "(the console is empty)");
+    cloud.on(`POST /compute/servers/${id}/action`, {
+      status: 409,
+      body: { conflictingRequest: { message: "Instance s is not ready" } },
+    });
+    assert.match(await consoleTail(await connect(), id), /no console: .*not ready/);
+  });
+
+  it("is that it does not exist any more", async () => {
+    assert.match(await describeServer(await connect(), id), /1 no longer exists/);
+  });
+
+  it("is an error when the cloud cannot be asked", async () => {
+    cloud.on(`GET /compute/servers/${id}`, { status: 500, body: "broken" });
+    await assert.rejects(
+      async () => describeServer(await connect(), id),
+      /500 at the last of 5 tries: broken/,
+    );
+  });
+
+  it("tells a server that stands still from one on which something may run", () => {
+    const still = ["SHUTOFF", "PAUSED", "SUSPENDED", "RESCUE", "SHELVED", "ERROR", "DELETED"];
+    const runs = ["ACTIVE", "REBOOT", "HARD_REBOOT", "PASSWORD", "VERIFY_RESIZE", "BUILD", "NEW"];
+    assert.deepEqual(
+      [...still, ...runs].filter((status) => standsStill({ status })),
+      still,
+    );
+  });
+
+  it("is asked by a name where only the name is known: one server, none any more, or nobody can tell", async () => {
+    const answers = (...names: string[]): void => {
+      cloud.on("GET /compute/servers/detail", {
+        body: { servers: names.map((name) => ({ id, name, status: "SHUTOFF" })) },
+      });
+    };
+    answers("dev-0");
+    assert.equal((await serverState(await connect(), "dev-0")).status, "SHUTOFF");
+    assert.match(cloud.seen.at(-1)?.path ?? "", /name=%5Edev-0%24/);
+    answers();
+    assert.equal((await serverState(await connect(), "dev-0")).status, "DELETED");
+    answers("dev-0", "dev-0");
+    await assert.rejects(serverState(await connect(), "dev-0"), /Several servers are called dev-0/);
+  });
+});

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { CloudError } from "../../../../openstack/http/cloud-error.js";
+import { gone, Wait, whileInUse } from "../../../../openstack/inventory/wait-until-unused.js";
+
+const refusal = (kind: "conflict" | "forbidden" | "not-found"): CloudError =>
+  new CloudError(kind, `said ${kind}`);
+
+const waited = { what: "port 'p' (1)", bound: 60_000 };
+
+describe("what may still be in use", () => {
+  it("is asked for again until nothing uses it, or the time is over", async () => {
+    let tries = 0;
+    const attempt = (until: number) => (): Promise<boolean> =>
+      (tries += 1) < until ? Promise.reject(refusal("conflict")) : Promise.resolve(false);
+    assert.equal(await whileInUse(attempt(3), waited, { interval: 1 }), false);
+    assert.equal(tries, 3);
+    const soon = { interval: 1, timeout: 20 };
+    await assert.rejects(whileInUse(attempt(Infinity), waited, soon), /said conflict/);
+  });
+
+  it("is given up after its own bound, if nobody says otherwise", async () => {
+    const never = (): Promise<boolean> => Promise.reject(refusal("conflict"));
+    const brief = { ...waited, bound: 20 };
+    await assert.rejects(whileInUse(never, brief, { interval: 1 }), /said conflict/);
+    assert.equal(new Wait(waited, {}).isOver, false);
+  });
+
+  it("is told from time to time to whoever waits, with what is still so", async () => {
+    const said: string[] = [];
+    const options = { interval: 1, onWait: (text: string): void => void said.push(text) };
+    let tries = 0;
+    const attempt = (): Promise<boolean> =>
+      (tries += 1) < 4 ? Promise.reject(refusal("conflict")) : Promise.resolve(false);
+    await whileInUse(attempt, waited, options);
+    assert.deepEqual(said, [], "half a minute is not over");
+    tries = 0;
+    await whileInUse(attempt, waited, { ...options, every: 0 });
+    assert.equal(said.length, 3);
+    assert.equal(said[0], "Waiting for the port 'p' (1), 1 min at most: said conflict.");
+  });
+
+  it("is not waited for any longer after a stop", async () => {
+    const stop = new AbortController();
+    const never = (): Promise<boolean> => {
+      stop.abort();
+      return Promise.reject(refusal("conflict"));
+    };
+    const options = { signal: stop.signal, interval: 60_000 };
+    await assert.rejects(whileInUse(never, waited, options), { name: "AbortError" });
+  });
+
+  it("is not insisted on after another answer", async () => {
+    let tries = 0;
+    const attempt = (): Promise<boolean> => {
+      tries += 1;
+      return Promise.reject(refusal("forbidden"));
+    };
+    await assert.rejects(whileInUse(attempt, waited, { interval: 1 }), /said forbidden/);
+    assert.equal(tries, 1);
+  });
+
+  it("is not asked for any more after a stop", async () => {
+    const signal = AbortSignal.abort(new Error("the lock is lost"));
+    const never = (): Promise<boolean> => assert.fail("asked");
+    await assert.rejects(whileInUse(never, waited, { signal }), /the lock is lost/);
+  });
+
+  it("may be gone", async () => {
+    assert.equal(await gone(Promise.reject(refusal("not-found"))), true);
+    assert.equal(await gone(Promise.resolve()), false);
+    await assert.rejects(gone(Promise.reject(refusal("conflict"))), /said conflict/);
+  });
+});
