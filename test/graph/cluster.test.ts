@@ -50,7 +50,7 @@ describe("the graph", () => {
   });
 
   it("is the one that a person reviewed", () => {
-    golden("golden/graph/dev.txt", `${rows.map(line).join("\n\n")}\n`);
+    golden("graph/dev.txt", `${rows.map(line).join("\n\n")}\n`);
   });
 
   it("is the same in a preview of an empty stack, where nothing is known", async () => {

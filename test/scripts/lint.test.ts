@@ -122,9 +122,10 @@ describe("scripts for machines", () => {
       "prepare",
       prepareValues,
       [
-        ...["package-key", "volumes", "host", "disk", "authority", "proxy", "registries"],
-        ...["prepare", "containerd-package", "logins", "security-updates", "packages"],
-      ].map((name) => `machine/scripts/${name}.sh`),
+        ...["repository-keys", "mount-volumes", "check-host", "measure-disk", "trust-cloud-ca"],
+        ...["proxy", "containerd-registries", "prepare", "containerd-package"],
+        ...["kubernetes-packages", "../authorized-keys", "../security-updates"],
+      ].map((name) => `machine/scripts/prepare/${name}.sh`),
     ],
     ["ipv6", Object.keys(ipv6Values({ nodes: "", pods: "" })), ["machine/scripts/ipv6.sh"]],
     [

@@ -10,7 +10,7 @@ import type { Project } from "../support/project.js";
 import { holding, previewOf } from "../support/recorded.js";
 
 /** Copies of a checkout's folders that a program imports. */
-const folders = ["base", "cloud", "components", "package.json"];
+const folders = ["base", "openstack", "components", "package.json"];
 
 describe("the plan of a release with a changed script", function () {
   this.timeout(600_000);

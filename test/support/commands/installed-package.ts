@@ -62,10 +62,10 @@ export function installedPackage(): string {
     platform: "node",
     logLevel: "error",
   });
-  // Restores also use scripts of `support`, which read image pull errors of machines.
+  // Restores also use scripts of `remote-scripts`, which read image pull errors of machines.
   for (const scripts of [
     join("automation", "backup", "scripts"),
-    join("components", "support", "scripts"),
+    join("components", "remote-scripts", "scripts"),
   ])
     cpSync(join(root, scripts), join(home, "dist", scripts), { recursive: true });
   for (const file of ["package.json", "Pulumi.yaml", "Pulumi.dev.yaml"])

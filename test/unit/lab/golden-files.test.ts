@@ -30,10 +30,10 @@ describe("the lab as people review it", () => {
 
   it("is known to clients by clouds.yaml, and to stacks by site.yaml", () => {
     const user = { cloud: "stackadm-lab", name: "demo", password: "x" };
-    golden("golden/lab/clouds.yaml", renderClouds(settings, user, "<state>/ca.crt"));
+    golden("lab/clouds.yaml", renderClouds(settings, user, "<state>/ca.crt"));
     const keys = { kubernetes: "0123456789".repeat(4), containerd: "9876543210".repeat(4) };
-    golden("golden/lab/site.yaml", renderSite(keys));
-    golden("golden/lab/site-of-kernels.yaml", renderSite(keys, { containers: false }));
+    golden("lab/site.yaml", renderSite(keys));
+    golden("lab/site-of-kernels.yaml", renderSite(keys, { containers: false }));
   });
 
   it("changes on its host exactly this", () => {
@@ -51,7 +51,7 @@ describe("the lab as people review it", () => {
       ),
     ];
     golden(
-      "golden/lab/host-commands.txt",
+      "lab/host-commands.txt",
       commands.map((words) => `${words.join(" ")}\n`).join(""),
     );
   });

@@ -70,7 +70,7 @@ describe("a command that only looks", function () {
       const { code, out, err } = await operator.start(["status"]).ended;
       assert.deepEqual([code, err], [0, ""]);
       golden(
-        "golden/cli/status-table.txt",
+        "cli/status-table.txt",
         out.replace(cloud.authUrl, "http://cloud.example/identity"),
       );
     });
@@ -217,7 +217,7 @@ describe("a command that only looks", function () {
       operator.engine.runs({ preview: { events: [...events, summary] } });
       const { code, out } = await operator.run("preview");
       assert.equal(code, 0);
-      golden("golden/cli/preview-table.txt", out);
+      golden("cli/preview-table.txt", out);
       const plan = lastLine((await operator.run("preview", "--json")).out)["plan"] as unknown[];
       assert.deepEqual(plan[1], { operation: "replace", type: "Instance", name: "vm" });
     });

@@ -133,6 +133,6 @@ describe("what the command line refuses", function () {
     const said: string[] = [];
     for (const row of rows) said.push(await refusal(row));
     assert.deepEqual(cloud.seen, []);
-    golden("golden/cli/refused.txt", said.join("\n"));
+    golden("cli/refused.txt", said.join("\n"));
   });
 });

@@ -55,7 +55,7 @@ describe("a command about what surrounds a cluster", function () {
         .replaceAll(hostname(), "this-host")
         .replaceAll(/127\.0\.0\.1:\d+/g, "cloud.example")
         .replaceAll(/process \d+/g, "process 12");
-      golden("golden/cli/doctor-table.txt", readable);
+      golden("cli/doctor-table.txt", readable);
       const [result, error] = jsonLines((await operator.run("doctor", "--json")).out).slice(-2);
       const { ok, stack, backend, loginKey, tools, kubectl, locks, quotas } = result ?? {};
       assert.deepEqual([ok, stack, loginKey], [false, "dev", "own"]);

@@ -13,7 +13,7 @@ describe("the command line's help", () => {
       getOutHelpWidth: () => 100,
     });
     program.outputHelp();
-    golden("golden/cli/help.txt", text);
+    golden("cli/help.txt", text);
     assert.match(text, /Exit codes: 0 success/);
   });
 

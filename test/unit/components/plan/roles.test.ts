@@ -146,7 +146,7 @@ describe("the table of roles", () => {
     /kubeadm init phase control-plane|^timeout \S+ \S+ \S+ kubectl get nodes -o go-template|^if grep -qxF "\$1 control-plane"/;
 
   it("is the only place that asks what a machine is", () => {
-    const sources = sourcesIn(["components", "automation", "cloud", "base"], /\.ts$/);
+    const sources = sourcesIn(["components", "automation", "openstack", "base"], /\.ts$/);
     assert.deepEqual(
       sources
         .filter(({ path }) => path !== "components/plan/roles.ts")

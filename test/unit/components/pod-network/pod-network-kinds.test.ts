@@ -88,7 +88,7 @@ describe("what a pod network means for the rest", () => {
     const asks = /podNetwork\b[\w?.]*\.kind *[!=]==?/;
     const says = (path: string, one: string): boolean =>
       path.startsWith("components/config/") && !named.some((kind) => kind === one);
-    const sources = sourcesIn(["components", "automation", "cloud"], /\.(ts|sh)$/).filter(
+    const sources = sourcesIn(["components", "automation", "openstack"], /\.(ts|sh)$/).filter(
       ({ path }) => !path.startsWith("components/pod-network/"),
     );
     const found = sources.flatMap(({ path, text }) => [

@@ -50,7 +50,7 @@ describe("`stackadm orphans`", function () {
   it("lists what carries the cluster's marks, and why; nothing of others, nothing by name", async () => {
     const { code, out, err } = await operator.start(["orphans"]).ended;
     assert.deepEqual([code, err], [0, ""]);
-    golden("golden/cli/orphans-table.txt", out);
+    golden("cli/orphans-table.txt", out);
     assert.deepEqual(deleted(), []);
   });
 

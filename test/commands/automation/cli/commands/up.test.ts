@@ -65,8 +65,8 @@ describe("`stackadm up` and `stackadm dev`", function () {
   it("ends with nodes, times and the next commands; progress stays apart on standard error", async () => {
     const { code, out, err } = await operator.start(["up"]).ended;
     assert.equal(code, 0, err);
-    golden("golden/cli/up-result.txt", readable(out));
-    golden("golden/cli/up-progress.txt", readable(err));
+    golden("cli/up-result.txt", readable(out));
+    golden("cli/up-progress.txt", readable(err));
   });
 
   it("says beside the next commands that this machine's kubectl is too old for them", async () => {
@@ -139,7 +139,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
     });
     const { code, out, err } = await operator.run("up");
     assert.deepEqual([code, out], [3, ""]);
-    golden("golden/cli/up-does-not-fit.txt", readable(err));
+    golden("cli/up-does-not-fit.txt", readable(err));
     assert.deepEqual(operator.engine.operations(), []);
     const forced = await operator.run("up", "--force");
     assert.equal(forced.code, 0, "--force asks for nothing but names");
@@ -233,7 +233,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
     operator.engine.runs({ up: failing });
     const person = await operator.run("up");
     assert.deepEqual([person.code, person.out], [1, ""]);
-    golden("golden/cli/up-failed.txt", readable(person.err));
+    golden("cli/up-failed.txt", readable(person.err));
     const program = await operator.run("up", "--json");
     assert.equal(program.code, 1);
     assert.ok(!program.out.includes("boots with"));

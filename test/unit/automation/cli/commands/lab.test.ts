@@ -59,7 +59,7 @@ describe("`stackadm lab`", function () {
     });
     const { code, out } = await operator.run("lab", "status");
     assert.equal(code, 0);
-    golden("golden/cli/lab-status-table.txt", out);
+    golden("cli/lab-status-table.txt", out);
   });
 
   for (const state of ["down", "busy", "broken"])
