@@ -5,7 +5,7 @@ import { checkClusterSpec } from "./components/config/check-cluster-spec.js";
 import type { ClusterSpec } from "./components/config/cluster-spec.js";
 import { isFields, merge, preferredKey } from "./components/schema/merge-defaults.js";
 import { openSecrets } from "./components/config/open-secrets.js";
-import { filesOf, operatorOf, type Operator } from "./components/lookup/local-context.js";
+import { filesOf, localContextOf, type LocalContext } from "./components/lookup/local-context.js";
 import { ConfigError } from "./components/pulumi/errors.js";
 import { withSiteDefaults } from "./components/config/site-defaults.js";
 
@@ -33,8 +33,8 @@ export function readConfig(): ClusterSpec {
  * Returns the operator: the cloud and the ssh-agent that the environment variables name, and whether
  * the stack's configuration has an encrypted value.
  */
-export const operator = (): Operator => ({
-  ...operatorOf(process.env),
+export const operator = (): LocalContext => ({
+  ...localContextOf(process.env),
   encrypted: isEncrypted("cluster"),
 });
 

@@ -1,11 +1,11 @@
 import { Cluster, lookUpCloud, requireServiceUser, wantedOf } from "./components/index.js";
-import { requireSameCluster } from "./components/refuse-cluster-rename.js";
+import { refuseClusterRename } from "./components/refuse-cluster-rename.js";
 import { operator, readConfig, settingsFile } from "./config.js";
 
 // Pulumi program for `pulumi up` and the Automation API. Importing this file has no effect.
 async function program(): Promise<Record<string, unknown>> {
   const spec = readConfig();
-  await requireSameCluster(spec.name, settingsFile());
+  await refuseClusterRename(spec.name, settingsFile());
   const who = operator();
   const asking = lookUpCloud(wantedOf(spec), {}, who);
   await requireServiceUser(spec, asking, who, settingsFile());

@@ -3,12 +3,12 @@ import type { ClusterSpec } from "../components/config/cluster-spec.js";
 import { parseOutputs } from "./verify/cluster-outputs.js";
 import { ClusterError } from "./pulumi/cluster-error.js";
 import { planDestroy } from "./destroy/destroy-plan.js";
-import { requireNotElsewhere, settingsOf } from "./guards/other-backend.js";
+import { requireNoOtherBackend, settingsOf } from "./guards/other-backend.js";
 import { collecting } from "./pulumi/events.js";
 import { settleBeforeUp } from "./repair/repair-before-up.js";
-import { mendBalancers, tellBalancers } from "./repair/broken-load-balancers.js";
-import { rememberFitted } from "./preflight/preflight-cache.js";
-import { fetchKubeconfig, tellOld } from "./health/kubeconfig-refresh.js";
+import { deleteBrokenBalancers, planBrokenBalancers } from "./repair/broken-load-balancers.js";
+import { storePreflightCache } from "./preflight/preflight-cache.js";
+import { fetchKubeconfig, reportOldKubeconfig } from "./health/kubeconfig-refresh.js";
 import { settleApi } from "./destroy/settle-cluster-api.js";
 import { moveEarlier, removeFiles, writeKubeconfig } from "./engine/kubeconfig-file.js";
 import type {
@@ -29,18 +29,21 @@ import type {
   UpOptions,
   UpResult,
 } from "./engine/operation-options.js";
-import { disown, passOver } from "./guards/foreign-credentials.js";
-import { requireHere } from "./guards/cloud-location.js";
+import {
+  retainForeignCredentials,
+  excludeForeignCredentials,
+} from "./guards/foreign-credentials.js";
+import { requireSameLocation } from "./guards/cloud-location.js";
 import { countDiffering, planRows } from "./pulumi/preview-rows.js";
-import { takenOver, takeOver } from "./guards/plugin-conversion.js";
+import { takenOver, rewriteServerGroups } from "./guards/plugin-conversion.js";
 import { readAll } from "./repair/refused-power-states.js";
 import { beginFit, findingsFor } from "./preflight/preflight.js";
-import { lookEarly, proveMade } from "./health/cluster-health.js";
+import { verifyEarly, verifyAfterUp } from "./health/cluster-health.js";
 import { requireMeant, requireUnprotected } from "./guards/destroy-protection.js";
 import { withoutSecrets } from "./pulumi/redact-secrets.js";
 import { repair, tellRepair, undoUndecided, withRepairs } from "./repair/interrupted-run.js";
 import { Run } from "./engine/operation-context.js";
-import { clearTheWay } from "./repair/unrecorded-objects.js";
+import { unblockNetworks } from "./repair/unrecorded-objects.js";
 import { readClusters } from "./engine/cluster-providers.js";
 import {
   holdsNothing,
@@ -55,7 +58,7 @@ import { lookAt } from "./health/cluster-status.js";
 import { unlessStopped } from "./engine/cancellation.js";
 import { sweepAfter } from "./destroy/sweep-leftovers.js";
 import { holdersOf, requireFree, unlock } from "./guards/stack-lock.js";
-import { readUnread } from "./repair/partial-creates.js";
+import { refreshPartialCreates } from "./repair/partial-creates.js";
 import { beginWith, beginWithOurs } from "./guards/cluster-identity.js";
 
 /**
@@ -111,13 +114,17 @@ class Service implements ClusterService {
       const requireFit = beginFit(run, spec, options);
       const repaired = await settleBeforeUp(run, expectNoChanges);
       const fitting = await requireFit(repaired);
-      const { state, mended } = await readUnread(run, await takeOver(run, repaired.state));
+      const { state, mended } = await refreshPartialCreates(
+        run,
+        await rewriteServerGroups(run, repaired.state),
+      );
       // `expectNoChanges` asks for a comparison with the real cloud, so cached facts are not used.
       const known = expectNoChanges === true || mended ? undefined : fitting;
       if (expectNoChanges !== true) await fetchKubeconfig(run, state);
       run.stage("operation");
-      const flags = known?.asBefore === true ? {} : (await disown(run, state)).flags;
-      const early = state && lookEarly(run, state, options);
+      const flags =
+        known?.asBefore === true ? {} : (await retainForeignCredentials(run, state)).flags;
+      const early = state && verifyEarly(run, state, options);
       const { changed } = await run
         .engine("up", { expectNoChanges, exists: state !== undefined, known, ...flags })
         .catch(async (error: unknown) => {
@@ -125,8 +132,12 @@ class Service implements ClusterService {
           throw error;
         });
       const seen = changed ? undefined : await early;
-      const { after, ...proved } = await proveMade(run, seen && { ...seen, after: state }, options);
-      rememberFitted(run, spec, after);
+      const { after, ...proved } = await verifyAfterUp(
+        run,
+        seen && { ...seen, after: state },
+        options,
+      );
+      storePreflightCache(run, spec, after);
       return proved;
     });
   }
@@ -139,9 +150,9 @@ class Service implements ClusterService {
         run.getReady();
       }
       const state = await beginWith(run);
-      tellOld(run, state);
-      const balancers = await tellBalancers(run, state);
-      await run.engine("preview", await passOver(run, state));
+      reportOldKubeconfig(run, state);
+      const balancers = await planBrokenBalancers(run, state);
+      await run.engine("preview", await excludeForeignCredentials(run, state));
       const rows = planRows(events, balancers, takenOver(run, state));
       return { plan: withRepairs(run, state, rows) };
     });
@@ -153,8 +164,11 @@ class Service implements ClusterService {
       await requireFree(run);
       const state = await beginWithOurs(run);
       tellRepair(run, state);
-      const balancers = await tellBalancers(run, state);
-      await readAll(run, { exists: state !== undefined, ...(await passOver(run, state, true)) });
+      const balancers = await planBrokenBalancers(run, state);
+      await readAll(run, {
+        exists: state !== undefined,
+        ...(await excludeForeignCredentials(run, state, true)),
+      });
       return { changed: countDiffering(events, balancers) };
     });
   }
@@ -166,7 +180,7 @@ class Service implements ClusterService {
       const [settings, state] = await Promise.all([settingsOf(run), beginWithOurs(run)]);
       const { name } = settings;
       if (state === undefined || holdsNothing(state)) {
-        const left = await requireNotElsewhere(run, name);
+        const left = await requireNoOtherBackend(run, name);
         // Deletes the empty stack itself.
         if (state !== undefined) await run.engine("destroy", { exists: true });
         return { clusters: [name], held: false, deleted: [], ...left };
@@ -184,9 +198,9 @@ class Service implements ClusterService {
       const settled = await settleApi(run, state, { ...options, requireAgreed });
       const repaired = await repair(run, settled, { stage: "operation", newest: false });
       const purpose = { purpose: "destroy", requireAgreed } as const;
-      const { state: rest } = await mendBalancers(run, repaired.state, purpose);
-      await clearTheWay(run, rest ?? state);
-      const { flags, others } = await disown(run, state);
+      const { state: rest } = await deleteBrokenBalancers(run, repaired.state, purpose);
+      await unblockNetworks(run, rest ?? state);
+      const { flags, others } = await retainForeignCredentials(run, state);
       await run.engine("destroy", { exists: true, ...flags });
       const swept = { ...(await sweepAfter(run, state)), ...(others.length > 0 && { others }) };
       removeFiles(access.workspace);
@@ -201,7 +215,7 @@ class Service implements ClusterService {
   status(stack: string, options: LookOptions = {}): Promise<StatusResult> {
     return this.request(stack, options, async (run) => {
       const state = await stateOf(run);
-      await requireHere(run, state);
+      await requireSameLocation(run, state);
       return lookAt(run, state, parseOutputs(await readOutputs(run.access)));
     });
   }
@@ -209,7 +223,7 @@ class Service implements ClusterService {
   preflight(stack: string, options: FitOptions = {}): Promise<Finding[]> {
     return this.request(stack, options, async (run) => {
       const [spec, state] = await Promise.all([run.spec({ files: true }), readState(run.access)]);
-      await requireHere(run, state);
+      await requireSameLocation(run, state);
       return findingsFor(run, spec, state, options);
     });
   }

@@ -53,10 +53,10 @@ export {
   createOrphanService,
   type DeleteOrphansOptions,
   type FoundOrphans,
-  type OrphanService,
+  type OrphanCleaner,
   type OrphanServiceOptions,
   type OrphansOf,
-  type OrphansToo,
+  type OrphansWithData,
 } from "./orphans/orphan-service.js";
 export type { ClusterEvent } from "./pulumi/events.js";
 export type { Span, TimelineRow } from "./timeline/critical-path.js";

@@ -7,7 +7,7 @@ export type Stoppable<T> = (signal: AbortSignal) => Promise<T>;
  *
  * @param signal stops both functions when aborted. Default: none
  */
-export async function together<One, Other>(
+export async function runTogether<One, Other>(
   one: Stoppable<One>,
   other: Stoppable<Other>,
   signal?: AbortSignal,

@@ -112,7 +112,7 @@ export const forward = (client: Client, address: string, port: number): Promise<
 
 interface Begun {
   readonly channel: ClientChannel;
-  readonly closed: Promise<Ended>;
+  readonly closed: Promise<CommandResult>;
 }
 
 /**
@@ -130,7 +130,7 @@ const begin = (client: Client, command: string): Promise<Begun> =>
       let code: number | undefined;
       channel.stderr.setEncoding("utf8").on("data", (part: string) => (said += part));
       channel.once("exit", (ended: number | null) => (code = ended ?? undefined));
-      const closed = new Promise<Ended>((done) => {
+      const closed = new Promise<CommandResult>((done) => {
         channel.once("close", () => {
           done({ code, said });
         });
@@ -147,7 +147,7 @@ export interface Streams {
 }
 
 /** Result of a command on a machine. */
-export interface Ended {
+export interface CommandResult {
   /** Exit code. Undefined if a signal or the connection ended the command. */
   readonly code: number | undefined;
   /** Standard error. */
@@ -162,7 +162,7 @@ export async function execute(
   client: Client,
   command: string,
   { input, output }: Streams,
-): Promise<Ended> {
+): Promise<CommandResult> {
   const { channel, closed } = await begin(client, command);
   const reading = (input ? pipeline(input, channel) : Promise.resolve(channel.end())).then(
     () => undefined,
@@ -180,10 +180,10 @@ export async function execute(
  * Result of a login test: login to the machine, another host key, login only to the proxy, or no
  * login.
  */
-export type Answer = "itself" | "wrong host key" | "the proxy alone" | "nobody";
+export type LoginProbeResult = "itself" | "wrong host key" | "the proxy alone" | "nobody";
 
 /** Options of a login test. */
-export interface Look extends Pick<SshTarget, "agentSocket"> {
+export interface LoginProbeOptions extends Pick<SshTarget, "agentSocket"> {
   /** Milliseconds for the whole route. Default: each step has a separate time limit. */
   readonly within?: number;
 }
@@ -200,10 +200,10 @@ async function touch(...login: Parameters<typeof logIn>): Promise<"itself"> {
 /**
  * Tests the login to a machine once, through the proxy if there is one, and closes all connections.
  */
-export async function whoAnswers(
+export async function probeLogin(
   { proxy, ...target }: SshRoute,
-  { within, ...agent }: Look = {},
-): Promise<Answer> {
+  { within, ...agent }: LoginProbeOptions = {},
+): Promise<LoginProbeResult> {
   let hop: Client | undefined;
   let stream: Duplex | undefined;
   const end = within === undefined ? undefined : AbortSignal.timeout(within);

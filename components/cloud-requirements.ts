@@ -1,7 +1,7 @@
 import type { ClusterNeeds, CountedResource } from "../openstack/checks/cluster-requirements.js";
 import type { Wanted } from "../openstack/checks/cloud-lookups.js";
 import type { ClusterSpec } from "./config/cluster-spec.js";
-import { certificateIn } from "./config/load-balancing/barbican-certificates.js";
+import { barbicanCertificatePath } from "./config/load-balancing/barbican-certificates.js";
 import { isSupplied } from "./config/cloud/credential.js";
 import { entryAddresses, existingFloatingIps } from "./config/network/floating-ips.js";
 import { endpointTraits } from "./config/load-balancing/endpoint-traits.js";
@@ -244,7 +244,7 @@ export function needsOf(spec: ClusterSpec): ClusterNeeds {
     otherPodNetworks,
     makesCredential: !isSupplied(spec.credential),
     credentialRoles: spec.credential?.roles,
-    certificate: certificateIn(spec),
+    certificate: barbicanCertificatePath(spec),
     credentialEnd: spec.credential?.expiresAt,
     asksKeystone:
       spec.kubernetes.keystone !== undefined && spec.kubernetes.keystone.url === undefined,

@@ -14,11 +14,11 @@ import type { VersionBefore } from "./plan/upgrades.js";
 import type { ClusterSpec } from "./config/cluster-spec.js";
 import type { CloudFacts } from "./lookup/cloud-lookup.js";
 import type { FailedMachines } from "./lifecycle/boot-failures.js";
-import type { Operator } from "./lookup/local-context.js";
+import type { LocalContext } from "./lookup/local-context.js";
 import type { RemoteScript } from "./remote-scripts/remote-script.js";
 
 /** Parts of a cluster that exist before any machine. */
-export interface Ground {
+export interface Infrastructure {
   readonly spec: ClusterSpec;
   readonly plan: ClusterPlan;
   readonly cloud: pulumi.Output<CloudFacts>;
@@ -26,14 +26,14 @@ export interface Ground {
   readonly mark: ClusterMarkInput;
   readonly network: Network;
   readonly firewall: Firewall;
-  readonly operator: Operator | undefined;
+  readonly operator: LocalContext | undefined;
   readonly failed: FailedMachines;
-  /** Returns the Kubernetes version of the cluster before this run. */
+  /** Returns the KubeadmCluster version of the cluster before this run. */
   readonly version: () => Promise<VersionBefore>;
 }
 
 /** Cluster that kubeadm created, and the machines that it runs on. */
-export interface Kubernetes {
+export interface KubeadmCluster {
   readonly controlPlane: ControlPlane;
   readonly members: readonly Member[];
   /** Bastion, a machine that only forwards SSH; empty if there is none. */
@@ -44,7 +44,7 @@ export interface Kubernetes {
   readonly facts: ClusterFacts;
   /** Scripts that join the workers. When one is done, the worker's node exists. */
   readonly joins: readonly RemoteScript[];
-  /** Kubernetes version of each node after the run, as its script reports it. */
+  /** KubeadmCluster version of each node after the run, as its script reports it. */
   readonly versions: readonly pulumi.Output<string>[];
   readonly readiness: Readiness;
   /** Load balancer of the ingress controller, if that runs on the machines of one pool. */

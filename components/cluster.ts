@@ -10,7 +10,7 @@ import type { Endpoint } from "./endpoint/endpoint.js";
 import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
 import { endpointClass } from "./endpoint/endpoint-kinds.js";
 import { Etcd, type EtcdArgs } from "./etcd/etcd.js";
-import type { Ground, Kubernetes } from "./cluster-part-types.js";
+import type { Infrastructure, KubeadmCluster } from "./cluster-part-types.js";
 import { frozenName, frozenOf, FrozenValues, versionBefore } from "./lifecycle/immutable-values.js";
 import { ApplicationCredential } from "./identity/application-credential.js";
 import { suppliedLogin } from "./identity/cloud-login.js";
@@ -21,7 +21,7 @@ import { WorkerPool } from "./kubeadm/worker-pool.js";
 import type { Access } from "./machine/ssh-access.js";
 import type { MachineSettings } from "./machine/machine.js";
 import type { Member } from "./machine/machine-group.js";
-import { Turns } from "./lifecycle/rollout.js";
+import { Rollout } from "./lifecycle/rollout.js";
 import { adminNetwork } from "./network/second-interface-network.js";
 import { Firewall } from "./network/firewall.js";
 import { rulesOf } from "./network/firewall-plan.js";
@@ -38,7 +38,7 @@ import { Component } from "./pulumi/component.js";
 import { ArgumentError } from "./pulumi/errors.js";
 import { FailedMachines } from "./lifecycle/boot-failures.js";
 import { withPlugin } from "./pulumi/openstack-plugin.js";
-import type { Operator } from "./lookup/local-context.js";
+import type { LocalContext } from "./lookup/local-context.js";
 import { RandomIdentity, RandomSeed } from "./remote-scripts/remote-script.js";
 import { forSlowMachines } from "./pulumi/slow-machine-timeouts.js";
 import { withTransforms, type Transforms } from "./pulumi/transforms.js";
@@ -51,18 +51,18 @@ export type ClusterComponentArgs = ClusterArgs & {
    */
   readonly cloud?: pulumi.Input<CloudFacts>;
   /**
-   * Access of the user's environment to the cloud and to files; `operatorOf` returns it for an
+   * Access of the user's environment to the cloud and to files; `localContextOf` returns it for an
    * environment. @default none: machines that never answered are not replaced automatically (nor
    * are they without an awaited `cloud`), all machines of a raised generation are replaced one
    * after another, and downloads are not cached
    */
-  readonly operator?: Operator;
+  readonly operator?: LocalContext;
   /** Changes to the cluster's resources that no argument offers. @default none */
   readonly transforms?: Transforms;
 };
 
 /**
- * Kubernetes cluster on OpenStack.
+ * KubeadmCluster cluster on OpenStack.
  *
  * @example
  * const cluster = new Cluster("dev", {
@@ -97,7 +97,7 @@ export class Cluster extends Component {
   readonly routerId: pulumi.Output<string | undefined>;
   /** IDs of the security groups: of all machines (`node`), and of the machines of each role. */
   readonly securityGroupIds: Readonly<Record<string, pulumi.Output<string>>>;
-  /** Kubernetes provider for more objects in the cluster; known only when the API answers. */
+  /** KubeadmCluster provider for more objects in the cluster; known only when the API answers. */
   readonly provider: kubernetes.Provider;
   /** Lines for a known_hosts file. */
   readonly hostKeys: pulumi.Output<string[]>;
@@ -146,7 +146,7 @@ export class Cluster extends Component {
     this.registerOutputs({ apiEndpoint, clusterId, identity, kubernetesVersion });
   }
 
-  private check(name: string, args: ClusterArgs, operator?: Operator): ClusterSpec {
+  private check(name: string, args: ClusterArgs, operator?: LocalContext): ClusterSpec {
     const result = checkClusterSpec({ ...args, name: args.name ?? name }, operator?.files);
     if ("problems" in result) throw new ArgumentError(this, result.problems);
     return result.spec;
@@ -154,8 +154,8 @@ export class Cluster extends Component {
 
   private ground(
     spec: ClusterSpec,
-    given: Pick<Ground, "cloud" | "frozen" | "operator" | "failed" | "version">,
-  ): Ground {
+    given: Pick<Infrastructure, "cloud" | "frozen" | "operator" | "failed" | "version">,
+  ): Infrastructure {
     const { cloud } = given;
     const plan = planCluster(spec);
     const mark = { name: spec.name, identity: this.identity };
@@ -171,7 +171,7 @@ export class Cluster extends Component {
   }
 
   /** Creates the machines, and the cluster by kubeadm on them. */
-  private kubernetes(ground: Ground): Kubernetes {
+  private kubernetes(ground: Infrastructure): KubeadmCluster {
     const { spec, plan, cloud, frozen, network, firewall, operator, version } = ground;
     const endpoint = this.make(endpointClass(spec.endpoint.kind), "endpoint", {
       ...network.outside,
@@ -183,7 +183,7 @@ export class Cluster extends Component {
       operator,
     });
     const machines = this.machineSettings(ground);
-    const turns = Turns.of(spec, cloud, version);
+    const turns = Rollout.of(spec, cloud, version);
     const encrypted = operator?.encrypted ?? false;
     const group = (planned: PlannedGroup): [string, EtcdArgs] => [
       planned.component,
@@ -224,7 +224,7 @@ export class Cluster extends Component {
 
   /** Creates the load balancer of the ingress controller, in front of the machines of its pool. */
   private balancer(
-    { spec, plan, network, operator }: Ground,
+    { spec, plan, network, operator }: Infrastructure,
     members: readonly Member[],
     opts: pulumi.ComponentResourceOptions,
   ): IngressBalancer | undefined {
@@ -236,7 +236,7 @@ export class Cluster extends Component {
     return this.make(IngressBalancer, "ingress", { ...given, subnetId, routerAddresses }, opts);
   }
 
-  private machineSettings(ground: Ground): MachineSettings {
+  private machineSettings(ground: Infrastructure): MachineSettings {
     const { spec, cloud, mark, network, operator, failed } = ground;
     return {
       admin: adminNetwork(ground),
@@ -252,7 +252,7 @@ export class Cluster extends Component {
   }
 
   private access(
-    { spec, network }: Ground,
+    { spec, network }: Infrastructure,
     given: { controlPlane: ControlPlane; bastion?: Bastion; endpoint: Endpoint },
   ): Access {
     const direct = withoutHops[spec.access];
@@ -273,8 +273,8 @@ export class Cluster extends Component {
   }
 
   private addons(
-    { spec, cloud, network, operator }: Ground,
-    { controlPlane, access, facts, joins, readiness, balancer }: Kubernetes,
+    { spec, cloud, network, operator }: Infrastructure,
+    { controlPlane, access, facts, joins, readiness, balancer }: KubeadmCluster,
     login: ApplicationCredential["login"],
   ): Addons {
     const args: AddonsArgs = {

@@ -9,7 +9,7 @@ import { ownState } from "./pulumi/stack-state.js";
  * preview: Pulumi would create a second cluster and delete the existing one. A cluster that never
  * answered may be renamed.
  */
-export async function requireSameCluster(name: string, file: string): Promise<void> {
+export async function refuseClusterRename(name: string, file: string): Promise<void> {
   if (isAsBefore()) return;
   const state = (await ownState()) ?? [];
   const clusters = state.filter(({ type }) => type === Cluster.type).map((cluster) => cluster.name);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ensureCommands } from "../base/host-packages.js";
 import { withLock } from "../base/file-lock.js";
 import { withStep, type Progress } from "../base/progress.js";
-import { together } from "../base/run-together.js";
+import { runTogether } from "../base/run-together.js";
 import { ensureExtra, type ExtraManifests } from "./kubernetes/build-extra.js";
 import { extraNames as registryExtras, type ExtraName } from "./kubernetes/extras.js";
 import { addMachines, machinesExtra } from "./machines/add.js";
@@ -80,7 +80,7 @@ async function start(work: Work): Promise<LabFacts> {
   try {
     await openStore(paths);
     // In parallel, because the first uses network and disk, the second the CPU.
-    const [golden, site] = await together(
+    const [golden, site] = await runTogether(
       (stop) => ensureGolden({ ...work, signal: stop }),
       (stop) => ensureSite({ ...work, signal: stop }),
       signal,

@@ -1,6 +1,6 @@
 import type { Session } from "../automation/cli/session.js";
 import { ensureCommands } from "../base/host-packages.js";
-import { together } from "../base/run-together.js";
+import { runTogether } from "../base/run-together.js";
 import { UserError } from "../base/failures/user-error.js";
 import { evidenceVariable } from "./evidence/record.js";
 import type { Order } from "./test-files.js";
@@ -45,7 +45,7 @@ async function prepareToolchain(session: Session): Promise<Environment> {
 async function prepareLab({ progress, signal }: Session): Promise<Environment> {
   await ensureCommands(sshCommands, progress);
   const { labUp } = await import("../lab/lab.js");
-  const [environment] = await together(
+  const [environment] = await runTogether(
     (stop) => toolchain({ progress, signal: stop }),
     (stop) => labUp({ progress, signal: stop }),
     signal,

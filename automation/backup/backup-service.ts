@@ -10,10 +10,10 @@ import { beginWithOurs } from "../guards/cluster-identity.js";
 import { parseOutputs, type ClusterOutputs } from "../verify/cluster-outputs.js";
 import { brokenOffBeside, readBackup, type Backup } from "./backup-files.js";
 import { withoutOthers } from "./machines-by-role.js";
-import { heldToItsEnd, rememberControlPlanes } from "./with-stack-lock.js";
+import { withStackLock, rememberControlPlanes } from "./with-stack-lock.js";
 import { ClusterMachines } from "./backup-machines.js";
 import { lookAtMachines, restore, type RestoreTarget } from "./restore-cluster.js";
-import { gistOf, planRestore, requireSameCluster, type RestorePlan } from "./restore-plan.js";
+import { actionsOf, planRestore, requireSameCluster, type RestorePlan } from "./restore-plan.js";
 import { takeBackup, versionIn } from "./take-backup.js";
 
 /** Options of every method of the service. */
@@ -137,10 +137,10 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
       const { run, outputs, machines } = cluster;
       const { onDetail, onNote, killSignal } = options;
       // Holds the stack's lock, so that no `up` of another command changes the machines.
-      await heldToItsEnd(cluster, async (signal) => {
+      await withStackLock(cluster, async (signal) => {
         // Reads the backup again, because a file may have changed since the plan was shown.
         const now = await planNow(cluster, await readBackup(shown.backup.directory));
-        if (gistOf(now.plan) !== gistOf(shown))
+        if (actionsOf(now.plan) !== actionsOf(shown))
           throw new ClusterError(
             "NOT_READY",
             "The machines or the backup changed after the plan was shown. Nothing was changed.",

@@ -2,7 +2,7 @@ import { rolesOf, type RoleRow } from "../../components/plan/roles.js";
 import { etcdPorts } from "../../base/ports.js";
 import type { CloudObject } from "../../openstack/inventory/inventory.js";
 import { isIdentity, ownershipOf } from "../../openstack/inventory/ownership.js";
-import type { Held } from "../../openstack/checks/preflight-checks.js";
+import type { OwnedByStack } from "../../openstack/checks/preflight-checks.js";
 import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
 
 /** Returns whether etcd runs on separate machines. */
@@ -41,7 +41,7 @@ export const peerUrlOf = ({ address }: MachineOutput): string =>
  */
 export const withoutOthers = (
   servers: readonly CloudObject[],
-  { owned, identities }: Pick<Held, "owned" | "identities">,
+  { owned, identities }: Pick<OwnedByStack, "owned" | "identities">,
 ): readonly CloudObject[] =>
   servers.filter((one) => {
     const identity = ownershipOf(one)?.mark.identity ?? "";

@@ -8,7 +8,7 @@ import { Failure } from "../../base/failures/failure.js";
 import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
 import { controlPlanesOf, etcdOf, peerUrlOf } from "./machines-by-role.js";
 import { restoring, sentenceOf, type ClusterMachines } from "./backup-machines.js";
-import { lookedSchema, type RestorePlan, type Seen } from "./restore-plan.js";
+import { lookedSchema, type RestorePlan, type MachineReply } from "./restore-plan.js";
 
 type Machines = Pick<ClusterMachines, "ask">;
 type Servers = readonly Pick<CloudObject, "id" | "name" | "status">[];
@@ -32,8 +32,8 @@ export async function lookAtMachines(
   outputs: ClusterOutputs,
   machines: Machines,
   servers: Servers,
-): Promise<Map<string, Seen>> {
-  const look = async (machine: MachineOutput): Promise<Seen> => {
+): Promise<Map<string, MachineReply>> {
+  const look = async (machine: MachineOutput): Promise<MachineReply> => {
     const server = serverOf(servers, machine);
     if (!server) return "gone";
     try {

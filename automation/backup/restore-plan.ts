@@ -37,7 +37,7 @@ export const lookedSchema = z.object({
 });
 
 /** Reason why a machine could not be asked. */
-export interface Silent {
+export interface NoReply {
   readonly silent: string;
   /** Name of the proxy machine on the route to the machine. Set if the proxy's server is gone. */
   readonly behind?: string | undefined;
@@ -47,7 +47,7 @@ export interface Silent {
  * Result of asking a machine: the machine's state, "gone" if its server does not exist, or the
  * reason why the machine could not be asked.
  */
-export type Seen = z.infer<typeof lookedSchema> | "gone" | Silent;
+export type MachineReply = z.infer<typeof lookedSchema> | "gone" | NoReply;
 
 /** Machine that gets the files of its former server, and the archive with the files. */
 interface Unpack {
@@ -79,14 +79,14 @@ export interface Found {
    * Answer of each etcd member and each control plane to the check before the restore, by the name
    * of the machine.
    */
-  readonly seen: ReadonlyMap<string, Seen>;
+  readonly seen: ReadonlyMap<string, MachineReply>;
 }
 
 type MachineAnswer = z.infer<typeof lookedSchema>;
-const answerOf = (seen: Seen | undefined): MachineAnswer | undefined =>
+const answerOf = (seen: MachineReply | undefined): MachineAnswer | undefined =>
   typeof seen === "object" && "place" in seen ? seen : undefined;
 
-const adviceFor = ({ behind }: Silent): string =>
+const adviceFor = ({ behind }: NoReply): string =>
   behind === undefined
     ? "Start it, and check that you can log in. Only if it is lost, delete its server and run `npx stackadm up --refresh` afterwards, which recreates it."
     : `Its SSH route leads through ${behind}: run \`npx stackadm up --refresh\`, which recreates that machine and then ends with an error.`;
@@ -248,7 +248,7 @@ export function planRestore(found: Found): RestorePlan {
 const minor = (version: string): number => Number(version.split(".")[1]);
 
 /** Present cluster of the stack. */
-export interface Held {
+export interface PresentCluster {
   readonly cluster: string;
   readonly identities: ReadonlySet<string>;
   readonly kubernetesVersion: string | undefined;
@@ -258,7 +258,7 @@ export interface Held {
  * Throws if the backup is of another cluster, or of a later Kubernetes version than the machines
  * run. Pure.
  */
-export function requireSameCluster(backup: BackupDescription, held: Held): void {
+export function requireSameCluster(backup: BackupDescription, held: PresentCluster): void {
   const { cluster, identities, takenAt, kubernetesVersion: then } = backup;
   const same =
     cluster === held.cluster &&
@@ -284,7 +284,7 @@ export function requireSameCluster(backup: BackupDescription, held: Held): void 
  * Returns the parts of a plan that determine what the restore does, as text. Equal texts mean equal
  * plans.
  */
-export const gistOf = ({ backup, unpack, members, apiServers, without }: RestorePlan): string =>
+export const actionsOf = ({ backup, unpack, members, apiServers, without }: RestorePlan): string =>
   JSON.stringify([
     backup.snapshot.sha256,
     unpack.map(({ machine, sha256 }) => `${machine.name} ${sha256}`),

@@ -12,7 +12,7 @@ interface Holder {
  * Runs `work` while the engine holds the stack's lock. Returns or throws the result of `work`, even
  * if the engine fails afterwards.
  */
-export async function heldToItsEnd(
+export async function withStackLock(
   { run }: Holder,
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { redactorFor, type Redactor } from "../pulumi/redact-secrets.js";
 import { unlessStopped } from "../engine/cancellation.js";
 import type { Progress } from "../../base/progress.js";
 import { jsonProgress } from "../render/json-progress.js";
-import { terminalScreen, type Screen } from "../render/progress-screen.js";
+import { terminalScreen, type ProgressScreen } from "../render/progress-screen.js";
 
 /** Context of every command: output and stop signals. */
 export interface Session {
@@ -125,7 +125,7 @@ export async function runCommand(
 ): Promise<void> {
   const startedAt = Date.now();
   const json = command.optsWithGlobals<GlobalOptions>().json === true;
-  const screen: Screen | undefined = json ? undefined : terminalScreen();
+  const screen: ProgressScreen | undefined = json ? undefined : terminalScreen();
   const progress = screen ?? jsonProgress(writeLine);
   const redactor = redactorFor(process.env);
   const stops = listen((text) => {

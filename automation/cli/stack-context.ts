@@ -64,7 +64,7 @@ export async function withStack<T>(
  * Returns a callback that reports the clusters of the command: as a line, or with `--json` as an
  * event.
  */
-export const introduced = ({
+export const reportClusters = ({
   session,
   stack,
 }: StackContext): Required<Pick<RunOptions, "onCluster">> => ({
@@ -75,13 +75,18 @@ export const introduced = ({
 });
 
 /** Returns the stop signals of the session, for a request to the service. */
-export const stops = ({ session }: StackContext): Pick<RunOptions, "signal" | "killSignal"> => ({
+export const stopSignals = ({
+  session,
+}: StackContext): Pick<RunOptions, "signal" | "killSignal"> => ({
   signal: session.signal,
   killSignal: session.killSignal,
 });
 
 /** Creates the view that shows a run of the service. */
-export const viewOf = ({ session, stack }: StackContext, direction: "up" | "destroy"): RunView =>
+export const createRunView = (
+  { session, stack }: StackContext,
+  direction: "up" | "destroy",
+): RunView =>
   new RunView({
     progress: session.progress,
     redactor: session.redactor,

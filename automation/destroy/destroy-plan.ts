@@ -1,9 +1,13 @@
-import { takeShown, type CloudObject } from "../../openstack/inventory/inventory.js";
+import { listVisibleObjects, type CloudObject } from "../../openstack/inventory/inventory.js";
 import { irreplaceable, type Orphan } from "../../openstack/inventory/marked-objects.js";
 import { ownershipOf } from "../../openstack/inventory/ownership.js";
 import { withoutPassword } from "../../base/url-passwords.js";
 import { settingsOf } from "../guards/other-backend.js";
-import { fatesIn, floatingIpOf, type Fates } from "./retention-policies.js";
+import {
+  readRetentionPolicies,
+  floatingIpOf,
+  type RetentionPolicies,
+} from "./retention-policies.js";
 import { isSpared } from "../repair/object-attribution.js";
 import type {
   ClaimedVolume,
@@ -13,8 +17,8 @@ import type {
   VolumeSnapshot,
 } from "../engine/operation-options.js";
 import { othersCredentials } from "../guards/foreign-credentials.js";
-import { requireOurs } from "../guards/cluster-stack.js";
-import { requireHere } from "../guards/cloud-location.js";
+import { requireClusterStack } from "../guards/cluster-stack.js";
+import { requireSameLocation } from "../guards/cloud-location.js";
 import { protectionOf } from "../guards/destroy-protection.js";
 import type { Run } from "../engine/operation-context.js";
 import { componentsOf, heldBy, holdsNothing, readState } from "../pulumi/stack-state.js";
@@ -52,7 +56,7 @@ function sorted(
   inventory: readonly CloudObject[],
   marked: readonly Orphan[],
   held: ReturnType<typeof heldBy>,
-  fates: Fates,
+  fates: RetentionPolicies,
 ): Pick<DestroyPlan, "goes" | "volumes" | "floatingIps" | "snapshots" | "stays"> {
   const kept = new Set(marked.filter(irreplaceable).map(({ id }) => id));
   const otherwise = { claim: "", fate: fates.otherwise };
@@ -86,12 +90,12 @@ export async function planDestroy(
   const [settings, [state, fates], place, { objects: inventory, hidden }] = await Promise.all([
     settingsOf(run),
     readState(run.access).then(async (state) => {
-      requireOurs(run, state);
-      await requireHere(run, state);
-      return [state, state && (await fatesIn(run, state, abandon))] as const;
+      requireClusterStack(run, state);
+      await requireSameLocation(run, state);
+      return [state, state && (await readRetentionPolicies(run, state, abandon))] as const;
     }),
     run.cloud().then(placeIn),
-    run.cloud().then(takeShown),
+    run.cloud().then(listVisibleObjects),
   ]);
   const where = {
     place,

@@ -1,7 +1,7 @@
-import { takeShown, type CloudObject } from "../../openstack/inventory/inventory.js";
+import { listVisibleObjects, type CloudObject } from "../../openstack/inventory/inventory.js";
 import { deleteOrphans, orphansIn } from "../../openstack/inventory/marked-objects.js";
 import { ownershipOf, readNameInCloud } from "../../openstack/inventory/ownership.js";
-import { withoutThose } from "../pulumi/prune-state.js";
+import { withoutResources } from "../pulumi/prune-state.js";
 import { needsApi } from "../pulumi/needs-api.js";
 import { clearRecord, recover } from "../repair/undo-pending-creates.js";
 import { toolsOf } from "../repair/interrupted-run.js";
@@ -88,7 +88,7 @@ function blockingBalancers(
 async function forgetAndUnblock(run: Run, before: StateExport, signal: AbortSignal) {
   const cloud = await run.cloud();
   const goesWithIt = needsApi(new Set(await readProviders(run.access)));
-  const { objects } = await takeShown(cloud);
+  const { objects } = await listVisibleObjects(cloud);
   const former = formerNames(before, goesWithIt);
   await deleteOrphans(cloud, blockingBalancers(run, objects, { state: before, former }), {
     signal,
@@ -99,7 +99,7 @@ async function forgetAndUnblock(run: Run, before: StateExport, signal: AbortSign
       run.note(text);
     },
   });
-  const { state: rest, forgotten } = withoutThose(before, goesWithIt);
+  const { state: rest, forgotten } = withoutResources(before, goesWithIt);
   // `clearRecord` imports the new state, which has no pending operations. Undo these operations
   // first: half-created objects block the deletion of their network.
   const { state } = await recover(run.access, rest, () => toolsOf(run, signal));

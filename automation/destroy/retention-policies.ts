@@ -95,7 +95,7 @@ interface Known {
 }
 
 /** Answers of all clusters of a stack. */
-export interface Fates extends Known {
+export interface RetentionPolicies extends Known {
   /** Fate of objects that no cluster reported. */
   readonly otherwise: "stays" | "unknown";
   /** Reason why a cluster did not answer. */
@@ -186,7 +186,7 @@ async function askCluster(kubeconfig: string, released: boolean): Promise<Known>
  */
 export function floatingIpOf(
   { id, name: address, description }: CloudObject,
-  { services, otherwise }: Pick<Fates, "services" | "otherwise">,
+  { services, otherwise }: Pick<RetentionPolicies, "services" | "otherwise">,
 ): ServiceFloatingIp {
   const made = / service (\S+) from cluster /.exec(description)?.[1];
   const mine = services.filter(({ service, addresses }) =>
@@ -217,7 +217,11 @@ async function askAll(run: Run, state: StateExport): Promise<(Known | string)[]>
  * Asks each cluster of the stack what a destroy would delete. Asks no cluster if the destroy does
  * not use the clusters' APIs.
  */
-export async function fatesIn(run: Run, state: StateExport, abandon: boolean): Promise<Fates> {
+export async function readRetentionPolicies(
+  run: Run,
+  state: StateExport,
+  abandon: boolean,
+): Promise<RetentionPolicies> {
   if (abandon || state.deployment.resources?.some(needsApi(providersOf(state))) !== true)
     return { claims: new Map(), services: [], snapshots: [], otherwise: "stays" };
   const answers = await askAll(run, state).catch((error: unknown) => [reasonOf(error)]);

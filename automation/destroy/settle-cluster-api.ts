@@ -11,12 +11,12 @@ import { abandon } from "./force-destroy.js";
 import { needsApi } from "../pulumi/needs-api.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
 import { machineOf } from "../pulumi/events.js";
-import { tellBalancers } from "../repair/broken-load-balancers.js";
+import { planBrokenBalancers } from "../repair/broken-load-balancers.js";
 import type { DestroyOptions } from "../engine/operation-options.js";
 import type { Run } from "../engine/operation-context.js";
 import { providersOf, readClusters } from "../engine/cluster-providers.js";
 import { readState, type StateExport, type StateResource } from "../pulumi/stack-state.js";
-import { complaintOf } from "../verify/api-health.js";
+import { findApiProblem } from "../verify/api-health.js";
 
 /*
  * A destroy needs the cluster's API: through it the cluster releases its load balancers and
@@ -58,7 +58,7 @@ async function requireApi(whose: string, kubeconfig: string, signal?: AbortSigna
   const api = new KubernetesApi(access);
   const end = Date.now() + patience;
   for (;;) {
-    const complaint = await complaintOf(api);
+    const complaint = await findApiProblem(api);
     if (complaint === undefined) return;
     if (complaint.final || Date.now() > end)
       throw new ClusterError(
@@ -138,7 +138,7 @@ export async function settleApi(
     }
   } catch (error) {
     // The cause may be the load balancer in front of the API: report its state.
-    await tellBalancers(run, state);
+    await planBrokenBalancers(run, state);
     throw error;
   }
   return state;

@@ -1,5 +1,9 @@
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
-import { takeShown, type CloudObject, type Kind } from "../../openstack/inventory/inventory.js";
+import {
+  listVisibleObjects,
+  type CloudObject,
+  type Kind,
+} from "../../openstack/inventory/inventory.js";
 import {
   deleteOrphans,
   irreplaceable,
@@ -72,11 +76,11 @@ function deletionAdvice(marked: readonly Orphan[], others: readonly CloudObject[
 export async function sweep(options: SweepOptions): Promise<Swept> {
   const { cloud, identities, owned, retained, signal, onDelete, onWait, interval } = options;
   const stays = (one: Orphan): boolean => irreplaceable(one) || isSpared(one, options);
-  const { objects: before, hidden } = await takeShown(cloud);
+  const { objects: before, hidden } = await listVisibleObjects(cloud);
   const found = orphansIn(before, identities);
   const deleted = found.filter((orphan) => !stays(orphan));
   await deleteOrphans(cloud, deleted, { signal, onDelete, onWait, interval });
-  const after = deleted.length === 0 ? before : (await takeShown(cloud)).objects;
+  const after = deleted.length === 0 ? before : (await listVisibleObjects(cloud)).objects;
   const marked = orphansIn(after, identities).filter((one) => !stays(one));
   const known = new Set(marked.map(({ id }) => id));
   const others = after.filter(({ id }) => owned.has(id) && !retained.has(id) && !known.has(id));

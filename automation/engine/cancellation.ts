@@ -18,7 +18,7 @@ export const unlessStopped = (error: unknown, signal?: AbortSignal): unknown =>
  * Returns why work has to end: the signal's own reason, such as a lost lock, or else the requested
  * stop.
  */
-export const endBy = ({ reason }: AbortSignal): Failure =>
+export const reasonToEnd = ({ reason }: AbortSignal): Failure =>
   reason instanceof Failure
     ? reason
     : new Failure("CANCELLED", "Stopped on request before anything was changed.");

@@ -3,7 +3,7 @@ import { isSameCluster } from "./kubeconfig-file.js";
 import { exportSchema, pulumi, type StateAccess, type StateExport } from "../pulumi/stack-state.js";
 
 /** Cluster of the stack that has a Kubernetes provider. */
-export interface HeldCluster {
+export interface ClusterInState {
   /** Name of the cluster's component. */
   readonly name: string;
   /** URN of the provider. */
@@ -49,7 +49,7 @@ async function readKubernetesProviders(access: StateAccess): Promise<KubernetesP
 }
 
 /** Returns the clusters in the state, also if the first `up` has not finished. */
-export async function readClusters(access: StateAccess): Promise<HeldCluster[]> {
+export async function readClusters(access: StateAccess): Promise<ClusterInState[]> {
   return (await readKubernetesProviders(access)).flatMap(({ urn, kubeconfig }) => {
     const name = clusterProvider.exec(urn)?.[1];
     return name === undefined ? [] : [{ name, provider: urn, kubeconfig }];

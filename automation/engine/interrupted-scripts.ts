@@ -43,7 +43,7 @@ const teardown =
  *
  * @param urn URN of the script that finished
  */
-export const undoing = (urn: string): string | undefined => {
+export const undoScriptOf = (urn: string): string | undefined => {
   const [, controlPlane] = teardown.exec(urn) ?? [];
   return controlPlane && urn.replace(teardown, "$1-0-init");
 };
@@ -66,7 +66,7 @@ export const isScript = ({ type }: StateResource): boolean => type === scriptTyp
  * Returns the state in which these scripts run again, and these copies of scripts are made again,
  * with any inputs; other resources are unchanged.
  */
-export function withUnfinished(state: StateExport, urns: ReadonlySet<string>): StateExport {
+export function markScriptsForRerun(state: StateExport, urns: ReadonlySet<string>): StateExport {
   const resources = (state.deployment.resources ?? []).map((one) => {
     if (!urns.has(one.urn) || !(isScript(one) || one.type === copyType)) return one;
     const mark = markOf(one);
@@ -92,7 +92,10 @@ const isFinishedLeave = (one: StateResource, all: ReadonlyMap<string, StateResou
 };
 
 /** Returns the state in which these leave scripts do not run again, and their URNs. */
-export function withoutLeaves(state: StateExport): { state: StateExport; left: readonly string[] } {
+export function withoutLeaveScripts(state: StateExport): {
+  state: StateExport;
+  left: readonly string[];
+} {
   const all = state.deployment.resources ?? [];
   const byUrn = new Map(all.map((one) => [one.urn, one]));
   const left = new Set(all.filter((one) => isFinishedLeave(one, byUrn)));
@@ -108,7 +111,7 @@ export function withoutLeaves(state: StateExport): { state: StateExport; left: r
  * Collects the scripts that the next `up` has to run again, because an operation did not finish, and
  * the copies that it has to make again, because a machine no longer has its scripts.
  */
-export class Unfinished {
+export class InterruptedScripts {
   readonly urns = new Set<string>();
 
   constructor(private readonly operation: OperationName) {}
@@ -123,7 +126,7 @@ export class Unfinished {
     }
     // A failed script may be retried in the same run.
     this.urns.delete(urn);
-    const undo = this.operation === "destroy" ? undoing(urn) : undefined;
+    const undo = this.operation === "destroy" ? undoScriptOf(urn) : undefined;
     if (undo !== undefined) this.urns.add(undo);
   }
 
@@ -146,7 +149,7 @@ export async function rememberUnfinished(
   let said = true;
   await changeState(access, (now) => {
     said = now !== undefined && (now.deployment.pending_operations ?? []).length === 0;
-    return now && said ? withUnfinished(now, urns) : undefined;
+    return now && said ? markScriptsForRerun(now, urns) : undefined;
   });
   return said;
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { writePrivate } from "../../base/atomic-files.js";
 import { stateDirectory } from "../../base/paths.js";
 import { readKubeAccess, type KubeAccess } from "../verify/kubernetes-client.js";
-import { begunPath } from "../pulumi/last-up.js";
+import { lastUpPath } from "../pulumi/last-up.js";
 import type { UpOptions, UpResult } from "./operation-options.js";
 import { timelinePage } from "../timeline/timeline-page.js";
 import type { Workspace } from "../pulumi/workspace.js";
@@ -103,7 +103,7 @@ export function removeFiles(whose: Whose): void {
     kubeconfigPath(whose),
     timelinePath(whose),
     fittedPath(whose),
-    begunPath(whose),
+    lastUpPath(whose),
   ])
     rmSync(path, { force: true });
 }

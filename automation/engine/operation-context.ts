@@ -7,7 +7,7 @@ import { filesOf } from "../../components/lookup/local-context.js";
 import { packageRoot } from "../../base/paths.js";
 import { withoutAttributes } from "../pulumi/backend.js";
 import { agentKeys } from "../setup/ssh-agent.js";
-import { noteBegin, type Noted } from "../pulumi/last-up.js";
+import { recordUpBegin, type RecordedUp } from "../pulumi/last-up.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
 import { Spans } from "../timeline/critical-path.js";
 import { hasPending } from "../pulumi/run-history.js";
@@ -17,9 +17,9 @@ import type { ClusterServiceOptions, RunOptions, Stage } from "./operation-optio
 import type { OperationName, OperationRequest } from "./worker-messages.js";
 import { clusterSpecOf, type SpecSources } from "./stack-settings.js";
 import { readState, type StackOutputs, type StateAccess } from "../pulumi/stack-state.js";
-import { endBy } from "./cancellation.js";
+import { reasonToEnd } from "./cancellation.js";
 import { UndecidedCreates } from "./unconfirmed-creates.js";
-import { rememberUnfinished, Unfinished } from "./interrupted-scripts.js";
+import { rememberUnfinished, InterruptedScripts } from "./interrupted-scripts.js";
 import {
   prepareWorkspace,
   programModule,
@@ -135,7 +135,7 @@ export class Run {
   }
 
   requireNotStopped(stop = this.options.signal): void {
-    if (stop?.aborted === true) throw endBy(stop);
+    if (stop?.aborted === true) throw reasonToEnd(stop);
   }
 
   /**
@@ -236,8 +236,8 @@ export class Run {
       this.made = made;
     };
     const tellsOutputs = this.service.program === undefined;
-    const noted = operation === "up" ? noteBegin(this.access.workspace) : undefined;
-    const unfinished = new Unfinished(operation);
+    const noted = operation === "up" ? recordUpBegin(this.access.workspace) : undefined;
+    const unfinished = new InterruptedScripts(operation);
     // The run counts as changed until the engine reports equal outputs.
     let [touched, same] = [false, false];
     const onEvent = (event: ClusterEvent): void => {
@@ -274,7 +274,7 @@ export class Run {
   }
 
   /** Marks unfinished scripts in the state, so that the next `up` runs these scripts again. */
-  private async remember({ urns }: Unfinished): Promise<void> {
+  private async remember({ urns }: InterruptedScripts): Promise<void> {
     await rememberUnfinished(this.access, urns).catch((reason: unknown) => {
       this.note(`The state does not record which scripts did not finish: ${String(reason)}`);
     });
@@ -282,7 +282,7 @@ export class Run {
 
   /** Notes the end of a failed `up`, but only if no operation is pending. */
   private async noteFailure(
-    noted: Noted,
+    noted: RecordedUp,
     { error, touched }: { readonly error: unknown; readonly touched: boolean },
   ): Promise<void> {
     const wasKilled =

@@ -8,7 +8,7 @@ import { parseClusterSpec, type ClusterSpec } from "../../components/config/clus
 import { isFields, merge, preferredKey } from "../../components/schema/merge-defaults.js";
 import { openSecrets } from "../../components/config/open-secrets.js";
 import { readSite } from "../../components/config/site-file.js";
-import type { PinnedFiles } from "../../components/lookup/pinned-files.js";
+import type { PinnedFileDirectories } from "../../components/lookup/pinned-files.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
 
 export interface SpecSources {
@@ -23,7 +23,7 @@ export interface SpecSources {
    */
   readonly agentKeys?: readonly string[];
   /** Directories of the files that the settings name. Absent: the files are not checked. */
-  readonly files?: PinnedFiles;
+  readonly files?: PinnedFileDirectories;
 }
 
 type Written = Pick<SpecSources, "project" | "settings">;
@@ -47,7 +47,7 @@ export const describesCluster = (sources: Written): boolean => writtenIn(sources
  * Returns name and protection of the cluster, even if other settings are invalid. Any value of
  * `protect` other than false protects.
  */
-export function plainlyWritten(
+export function readNameAndProtection(
   sources: Pick<SpecSources, "project" | "settings" | "stack">,
 ): Pick<ClusterSpec, "name" | "protect"> {
   const written = writtenIn(sources);

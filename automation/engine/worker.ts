@@ -13,7 +13,7 @@ import {
 import { isSecret, output, type Output } from "@pulumi/pulumi";
 import { isDryRun } from "@pulumi/pulumi/runtime";
 import { parse } from "semver";
-import { foundFacts, giveFacts } from "../../components/lookup/lookup-cache.js";
+import { foundFacts, setKnownFacts } from "../../components/lookup/lookup-cache.js";
 import { noteEngines } from "../pulumi/lock-holders.js";
 import { decodeEvent } from "../pulumi/events.js";
 import {
@@ -172,7 +172,7 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
   const runs = operation === "up" || operation === "preview";
   // Load the program first: its errors are then reported without starting an engine.
   const program = runs ? await loadProgram(request.program) : noProgram;
-  giveFacts(request.known);
+  setKnownFacts(request.known);
   let returned: Readonly<Record<string, unknown>> | undefined;
   const noting: PulumiFn = async () => (returned = (await program()) ?? {});
   const stack = await openStack(request, noting, await pulumiCommand(request.engineVersion));

@@ -10,7 +10,7 @@ import type { StateExport, StateResource } from "../pulumi/stack-state.js";
  */
 
 /** Projects and regions of a stack's objects, as the cloud reported them at creation. */
-export interface Place {
+export interface CloudLocation {
   readonly projects: ReadonlySet<string>;
   readonly regions: ReadonlySet<string>;
 }
@@ -31,7 +31,7 @@ const answered = z.object({
 });
 
 /** Returns the resources that the stack created in the environment's cloud. */
-export function madeHere(state: StateExport | undefined): StateResource[] {
+export function resourcesInCloud(state: StateExport | undefined): StateResource[] {
   const resources = state?.deployment.resources ?? [];
   const providers = resources.filter(isOfEnvironment).map(({ urn }) => `${urn}::`);
   return resources
@@ -41,10 +41,10 @@ export function madeHere(state: StateExport | undefined): StateResource[] {
 
 /**
  * Returns the OpenStack projects and regions of the resources that the stack created in the
- * environment's cloud ({@link madeHere}). Pure.
+ * environment's cloud ({@link resourcesInCloud}). Pure.
  */
-export function placeOf(state: StateExport | undefined): Place {
-  const made = madeHere(state).map(({ outputs }) => answered.parse(outputs ?? {}));
+export function locationOf(state: StateExport | undefined): CloudLocation {
+  const made = resourcesInCloud(state).map(({ outputs }) => answered.parse(outputs ?? {}));
   return {
     projects: new Set(made.flatMap(({ tenantId = [] }) => tenantId)),
     regions: new Set(made.flatMap(({ region = [] }) => region)),
@@ -52,8 +52,8 @@ export function placeOf(state: StateExport | undefined): Place {
 }
 
 /** Throws if the state's objects are in another project or region than the environment's. */
-export async function requireHere(run: Run, state: StateExport | undefined): Promise<void> {
-  const { projects, regions } = placeOf(state);
+export async function requireSameLocation(run: Run, state: StateExport | undefined): Promise<void> {
+  const { projects, regions } = locationOf(state);
   if (projects.size + regions.size === 0) return;
   const { projectId, region } = await run.cloud();
   const places = [

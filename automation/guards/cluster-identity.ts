@@ -1,8 +1,8 @@
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import { settingsOf } from "./other-backend.js";
 import type { CloudPlace, WhichCluster } from "../engine/operation-options.js";
-import { requireOurs } from "./cluster-stack.js";
-import { requireHere } from "./cloud-location.js";
+import { requireClusterStack } from "./cluster-stack.js";
+import { requireSameLocation } from "./cloud-location.js";
 import type { Run } from "../engine/operation-context.js";
 import {
   holdsNothing,
@@ -53,7 +53,7 @@ export async function beginWith(run: Run): Promise<StateExport | undefined> {
   const state = await readState(run.access);
   // The package's program would delete resources that it does not describe. A user's own program
   // may add a cluster to its stack.
-  if (run.service.program === undefined) requireOurs(run, state);
+  if (run.service.program === undefined) requireClusterStack(run, state);
   return checkAndReport(run, state);
 }
 
@@ -63,7 +63,7 @@ export async function beginWith(run: Run): Promise<StateExport | undefined> {
  */
 export async function beginWithOurs(run: Run): Promise<StateExport | undefined> {
   const state = await readState(run.access);
-  requireOurs(run, state);
+  requireClusterStack(run, state);
   return checkAndReport(run, state);
 }
 
@@ -71,7 +71,7 @@ async function checkAndReport(
   run: Run,
   state: StateExport | undefined,
 ): Promise<StateExport | undefined> {
-  await requireHere(run, state);
+  await requireSameLocation(run, state);
   const { onCluster } = run.options;
   if (onCluster) onCluster(await whichCluster(run, state));
   return state;

@@ -29,7 +29,7 @@ export function isForeign(state: StateExport | undefined): boolean {
 }
 
 /** Throws, before anything is changed, if the stack has resources, but no stackadm cluster. */
-export function requireOurs(run: Run, state: StateExport | undefined): void {
+export function requireClusterStack(run: Run, state: StateExport | undefined): void {
   if (!isForeign(state)) return;
   throw new ClusterError(
     "INVALID_CONFIG",

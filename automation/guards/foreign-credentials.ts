@@ -1,11 +1,11 @@
 import { isAnothers } from "../../openstack/checks/cluster-credential.js";
 import type { OthersCredential } from "../engine/operation-options.js";
-import { madeHere } from "./cloud-location.js";
+import { resourcesInCloud } from "./cloud-location.js";
 import type { OperationFlags, Run } from "../engine/operation-context.js";
 import { rewriteState, type StateExport, type StateResource } from "../pulumi/stack-state.js";
-import { misreadIn } from "./plugin-conversion.js";
+import { unconvertedServerGroups } from "./plugin-conversion.js";
 import { silentObjects } from "./unreachable-clusters.js";
-import { isClusterCredential, remembering } from "../pulumi/retained-objects.js";
+import { isClusterCredential, withStoredRetainedIds } from "../pulumi/retained-objects.js";
 
 /*
  * An application credential belongs to one user: Keystone shows and deletes it only for this user
@@ -23,7 +23,7 @@ const nameOf = ({ outputs, id = "" }: StateResource): string => {
  * clusters.
  */
 const credentialsIn = (state: StateExport | undefined): StateResource[] =>
-  madeHere(state).filter(isClusterCredential);
+  resourcesInCloud(state).filter(isClusterCredential);
 
 /** Returns the credentials that belong to another user, and reports each. */
 export async function othersCredentials(
@@ -48,7 +48,7 @@ export async function othersCredentials(
 /** Returns the URNs of resources that a refresh cannot read, or would read in a wrong form. */
 const unread = async (run: Run, state: StateExport | undefined): Promise<string[]> => [
   ...(await silentObjects(run, state)),
-  ...misreadIn(state),
+  ...unconvertedServerGroups(state),
 ];
 
 const excluding = (
@@ -64,7 +64,7 @@ const excluding = (
  * credentials of other users. If the operation reads real objects, also excludes the resources of
  * {@link unread}.
  */
-export async function passOver(
+export async function excludeForeignCredentials(
   run: Run,
   state: StateExport | undefined,
   reads = run.options.refresh === true,
@@ -103,7 +103,7 @@ async function storeRetention(
   found: StateExport | undefined,
   others: ReadonlySet<string>,
 ): Promise<void> {
-  await rewriteState(access, found, (state) => remembering(withRetention(state, others)));
+  await rewriteState(access, found, (state) => withStoredRetainedIds(withRetention(state, others)));
 }
 
 /**
@@ -112,7 +112,7 @@ async function storeRetention(
  * objects. With `--refresh`, runs the refresh here, without resources that cannot be read: if the
  * operation itself excluded such resources, they would stay in the state.
  */
-export async function disown(
+export async function retainForeignCredentials(
   run: Run,
   found: StateExport | undefined,
 ): Promise<{ readonly others: readonly OthersCredential[]; readonly flags: OperationFlags }> {

@@ -6,7 +6,7 @@ import { ClusterError } from "../pulumi/cluster-error.js";
 import type { DestroyResult } from "../engine/operation-options.js";
 import { clusterLines, showCommand } from "../orphans/orphan-summary.js";
 import type { Run } from "../engine/operation-context.js";
-import { plainlyWritten } from "../engine/stack-settings.js";
+import { readNameAndProtection } from "../engine/stack-settings.js";
 
 /**
  * Returns the cluster's name and protection from the stack's settings, even if the settings are
@@ -17,7 +17,7 @@ export async function settingsOf(run: Run): Promise<Pick<ClusterSpec, "name" | "
     return await run.spec();
   } catch (error) {
     if (error instanceof ClusterError && error.code === "INVALID_CONFIG")
-      return plainlyWritten(run.sources());
+      return readNameAndProtection(run.sources());
     throw error;
   }
 }
@@ -28,7 +28,7 @@ export async function settingsOf(run: Run): Promise<Pick<ClusterSpec, "name" | "
  * objects. Otherwise returns what a former cluster of this name left: volumes, volume snapshots and
  * floating IPs of Services.
  */
-export async function requireNotElsewhere(
+export async function requireNoOtherBackend(
   run: Run,
   cluster: string,
 ): Promise<Pick<DestroyResult, "kept" | "hidden">> {

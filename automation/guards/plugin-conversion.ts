@@ -59,7 +59,7 @@ function inForm(one: StateResource, plugin: OpenstackPlugin): StateResource {
 }
 
 /** Returns the state with server groups in the form of a plugin version. */
-export const inFormOf = (state: StateExport, plugin: OpenstackPlugin): StateExport =>
+export const convertServerGroups = (state: StateExport, plugin: OpenstackPlugin): StateExport =>
   withResources(state, (one) => inForm(one, plugin));
 
 /**
@@ -76,16 +76,18 @@ function pluginOf(run: Run): OpenstackPlugin | undefined {
 /**
  * Rewrites server groups in the state for the plugin version of the cluster. Returns the new state.
  */
-export const takeOver = async (
+export const rewriteServerGroups = async (
   run: Run,
   found: StateExport | undefined,
 ): Promise<StateExport | undefined> => {
   const plugin = pluginOf(run);
-  return plugin ? rewriteState(run.access, found, (state) => inFormOf(state, plugin)) : found;
+  return plugin
+    ? rewriteState(run.access, found, (state) => convertServerGroups(state, plugin))
+    : found;
 };
 
 /**
- * Returns the URNs of server groups that {@link takeOver} rewrites. The engine may plan changes of
+ * Returns the URNs of server groups that {@link rewriteServerGroups} rewrites. The engine may plan changes of
  * these server groups before the rewriting, but these changes will not happen.
  */
 export function takenOver(run: Run, state: StateExport | undefined): ReadonlySet<string> {
@@ -97,10 +99,10 @@ export function takenOver(run: Run, state: StateExport | undefined): ReadonlySet
 
 /**
  * Returns the URNs of server groups whose form does not match the version of their provider in the
- * state, because {@link takeOver} has rewritten them. A refresh uses this provider, so it would
+ * state, because {@link rewriteServerGroups} has rewritten them. A refresh uses this provider, so it would
  * undo the rewriting.
  */
-export const misreadIn = (state: StateExport | undefined): string[] =>
+export const unconvertedServerGroups = (state: StateExport | undefined): string[] =>
   (state?.deployment.resources ?? []).flatMap((one) => {
     const version = defaultVersion(one) ?? "";
     const isOther =

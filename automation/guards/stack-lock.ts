@@ -14,13 +14,13 @@ import {
 import {
   forgetEngines,
   hasEnded,
-  isLeftAlone,
+  isOrphanedEngine,
   noteOfEnding,
   notesIn,
-  proveDead,
+  isHolderDead,
   type EngineNote,
 } from "../pulumi/lock-holders.js";
-import { requireOurs } from "./cluster-stack.js";
+import { requireClusterStack } from "./cluster-stack.js";
 import type { Run } from "../engine/operation-context.js";
 import { pulumi, readState, type StateAccess } from "../pulumi/stack-state.js";
 
@@ -59,7 +59,7 @@ const lockedError = (by: StackLock): ClusterError =>
 
 /** Returns whether the holder is certainly dead. */
 const isDead = ({ access }: Run, { holder }: StackLock): boolean =>
-  holder !== undefined && proveDead(notesIn(access.workspace.directory), holder);
+  holder !== undefined && isHolderDead(notesIn(access.workspace.directory), holder);
 
 /**
  * Removes all locks of the stack, and the notes about their engines. In a backend that is no
@@ -109,7 +109,7 @@ export async function requireFree(run: Run): Promise<void> {
 async function removeDeadLocks(run: Run, { mayWait }: { mayWait: boolean }): Promise<EngineNote[]> {
   const { directory } = run.access.workspace;
   // Asking the engine takes a second: ask only if an engine of this program may have left a lock.
-  const mayHold = (note: EngineNote) => hasEnded(note) || isLeftAlone(note);
+  const mayHold = (note: EngineNote) => hasEnded(note) || isOrphanedEngine(note);
   if (!isDirectory(run) && !notesIn(directory).some(mayHold)) return [];
   // Two commands may find the same dead holder: the second command must not remove the new lock of
   // the first command.
@@ -144,7 +144,7 @@ export async function unlock(run: Run, holders: readonly string[]): Promise<stri
     (lock) => !isDead(run, lock) && (holderRuns(lock) || !holders.includes(describeLock(lock))),
   );
   if (alive) throw lockedError(alive);
-  if (locks.length > 0) requireOurs(run, await readState(run.access));
+  if (locks.length > 0) requireClusterStack(run, await readState(run.access));
   await removeLocks(run, locks);
   return locks.map(describeLock);
 }

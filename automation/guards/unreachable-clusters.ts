@@ -1,8 +1,8 @@
 import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-client.js";
 import type { Run } from "../engine/operation-context.js";
-import { readClusters, readProviders, type HeldCluster } from "../engine/cluster-providers.js";
+import { readClusters, readProviders, type ClusterInState } from "../engine/cluster-providers.js";
 import type { StateExport } from "../pulumi/stack-state.js";
-import { complaintOf } from "../verify/api-health.js";
+import { findApiProblem } from "../verify/api-health.js";
 
 /*
  * If a cluster's API does not answer, the engine cannot read the cluster's Kubernetes objects. A
@@ -17,8 +17,8 @@ const patience = 10_000;
 async function silentProviders(run: Run): Promise<string[]> {
   const clusters = await readClusters(run.access);
   const complaints = await Promise.all(
-    clusters.map(async (one): Promise<HeldCluster[]> => {
-      const complaint = await complaintOf(
+    clusters.map(async (one): Promise<ClusterInState[]> => {
+      const complaint = await findApiProblem(
         new KubernetesApi(readKubeAccess(one.kubeconfig), patience),
       );
       if (complaint === undefined) return [];

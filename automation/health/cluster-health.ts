@@ -6,7 +6,7 @@ import {
   type ClusterOutputs,
 } from "../verify/cluster-outputs.js";
 import { usualPatience } from "../verify/check.js";
-import { shortcomings, verifyCluster, type Verification } from "../verify/verify-cluster.js";
+import { failedChecks, verifyCluster, type Verification } from "../verify/verify-cluster.js";
 import { certificateWarnings } from "./certificate-expiry.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
 import { timelineOf } from "../timeline/critical-path.js";
@@ -42,7 +42,7 @@ export class VerificationFailed extends ClusterError {
  * Checks the cluster from outside. Each check may take `patience` milliseconds; default: a minute
  * times `timeoutFactor`.
  */
-export async function look(
+export async function verifyFromOutside(
   run: Run,
   outputs: ClusterOutputs,
   patience?: number,
@@ -64,7 +64,7 @@ export async function look(
 }
 
 /** Outputs and verification that are known before the engine ends. */
-export type EarlyLook = Pick<UpResult, "outputs" | "verification">;
+export type EarlyVerification = Pick<UpResult, "outputs" | "verification">;
 
 /**
  * Returns whether outputs may have changed although the engine reports equal outputs: the engine
@@ -78,16 +78,16 @@ const mayDiffer = ({ service: { program } }: Run, outputs: StackOutputs): boolea
  * Checks the existing cluster once, while the engine runs. The result counts only if the engine
  * changes nothing. Undefined if the cluster cannot be checked, or does not work completely.
  */
-export async function lookEarly(
+export async function verifyEarly(
   run: Run,
   state: StateExport,
   { verify = true }: UpOptions,
-): Promise<EarlyLook | undefined> {
+): Promise<EarlyVerification | undefined> {
   try {
     const outputs = await readStackOutputs(run.access, state);
     if (mayDiffer(run, outputs)) return undefined;
     if (!verify) return { outputs };
-    const verification = await look(run, parseOutputs(valuesOf(outputs)), 0);
+    const verification = await verifyFromOutside(run, parseOutputs(valuesOf(outputs)), 0);
     return verification.ok ? { outputs, verification } : undefined;
   } catch {
     return undefined;
@@ -111,13 +111,13 @@ function tellTimeline(
 }
 
 /** Early results, and the state that they belong to. */
-type Seen = EarlyLook & { readonly after: StateExport | undefined };
+type Seen = EarlyVerification & { readonly after: StateExport | undefined };
 
 /**
  * Checks that the new cluster works, and writes kubeconfig and timeline. Returns also the state
  * after the run.
  */
-export async function proveMade(
+export async function verifyAfterUp(
   run: Run,
   seen: Seen | undefined,
   options: UpOptions,
@@ -153,7 +153,7 @@ async function prove(
   const outputs = parseOutputs(valuesOf(made.outputs));
   const looked = async (): Promise<Verification> => {
     const [found] = await Promise.all([
-      look(run, outputs, patience, (text) => {
+      verifyFromOutside(run, outputs, patience, (text) => {
         run.stage("verification", text);
       }),
       tellSharedHosts(run, outputs),
@@ -166,5 +166,5 @@ async function prove(
     run.note(`! ${text}`);
   const result = { ...made, ...(await rest), verification };
   if (verification.ok) return result;
-  throw new VerificationFailed(shortcomings(verification, outputs), result);
+  throw new VerificationFailed(failedChecks(verification, outputs), result);
 }

@@ -5,7 +5,7 @@ import { certificateWarnings } from "./certificate-expiry.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
 import { credentialWarnings } from "./credential-expiry.js";
 import type { MachineStatus, StatusResult } from "../engine/operation-options.js";
-import { look } from "./cluster-health.js";
+import { verifyFromOutside } from "./cluster-health.js";
 import { sharedHostWarnings } from "./shared-hosts.js";
 import type { Run } from "../engine/operation-context.js";
 import type { StateExport } from "../pulumi/stack-state.js";
@@ -59,7 +59,7 @@ export async function lookAt(
   ];
   const seen = { cluster, machines };
   try {
-    const verification = await look(run, outputs, patience);
+    const verification = await verifyFromOutside(run, outputs, patience);
     return { ...seen, warnings: warnings(verification), verification };
   } catch (problem) {
     const stopped = run.options.signal?.aborted === true;

@@ -34,7 +34,7 @@ export function scriptsForKubeconfig(
 }
 
 /** Reports an old kubeconfig, and returns the URNs of the scripts that return a new one. */
-export function tellOld(run: Run, state: StateExport | undefined): ReadonlySet<string> {
+export function reportOldKubeconfig(run: Run, state: StateExport | undefined): ReadonlySet<string> {
   const scripts = state ? scriptsForKubeconfig(state) : new Set<string>();
   if (scripts.size > 0)
     run.note(
@@ -44,9 +44,9 @@ export function tellOld(run: Run, state: StateExport | undefined): ReadonlySet<s
 }
 
 /**
- * Marks the scripts of {@link tellOld} in the state, so that the next run of the engine runs these
+ * Marks the scripts of {@link reportOldKubeconfig} in the state, so that the next run of the engine runs these
  * scripts again.
  */
 export async function fetchKubeconfig(run: Run, state: StateExport | undefined): Promise<void> {
-  await rememberUnfinished(run.access, tellOld(run, state));
+  await rememberUnfinished(run.access, reportOldKubeconfig(run, state));
 }

@@ -7,7 +7,10 @@ import {
   type Orphan,
 } from "../../openstack/inventory/marked-objects.js";
 import { hasData, isIdentity } from "../../openstack/inventory/ownership.js";
-import { listed, strangersBefore } from "../../openstack/inventory/foreign-ports.js";
+import {
+  describeObjects,
+  foreignPortsBeforeDeletion,
+} from "../../openstack/inventory/foreign-ports.js";
 import { UserError } from "../../base/failures/user-error.js";
 import type { ClusterServiceOptions } from "../engine/operation-options.js";
 import { whichCluster } from "./orphan-summary.js";
@@ -28,7 +31,7 @@ export interface FoundOrphans {
 }
 
 /** Kinds of objects to delete although they cannot be recreated. */
-export interface OrphansToo {
+export interface OrphansWithData {
   /**
    * Whether to delete volumes of machines and of PersistentVolumes, and copies and snapshots of
    * these volumes, with their data. Default: false.
@@ -38,7 +41,7 @@ export interface OrphansToo {
   readonly floatingIps?: boolean;
 }
 
-export interface DeleteOrphansOptions extends OrphansToo {
+export interface DeleteOrphansOptions extends OrphansWithData {
   readonly signal?: AbortSignal;
   /** Called before each deletion. */
   readonly onDelete?: (orphan: Orphan) => void;
@@ -56,7 +59,7 @@ export interface OrphanServiceOptions extends Pick<ClusterServiceOptions, "env">
  * Finds and deletes the objects of clusters that no state contains any more. Needs only a cloud: no
  * backend, no engine, no settings of a stack.
  */
-export interface OrphanService {
+export interface OrphanCleaner {
   /** Returns the objects of the clusters. Changes nothing. */
   find(of: OrphansOf): Promise<FoundOrphans>;
   /**
@@ -74,7 +77,7 @@ export interface OrphanService {
 /** Returns the objects that a deletion with these options keeps. */
 export const keptOf = (
   found: readonly Orphan[],
-  { volumes = false, floatingIps = false }: OrphansToo,
+  { volumes = false, floatingIps = false }: OrphansWithData,
 ): Orphan[] =>
   found.filter((one) => (hasData(one) ? !volumes : irreplaceable(one) && !floatingIps));
 
@@ -91,12 +94,12 @@ function requireOne(found: readonly Orphan[]): void {
 export function requireWay({ inTheWay }: FoundOrphans): void {
   if (inTheWay.length === 0) return;
   throw new UserError(
-    `Cannot delete the network: it still contains ${listed(inTheWay)}, which this cluster does not own. Nothing was deleted.`,
+    `Cannot delete the network: it still contains ${describeObjects(inTheWay)}, which this cluster does not own. Nothing was deleted.`,
     "Delete that object or the one that uses it, then run the same command again.",
   );
 }
 
-export function createOrphanService({ env, onNote }: OrphanServiceOptions): OrphanService {
+export function createOrphanService({ env, onNote }: OrphanServiceOptions): OrphanCleaner {
   let signedIn: Promise<CloudClient> | undefined;
   const patience = { onWait: (text: string): void => onNote?.(text) };
   const cloud = (): Promise<CloudClient> => (signedIn ??= connectCloud({ env, patience }));
@@ -106,7 +109,7 @@ export function createOrphanService({ env, onNote }: OrphanServiceOptions): Orph
       const isMeant = ({ mark }: Orphan): boolean =>
         "identity" in of ? mark.identity === of.identity : mark.name === of.cluster;
       const found = all.filter(isMeant);
-      return { found, hidden, inTheWay: strangersBefore(found, objects) };
+      return { found, hidden, inTheWay: foreignPortsBeforeDeletion(found, objects) };
     },
     delete: async (there, options = {}) => {
       const { found } = there;

@@ -1,5 +1,5 @@
-import type { Held, Survey } from "../../openstack/checks/preflight-checks.js";
-import { isUuid, meantBy } from "../../openstack/client/name-or-id.js";
+import type { OwnedByStack, Survey } from "../../openstack/checks/preflight-checks.js";
+import { isUuid, matchesOf } from "../../openstack/client/name-or-id.js";
 import type { CloudScope } from "../../openstack/auth/cloud-scope.js";
 import type { Wanted } from "../../openstack/checks/cloud-lookups.js";
 import type { CloudFacts } from "../../components/lookup/cloud-lookup.js";
@@ -13,7 +13,7 @@ interface Thing {
 
 /** Returns the object that a name or ID stands for; undefined unless exactly one matches. */
 function soleMatch<T extends Thing>(reference: string, all: readonly T[]): T | undefined {
-  const [first, second] = meantBy(reference, all);
+  const [first, second] = matchesOf(reference, all);
   return second ? undefined : first;
 }
 
@@ -71,7 +71,7 @@ export function factsIn(
   survey: Survey,
   wanted: Wanted,
   scope: CloudScope | undefined,
-  held: Held,
+  held: OwnedByStack,
 ): CloudFacts | undefined {
   if (usesExisting(wanted)) return undefined;
   const { images, flavors, objects } = survey;

@@ -72,18 +72,18 @@ function readCache(run: Run): z.infer<typeof schema> | undefined {
 }
 
 /** Returns whether there is a cache and the run may use it. Does not need the state. */
-export const mayHaveFitted = (run: Run): boolean =>
+export const mayUseCache = (run: Run): boolean =>
   run.options.refresh !== true && existsSync(fileOf(run));
 
 /**
  * Returns whether settings and objects are the same as in the cache. False if the credential
  * expires soon: the check of the cloud must then warn about the expiry each time.
  */
-export function hasFitted(run: Run, spec: ClusterSpec, state: StateExport | undefined): boolean {
+export function isCacheValid(run: Run, spec: ClusterSpec, state: StateExport | undefined): boolean {
   const end = spec.credential?.expiresAt;
   return (
     state !== undefined &&
-    mayHaveFitted(run) &&
+    mayUseCache(run) &&
     readCache(run)?.key === keyOf(spec, state) &&
     (end === undefined || endingOf(end) === undefined)
   );
@@ -117,7 +117,7 @@ interface Asked {
  * undefined if the cluster uses networks or security groups that it did not create: these objects
  * may change while the settings do not.
  */
-export async function foundThen(
+export async function cachedFacts(
   run: Run,
   { name }: ClusterSpec,
   { state, asking }: Asked,
@@ -136,7 +136,7 @@ export async function foundThen(
  * Writes the cache after a successful run. If the cache cannot be written, the next run asks the
  * cloud.
  */
-export function rememberFitted(
+export function storePreflightCache(
   run: Run,
   spec: ClusterSpec | undefined,
   state: StateExport | undefined,

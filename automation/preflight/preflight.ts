@@ -6,15 +6,15 @@ import {
   preflight,
   quotasFor,
   survey,
-  type Held,
+  type OwnedByStack,
   type Survey,
 } from "../../openstack/checks/preflight-checks.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
 import { needsOf, wantedOf } from "../../components/cloud-requirements.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
-import { beginServers, foundThen, hasFitted, mayHaveFitted } from "./preflight-cache.js";
-import { lostAmong, undoLost } from "../repair/unrecorded-objects.js";
+import { beginServers, cachedFacts, isCacheValid, mayUseCache } from "./preflight-cache.js";
+import { unrecordedAmong, deleteUnrecordedObjects } from "../repair/unrecorded-objects.js";
 import type { FitOptions, UpOptions } from "../engine/operation-options.js";
 import type { Repaired } from "../repair/interrupted-run.js";
 import type { Run } from "../engine/operation-context.js";
@@ -27,7 +27,7 @@ import { factsIn } from "./facts-from-survey.js";
  */
 interface Look {
   readonly objects: readonly CloudObject[];
-  readonly findings: (held: Held) => Finding[] | Promise<Finding[]>;
+  readonly findings: (held: OwnedByStack) => Finding[] | Promise<Finding[]>;
   /** Survey of the project. Absent if only names were checked (`namesOnly`). */
   readonly surveyed?: Survey;
 }
@@ -43,7 +43,7 @@ async function look(
     return { objects, findings: (held) => nameProblems(objects, needs, held) };
   }
   const surveyed = await survey(cloud, needs);
-  const findings = (held: Held) => preflight(cloud, needs, { ...held, surveyed });
+  const findings = (held: OwnedByStack) => preflight(cloud, needs, { ...held, surveyed });
   return { objects: surveyed.objects, findings, surveyed };
 }
 
@@ -62,7 +62,7 @@ export async function findingsFor(
   { onQuotas }: FitOptions = {},
 ): Promise<Finding[]> {
   const { objects, findings, surveyed } = await look(run, spec, { namesOnly: false });
-  const lost = await lostAmong(run, state, objects);
+  const lost = await unrecordedAmong(run, state, objects);
   const held = { ...heldBy(state), going: new Set(lost.map(({ id }) => id)) };
   if (surveyed) onQuotas?.(quotasFor(surveyed, needsOf(spec), held));
   return [
@@ -82,7 +82,7 @@ export async function findingsFor(
 async function surveyedFacts(
   run: Run,
   spec: ClusterSpec,
-  { surveyed, held }: { readonly surveyed: Survey; readonly held: Held },
+  { surveyed, held }: { readonly surveyed: Survey; readonly held: OwnedByStack },
 ): Promise<KnownFacts | undefined> {
   if (run.service.program !== undefined) return undefined;
   const wanted = wantedOf(spec);
@@ -112,21 +112,24 @@ export function beginFit(
   { preflight: fit = true, expectNoChanges = false }: UpOptions,
 ) {
   const namesOnly = fit === "names";
-  const early = spec && !namesOnly && !mayHaveFitted(run) ? beginLook(run, spec) : undefined;
-  const asking = spec && mayHaveFitted(run) ? beginServers(run, spec) : undefined;
+  const early = spec && !namesOnly && !mayUseCache(run) ? beginLook(run, spec) : undefined;
+  const asking = spec && mayUseCache(run) ? beginServers(run, spec) : undefined;
   return async ({
     state,
     interrupted,
     mended = false,
   }: Repaired): Promise<KnownFacts | undefined> => {
     if (!spec) return undefined;
-    if (!interrupted && !mended && hasFitted(run, spec, state))
-      return foundThen(run, spec, { state, asking });
+    if (!interrupted && !mended && isCacheValid(run, spec, state))
+      return cachedFacts(run, spec, { state, asking });
     run.stage("preflight");
     // The early survey contains names and quotas of objects that the repair has deleted: ask again.
     const asked = await ((interrupted || mended ? undefined : early) ??
       look(run, spec, { namesOnly }));
-    const going = await undoLost(run, state, asked.objects, { interrupted, expectNoChanges });
+    const going = await deleteUnrecordedObjects(run, state, asked.objects, {
+      interrupted,
+      expectNoChanges,
+    });
     if (going.size > 0) run.stage("preflight");
     const held = heldBy(state);
     const findings = await asked.findings({ ...held, going });

@@ -108,7 +108,12 @@ const eventSchema = z.looseObject({
 });
 
 /** Operations of the engine that change nothing. */
-export const boring: ReadonlySet<string> = new Set(["same", "read", "refresh", "read-replacement"]);
+export const unchangedOperations: ReadonlySet<string> = new Set([
+  "same",
+  "read",
+  "refresh",
+  "read-replacement",
+]);
 
 function changeOf(metadata: z.infer<typeof metadataSchema>): ResourceChange {
   const { type, name } = parseUrn(metadata.urn);
@@ -169,7 +174,7 @@ function decodeStep(event: Raw): ClusterEvent | undefined {
   if (isNoWork(metadata)) return undefined;
   const change = changeOf(metadata);
   if (resOpFailedEvent) return { type: "failed", at, change, inputs: inputsOf(metadata) };
-  const unchanged = boring.has(change.operation);
+  const unchanged = unchangedOperations.has(change.operation);
   if (begun) return { type: unchanged ? "unchanged" : "started", at, change };
   return unchanged ? undefined : { type: "finished", at, change, id: idOf(metadata) };
 }

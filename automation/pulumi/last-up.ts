@@ -16,7 +16,7 @@ type Place = Pick<Workspace, "directory">;
  * Start and end of the last `up` on this machine that may have changed resources, in milliseconds
  * since 1970.
  */
-export interface Begun {
+export interface LastUp {
   readonly from: number;
   /**
    * End of the run, successful or failed. Absent: the run still runs, was killed, or may have left
@@ -25,29 +25,29 @@ export interface Begun {
   readonly to?: number;
 }
 
-export const begunPath = ({ directory }: Place): string => join(directory, "begun");
+export const lastUpPath = ({ directory }: Place): string => join(directory, "begun");
 
 /** Returns the noted times; undefined if there is no readable note. */
-export function begunAt(place: Place): Begun | undefined {
+export function readLastUp(place: Place): LastUp | undefined {
   try {
-    const [from = NaN, to = NaN] = readFileSync(begunPath(place), "utf8").split(" ").map(Number);
+    const [from = NaN, to = NaN] = readFileSync(lastUpPath(place), "utf8").split(" ").map(Number);
     return from > 0 ? { from, ...(to >= from && { to }) } : undefined;
   } catch {
     return undefined;
   }
 }
 
-function writeNote(place: Place, begun: Begun | undefined): void {
+function writeNote(place: Place, begun: LastUp | undefined): void {
   try {
-    if (begun) writePrivate(begunPath(place), Object.values(begun).join(" "));
-    else rmSync(begunPath(place), { force: true });
+    if (begun) writePrivate(lastUpPath(place), Object.values(begun).join(" "));
+    else rmSync(lastUpPath(place), { force: true });
   } catch {
     // Without a note, the repair keeps more objects.
   }
 }
 
 /** Handle with which the caller notes the end of an `up`. */
-export interface Noted {
+export interface RecordedUp {
   /** Notes that the run has finished. */
   readonly end: () => void;
   /**
@@ -58,8 +58,8 @@ export interface Noted {
 }
 
 /** Notes that an `up` begins, and returns the handle to note its end. */
-export function noteBegin(place: Place, from: number = Date.now()): Noted {
-  const before = begunAt(place);
+export function recordUpBegin(place: Place, from: number = Date.now()): RecordedUp {
+  const before = readLastUp(place);
   writeNote(place, { from });
   return {
     end: () => {

@@ -116,13 +116,13 @@ export function notesIn(directory: string): EngineNote[] {
 }
 
 /** Place of this process, from which it checks whether an engine has ended. */
-export interface Here {
+export interface ObservationPlace {
   readonly place: ProcessPlace | undefined;
   readonly host: string;
   /** Boot time of the machine, in milliseconds since 1970. */
   readonly booted: number;
 }
-const currentPlace = (): Here => ({
+const currentPlace = (): ObservationPlace => ({
   place: processPlace(),
   host: hostname(),
   booted: Date.now() - uptime() * 1_000,
@@ -135,7 +135,7 @@ const isSamePlace = (place: ProcessPlace, { boot, namespace }: ProcessPlace): bo
  * Returns whether the engine has certainly ended: its process is gone, the PID belongs to another
  * process, or the machine was rebooted after the note.
  */
-export function hasEnded(note: EngineNote, here: Here = currentPlace()): boolean {
+export function hasEnded(note: EngineNote, here: ObservationPlace = currentPlace()): boolean {
   if (!here.place) return false;
   if (isSamePlace(note.place, here.place)) return processFacts(note.pid)?.started !== note.started;
   // Copies of a virtual machine may have the same machine ID, but not the same name and boot time.
@@ -155,19 +155,19 @@ const isHolder = ({ pid, host, at }: EngineNote, holder: LockHolder): boolean =>
 };
 
 /** Returns whether a note proves that the holder is dead. */
-export const proveDead = (
+export const isHolderDead = (
   notes: readonly EngineNote[],
   holder: LockHolder,
-  here: Here = currentPlace(),
+  here: ObservationPlace = currentPlace(),
 ): boolean => notes.some((note) => isHolder(note, holder) && hasEnded(note, here));
 
 /**
  * Returns whether an engine still runs on this machine although its client has ended. The worker
  * has told such an engine to stop, so it exits when its current operations are done.
  */
-export const isLeftAlone = (
+export const isOrphanedEngine = (
   { client, ...note }: EngineNote,
-  here: Here = currentPlace(),
+  here: ObservationPlace = currentPlace(),
 ): boolean =>
   client !== undefined &&
   here.place !== undefined &&
@@ -179,9 +179,9 @@ export const isLeftAlone = (
 export const noteOfEnding = (
   notes: readonly EngineNote[],
   holder: LockHolder,
-  here: Here = currentPlace(),
+  here: ObservationPlace = currentPlace(),
 ): EngineNote | undefined =>
-  notes.find((note) => isHolder(note, holder) && isLeftAlone(note, here));
+  notes.find((note) => isHolder(note, holder) && isOrphanedEngine(note, here));
 
 /**
  * Deletes the notes about the engines of a stack that is not locked. Keeps notes about engines that

@@ -43,7 +43,7 @@ function withoutReferences(resource: StateResource, gone: Gone): StateResource {
  * replacement, two resources have the same URN: if one of the two stays, references to the URN
  * stay.
  */
-export function withoutThose(
+export function withoutResources(
   state: StateExport,
   isMeant: (resource: StateResource) => boolean,
 ): {

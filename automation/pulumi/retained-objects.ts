@@ -15,7 +15,7 @@ const association = "openstack:networking/floatingIpAssociate:FloatingIpAssociat
  * Returns the IDs of objects that the stack created in the cloud, without objects that the program
  * only read.
  */
-export const idsIn = (resources: readonly StateResource[]): Set<string> =>
+export const createdIds = (resources: readonly StateResource[]): Set<string> =>
   new Set(
     resources.flatMap(({ id, type, external }) =>
       id === undefined || type === association || external === true ? [] : [id],
@@ -48,7 +48,7 @@ export function identityIn({ urn, outputs }: StateResource): [string, string] | 
  * a credential, and the flag in the state may come from an earlier run.
  */
 const retainedIn = (resources: readonly StateResource[]): Set<string> =>
-  idsIn(resources.filter((one) => one.retainOnDelete === true && !isClusterCredential(one)));
+  createdIds(resources.filter((one) => one.retainOnDelete === true && !isClusterCredential(one)));
 
 /**
  * Output in which the identity's resource stores the IDs, one per line: the standard error of its
@@ -67,9 +67,9 @@ const linesIn = ({ outputs }: StateResource): readonly string[] => {
  * Returns the IDs of retained objects: from resources in the state, and stored IDs of objects that
  * the state does not contain any more.
  */
-export function staysBy(state: StateExport | undefined): Set<string> {
+export function retainedIds(state: StateExport | undefined): Set<string> {
   const all = state?.deployment.resources ?? [];
-  const owned = idsIn(all);
+  const owned = createdIds(all);
   const remembered = all
     .filter((one) => identityIn(one) !== undefined)
     .flatMap(linesIn)
@@ -81,7 +81,7 @@ export function staysBy(state: StateExport | undefined): Set<string> {
  * Returns a state that stores the IDs of all retained objects; returns the same object if no ID is
  * missing.
  */
-export function remembering(state: StateExport): StateExport {
+export function withStoredRetainedIds(state: StateExport): StateExport {
   const all = state.deployment.resources ?? [];
   const lines = [...retainedIn(all)].map((id) => word + id);
   const resources = all.map((one) => {

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { begunAt, type Begun } from "./last-up.js";
+import { readLastUp, type LastUp } from "./last-up.js";
 import { pulumi, type StateAccess, type StateExport } from "./stack-state.js";
 
 /** Period in which a run was active, in milliseconds since 1970. */
-export interface Stretch {
+export interface RunPeriod {
   readonly from: number;
   readonly to: number;
   /**
@@ -20,7 +20,7 @@ export interface Stretch {
   readonly atMost?: true;
 }
 
-export interface Doubts {
+export interface UnsettledOptions {
   /** State before the repair of a killed run. Default: the present state. */
   readonly interrupted?: StateExport | undefined;
 }
@@ -41,26 +41,26 @@ export type History = z.output<typeof historySchema>;
 /** Runs of a stack: the engine's history, and the note of this program about the last `up`. */
 export interface Runs {
   readonly history: History;
-  readonly begun?: Begun | undefined;
+  readonly begun?: LastUp | undefined;
 }
 
 /** Milliseconds by which the clocks of this machine and of the cloud may differ. */
-export const slack = 60_000;
+export const clockTolerance = 60_000;
 /**
  * Milliseconds after the last write of the state during which the request of a pending create may
  * still reach the cloud. Assumes that no create takes longer.
  */
-export const longest = 20 * 60_000;
+export const longestCreateDelay = 20 * 60_000;
 
 /** Returns when the stack was created, from the state. */
-export const beginningOf = ({ deployment }: StateExport): string | undefined =>
+export const stackCreatedAt = ({ deployment }: StateExport): string | undefined =>
   deployment.resources?.find(({ type }) => type === "pulumi:pulumi:Stack")?.created;
 
 /**
  * Returns when the engine last wrote the state, in milliseconds since 1970; undefined if the state
  * does not contain this time.
  */
-export function writtenAt({ deployment }: StateExport): number | undefined {
+export function stateWrittenAt({ deployment }: StateExport): number | undefined {
   const manifest = z.looseObject({ time: z.iso.datetime({ offset: true }) });
   const time = Date.parse(manifest.safeParse(deployment["manifest"]).data?.time ?? "");
   return time > 0 ? time : undefined;
@@ -74,8 +74,8 @@ export const hasPending = ({ deployment }: StateExport): boolean =>
  * Returns whether the last noted `up` finished at or after the last write of the state. The state
  * may then be a copy from the middle of this `up`.
  */
-const isCopy = (written: number, begun: Begun | undefined): boolean =>
-  begun?.to !== undefined && begun.to + slack >= written;
+const isCopy = (written: number, begun: LastUp | undefined): boolean =>
+  begun?.to !== undefined && begun.to + clockTolerance >= written;
 
 /**
  * Returns the start time of the last noted `up`, if it began after the last run in the history and
@@ -92,14 +92,18 @@ function oursSince({ history, begun }: Runs): number | undefined {
  * older than these runs. If the last `up` has no noted end, adds a certain period: from the start
  * of this `up` to the last write of the state.
  */
-function killed(state: StateExport, runs: Runs): Stretch[] {
+function killed(state: StateExport, runs: Runs): RunPeriod[] {
   const { history } = runs;
-  const written = writtenAt(state);
+  const written = stateWrittenAt(state);
   const settled = history.find(({ kind, result }) => kind !== "refresh" && result === "succeeded");
-  const since = settled?.endTime ?? beginningOf(state) ?? history.at(-1)?.startTime;
+  const since = settled?.endTime ?? stackCreatedAt(state) ?? history.at(-1)?.startTime;
   if (written === undefined || since === undefined) return [];
   if (isCopy(written, runs.begun)) return [];
-  const atMost: Stretch = { from: Date.parse(since), to: written + longest, atMost: true };
+  const atMost: RunPeriod = {
+    from: Date.parse(since),
+    to: written + longestCreateDelay,
+    atMost: true,
+  };
   const from = oursSince(runs);
   return from === undefined ? [atMost] : [{ from, to: written }, atMost];
 }
@@ -108,15 +112,15 @@ function killed(state: StateExport, runs: Runs): Stretch[] {
  * Returns the periods of runs whose results may be missing in the state: runs that failed after the
  * last successful `up`, and the killed run, which is not in the history. Pure.
  */
-export function unsettledBy(
+export function unsettledPeriods(
   runs: Runs,
   state: StateExport,
-  { interrupted = state }: Doubts = {},
-): Stretch[] {
+  { interrupted = state }: UnsettledOptions = {},
+): RunPeriod[] {
   const { history } = runs;
   const good = history.findIndex(({ kind, result }) => kind === "update" && result === "succeeded");
   const failed = (good === -1 ? history : history.slice(0, good)).flatMap(
-    ({ kind, startTime, endTime }): Stretch[] => {
+    ({ kind, startTime, endTime }): RunPeriod[] => {
       // A refresh creates nothing.
       if (endTime === undefined || kind === "refresh") return [];
       const stretch = { from: Date.parse(startTime), to: Date.parse(endTime) };
@@ -131,10 +135,10 @@ export function unsettledBy(
  *
  * @param allowed milliseconds by which the clocks may differ
  */
-export const fallsInto = (
+export const isWithinPeriods = (
   created: string,
-  stretches: readonly Stretch[],
-  allowed: number = slack,
+  stretches: readonly RunPeriod[],
+  allowed: number = clockTolerance,
 ): boolean => {
   const time = Date.parse(created);
   return stretches.some(({ from, to }) => time >= from - allowed && time <= to + allowed);
@@ -143,12 +147,12 @@ export const fallsInto = (
 /** Reads the engine's history and the note about the last `up`. */
 export async function runsOf(access: StateAccess): Promise<Runs> {
   const { stdout } = await pulumi(access, ["stack", "history", "--json", "--page-size", "50"]);
-  return { history: historySchema.parse(JSON.parse(stdout)), begun: begunAt(access.workspace) };
+  return { history: historySchema.parse(JSON.parse(stdout)), begun: readLastUp(access.workspace) };
 }
 
-/** Reads the runs of the stack, and returns the periods of {@link unsettledBy}. */
-export const unsettledOf = async (
+/** Reads the runs of the stack, and returns the periods of {@link unsettledPeriods}. */
+export const readUnsettledPeriods = async (
   access: StateAccess,
   state: StateExport,
-  doubts?: Doubts,
-): Promise<Stretch[]> => unsettledBy(await runsOf(access), state, doubts);
+  doubts?: UnsettledOptions,
+): Promise<RunPeriod[]> => unsettledPeriods(await runsOf(access), state, doubts);

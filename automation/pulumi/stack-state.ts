@@ -7,7 +7,7 @@ import { backendVariable, withoutAttributes } from "./backend.js";
 import { ClusterError } from "./cluster-error.js";
 import { dropEmptyAttributes, readCheckpoint } from "./checkpoint-files.js";
 import { noteEngine } from "./lock-holders.js";
-import { identityIn, idsIn, staysBy } from "./retained-objects.js";
+import { identityIn, createdIds, retainedIds } from "./retained-objects.js";
 import type { Workspace } from "./workspace.js";
 
 const resourceSchema = z.looseObject({
@@ -194,7 +194,7 @@ export async function rewriteState(
  * program only read.
  */
 export const ownedIds = (state: StateExport | undefined): Set<string> =>
-  idsIn(state?.deployment.resources ?? []);
+  createdIds(state?.deployment.resources ?? []);
 
 /**
  * Returns whether the stack does not exist, or has neither resources nor pending operations. The
@@ -227,7 +227,7 @@ export const identitiesOf = (state: StateExport | undefined): Set<string> =>
  */
 export const heldBy = (state: StateExport | undefined) => ({
   owned: ownedIds(state),
-  retained: staysBy(state),
+  retained: retainedIds(state),
   identities: identitiesOf(state),
   hasCredential: (state?.deployment.resources ?? []).some(
     ({ type, id }) =>

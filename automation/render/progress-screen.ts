@@ -9,7 +9,7 @@ export interface ScreenTarget {
   now(): number;
 }
 
-export interface Screen extends Progress {
+export interface ProgressScreen extends Progress {
   /** Stops drawing; later output appears below. */
   close(): void;
 }
@@ -55,7 +55,7 @@ const escape = "\u001B[";
 const withDetail = (text: string, { detail }: OpenStep): string =>
   detail === "" ? text : `${text}; ${detail}`;
 
-class LineScreen implements Screen {
+class LineScreen implements ProgressScreen {
   private readonly open: OpenStep[] = [];
   private readonly timer: NodeJS.Timeout;
   private drawn = 0;
@@ -134,10 +134,10 @@ class LineScreen implements Screen {
  * Returns a screen. On a terminal, the screen redraws the open steps; elsewhere, it prints plain
  * lines and repeats the open steps every 15 s.
  */
-export const createScreen = (target: ScreenTarget): Screen => new LineScreen(target);
+export const createScreen = (target: ScreenTarget): ProgressScreen => new LineScreen(target);
 
 /** Returns the screen on standard error. Standard output is only for results. */
-export function terminalScreen(stream: NodeJS.WriteStream = process.stderr): Screen {
+export function terminalScreen(stream: NodeJS.WriteStream = process.stderr): ProgressScreen {
   return createScreen({
     write: (text) => stream.write(text),
     isTTY: stream.isTTY && process.env["CI"] === undefined && process.env["TERM"] !== "dumb",

@@ -1,4 +1,8 @@
-import { bounds, Wait, type DeleteOptions } from "../../openstack/inventory/wait-until-unused.js";
+import {
+  deletionTimeLimits,
+  Wait,
+  type DeleteOptions,
+} from "../../openstack/inventory/wait-until-unused.js";
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import { readBalancer, type CloudObject } from "../../openstack/inventory/inventory.js";
 import { deleteObject } from "../../openstack/inventory/marked-objects.js";
@@ -6,8 +10,8 @@ import { ownershipOf } from "../../openstack/inventory/ownership.js";
 import { needsApi } from "../pulumi/needs-api.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
 import { hasPending } from "../pulumi/run-history.js";
-import { withoutThose } from "../pulumi/prune-state.js";
-import { madeHere } from "../guards/cloud-location.js";
+import { withoutResources } from "../pulumi/prune-state.js";
+import { resourcesInCloud } from "../guards/cloud-location.js";
 import type { PlanRow } from "../pulumi/preview-rows.js";
 import { clearRecord } from "./undo-pending-creates.js";
 import { text } from "../pulumi/pending-operations.js";
@@ -34,7 +38,7 @@ const balancerType = "openstack:loadbalancer/loadBalancer:LoadBalancer";
 const owners = ["loadbalancerId", "listenerId", "poolId", "l7policyId"] as const;
 
 /** Returns the load balancers with these IDs and all their parts. Pure. */
-export function withParts(
+export function balancersWithParts(
   { deployment }: Pick<StateExport, "deployment">,
   balancers: ReadonlySet<string>,
 ): ReadonlySet<StateResource> {
@@ -64,7 +68,7 @@ export function withParts(
 type Fate = "well" | "failed" | "theirs" | "gone" | "going" | "busy";
 
 /** Returns the condition of a load balancer. Pure. */
-export function fateOf(
+export function conditionOfBalancer(
   { protect, retainOnDelete }: Pick<StateResource, "protect" | "retainOnDelete">,
   found: CloudObject | undefined,
   identities: ReadonlySet<string>,
@@ -95,7 +99,7 @@ interface Seen {
  */
 async function lookAt(run: Run, state: StateExport | undefined, within?: number): Promise<Seen[]> {
   // A load balancer that is being replaced is already deleted, with its parts.
-  const held = madeHere(state).filter(
+  const held = resourcesInCloud(state).filter(
     ({ type, id, pendingReplacement }) =>
       type === balancerType && id !== undefined && pendingReplacement !== true,
   );
@@ -105,7 +109,7 @@ async function lookAt(run: Run, state: StateExport | undefined, within?: number)
     const { id = "", outputs } = one;
     const found = await readBalancer(cloud, id, within);
     const what = `load balancer '${found?.name ?? text(outputs?.["name"]) ?? ""}' (${id})`;
-    return { id, held: one, what, fate: fateOf(one, found, identities), found };
+    return { id, held: one, what, fate: conditionOfBalancer(one, found, identities), found };
   });
   return Promise.all(seen);
 }
@@ -142,7 +146,7 @@ function refuseTheirs(seen: readonly Seen[], state: StateExport | undefined): vo
   const isStuck = ({ id, held }: Seen): boolean =>
     state !== undefined &&
     held.retainOnDelete !== true &&
-    [...withParts(state, new Set([id]))].some(
+    [...balancersWithParts(state, new Set([id]))].some(
       (part) => part.type !== balancerType && part.retainOnDelete !== true,
     );
   const one = seen.find((theirs) => theirs.fate === "theirs" && isStuck(theirs));
@@ -158,7 +162,7 @@ const plans: Readonly<Partial<Record<Fate, string>>> = {
 };
 
 /** Reports broken load balancers, and returns a plan row for each one that `up` recreates. */
-export async function tellBalancers(
+export async function planBrokenBalancers(
   run: Run,
   state: StateExport | undefined,
 ): Promise<readonly PlanRow[]> {
@@ -176,12 +180,12 @@ export async function tellBalancers(
 }
 
 /** Waits until Octavia has finished its work on the load balancer; throws after the time limit. */
-export async function untilDone(
+export async function waitForOctavia(
   cloud: CloudClient,
   { id, what }: Pick<Seen, "id" | "what">,
   options: DeleteOptions = {},
 ): Promise<void> {
-  const wait = new Wait({ what, bound: bounds.balancer }, options);
+  const wait = new Wait({ what, bound: deletionTimeLimits.balancer }, options);
   for (;;) {
     options.signal?.throwIfAborted();
     const status = (await readBalancer(cloud, id))?.status ?? "";
@@ -240,8 +244,8 @@ async function clear(run: Run, before: StateExport, purpose: Purpose, signal: Ab
   const cloud = await run.cloud();
   const options = patienceOf(run, signal);
   for (const { found } of broken) if (found) await deleteObject(cloud, found, options);
-  const going = withParts(before, new Set(broken.map(({ id }) => id)));
-  const { state } = withoutThose(before, (one) => going.has(one));
+  const going = balancersWithParts(before, new Set(broken.map(({ id }) => id)));
+  const { state } = withoutResources(before, (one) => going.has(one));
   return { before, state };
 }
 
@@ -269,7 +273,7 @@ export interface MendOptions {
  * load balancers from the state. First waits for load balancers in deletion; a destroy also waits
  * for busy ones. Returns the new state, and whether it differs.
  */
-export async function mendBalancers(
+export async function deleteBrokenBalancers(
   run: Run,
   state: StateExport | undefined,
   { purpose, requireAgreed }: MendOptions,
@@ -280,7 +284,7 @@ export async function mendBalancers(
   if (seen.some(isWaitedFor)) {
     if (purpose === "up") run.stage("repair");
     const [cloud, options] = [await run.cloud(), patienceOf(run, run.options.signal)];
-    await Promise.all(seen.filter(isWaitedFor).map((one) => untilDone(cloud, one, options)));
+    await Promise.all(seen.filter(isWaitedFor).map((one) => waitForOctavia(cloud, one, options)));
     seen = await lookFirst(run, state);
   }
   if (purpose === "destroy") refuseTheirs(seen, state);

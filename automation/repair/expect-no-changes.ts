@@ -1,7 +1,7 @@
 import { ClusterError } from "../pulumi/cluster-error.js";
 import { collecting } from "../pulumi/events.js";
-import { tellBalancers } from "./broken-load-balancers.js";
-import { passOver } from "../guards/foreign-credentials.js";
+import { planBrokenBalancers } from "./broken-load-balancers.js";
+import { excludeForeignCredentials } from "../guards/foreign-credentials.js";
 import { planRows, type PlanRow } from "../pulumi/preview-rows.js";
 import { takenOver } from "../guards/plugin-conversion.js";
 import { isInterrupted } from "./undo-pending-creates.js";
@@ -36,13 +36,13 @@ export async function requireNoChanges(run: Run, state: StateExport | undefined)
     throw unexpectedRepair("first repair what an interrupted run left");
   const { signal, killSignal, refresh, parallel, settings } = run.options;
   const { events, onEvent } = collecting({});
-  const balancers = await tellBalancers(run, state);
+  const balancers = await planBrokenBalancers(run, state);
   run.stage("preflight", "whether anything would change");
   const looking = new Run(run.service, run.stack, {
     ...{ signal, killSignal, refresh, parallel, settings, onEvent },
   });
   try {
-    await looking.engine("preview", await passOver(looking, state));
+    await looking.engine("preview", await excludeForeignCredentials(looking, state));
   } finally {
     looking.close();
   }

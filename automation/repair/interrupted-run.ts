@@ -1,7 +1,7 @@
-import { takeShown } from "../../openstack/inventory/inventory.js";
+import { listVisibleObjects } from "../../openstack/inventory/inventory.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
 import type { Stage } from "../engine/operation-options.js";
-import { requireNewest } from "./outdated-state.js";
+import { requireCurrentState } from "./outdated-state.js";
 import {
   clearRecord,
   concernsCloud,
@@ -43,8 +43,8 @@ export async function repair(
     if (!now || !isInterrupted(now)) return { state: now };
     if (newest && concernsCloud(now)) {
       // Hidden objects cannot prove that the state is outdated.
-      const { objects } = await takeShown(await run.cloud());
-      await requireNewest(run.access, now, objects);
+      const { objects } = await listVisibleObjects(await run.cloud());
+      await requireCurrentState(run.access, now, objects);
     }
     return recover(run.access, now, () => toolsOf(run, signal));
   });

@@ -1,6 +1,6 @@
 import type { CloudObject, Kind } from "../../openstack/inventory/inventory.js";
 import { hasData, ownershipOf } from "../../openstack/inventory/ownership.js";
-import { fallsInto, type Stretch } from "../pulumi/run-history.js";
+import { isWithinPeriods, type RunPeriod } from "../pulumi/run-history.js";
 
 /*
  * Decides who owns an object that a run of this stack may have created without recording it in the
@@ -9,7 +9,7 @@ import { fallsInto, type Stretch } from "../pulumi/run-history.js";
  */
 
 /** Facts about a stack whose earlier run is examined. */
-export interface Known {
+export interface RunEvidence {
   /** IDs of everything in the state. */
   readonly owned: ReadonlySet<string>;
   /** Identities of the clusters in the state. */
@@ -17,7 +17,7 @@ export interface Known {
   /** IDs of objects with `retainOnDelete`, even if these are no longer in the state. */
   readonly retained: ReadonlySet<string>;
   /** Periods of runs whose results may be missing in the state. */
-  readonly unsettled: readonly Stretch[];
+  readonly unsettled: readonly RunPeriod[];
 }
 
 /**
@@ -25,7 +25,7 @@ export interface Known {
  * it without recording it in the state. `another's`: it has the identity of another cluster.
  * `unproven`: its owner is unknown. Only objects that are `left behind` are ever deleted.
  */
-export type Verdict =
+export type Attribution =
   | { readonly is: "held" | "left behind" | "another's" }
   | { readonly is: "unproven"; readonly because: string };
 
@@ -38,20 +38,20 @@ export interface Unmarked {
   readonly created: string;
 }
 
-export const unproven = (because: string): Verdict => ({ is: "unproven", because });
+export const unproven = (because: string): Attribution => ({ is: "unproven", because });
 
 /**
  * Decides by the creation time: `left behind` if it is in one of the periods, or else `unproven`.
  *
  * @param clocks milliseconds by which clocks may differ. Default: one minute
  */
-export function verdictByTime(
+export function attributeByTime(
   created: string,
-  unsettled: readonly Stretch[],
+  unsettled: readonly RunPeriod[],
   clocks?: number,
-): Verdict {
+): Attribution {
   if (created === "") return unproven("the cloud does not report when it was created");
-  return fallsInto(created, unsettled, clocks)
+  return isWithinPeriods(created, unsettled, clocks)
     ? { is: "left behind" }
     : unproven("it was perhaps not created during such a run");
 }
@@ -60,14 +60,14 @@ export function verdictByTime(
  * Decides about an object without an identity. `left behind`: all its parents are in the state, and
  * its creation time falls into a run whose results may be missing in the state.
  */
-export function verdictOnUnmarked(
+export function attributeUnmarked(
   { parents, created }: Unmarked,
-  { owned, unsettled }: Known,
-): Verdict {
+  { owned, unsettled }: RunEvidence,
+): Attribution {
   if (parents === undefined) return unproven("nothing on it names its owner");
   if (!parents.every((parent) => parent !== "" && owned.has(parent)))
     return unproven("none of its parents is in the state");
-  return verdictByTime(created, unsettled);
+  return attributeByTime(created, unsettled);
 }
 
 /**
@@ -82,7 +82,7 @@ const parentsOf: Readonly<Partial<Record<Kind, (object: CloudObject) => readonly
 /** Returns whether the object is in the state, or is retained and no longer in the state. */
 const isKnown = (
   { id }: CloudObject,
-  { owned, retained }: Pick<Known, "owned" | "retained">,
+  { owned, retained }: Pick<RunEvidence, "owned" | "retained">,
 ): boolean => owned.has(id) || retained.has(id);
 
 /**
@@ -97,7 +97,7 @@ const isOfMachine = ({ kind, owner }: CloudObject): boolean =>
  * or snapshot shortly before or after a run, so only certain periods (without `atMost`) count for
  * these kinds.
  */
-const whenOf = (object: CloudObject, { unsettled }: Known): readonly Stretch[] =>
+const whenOf = (object: CloudObject, { unsettled }: RunEvidence): readonly RunPeriod[] =>
   hasData(object) ? unsettled.filter(({ atMost }) => atMost !== true) : unsettled;
 
 /**
@@ -106,7 +106,7 @@ const whenOf = (object: CloudObject, { unsettled }: Known): readonly Stretch[] =
  * snapshots must also have been created in one of the periods. For volumes and snapshots, no
  * difference of clocks is allowed, because a user's copy has the same identity.
  */
-export function verdictOn(object: CloudObject, known: Known): Verdict {
+export function attributeNamed(object: CloudObject, known: RunEvidence): Attribution {
   const { created, kind } = object;
   if (isKnown(object, known)) return { is: "held" };
   const mark = ownershipOf(object)?.mark;
@@ -114,10 +114,10 @@ export function verdictOn(object: CloudObject, known: Known): Verdict {
   const unsettled = whenOf(object, known);
   if (!mark) {
     const parents = parentsOf[kind]?.(object);
-    return verdictOnUnmarked({ ...(parents && { parents }), created }, { ...known, unsettled });
+    return attributeUnmarked({ ...(parents && { parents }), created }, { ...known, unsettled });
   }
-  if (hasData(object)) return verdictByTime(created, unsettled, 0);
-  return isOfMachine(object) ? verdictByTime(created, unsettled) : { is: "left behind" };
+  if (hasData(object)) return attributeByTime(created, unsettled, 0);
+  return isOfMachine(object) ? attributeByTime(created, unsettled) : { is: "left behind" };
 }
 
 /**
@@ -126,9 +126,9 @@ export function verdictOn(object: CloudObject, known: Known): Verdict {
  * cluster. False for volumes and snapshots, and for objects of the cluster's controllers, which are
  * in no state.
  */
-export function isLost(
+export function isUnrecorded(
   object: CloudObject,
-  known: Pick<Known, "owned" | "retained" | "identities">,
+  known: Pick<RunEvidence, "owned" | "retained" | "identities">,
 ): boolean {
   const ownership = ownershipOf(object);
   return (
@@ -143,17 +143,17 @@ export function isLost(
  * Returns whether the object is a subnet in a network of the state, and a destroy failed. A destroy
  * may remove a subnet from the state before it deletes the subnet.
  */
-const isForgotten = ({ kind, network }: CloudObject, { owned, unsettled }: Known): boolean =>
+const isForgotten = ({ kind, network }: CloudObject, { owned, unsettled }: RunEvidence): boolean =>
   kind === "subnet" && owned.has(network) && unsettled.some(({ destroyed }) => destroyed === true);
 
 /**
- * Decides about an object for which `isLost` is true. No pending operation names the object, and
+ * Decides about an object for which `isUnrecorded` is true. No pending operation names the object, and
  * the state may be outdated. So the object must also have been created in one of the periods.
  */
-export function verdictOnLost(object: CloudObject, known: Known): Verdict {
+export function attributeUnrecorded(object: CloudObject, known: RunEvidence): Attribution {
   if (isOfMachine(object)) return unproven("it belongs to a machine that may be running");
   if (isForgotten(object, known)) return { is: "left behind" };
-  return verdictOnUnmarked({ parents: [], created: object.created }, known);
+  return attributeUnmarked({ parents: [], created: object.created }, known);
 }
 
 /**
@@ -162,5 +162,5 @@ export function verdictOnLost(object: CloudObject, known: Known): Verdict {
  */
 export const isSpared = (
   object: CloudObject,
-  { owned, retained }: Pick<Known, "owned" | "retained">,
+  { owned, retained }: Pick<RunEvidence, "owned" | "retained">,
 ): boolean => retained.has(object.id) || (hasData(object) && !owned.has(object.id));

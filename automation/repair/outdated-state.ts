@@ -2,16 +2,16 @@ import type { CloudObject } from "../../openstack/inventory/inventory.js";
 import { ownershipOf } from "../../openstack/inventory/ownership.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
 import {
-  beginningOf,
-  longest,
+  stackCreatedAt,
+  longestCreateDelay,
   runsOf,
-  slack,
-  writtenAt,
+  clockTolerance,
+  stateWrittenAt,
   type History,
   type Runs,
 } from "../pulumi/run-history.js";
-import { boring } from "../pulumi/events.js";
-import { isLost, type Known } from "./object-attribution.js";
+import { unchangedOperations } from "../pulumi/events.js";
+import { isUnrecorded, type RunEvidence } from "./object-attribution.js";
 import { isTheOne, kindOfType } from "../pulumi/pending-operations.js";
 import { heldBy, type StateAccess, type StateExport } from "../pulumi/stack-state.js";
 
@@ -44,7 +44,7 @@ function wasBeforeControllers({ deployment }: StateExport): boolean {
 /** Returns whether a controller of one of the stack's clusters created the object. */
 const isOfControllers = (
   object: CloudObject,
-  { identities }: Pick<Known, "identities">,
+  { identities }: Pick<RunEvidence, "identities">,
 ): boolean => {
   const ownership = ownershipOf(object);
   return (
@@ -59,7 +59,7 @@ const isOfControllers = (
  * in the state if this is later: another machine with another clock may have created the resource.
  */
 function newestIn(state: StateExport): number | undefined {
-  const written = writtenAt(state);
+  const written = stateWrittenAt(state);
   const times = (state.deployment.resources ?? []).flatMap(({ created = "", modified = "" }) =>
     [created, modified].map((time) => Date.parse(time)).filter((time) => time > 0),
   );
@@ -73,7 +73,7 @@ function newestIn(state: StateExport): number | undefined {
 const hasChanged = ({ kind, resourceChanges }: History[number]): boolean =>
   kind === "update" &&
   Object.entries(resourceChanges ?? { something: 1 }).some(
-    ([what, count]) => !boring.has(what) && count > 0,
+    ([what, count]) => !unchangedOperations.has(what) && count > 0,
   );
 
 /**
@@ -86,7 +86,7 @@ function madeByControllers(
   objects: readonly CloudObject[],
 ): CloudObject | undefined {
   if (!wasBeforeControllers(state)) return undefined;
-  const since = history.find(({ kind }) => kind !== "refresh")?.endTime ?? beginningOf(state);
+  const since = history.find(({ kind }) => kind !== "refresh")?.endTime ?? stackCreatedAt(state);
   const held = heldBy(state);
   return objects.find(
     (one) =>
@@ -98,14 +98,14 @@ function madeByControllers(
  * Returns a text for the user that states why the state is outdated; undefined if nothing proves
  * that. Pure.
  */
-export function cameLater(
+export function evidenceOfNewerState(
   state: StateExport,
   runs: Runs,
   objects: readonly CloudObject[],
 ): string | undefined {
   const newest = newestIn(state);
   if (newest === undefined) return undefined;
-  const isLater = (time: number, more = 0): boolean => time > newest + slack + more;
+  const isLater = (time: number, more = 0): boolean => time > newest + clockTolerance + more;
   const at = (time: number): string => new Date(time).toISOString();
   const ours = runs.begun && (runs.begun.to ?? runs.begun.from);
   if (ours !== undefined && isLater(ours)) return `an \`up\` on this machine ran at ${at(ours)}`;
@@ -115,7 +115,8 @@ export function cameLater(
   const found =
     objects.find(
       (one) =>
-        isLost(one, held) && isLater(Date.parse(one.created), isPending(one, state) ? longest : 0),
+        isUnrecorded(one, held) &&
+        isLater(Date.parse(one.created), isPending(one, state) ? longestCreateDelay : 0),
     ) ?? madeByControllers(state, runs, objects);
   return (
     found &&
@@ -124,14 +125,14 @@ export function cameLater(
 }
 
 /** Throws if the state, which has pending operations, is outdated. */
-export async function requireNewest(
+export async function requireCurrentState(
   access: StateAccess,
   state: StateExport,
   objects: readonly CloudObject[],
 ): Promise<void> {
-  const what = cameLater(state, await runsOf(access), objects);
+  const what = evidenceOfNewerState(state, await runsOf(access), objects);
   if (what === undefined) return;
-  const written = new Date(writtenAt(state) ?? NaN).toISOString();
+  const written = new Date(stateWrittenAt(state) ?? NaN).toISOString();
   throw new ClusterError(
     "PREFLIGHT_FAILED",
     `The state, last written at ${written}, records an interrupted run, but ${what}. So it may be an outdated copy of a running cluster's state. Nothing was deleted.`,

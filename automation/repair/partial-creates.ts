@@ -1,5 +1,5 @@
 import { othersCredentials } from "../guards/foreign-credentials.js";
-import { forgetRefused } from "./refused-power-states.js";
+import { removeRefusedPowerStates } from "./refused-power-states.js";
 import { whatOf } from "../pulumi/pending-operations.js";
 import type { Run } from "../engine/operation-context.js";
 import { readState, type StateExport } from "../pulumi/stack-state.js";
@@ -18,7 +18,7 @@ const isKept = (type: string): boolean =>
   type.startsWith("openstack:") && type !== "openstack:compute/instance:Instance";
 
 /** Returns the URNs of the resources to refresh before the engine works on them. Pure. */
-export const unreadIn = ({ deployment }: StateExport): string[] =>
+export const partialCreatesIn = ({ deployment }: StateExport): string[] =>
   (deployment.resources ?? []).flatMap(({ urn, type, initErrors = [] }) =>
     isKept(type) && initErrors.length > 0 ? [urn] : [],
   );
@@ -28,23 +28,23 @@ export const unreadIn = ({ deployment }: StateExport): string[] =>
  * because Keystone does not show these credentials, and the refresh would fail.
  */
 async function readable(run: Run, state: StateExport): Promise<string[]> {
-  const found = unreadIn(state);
+  const found = partialCreatesIn(state);
   if (found.length === 0) return [];
   const others = new Set((await othersCredentials(run, state)).map(({ urn }) => urn));
   return found.filter((urn) => !others.has(urn));
 }
 
 /**
- * Refreshes the resources of {@link unreadIn}, and removes power states that OpenStack's provider
+ * Refreshes the resources of {@link partialCreatesIn}, and removes power states that OpenStack's provider
  * would refuse. Must run after all checks of the state's age (unrecorded-servers.ts), because it
  * writes the state. Returns the new state, and whether resources were refreshed, which removes
  * resources that no longer exist.
  */
-export async function readUnread(
+export async function refreshPartialCreates(
   run: Run,
   held: StateExport | undefined,
 ): Promise<{ readonly state: StateExport | undefined; readonly mended: boolean }> {
-  const state = await forgetRefused(run.access, held);
+  const state = await removeRefusedPowerStates(run.access, held);
   const target = state ? await readable(run, state) : [];
   if (target.length === 0) return { state, mended: false };
   run.stage("repair");

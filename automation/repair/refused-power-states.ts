@@ -33,7 +33,7 @@ export const withoutRefused = (state: StateExport): StateExport =>
   withResources(state, withoutRefusedState);
 
 /** Removes refused power states from the inputs in the stored state. Returns the new state. */
-export const forgetRefused = (
+export const removeRefusedPowerStates = (
   access: StateAccess,
   found: StateExport | undefined,
 ): Promise<StateExport | undefined> => rewriteState(access, found, withoutRefused);
@@ -41,5 +41,5 @@ export const forgetRefused = (
 /** Refreshes the state, and removes refused power states that the refresh may have added. */
 export async function readAll(run: Run, flags: OperationFlags): Promise<void> {
   await run.engine("refresh", flags);
-  await forgetRefused(run.access, await readState(run.access));
+  await removeRefusedPowerStates(run.access, await readState(run.access));
 }

@@ -1,4 +1,4 @@
-import { mendBalancers } from "./broken-load-balancers.js";
+import { deleteBrokenBalancers } from "./broken-load-balancers.js";
 import { requireNoChanges } from "./expect-no-changes.js";
 import { repair, type Repaired } from "./interrupted-run.js";
 import type { Run } from "../engine/operation-context.js";
@@ -16,5 +16,5 @@ export async function settleBeforeUp(run: Run, expectNoChanges = false): Promise
     return { state: held };
   }
   const repaired = await repair(run, held, { stage: "repair", newest: true });
-  return { ...repaired, ...(await mendBalancers(run, repaired.state, { purpose: "up" })) };
+  return { ...repaired, ...(await deleteBrokenBalancers(run, repaired.state, { purpose: "up" })) };
 }

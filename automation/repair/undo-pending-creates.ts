@@ -2,12 +2,17 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { deleteParts } from "../../openstack/inventory/load-balancer-parts.js";
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
-import { gone, type DeleteOptions } from "../../openstack/inventory/wait-until-unused.js";
+import { wasGone, type DeleteOptions } from "../../openstack/inventory/wait-until-unused.js";
 import { inUtc, listObjects } from "../../openstack/inventory/inventory.js";
 import { deleteObject } from "../../openstack/inventory/marked-objects.js";
 import { interfacesOf, removeInterface } from "../../openstack/inventory/router-interfaces.js";
-import { unsettledOf, type Stretch } from "../pulumi/run-history.js";
-import { verdictOn, verdictOnUnmarked, type Known, type Verdict } from "./object-attribution.js";
+import { readUnsettledPeriods, type RunPeriod } from "../pulumi/run-history.js";
+import {
+  attributeNamed,
+  attributeUnmarked,
+  type RunEvidence,
+  type Attribution,
+} from "./object-attribution.js";
 import {
   isTheOne,
   recoverySteps,
@@ -22,7 +27,7 @@ import {
   type StateAccess,
   type StateExport,
 } from "../pulumi/stack-state.js";
-import { withoutLeaves, withUnfinished } from "../engine/interrupted-scripts.js";
+import { withoutLeaveScripts, markScriptsForRerun } from "../engine/interrupted-scripts.js";
 
 /*
  * Undoes the pending operations of a killed engine: creates that the cloud may or may not have
@@ -42,7 +47,7 @@ const waiting = ({ signal, note: onWait }: RecoveryTools): DeleteOptions => ({ s
 type Step<Act extends RecoveryStep["act"]> = Extract<RecoveryStep, { act: Act }>;
 
 /** Returns whether to delete the object. Reports an object whose owner is unproven. */
-function isToDelete(what: string, verdict: Verdict, { note }: RecoveryTools): boolean {
+function isToDelete(what: string, verdict: Attribution, { note }: RecoveryTools): boolean {
   if (verdict.is === "unproven")
     note(
       `The ${what} may come from an interrupted run, but ${verdict.because}: it is kept. If nothing uses it, delete it by hand.`,
@@ -52,12 +57,14 @@ function isToDelete(what: string, verdict: Verdict, { note }: RecoveryTools): bo
 
 async function deleteObjects(
   { kind, resource }: Step<"delete object">,
-  known: Known,
+  known: RunEvidence,
   tools: RecoveryTools,
 ): Promise<void> {
   const objects = await listObjects(tools.cloud, kind);
   for (const object of objects.filter((one) => isTheOne(one, resource))) {
-    if (!isToDelete(`${kind} '${object.name}' (${object.id})`, verdictOn(object, known), tools))
+    if (
+      !isToDelete(`${kind} '${object.name}' (${object.id})`, attributeNamed(object, known), tools)
+    )
       continue;
     tools.note(`Deleting the ${kind} '${object.name}' that an interrupted run left.`);
     await deleteObject(tools.cloud, object, waiting(tools));
@@ -66,7 +73,7 @@ async function deleteObjects(
 
 async function deletePart(
   { part: kind, of, resource }: Step<"delete part">,
-  known: Known,
+  known: RunEvidence,
   tools: RecoveryTools,
 ): Promise<void> {
   const { cloud, note } = tools;
@@ -76,7 +83,7 @@ async function deletePart(
     !known.owned.has(id) &&
     isToDelete(
       `${kind} '${name}' (${id})`,
-      verdictOnUnmarked({ parents: [owner], created }, known),
+      attributeUnmarked({ parents: [owner], created }, known),
       tools,
     );
   const deleted = await deleteParts(cloud, { kind, name, of: owner }, isMeant, waiting(tools));
@@ -85,7 +92,7 @@ async function deletePart(
 
 async function detachRouter(
   { resource }: Step<"detach router">,
-  known: Known,
+  known: RunEvidence,
   tools: RecoveryTools,
 ): Promise<void> {
   const { cloud, note } = tools;
@@ -94,7 +101,7 @@ async function detachRouter(
   if (router === undefined || subnet === undefined) return;
   for (const { id, created } of await interfacesOf(cloud, router, subnet)) {
     if (known.owned.has(id)) continue;
-    const verdict = verdictOnUnmarked({ parents: [router, subnet], created }, known);
+    const verdict = attributeUnmarked({ parents: [router, subnet], created }, known);
     if (!isToDelete(`router interface ${id}`, verdict, tools)) continue;
     note("Detaching a router interface that an interrupted run left.");
     await removeInterface(cloud, { router, port: id }, waiting(tools));
@@ -115,7 +122,7 @@ const rulesSchema = z.object({
 
 async function deleteRule(
   { resource: { inputs } }: Step<"delete rule">,
-  known: Known,
+  known: RunEvidence,
   tools: RecoveryTools,
 ): Promise<void> {
   const group = text(inputs?.["securityGroupId"]);
@@ -131,14 +138,18 @@ async function deleteRule(
       !known.owned.has(id),
   );
   for (const { id, created_at: created } of alike) {
-    const verdict = verdictOnUnmarked({ parents: [group], created: inUtc(created ?? "") }, known);
+    const verdict = attributeUnmarked({ parents: [group], created: inUtc(created ?? "") }, known);
     if (!isToDelete(`security group rule ${id}`, verdict, tools)) continue;
     tools.note("Deleting a security group rule that an interrupted run left.");
-    await gone(tools.cloud.request("network", "DELETE", `/security-group-rules/${id}`));
+    await wasGone(tools.cloud.request("network", "DELETE", `/security-group-rules/${id}`));
   }
 }
 
-async function perform(step: RecoveryStep, known: Known, tools: RecoveryTools): Promise<void> {
+async function perform(
+  step: RecoveryStep,
+  known: RunEvidence,
+  tools: RecoveryTools,
+): Promise<void> {
   switch (step.act) {
     case "forget":
       return;
@@ -164,7 +175,7 @@ export interface Recovered {
 
 /** Returns whether there is anything to repair. */
 export const isInterrupted = (state: StateExport): boolean =>
-  (state.deployment.pending_operations ?? []).length + withoutLeaves(state).left.length > 0;
+  (state.deployment.pending_operations ?? []).length + withoutLeaveScripts(state).left.length > 0;
 
 /** Returns whether the repair has to ask the cloud. */
 export const concernsCloud = ({ deployment }: StateExport): boolean =>
@@ -182,14 +193,14 @@ export async function recover(
   access: StateAccess,
   before: StateExport,
   connect: () => Promise<RecoveryTools>,
-  during?: Stretch,
+  during?: RunPeriod,
 ): Promise<Recovered> {
   const pending = before.deployment.pending_operations ?? [];
-  const { state, left } = withoutLeaves(before);
+  const { state, left } = withoutLeaveScripts(before);
   const steps = recoverySteps(pending);
   if (concernsCloud(before)) {
     const tools = await connect();
-    const unsettled = during ? [during] : await unsettledOf(access, state);
+    const unsettled = during ? [during] : await readUnsettledPeriods(access, state);
     const known = { ...heldBy(state), unsettled };
     for (const step of steps) {
       tools.signal?.throwIfAborted();
@@ -197,7 +208,7 @@ export async function recover(
     }
   }
   const updating = pending.filter(({ type }) => type === "updating");
-  const { deployment, ...rest } = withUnfinished(
+  const { deployment, ...rest } = markScriptsForRerun(
     state,
     new Set(updating.map(({ resource }) => resource.urn)),
   );

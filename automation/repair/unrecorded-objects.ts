@@ -2,19 +2,23 @@ import { CloudError } from "../../openstack/http/cloud-error.js";
 import {
   listObjects,
   takeInventory,
-  takeShown,
+  listVisibleObjects,
   type CloudObject,
   type Kind,
 } from "../../openstack/inventory/inventory.js";
 import { deleteOrphans } from "../../openstack/inventory/marked-objects.js";
-import { listed, strangersBefore, strangersIn } from "../../openstack/inventory/foreign-ports.js";
+import {
+  describeObjects,
+  foreignPortsBeforeDeletion,
+  foreignPortsIn,
+} from "../../openstack/inventory/foreign-ports.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
-import { unsettledOf, type Doubts } from "../pulumi/run-history.js";
-import { isLost, verdictOnLost, type Verdict } from "./object-attribution.js";
+import { readUnsettledPeriods, type UnsettledOptions } from "../pulumi/run-history.js";
+import { isUnrecorded, attributeUnrecorded, type Attribution } from "./object-attribution.js";
 import { unexpectedRepair } from "./expect-no-changes.js";
 import { foreignBalancers, isOfService, lostBalancers } from "./unrecorded-load-balancers.js";
 import { endedBefore, unreachedIn, verdictOnLostServer } from "./unrecorded-servers.js";
-import { requireNewest } from "./outdated-state.js";
+import { requireCurrentState } from "./outdated-state.js";
 import type { Run } from "../engine/operation-context.js";
 import { heldBy, readState, type StateExport } from "../pulumi/stack-state.js";
 
@@ -28,22 +32,22 @@ import { heldBy, readState, type StateExport } from "../pulumi/stack-state.js";
  * Returns the objects that a failed run created without recording them in the state. Reads the
  * engine's history only if there are candidates.
  */
-export async function lostAmong(
+export async function unrecordedAmong(
   run: Run,
   state: StateExport | undefined,
   objects: readonly CloudObject[],
-  doubts?: Doubts,
+  doubts?: UnsettledOptions,
 ): Promise<CloudObject[]> {
   const held = heldBy(state);
-  const lost = objects.filter((one) => isLost(one, held));
+  const lost = objects.filter((one) => isUnrecorded(one, held));
   if (!state || lost.length === 0) return [];
-  const known = { ...held, unsettled: await unsettledOf(run.access, state, doubts) };
+  const known = { ...held, unsettled: await readUnsettledPeriods(run.access, state, doubts) };
   const unreached = unreachedIn(state);
   const ended = endedBefore(state, known.unsettled);
-  const verdict = (one: CloudObject): Verdict =>
+  const verdict = (one: CloudObject): Attribution =>
     one.kind === "server"
       ? verdictOnLostServer(one, { ended, objects, unreached })
-      : verdictOnLost(one, known);
+      : attributeUnrecorded(one, known);
   return lost.filter((one) => verdict(one).is === "left behind");
 }
 
@@ -55,12 +59,12 @@ function requireWay(
   objects: readonly CloudObject[],
   owned: ReadonlySet<string>,
 ): void {
-  const strange = strangersBefore(lost, objects, owned);
+  const strange = foreignPortsBeforeDeletion(lost, objects, owned);
   if (strange.length === 0) return;
   const places = lost.filter(({ kind }) => kind === "network" || kind === "subnet");
   throw new ClusterError(
     "FAILED",
-    `Cannot delete ${listed(places)}, which an earlier run left without a record: its network still contains ${listed(strange)}, which this cluster does not own. Nothing was deleted.`,
+    `Cannot delete ${describeObjects(places)}, which an earlier run left without a record: its network still contains ${describeObjects(strange)}, which this cluster does not own. Nothing was deleted.`,
     "Delete that object or the one that uses it, then run the same command again.",
   );
 }
@@ -114,25 +118,31 @@ async function deleteUnderLock(
  * Deletes objects that failed runs created without recording them in the state. Runs before an
  * `up`. With `expectNoChanges`, throws instead of deleting. Returns the IDs of these objects.
  */
-export async function undoLost(
+export async function deleteUnrecordedObjects(
   run: Run,
   state: StateExport | undefined,
   objects: readonly CloudObject[],
-  { expectNoChanges, ...doubts }: Doubts & { readonly expectNoChanges: boolean },
+  { expectNoChanges, ...doubts }: UnsettledOptions & { readonly expectNoChanges: boolean },
 ): Promise<ReadonlySet<string>> {
-  const lost = await lostAmong(run, state, objects, doubts);
+  const lost = await unrecordedAmong(run, state, objects, doubts);
   if (lost.length > 0 && expectNoChanges)
-    throw unexpectedRepair(`delete what an earlier run left without a record: ${listed(lost)}`);
+    throw unexpectedRepair(
+      `delete what an earlier run left without a record: ${describeObjects(lost)}`,
+    );
   if (lost.length > 0) {
     // `takeInventory` throws if objects are hidden from this user: a hidden object may prove that
     // the state is outdated.
     if (doubts.interrupted)
-      await requireNewest(run.access, doubts.interrupted, await takeInventory(await run.cloud()));
+      await requireCurrentState(
+        run.access,
+        doubts.interrupted,
+        await takeInventory(await run.cloud()),
+      );
     run.stage("repair");
     await deleteUnderLock(
       run,
-      async () => (await takeShown(await run.cloud())).objects,
-      (now, all) => lostAmong(run, now, all, doubts),
+      async () => (await listVisibleObjects(await run.cloud())).objects,
+      (now, all) => unrecordedAmong(run, now, all, doubts),
     );
   }
   return new Set(lost.map(({ id }) => id));
@@ -146,7 +156,7 @@ const inTheWay: readonly Kind[] = ["load balancer", "floating IP", "router", "po
  * the cluster's networks. Runs before a destroy. Reports blocking objects of other owners and
  * keeps them. Skips kinds that the user cannot list.
  */
-export async function clearTheWay(run: Run, state: StateExport | undefined): Promise<void> {
+export async function unblockNetworks(run: Run, state: StateExport | undefined): Promise<void> {
   const look = async (): Promise<CloudObject[]> => {
     const cloud = await run.cloud();
     const found = await Promise.allSettled(inTheWay.map((kind) => listObjects(cloud, kind)));
@@ -157,7 +167,7 @@ export async function clearTheWay(run: Run, state: StateExport | undefined): Pro
     objects: readonly CloudObject[],
   ): Promise<CloudObject[]> => {
     const held = heldBy(now);
-    const lost = objects.filter((one) => isLost(one, held));
+    const lost = objects.filter((one) => isUnrecorded(one, held));
     return [...lost, ...(await lostBalancers(run, objects, held.identities))];
   };
   const objects = await look();
@@ -166,7 +176,7 @@ export async function clearTheWay(run: Run, state: StateExport | undefined): Pro
   const { owned, identities } = heldBy(state);
   const going = new Set([...owned, ...lost.map(({ id }) => id)]);
   const strange = [
-    ...strangersIn(owned, objects, going),
+    ...foreignPortsIn(owned, objects, going),
     ...foreignBalancers(objects, { networks: owned, ours: going, identities }),
   ];
   for (const { kind, name, id } of strange)

@@ -1,6 +1,6 @@
 import type { CloudObject } from "../../openstack/inventory/inventory.js";
-import { slack, writtenAt, type Stretch } from "../pulumi/run-history.js";
-import { unproven, verdictByTime, type Verdict } from "./object-attribution.js";
+import { clockTolerance, stateWrittenAt, type RunPeriod } from "../pulumi/run-history.js";
+import { unproven, attributeByTime, type Attribution } from "./object-attribution.js";
 import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 import { isScript } from "../engine/interrupted-scripts.js";
 import { parseUrn } from "../pulumi/urn.js";
@@ -38,7 +38,7 @@ export interface LostServerFacts {
    * Periods of failed runs that had finished before the state was written, so that the state has
    * their results. See {@link endedBefore}.
    */
-  readonly ended: readonly Stretch[];
+  readonly ended: readonly RunPeriod[];
   /** All objects of the project that the user may see. */
   readonly objects: readonly CloudObject[];
   /** Ports of machines without a script. See {@link unreachedIn}. */
@@ -49,16 +49,16 @@ export interface LostServerFacts {
  * Returns the periods of failed runs that had finished before the state was written, and from which
  * the state has resources. Neither is the case after an older state was restored.
  */
-export function endedBefore(state: StateExport, unsettled: readonly Stretch[]): Stretch[] {
-  const written = writtenAt(state) ?? 0;
+export function endedBefore(state: StateExport, unsettled: readonly RunPeriod[]): RunPeriod[] {
+  const written = stateWrittenAt(state) ?? 0;
   const times = (state.deployment.resources ?? [])
     .flatMap(({ created, modified }) => [created, modified])
     .map((time) => Date.parse(time ?? ""));
   return unsettled.filter(
     ({ ended, from, to }) =>
       ended === true &&
-      written >= to - slack &&
-      times.some((time) => time >= from && time <= to + slack),
+      written >= to - clockTolerance &&
+      times.some((time) => time >= from && time <= to + clockTolerance),
   );
 }
 
@@ -69,9 +69,9 @@ export function endedBefore(state: StateExport, unsettled: readonly Stretch[]): 
 export function verdictOnLostServer(
   { id, created }: CloudObject,
   { ended, objects, unreached }: LostServerFacts,
-): Verdict {
+): Attribution {
   const ports = objects.filter(({ kind, device }) => kind === "port" && device === id);
   if (ports.length === 0 || !ports.every((port) => unreached.has(port.id)))
     return unproven("it is a machine that may be running");
-  return verdictByTime(created, ended);
+  return attributeByTime(created, ended);
 }

@@ -4,7 +4,7 @@ import type { KubernetesApi } from "./kubernetes-client.js";
  * Checks whether a cluster's API is usable: it is ready, and etcd still has the cluster's data.
  */
 
-export interface Complaint {
+export interface ApiProblem {
   readonly text: string;
   /**
    * Whether waiting is useless: the API refuses the credentials, or etcd lost the cluster's data.
@@ -19,7 +19,7 @@ export interface Complaint {
 const memory = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
 
 /** Returns why the API cannot be used; undefined if it can. */
-export async function complaintOf(api: KubernetesApi): Promise<Complaint | undefined> {
+export async function findApiProblem(api: KubernetesApi): Promise<ApiProblem | undefined> {
   try {
     const { status, body } = await api.send("GET", "/readyz");
     const refused = (answer: number): boolean => answer === 401 || answer === 403;

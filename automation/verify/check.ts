@@ -32,7 +32,7 @@ export interface VerifyOptions {
 }
 
 /** Running verification: options and clients. */
-export interface Look extends VerifyOptions {
+export interface VerificationRun extends VerifyOptions {
   readonly api: KubernetesApi;
   readonly sessions: Sessions;
 }

@@ -1,7 +1,7 @@
 import { etcdPorts } from "../../base/ports.js";
 import type { SshRoute } from "../../base/ssh-client.js";
 import { rolesOf, type Proof, type RoleRow } from "../../components/plan/roles.js";
-import { accepted, check, type Check, type Look } from "./check.js";
+import { accepted, check, type Check, type VerificationRun } from "./check.js";
 import {
   machinesOf,
   targetOf,
@@ -14,7 +14,7 @@ import type { Sessions } from "./ssh-sessions.js";
 interface Question {
   /** Name of the check, for messages. */
   readonly name: string;
-  readonly ask: (look: Look, machine: MachineOutput) => Promise<string>;
+  readonly ask: (look: VerificationRun, machine: MachineOutput) => Promise<string>;
 }
 
 /** Port and path of etcd's health check, as kubeadm configures etcd. */
@@ -66,7 +66,7 @@ const questionsTo = ({ role }: MachineOutput, { etcd }: ClusterOutputs): readonl
 /**
  * Runs the checks that the machines' roles require. The state of the nodes is checked elsewhere.
  */
-export const checkMachines = (look: Look): Promise<Check[]> =>
+export const checkEtcdAndBastion = (look: VerificationRun): Promise<Check[]> =>
   Promise.all(
     machinesOf(look.outputs).flatMap((machine) =>
       questionsTo(machine, look.outputs).map(({ name, ask }) =>

@@ -6,7 +6,7 @@ import {
   forward,
   HostKeyMismatch,
   logIn,
-  type Ended,
+  type CommandResult,
   type Patience,
   type SshRoute,
   type SshTarget,
@@ -108,7 +108,7 @@ export class Sessions {
   }
 
   /** Runs a command on the machine, without a time limit. */
-  async execute(target: SshRoute, command: string, streams: Streams): Promise<Ended> {
+  async execute(target: SshRoute, command: string, streams: Streams): Promise<CommandResult> {
     return execute(await this.#client(target), command, streams);
   }
 

@@ -1,7 +1,14 @@
 import { exchange } from "../../openstack/http/http-exchange.js";
-import { accepted, check, eventually, type Check, type Look, type VerifyOptions } from "./check.js";
+import {
+  accepted,
+  check,
+  eventually,
+  type Check,
+  type VerificationRun,
+  type VerifyOptions,
+} from "./check.js";
 import { KubernetesApi, readKubeAccess } from "./kubernetes-client.js";
-import { checkMachines } from "./etcd-and-bastion.js";
+import { checkEtcdAndBastion } from "./etcd-and-bastion.js";
 import { readNodes, type NodeReport } from "./nodes.js";
 import type { ClusterOutputs } from "./cluster-outputs.js";
 import { Sessions } from "./ssh-sessions.js";
@@ -45,7 +52,7 @@ const checkOutside = (asked: Asked, options: VerifyOptions): Promise<Check> =>
   });
 
 /** Checks an HTTP server from a machine of the cluster. */
-const checkInside = (asked: Asked, options: Look): Promise<Check> =>
+const checkInside = (asked: Asked, options: VerificationRun): Promise<Check> =>
   check(asked.name, whereOf(asked), {
     options,
     attempt: async () => {
@@ -58,14 +65,14 @@ const checkInside = (asked: Asked, options: Look): Promise<Check> =>
   });
 
 /** Checks the sample web server by its host name, through the ingress controller. */
-async function checkIngress(options: Look): Promise<Check[]> {
+async function checkIngress(options: VerificationRun): Promise<Check[]> {
   const { ingress, samples } = options.outputs;
   if (!ingress || samples?.host === undefined) return [];
   const asked = { name: "ingress", address: ingress.address, host: samples.host };
   return [await (ingress.public ? checkOutside : checkInside)(asked, options)];
 }
 
-async function checkServices(options: Look): Promise<Check[]> {
+async function checkServices(options: VerificationRun): Promise<Check[]> {
   const { samples } = options.outputs;
   if (!samples) return [];
   const external =
@@ -127,7 +134,7 @@ export async function verifyCluster(options: VerifyOptions): Promise<Verificatio
   const look = { ...options, api, signal, sessions };
   const [nodes, machines, services, claims] = await Promise.all([
     checkNodes(api, look),
-    checkMachines(look),
+    checkEtcdAndBastion(look),
     checkServices(look),
     checkClaims(api, look),
   ]).finally(() => {
@@ -138,11 +145,11 @@ export async function verifyCluster(options: VerifyOptions): Promise<Verificatio
   options.signal?.throwIfAborted();
   const { outputs, ownPodNetwork } = options;
   const seen = { nodes, machines, services, claims, ownPodNetwork };
-  return { ...seen, ok: shortcomings(seen, outputs).length === 0 };
+  return { ...seen, ok: failedChecks(seen, outputs).length === 0 };
 }
 
 /** Returns a line for each part of the cluster that does not work; no line if everything works. */
-export function shortcomings(
+export function failedChecks(
   { nodes, machines, services, claims, ownPodNetwork }: Omit<Verification, "ok">,
   outputs: Pick<ClusterOutputs, "nodes">,
 ): string[] {

@@ -13,7 +13,7 @@ export interface FailureRow {
    * Patterns that recognise the failure in error texts of other programs, for example Pulumi
    * plugins. Undefined: only this program reports the failure.
    */
-  readonly said?: readonly Said[];
+  readonly said?: readonly ErrorPattern[];
 }
 
 /**
@@ -21,7 +21,7 @@ export interface FailureRow {
  * space or a capital letter: the line may contain names that users chose, and such names contain
  * neither.
  */
-export interface Said {
+export interface ErrorPattern {
   /**
    * Prefix of resource types, for example `openstack:`. The pattern applies only to errors about
    * resources of these types. Default: errors about all resources.

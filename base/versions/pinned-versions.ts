@@ -49,7 +49,7 @@ export const supportedMinors: readonly string[] = Object.keys(kubernetesMinors);
 export const defaultKubernetesVersion = newest.version;
 
 /** API version of kubeadm's documents. */
-export const kubeadmVersion = "kubeadm.k8s.io/v1beta4";
+export const kubeadmApiVersion = "kubeadm.k8s.io/v1beta4";
 
 /** Package repository of the Kubernetes project. `{minor}` stands for the minor version. */
 export const upstreamPackages = {

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Access } from "../machine/ssh-access.js";
 import type { Machine } from "../machine/machine.js";
-import { Addressed, type Outside } from "../network/public-address.js";
+import { PubliclyAddressed, type RouteOutside } from "../network/public-address.js";
 
 /** Access at each machine's own address: the program runs in the machines' network. */
 const direct: Access = {
@@ -29,7 +29,7 @@ export const through = (entry: Machine, host: pulumi.Output<string>): Access => 
   };
 };
 
-export interface EntryAddressArgs extends Outside {
+export interface EntryAddressArgs extends RouteOutside {
   /** Port of the entry machine. */
   readonly portId: pulumi.Input<string>;
   /** Floating IP that the project has already. @default a new one is created */
@@ -42,7 +42,7 @@ export interface EntryAddressArgs extends Outside {
 }
 
 /** Floating IP of the entry machine, if the API's endpoint has none there. */
-export class EntryAddress extends Addressed {
+export class EntryAddress extends PubliclyAddressed {
   static readonly type = "stackadm:access:EntryAddress";
   readonly address: pulumi.Output<string>;
 

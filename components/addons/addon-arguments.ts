@@ -12,7 +12,7 @@ import { attachableVolumes } from "../plan/volumes.js";
 import { routedByCloud } from "../pod-network/pod-network-kinds.js";
 import type { CloudLogin } from "../identity/cloud-login.js";
 import { servicesExternalNetworkIn, type CloudFacts } from "../lookup/cloud-lookup.js";
-import type { Operator } from "../lookup/local-context.js";
+import type { LocalContext } from "../lookup/local-context.js";
 import type { CloudAccess } from "./cloud-config-secret.js";
 
 /**
@@ -123,7 +123,7 @@ export const cloudAccess = (
   given: {
     readonly network: Network;
     readonly login: pulumi.Output<CloudLogin>;
-    readonly operator: Operator | undefined;
+    readonly operator: LocalContext | undefined;
   },
 ): CloudAccess => ({
   authUrl: cloud.scope.authUrl,

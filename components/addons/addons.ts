@@ -18,7 +18,7 @@ import type { CloudAccess } from "./cloud-config-secret.js";
 import type { ImageRegistry, ImageTable, OwnImages } from "../../base/versions/container-images.js";
 import type { StorageClassSettings } from "./manifests/storage-class.js";
 import { podNetwork } from "../config/network/pod-network.js";
-import type { PinnedFiles } from "../lookup/pinned-files.js";
+import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
 
 /** Resources of the add-ons on which the cluster's teardown depends. */
 export interface AddonsResources {
@@ -58,9 +58,9 @@ export interface AddonsArgs {
   readonly podNetwork?: PodNetworkSpec;
   /**
    * Directories for the published manifest of a pod network, and for its cache. Change: in place.
-   * @default see {@link PinnedFiles}
+   * @default see {@link PinnedFileDirectories}
    */
-  readonly files?: PinnedFiles | undefined;
+  readonly files?: PinnedFileDirectories | undefined;
   /**
    * Name of the API that machines resolve, for a pod network that starts before Services work.
    * Change: refused.

@@ -9,7 +9,7 @@ import {
   cloudConfigSecretObject,
 } from "./manifests/cloud-controller.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
-import { unguessable, type CloudLogin } from "../identity/cloud-login.js";
+import { withHashedPassword, type CloudLogin } from "../identity/cloud-login.js";
 import type { ClientCertificate } from "../lookup/local-context.js";
 
 /** Values that the cluster's controllers need about the cloud. */
@@ -92,7 +92,7 @@ export class CloudConfig extends Addon {
     this.checksum = pulumi.unsecret(
       conf.apply((values) =>
         checksum(
-          renderCloudConf({ ...values, login: unguessable(values.login) }),
+          renderCloudConf({ ...values, login: withHashedPassword(values.login) }),
           caCertificate,
           // Added only with a client certificate, so that the digest in other existing clusters
           // does not change.

@@ -1,12 +1,12 @@
 import { parseClusterSpec, type SpecResult } from "./cluster-spec.js";
 import { manifestProblems } from "../pod-network/manifest-check.js";
-import type { PinnedFiles } from "../lookup/pinned-files.js";
+import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
 
 /**
  * Checks a cluster's specification and the files that it names. The caller checks before anything
  * is created.
  */
-export function checkClusterSpec(args: unknown, files?: PinnedFiles): SpecResult {
+export function checkClusterSpec(args: unknown, files?: PinnedFileDirectories): SpecResult {
   const result = parseClusterSpec(args);
   const problems = "spec" in result ? manifestProblems(result.spec, files) : [];
   return problems.length > 0 ? { problems } : result;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpointTraits } from "./load-balancing/endpoint-traits.js";
 import { access, bastion, wayIn } from "./machines/ssh-access.js";
-import { besideEtcd, etcd } from "./machines/etcd.js";
+import { etcdConflicts, etcd } from "./machines/etcd.js";
 import { apiName, dnsNameOf, endpoint, withDefaults } from "./load-balancing/endpoint.js";
 import {
   besideServicesNetwork,
@@ -16,10 +16,15 @@ import { ingress, wrongIngress } from "./load-balancing/ingress.js";
 import { missingNodes } from "./machines/group-options.js";
 import { wrongAddresses } from "./network/fixed-addresses.js";
 import { wrongFloatingIps } from "./network/floating-ips.js";
-import { besideIpv6 } from "./network/ipv6.js";
+import { ipv6Conflicts } from "./network/ipv6.js";
 import { kubernetes, metricsServer, samples } from "./kubernetes/kubernetes.js";
 import { etcdElsewhere } from "./kubernetes/static-pod-patches.js";
-import { allowedCidrs, serviceCidrs, sshCidrs, unreachable } from "./network/allowed-cidrs.js";
+import {
+  allowedCidrs,
+  serviceCidrs,
+  sshCidrs,
+  rangesWithoutIpv4,
+} from "./network/allowed-cidrs.js";
 import {
   controlPlane,
   securityUpdates,
@@ -32,9 +37,9 @@ import {
   externalNetwork,
   foreignDns,
   network,
-  noWayOut,
-  outOfPlace,
-  unfiltered,
+  missingExternalNetwork,
+  existingNetworkConflicts,
+  unfilteredSecurityGroups,
 } from "./network/network.js";
 import {
   podNetwork,
@@ -43,11 +48,11 @@ import {
   withoutKubeProxy,
   withoutRoutes,
 } from "./network/pod-network.js";
-import { overlapping } from "../schema/cidr-overlap.js";
-import { withoutRoom } from "./network/address-capacity.js";
+import { overlappingRanges } from "../schema/cidr-overlap.js";
+import { insufficientRanges } from "./network/address-capacity.js";
 import { sampleServices } from "./load-balancing/sample-services.js";
 import { blockStorage, storageClasses, wrongClasses } from "./cloud/block-storage.js";
-import { contradictions, nowhereToRun, presetOf, topology, unscheduled } from "./topology.js";
+import { topologyConflicts, nowhereToRun, presetOf, topology, unscheduled } from "./topology.js";
 import { volumesWithoutZone } from "./machines/volumes.js";
 import { doc, label, present, record, truth } from "../schema/fields.js";
 
@@ -210,22 +215,22 @@ const housed = [...outside, ...several, "podNetwork", "kubernetes", "bastion", "
 const grouped = ["network", "controlPlane", "workers", "bastion", "etcd"] as const;
 
 const comparisons: readonly Comparison[] = [
-  { of: ["network"], find: ({ network: ranges }) => overlapping("network", ranges) },
+  { of: ["network"], find: ({ network: ranges }) => overlappingRanges("network", ranges) },
   { of: ["network"], find: foreignDns },
   { of: ["storageClasses"], find: ({ storageClasses: classes }) => wrongClasses(classes) },
   { of: ["workers"], find: reservedPools },
   { of: ["workers", "access", "bastion", "network"], find: wayIn },
-  { of: ["topology", "controlPlane", "workers"], find: contradictions },
+  { of: ["topology", "controlPlane", "workers"], find: topologyConflicts },
   { of: [...several, "samples", "ingress"], find: unscheduled },
-  { of: ["allowedCidrs", "sshCidrs", "network", "controlPlane"], find: unreachable },
-  { of: ["etcd", "topology", "workers"], find: besideEtcd },
+  { of: ["allowedCidrs", "sshCidrs", "network", "controlPlane"], find: rangesWithoutIpv4 },
+  { of: ["etcd", "topology", "workers"], find: etcdConflicts },
   { of: ["etcd", "kubernetes"], find: etcdElsewhere },
   { of: several, find: (value) => missingNodes(groupsOf(value)) },
   { of: [...several, "bastion", "zones"], find: unplacedVolumes },
   { of: placed, find: (value) => wrongAddresses({ ...value, groups: groupsOf(value) }) },
-  { of: grouped, find: unfiltered },
+  { of: grouped, find: unfilteredSecurityGroups },
   { of: ["samples", "podNetwork"], find: samplesAlone },
-  { of: outside, find: (value) => outOfPlace({ ...value, ...withDefaults(value) }) },
+  { of: outside, find: (value) => existingNetworkConflicts({ ...value, ...withDefaults(value) }) },
   { of: made, find: (value) => nowhereToPlace({ ...value, ...withDefaults(value) }) },
   {
     of: [...reached, "sampleServices"],
@@ -236,10 +241,10 @@ const comparisons: readonly Comparison[] = [
   { of: balanced, find: withoutLoadBalancers },
   { of: ["loadBalancer", "cloudController", "network"], find: besideServicesNetwork },
   { of: routed, find: withoutRoutes },
-  { of: dual, find: besideIpv6 },
+  { of: dual, find: ipv6Conflicts },
   { of: ["podNetwork", "kubernetes"], find: withoutKubeProxy },
   { of: ["podNetwork", "kubernetes"], find: withoutExternalIps },
-  { of: housed, find: (value) => withoutRoom({ ...value, ...countedIn(value) }) },
+  { of: housed, find: (value) => insufficientRanges({ ...value, ...countedIn(value) }) },
 ];
 
 export const clusterSchema = clusterShape
@@ -273,7 +278,10 @@ export type SpecResult =
  */
 export function parseClusterSpec(args: unknown, root = "cluster"): SpecResult {
   const result = clusterSchema.safeParse(args);
-  const lacking = Object.entries({ externalNetwork: noWayOut(args), workers: nowhereToRun(args) });
+  const lacking = Object.entries({
+    externalNetwork: missingExternalNetwork(args),
+    workers: nowhereToRun(args),
+  });
   const missing = lacking.flatMap(([key, message]) =>
     message === undefined ? [] : [{ path: [key], message }],
   );

@@ -73,7 +73,7 @@ const wrong = (path: string[], input: unknown, message: string): z.core.$ZodRawI
 });
 
 /** Reports arguments that contradict the chosen topology. */
-export function contradictions({ topology: chosen, ...of }: Written): z.core.$ZodRawIssue[] {
+export function topologyConflicts({ topology: chosen, ...of }: Written): z.core.$ZodRawIssue[] {
   if (chosen === undefined) return [];
   const { controlPlanes, workers } = presets[chosen];
   const count = of.controlPlane?.count;

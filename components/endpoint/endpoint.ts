@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import { Addressed, type Outside } from "../network/public-address.js";
+import { PubliclyAddressed, type RouteOutside } from "../network/public-address.js";
 import { existingFloatingIp, type EndpointSpec } from "../config/load-balancing/endpoint.js";
-import type { Operator } from "../lookup/local-context.js";
+import type { LocalContext } from "../lookup/local-context.js";
 import {
   keepalivedConfig,
   noVirtualIp,
@@ -15,7 +15,7 @@ export type VirtualIpValues = Readonly<
 >;
 
 /** Control plane, with the fields that an endpoint needs. */
-export interface Admitted {
+export interface EndpointMember {
   readonly plan: {
     /** Name of the machine. */
     readonly name: string;
@@ -31,7 +31,7 @@ export interface Admitted {
 /** Arguments of all endpoint classes. */
 export interface EndpointArgs<
   Kind extends EndpointSpec["kind"] = EndpointSpec["kind"],
-> extends Outside {
+> extends RouteOutside {
   readonly spec: Extract<EndpointSpec, { kind: Kind }>;
   /** Name of the endpoint's objects in OpenStack. */
   readonly name: string;
@@ -42,7 +42,7 @@ export interface EndpointArgs<
   /** Range of the machines. */
   readonly nodes: string;
   /** Access to the cloud, to delete a load balancer that Octavia could not create. */
-  readonly operator: Operator | undefined;
+  readonly operator: LocalContext | undefined;
   /** Ranges of clients that may use the API from outside. */
   readonly allowedCidrs: readonly string[];
 }
@@ -51,7 +51,7 @@ export interface EndpointArgs<
  * Endpoint of the Kubernetes API. The component is created before the machines; each control plane
  * is then added by `admit`.
  */
-export abstract class Endpoint extends Addressed {
+export abstract class Endpoint extends PubliclyAddressed {
   /**
    * Type of all endpoint classes. With one type for every `endpoint.kind`, a change of the kind
    * keeps the floating IP, and so its address.
@@ -74,7 +74,7 @@ export abstract class Endpoint extends Addressed {
 
   protected constructor(
     name: string,
-    { mark }: Outside,
+    { mark }: RouteOutside,
     opts: pulumi.ComponentResourceOptions = {},
   ) {
     const before = former(mark.name, opts.parent);
@@ -117,7 +117,7 @@ export abstract class Endpoint extends Addressed {
    * no client connects to an API server that is about to stop. The first control plane is never
    * removed, so it has no `leave`.
    */
-  abstract admit(controlPlane: Admitted, leave?: pulumi.Resource): void;
+  abstract admit(controlPlane: EndpointMember, leave?: pulumi.Resource): void;
 
   /**
    * Returns the variables of virtual-ip.sh for the control plane at `position`.
@@ -136,7 +136,7 @@ export abstract class Endpoint extends Addressed {
 
   /** Attaches the API's floating IP to a port, and returns the address. */
   protected publicAddress(
-    outside: Outside & { readonly spec: EndpointSpec },
+    outside: RouteOutside & { readonly spec: EndpointSpec },
     portId: pulumi.Input<string>,
   ): pulumi.Output<string> {
     const { address, holder } = this.addressOutside(
@@ -164,6 +164,6 @@ function former(cluster: string, parent: pulumi.Resource | undefined): pulumi.Ou
 /**
  * Throws an error, because the host was requested before a control plane is behind the endpoint.
  */
-export const nobody = (): never => {
+export const failWithoutMembers = (): never => {
   throw new RangeError("an endpoint is asked for its host before a control plane is behind it");
 };

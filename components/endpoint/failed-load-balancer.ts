@@ -9,8 +9,8 @@ import { deleteObject } from "../../openstack/inventory/marked-objects.js";
 import { ownershipOf } from "../../openstack/inventory/ownership.js";
 import type { ClusterMarkInput } from "../identity/resource-tags.js";
 import { errorHook } from "../lifecycle/boot-failures.js";
-import type { Operator } from "../lookup/local-context.js";
-import { settled } from "../pulumi/await-output.js";
+import type { LocalContext } from "../lookup/local-context.js";
+import { awaitOutput } from "../pulumi/await-output.js";
 
 const listenersOf = z.looseObject({
   loadbalancer: z.looseObject({ listeners: z.array(z.unknown()).default([]) }),
@@ -68,12 +68,12 @@ export async function deleteFailed(
 export const clearFailed = (
   mark: ClusterMarkInput,
   name: string,
-  operator: Operator,
+  operator: LocalContext,
 ): pulumi.ErrorHook =>
   errorHook(`clear-${name}`, async ({ failedOperation, errors }) => {
     if (failedOperation !== "create") return false;
     try {
-      const identity = await settled(pulumi.output(mark.identity));
+      const identity = await awaitOutput(pulumi.output(mark.identity));
       const told = await deleteFailed(await operator.connect(), { name, identity });
       for (const sentence of told) await pulumi.log.warn(sentence);
       return told.length > 0 && errors.length === 1;

@@ -1,5 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
-import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
+import {
+  Endpoint,
+  failWithoutMembers,
+  type EndpointMember,
+  type EndpointArgs,
+} from "./endpoint.js";
 
 /**
  * Endpoint at a floating IP on the first control plane. Machines of the cluster do not use the
@@ -20,7 +25,7 @@ export class FloatingIpEndpoint extends Endpoint {
   }
 
   get outside(): pulumi.Output<string> {
-    return this.#address ?? nobody();
+    return this.#address ?? failWithoutMembers();
   }
 
   get certificateNames(): pulumi.Output<string[]> {
@@ -31,7 +36,7 @@ export class FloatingIpEndpoint extends Endpoint {
     return pulumi.all([...controlPlanes]);
   }
 
-  admit({ plan, machine }: Admitted): void {
+  admit({ plan, machine }: EndpointMember): void {
     if (plan.position === 0) this.#address = this.publicAddress(this.#args, machine.portId);
   }
 }

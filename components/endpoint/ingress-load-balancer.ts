@@ -1,22 +1,27 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { balancerOptions, customTimeouts, monitoring, placed } from "./load-balancer-options.js";
+import {
+  balancerOptions,
+  customTimeouts,
+  monitoring,
+  flavorAndZone,
+} from "./load-balancer-options.js";
 import { isOvn, listenerRanges, serviceRanges } from "../config/load-balancing/endpoint-traits.js";
 import { tagsOf } from "../identity/resource-tags.js";
-import { Addressed, type Outside } from "../network/public-address.js";
+import { PubliclyAddressed, type RouteOutside } from "../network/public-address.js";
 import type { Member } from "../machine/machine-group.js";
 import { entranceName } from "../plan/object-names.js";
 import type { IngressSpec } from "../config/load-balancing/ingress.js";
 import type { RouterAddress } from "../lookup/existing-network.js";
-import type { Operator } from "../lookup/local-context.js";
+import type { LocalContext } from "../lookup/local-context.js";
 import { entrances, type Entrance } from "../config/load-balancing/ingress-traits.js";
 
 /** Returns the range that only contains this address. */
 const hostRange = ({ ipAddress = "" }: RouterAddress): string => `${ipAddress}/32`;
 
 /** Arguments of {@link IngressBalancer}. */
-export interface IngressBalancerArgs extends Outside {
+export interface IngressBalancerArgs extends RouteOutside {
   /**
    * Name of the load balancer, and beginning of the names of listeners, pools and monitors. Change:
    * replaces the load balancer.
@@ -41,7 +46,7 @@ export interface IngressBalancerArgs extends Outside {
    * Access to the cloud, to delete a load balancer that Octavia could not create. Undefined: such a
    * load balancer is not deleted.
    */
-  readonly operator: Operator | undefined;
+  readonly operator: LocalContext | undefined;
 }
 
 /**
@@ -49,7 +54,7 @@ export interface IngressBalancerArgs extends Outside {
  * balancer, so its parts are created one after another. Machines without a Traefik pod do not
  * answer, so the health monitors exclude them.
  */
-export class IngressBalancer extends Addressed {
+export class IngressBalancer extends PubliclyAddressed {
   static readonly type = "stackadm:ingress:IngressBalancer";
   /** Address for clients: the floating IP, or the address in the machines' network. */
   readonly address: pulumi.Output<string>;
@@ -69,7 +74,7 @@ export class IngressBalancer extends Addressed {
         description: `Ingress of cluster ${mark.name}`,
         vipSubnetId: subnetId,
         loadbalancerProvider: this.#provider,
-        ...placed(ingress),
+        ...flavorAndZone(ingress),
         tags: tagsOf(mark),
       },
       balancerOptions(mark, args.name, operator),

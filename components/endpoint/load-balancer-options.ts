@@ -1,6 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { ClusterMarkInput } from "../identity/resource-tags.js";
-import type { Operator } from "../lookup/local-context.js";
+import type { LocalContext } from "../lookup/local-context.js";
 import { clearFailed } from "./failed-load-balancer.js";
 
 /**
@@ -19,7 +19,7 @@ export const customTimeouts = { create: "15m", update: "15m", delete: "15m" };
  * Returns the flavor and the zone of a load balancer. A change of either replaces the load
  * balancer.
  */
-export const placed = ({
+export const flavorAndZone = ({
   flavorId,
   zone,
 }: {
@@ -34,7 +34,7 @@ export const placed = ({
 export const balancerOptions = (
   mark: ClusterMarkInput,
   name: string,
-  operator: Operator | undefined,
+  operator: LocalContext | undefined,
 ): pulumi.CustomResourceOptions => ({
   // Two load balancers cannot have the same address, and `clearFailed` finds a failed load balancer
   // by its name.

@@ -3,9 +3,19 @@ import * as pulumi from "@pulumi/pulumi";
 import { apiPort } from "../../base/ports.js";
 import { descriptionOf, tagsOf } from "../identity/resource-tags.js";
 import { addressOf } from "../../base/ip-addresses.js";
-import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
+import {
+  Endpoint,
+  failWithoutMembers,
+  type EndpointMember,
+  type EndpointArgs,
+} from "./endpoint.js";
 import { isOvn, listenerRanges } from "../config/load-balancing/endpoint-traits.js";
-import { balancerOptions, customTimeouts, monitoring, placed } from "./load-balancer-options.js";
+import {
+  balancerOptions,
+  customTimeouts,
+  monitoring,
+  flavorAndZone,
+} from "./load-balancer-options.js";
 
 type Args = EndpointArgs<"load-balancer">;
 
@@ -49,7 +59,7 @@ export class LoadBalancerEndpoint extends Endpoint {
   }
 
   get outside(): pulumi.Output<string> {
-    const first = this.#first ?? nobody();
+    const first = this.#first ?? failWithoutMembers();
     return pulumi.all([this.#host, first.id]).apply(([host]) => host);
   }
 
@@ -58,7 +68,7 @@ export class LoadBalancerEndpoint extends Endpoint {
    * balancer, because nothing answers until then.
    */
   inside(): pulumi.Output<string[]> {
-    const first = this.#first ?? nobody();
+    const first = this.#first ?? failWithoutMembers();
     return pulumi.all([this.#vip.address, first.id]).apply(([address]) => [address]);
   }
 
@@ -66,7 +76,7 @@ export class LoadBalancerEndpoint extends Endpoint {
    * Adds a control plane to the load balancer's pool. The machine need not exist yet: the health
    * monitor excludes it until its API server is ready.
    */
-  admit({ plan, machine }: Admitted, leave?: pulumi.Resource): void {
+  admit({ plan, machine }: EndpointMember, leave?: pulumi.Resource): void {
     const member = this.make(
       openstack.loadbalancer.Member,
       `member-${String(plan.position)}`,
@@ -131,7 +141,7 @@ export class LoadBalancerEndpoint extends Endpoint {
         name,
         description: `Kubernetes API of cluster ${mark.name}`,
         loadbalancerProvider: spec.provider,
-        ...placed(spec),
+        ...flavorAndZone(spec),
         tags: tagsOf(mark),
       },
       balancerOptions(mark, name, operator),

@@ -1,6 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { isDnsName } from "../config/load-balancing/endpoint.js";
-import { Endpoint, nobody, type Admitted, type EndpointArgs } from "./endpoint.js";
+import {
+  Endpoint,
+  failWithoutMembers,
+  type EndpointMember,
+  type EndpointArgs,
+} from "./endpoint.js";
 
 /** Endpoint at a load balancer of the user. The program creates no objects for it. */
 export class ExistingEndpoint extends Endpoint {
@@ -48,14 +53,14 @@ export class PrivateEndpoint extends Endpoint {
   }
 
   get outside(): pulumi.Output<string> {
-    return this.#first ?? nobody();
+    return this.#first ?? failWithoutMembers();
   }
 
   inside(controlPlanes: readonly pulumi.Input<string>[]): pulumi.Output<string[]> {
     return pulumi.all([...controlPlanes]);
   }
 
-  admit({ machine }: Admitted): void {
+  admit({ machine }: EndpointMember): void {
     this.#first ??= pulumi.output(machine.address);
   }
 }

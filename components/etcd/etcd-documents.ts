@@ -1,7 +1,7 @@
 import { splitReference } from "../../base/versions/container-images.js";
 import { etcdPorts } from "../../base/ports.js";
 import { toYaml } from "../../base/yaml.js";
-import { kubeadmVersion } from "../../base/versions/pinned-versions.js";
+import { kubeadmApiVersion } from "../../base/versions/pinned-versions.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -31,7 +31,7 @@ const placeholders = { state: "@STATE@", cluster: "@INITIAL_CLUSTER@" } as const
  */
 export function memberDocuments(member: EtcdMember, settings: EtcdSettings): string {
   const init = {
-    apiVersion: kubeadmVersion,
+    apiVersion: kubeadmApiVersion,
     kind: "InitConfiguration",
     localAPIEndpoint: { advertiseAddress: member.address },
     nodeRegistration: {
@@ -41,7 +41,7 @@ export function memberDocuments(member: EtcdMember, settings: EtcdSettings): str
   };
   const upstream = settings.imageRepository === "registry.k8s.io";
   const cluster = {
-    apiVersion: kubeadmVersion,
+    apiVersion: kubeadmApiVersion,
     kind: "ClusterConfiguration",
     kubernetesVersion: `v${settings.version}`,
     ...(!upstream && { imageRepository: settings.imageRepository }),

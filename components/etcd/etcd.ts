@@ -4,14 +4,14 @@ import type { ClusterSpec } from "../config/cluster-spec.js";
 import { joinSigner } from "../identity/join-certificate.js";
 import {
   MachineGroup,
-  type LetGoArgs,
+  type LeaveScriptArgs,
   type MachineGroupArgs,
   type Member,
 } from "../machine/machine-group.js";
 import { joinerValues } from "../machine/join-credentials.js";
 import { preparation, prepareStepOf } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/secret-values.js";
-import type { Turns } from "../lifecycle/rollout.js";
+import type { Rollout } from "../lifecycle/rollout.js";
 import { versionValuesOf } from "../machine/version-scripts.js";
 import { roleTable } from "../plan/roles.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
@@ -20,7 +20,7 @@ import { etcdLeaveStep, memberStep } from "./member-scripts.js";
 
 export interface EtcdArgs extends Omit<MachineGroupArgs, "generationOf" | "steps"> {
   /** Order in which machines are replaced. */
-  readonly turns: Turns;
+  readonly turns: Rollout;
 }
 
 interface MemberArgs {
@@ -32,7 +32,7 @@ interface MemberArgs {
 export class Etcd extends MachineGroup {
   static readonly type = "stackadm:etcd:Etcd";
   readonly #machines: MachineGroupArgs["machines"];
-  readonly #turns: Turns;
+  readonly #turns: Rollout;
   #complete: pulumi.Output<string> = pulumi.output("");
 
   constructor(name: string, args: EtcdArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -75,7 +75,10 @@ export class Etcd extends MachineGroup {
    * Creates the script that checks on another member, before a server is deleted, that etcd keeps a
    * majority.
    */
-  private leave(member: Member, args: Pick<LetGoArgs, "survivor" | "access" | "after">): void {
+  private leave(
+    member: Member,
+    args: Pick<LeaveScriptArgs, "survivor" | "access" | "after">,
+  ): void {
     const { plan, machine } = member;
     this.letGo(member, {
       ...{ ...args, leaves: roleTable[plan.role].leaves, step: etcdLeaveStep },

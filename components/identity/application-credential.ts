@@ -8,7 +8,7 @@ import { Component } from "../pulumi/component.js";
 import type { CloudScope } from "../../openstack/auth/cloud-scope.js";
 import { routedByCloud } from "../pod-network/pod-network-kinds.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { certificateIn } from "../config/load-balancing/barbican-certificates.js";
+import { barbicanCertificatePath } from "../config/load-balancing/barbican-certificates.js";
 import { loginWith, type CloudLogin } from "./cloud-login.js";
 import type { ClusterMarkInput } from "./resource-tags.js";
 
@@ -57,7 +57,10 @@ export class ApplicationCredential extends Component {
   ) {
     super(ApplicationCredential.type, name, opts);
     const { credential: wanted = {}, podNetwork } = args.spec;
-    const needs = { credentialRoles: wanted.roles, certificate: certificateIn(args.spec) };
+    const needs = {
+      credentialRoles: wanted.roles,
+      certificate: barbicanCertificatePath(args.spec),
+    };
     const accessRules =
       wanted.accessRules &&
       accessRulesOf(wanted.accessRules, {

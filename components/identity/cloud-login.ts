@@ -56,7 +56,7 @@ export function suppliedLogin(
  * may have chosen, by a slow hash: each guess costs a tenth of a second. Keeps the secret of an
  * application credential, which is long and random.
  */
-export const unguessable = (login: CloudLogin): CloudLogin =>
+export const withHashedPassword = (login: CloudLogin): CloudLogin =>
   "password" in login
     ? { ...login, password: scryptSync(login.password, login.tenantId, 32, cost).toString("hex") }
     : login;

@@ -21,7 +21,7 @@ const userCertificate = 1;
 const forever = 2n ** 64n - 1n;
 
 /** Machine that asks a control plane, or a member of etcd, to join. */
-export interface Joiner {
+export interface JoinCertificateSubject {
   /** Credentials that the machine may request: `grant` of the machine's role (plan/roles.ts). */
   readonly grant: string;
   /** Name of the machine and of its node. */
@@ -46,7 +46,12 @@ export const joinSigner = (seed: string): string => deriveKey(seed, signerPurpos
  * Returns the command that sshd always runs for the holder of the certificate. The last argument is
  * the command that the holder requested.
  */
-export const joinCommand = ({ grant, machine, serverId, address }: Joiner): string =>
+export const joinCommand = ({
+  grant,
+  machine,
+  serverId,
+  address,
+}: JoinCertificateSubject): string =>
   `sudo -n /usr/local/sbin/stackadm-mint ${grant} ${machine} ${serverId} ${address} "$SSH_ORIGINAL_COMMAND"`;
 
 /** Encodes a critical option: the name, and the data as a field within a field. */
@@ -59,7 +64,7 @@ const option = (name: string, data: string): Buffer =>
  * signer, so that a new machine changes nothing on control planes. The certificate does not expire,
  * because it is useless from another address or for another name.
  */
-export function joinKey(seed: string, joiner: Joiner): JoinKey {
+export function joinKey(seed: string, joiner: JoinCertificateSubject): JoinKey {
   for (const [what, value] of Object.entries<string>({ ...joiner }))
     if (!/^[a-zA-Z0-9:.-]+$/.test(value)) throw new RangeError(`${what} "${value}" is not a word`);
   const purpose = `join/${joiner.grant}/${joiner.machine}`;

@@ -7,12 +7,12 @@ import {
   suppliedFindings,
   tryCredential,
 } from "../../openstack/checks/supplied-credential.js";
-import { certificateIn } from "../config/load-balancing/barbican-certificates.js";
+import { barbicanCertificatePath } from "../config/load-balancing/barbican-certificates.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
 import { ConfigError, ProgramError, type Problem } from "../pulumi/errors.js";
 import { isAsBefore } from "../lookup/lookup-cache.js";
-import type { Operator } from "../lookup/local-context.js";
+import type { LocalContext } from "../lookup/local-context.js";
 
 type Spec = Pick<ClusterSpec, "credential" | "loadBalancer" | "sampleServices">;
 
@@ -28,10 +28,10 @@ type Attempt = (place: Promise<Place>) => Promise<Finding[]>;
  */
 function attemptOf(
   spec: Spec,
-  connectWith: NonNullable<Operator["connectWith"]>,
+  connectWith: NonNullable<LocalContext["connectWith"]>,
 ): Attempt | undefined {
   const { id, secret, expiresAt, password, ...user } = spec.credential ?? {};
-  const certificate = certificateIn(spec);
+  const certificate = barbicanCertificatePath(spec);
   if (id !== undefined && typeof secret === "string")
     return async (place) => {
       const connect = () => connectWith(credentialWith(id, secret));
@@ -60,7 +60,7 @@ function attemptOf(
 export async function requireServiceUser(
   spec: Spec,
   cloud: Place | Promise<Place>,
-  { connectWith }: Operator,
+  { connectWith }: LocalContext,
   where = "The specification",
 ): Promise<void> {
   const attempt = connectWith && !isAsBefore() ? attemptOf(spec, connectWith) : undefined;

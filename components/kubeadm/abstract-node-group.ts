@@ -1,11 +1,11 @@
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { MachineGroup, type LetGoArgs, type Member } from "../machine/machine-group.js";
+import { MachineGroup, type LeaveScriptArgs, type Member } from "../machine/machine-group.js";
 import { rolesOf } from "../plan/roles.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
 import { leaveStep } from "./node-scripts.js";
 
 /** Arguments of `leave`. The survivor is a control plane. */
-export interface LeaveArgs extends Pick<LetGoArgs, "survivor" | "access" | "after"> {
+export interface LeaveArgs extends Pick<LeaveScriptArgs, "survivor" | "access" | "after"> {
   readonly spec: Pick<ClusterSpec, "etcd">;
 }
 

@@ -16,7 +16,7 @@ import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
 import { joinerValues } from "../machine/join-credentials.js";
 import { preparation, prepareStepOf } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/secret-values.js";
-import type { Turns } from "../lifecycle/rollout.js";
+import type { Rollout } from "../lifecycle/rollout.js";
 import { rangesOf } from "../../base/ip-addresses.js";
 import { podNetworkTraits } from "../pod-network/pod-network-kinds.js";
 import { planCluster } from "../plan/cluster-plan.js";
@@ -45,7 +45,7 @@ import {
 
 export interface ControlPlaneArgs extends Omit<MachineGroupArgs, "generationOf" | "steps"> {
   /** Order in which machines are replaced. */
-  readonly turns: Turns;
+  readonly turns: Rollout;
 }
 
 export interface FormArgs {
@@ -60,7 +60,7 @@ export interface FormArgs {
   readonly access: Access;
   /** Separate machines for etcd. @default etcd runs on the control planes */
   readonly etcd: Etcd | undefined;
-  readonly turns: Turns;
+  readonly turns: Rollout;
 }
 
 /** Control planes, their etcd unless it has separate machines, and the cluster on them. */

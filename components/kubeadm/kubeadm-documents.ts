@@ -1,5 +1,5 @@
 import { apiPort } from "../../base/ports.js";
-import { kubeadmVersion } from "../../base/versions/pinned-versions.js";
+import { kubeadmApiVersion } from "../../base/versions/pinned-versions.js";
 import { toYaml } from "../../base/yaml.js";
 import { poolLabel, type RoleRow } from "../plan/roles.js";
 import { kubeletConfiguration, proxyConfiguration } from "./component-configuration.js";
@@ -124,7 +124,7 @@ const documents = (parts: readonly Fields[]): string => parts.map(toYaml).join("
 /** Returns the documents for `kubeadm init` on the first control plane. */
 export function initDocuments(node: Node, settings: InitSettings): string {
   const init = {
-    apiVersion: kubeadmVersion,
+    apiVersion: kubeadmApiVersion,
     kind: "InitConfiguration",
     // No machine joins with this token: each joining machine gets a separate token.
     bootstrapTokens: [{ ttl: "1m0s", description: "kubeadm init" }],
@@ -139,7 +139,7 @@ export function initDocuments(node: Node, settings: InitSettings): string {
   };
   const upstream = settings.imageRepository === "registry.k8s.io";
   const cluster = {
-    apiVersion: kubeadmVersion,
+    apiVersion: kubeadmApiVersion,
     kind: "ClusterConfiguration",
     clusterName: settings.clusterName,
     kubernetesVersion: `v${settings.version}`,
@@ -168,7 +168,7 @@ export function joinDocument(node: Node, settings: JoinSettings): string {
   const { token, caCertHash, certificateKey } = placeholders;
   return documents([
     {
-      apiVersion: kubeadmVersion,
+      apiVersion: kubeadmApiVersion,
       kind: "JoinConfiguration",
       discovery: {
         bootstrapToken: {

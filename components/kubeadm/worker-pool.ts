@@ -5,8 +5,8 @@ import type { Endpoint } from "../endpoint/endpoint.js";
 import type { MachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
 import { preparation, prepareStepOf } from "../machine/preparation.js";
-import { runtimeValues, type InTurn } from "../machine/secret-values.js";
-import type { Turns } from "../lifecycle/rollout.js";
+import { runtimeValues, type DelayUntilTurn } from "../machine/secret-values.js";
+import type { Rollout } from "../lifecycle/rollout.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
 import { kubeletText } from "./component-configuration.js";
 import type { ControlPlane } from "./control-plane.js";
@@ -18,7 +18,7 @@ import { joinStep, upgradeValuesOf } from "./node-scripts.js";
 
 export interface WorkerPoolArgs extends Omit<MachineGroupArgs, "generationOf" | "steps"> {
   /** Order in which the machines of all pools are replaced. */
-  readonly turns: Turns;
+  readonly turns: Rollout;
 }
 
 export interface JoinArgs {
@@ -33,7 +33,7 @@ export interface JoinArgs {
 /** Pool of equal workers. They are created and joined in parallel, and replaced one at a time. */
 export class WorkerPool extends NodeGroup {
   static readonly type = "stackadm:kubeadm:WorkerPool";
-  readonly #turns: Turns;
+  readonly #turns: Rollout;
 
   constructor(name: string, args: WorkerPoolArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns, machines } = args;
@@ -61,7 +61,7 @@ export class WorkerPool extends NodeGroup {
 
   private member(member: Member, args: JoinArgs, leave: RemoteScript | undefined): RemoteScript {
     const { spec, machines, endpoint, access, controlPlane, facts } = args;
-    const inTurn: InTurn = (text) =>
+    const inTurn: DelayUntilTurn = (text) =>
       this.#turns.inTurn(member.plan.name, text, controlPlane.complete);
     const prepare = this.prepare(member, access, {
       ...preparation(spec, member.plan.role, this.plan),

@@ -1,7 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
 import { Component } from "../pulumi/component.js";
-import type { Access } from "./rbac.js";
+import type { RbacObjects } from "./rbac.js";
 
 /**
  * Timeouts of a Service whose load balancer Octavia creates: amphorae may take minutes to boot. The
@@ -65,7 +65,7 @@ export abstract class Addon extends Component {
    * Creates a service account with its RBAC objects. Returns the resources for which pods with this
    * account must wait. The account waits for `namespace`.
    */
-  protected access(needs: Access, ...[namespace]: [pulumi.Resource?]): pulumi.Resource[] {
+  protected access(needs: RbacObjects, ...[namespace]: [pulumi.Resource?]): pulumi.Resource[] {
     const { serviceAccount, clusterRole, clusterRoleBinding, namespaced } = needs;
     const { v1: rbac } = kubernetes.rbac;
     return [

@@ -11,7 +11,7 @@ import type {
 export const systemNamespace = "kube-system";
 
 /** Service account with its RBAC objects, for the cluster and for the account's namespace. */
-export interface Access {
+export interface RbacObjects {
   readonly serviceAccount: ServiceAccount;
   readonly clusterRole: ClusterRole;
   readonly clusterRoleBinding: ClusterRoleBinding;
@@ -20,7 +20,7 @@ export interface Access {
 }
 
 /** Permissions that a service account needs. List only necessary permissions. */
-export interface AccessNeeds {
+export interface RbacRights {
   readonly account: string;
   /** Namespace of the account. @default kube-system */
   readonly home?: string;
@@ -34,7 +34,7 @@ const rbac = "rbac.authorization.k8s.io/v1";
 const rbacGroup = "rbac.authorization.k8s.io";
 
 /** Returns a service account and the RBAC objects with its permissions. */
-export function access(needs: AccessNeeds): Access {
+export function rbacObjects(needs: RbacRights): RbacObjects {
   const roleName = needs.clusterRole ?? needs.account;
   const metadata = { name: needs.account, namespace: needs.home ?? systemNamespace };
   const subjects = [{ kind: "ServiceAccount", ...metadata }];
@@ -76,7 +76,7 @@ export function rule(apiGroup: string, resources: string[], verbs: string[]) {
 }
 
 /** Verbs of a client that watches resources. */
-export const reading: string[] = ["get", "list", "watch"];
+export const watchVerbs: string[] = ["get", "list", "watch"];
 
 /**
  * Times of leader election in seconds. With client-go's defaults (lease 15, renew 10), every

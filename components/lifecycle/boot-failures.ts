@@ -8,11 +8,11 @@ import {
   wakingCommand,
   type ServerState,
 } from "../../openstack/inventory/server-diagnostics.js";
-import { whoAnswers, type SshRoute } from "../../base/ssh-client.js";
+import { probeLogin, type SshRoute } from "../../base/ssh-client.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
 import { report } from "../pulumi/errors.js";
 import { markNeverAnswered } from "../lookup/marked-servers.js";
-import type { Operator } from "../lookup/local-context.js";
+import type { LocalContext } from "../lookup/local-context.js";
 import { dialSeconds, type Connection } from "../remote-scripts/remote-script.js";
 import type { ExistingServers } from "../lookup/server-metadata.js";
 import { ScriptFailures } from "./script-failures.js";
@@ -67,14 +67,14 @@ export class FailedMachines {
    * @param patience time limits for connection attempts
    */
   constructor(
-    private readonly operator?: Operator,
+    private readonly operator?: LocalContext,
     private readonly servers?: ExistingServers,
     readonly patience: DialPatience = {},
   ) {}
 
   /** Returns the object for a run. Does not use facts of the cloud that are not known yet. */
   static of(
-    operator?: Operator,
+    operator?: LocalContext,
     cloud?: pulumi.Input<CloudFacts>,
     patience?: DialPatience,
   ): FailedMachines {
@@ -236,7 +236,7 @@ export class FailedMachines {
   async ask(connection: pulumi.Unwrap<Connection>): Promise<"again" | "wrong host key" | "other"> {
     const agentSocket = this.operator?.agentSocket;
     if (agentSocket === undefined) return "other";
-    const answer = await whoAnswers(connection, { agentSocket });
+    const answer = await probeLogin(connection, { agentSocket });
     if (answer === "wrong host key") return answer;
     return answer === "nobody" ? "other" : "again";
   }

@@ -2,7 +2,11 @@ import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { groupsOf, planCluster, type ClusterPlan } from "../plan/cluster-plan.js";
 import { keptGenerations, replacementProblems, type Existing } from "../plan/replacements.js";
-import { upgradeProblems, type Before as Upgraded, type VersionBefore } from "../plan/upgrades.js";
+import {
+  upgradeProblems,
+  type ClusterBeforeUpgrade as Upgraded,
+  type VersionBefore,
+} from "../plan/upgrades.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import {
   authorityPath,
@@ -23,10 +27,10 @@ import {
 } from "../lookup/cloud-lookup.js";
 import { clusterType } from "../pulumi/cluster-type.js";
 import { ConfigError, type Problem } from "../pulumi/errors.js";
-import type { Operator } from "../lookup/local-context.js";
+import type { LocalContext } from "../lookup/local-context.js";
 import { isAsBefore } from "../lookup/lookup-cache.js";
-import { nameIn, ownState, type Recorded } from "../pulumi/stack-state.js";
-import { KeptValues, type KeptValuesArgs } from "../remote-scripts/remote-script.js";
+import { nameIn, ownState, type RecordedResource } from "../pulumi/stack-state.js";
+import { GuardedValues, type GuardedValuesArgs } from "../remote-scripts/remote-script.js";
 import { generationMark } from "../lookup/server-metadata.js";
 
 export interface FrozenValuesArgs {
@@ -49,7 +53,7 @@ export const frozenName = "frozen";
  * to change them while the cluster exists. Create this resource before all others, so that nothing
  * has changed yet.
  */
-export class FrozenValues extends KeptValues {
+export class FrozenValues extends GuardedValues {
   /** Values for the machines, which compare them again (kubeadm/scripts/immutable-values.sh). */
   readonly lines: pulumi.Output<string>;
 
@@ -58,7 +62,7 @@ export class FrozenValues extends KeptValues {
     { cluster, values, groups, replacements, upgrades }: FrozenValuesArgs,
     opts?: pulumi.CustomResourceOptions,
   ) {
-    const check: KeptValuesArgs["check"] = async ({ urn, before, now }) => {
+    const check: GuardedValuesArgs["check"] = async ({ urn, before, now }) => {
       const found = [...compareFrozen(before, now), ...compareGroups(before, now)];
       const replaces = otherGenerations(before, now);
       const written = before[versionPath];
@@ -102,7 +106,7 @@ export const groupNames = (plan: ClusterPlan): Readonly<Record<string, string>> 
 export function frozenOf(
   spec: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
-  operator?: Operator,
+  operator?: LocalContext,
 ): FrozenValuesArgs {
   const plan = planCluster(spec);
   return {
@@ -179,13 +183,13 @@ export async function versionBefore(cluster: string): Promise<VersionBefore> {
 
 const keptOutputs = z.looseObject({ environment: z.record(z.string(), z.unknown()) });
 
-function writtenIn(state: readonly Recorded[], cluster: string): string | undefined {
+function writtenIn(state: readonly RecordedResource[], cluster: string): string | undefined {
   const found = state.find(({ name }) => name === `${cluster}-${frozenName}`);
   const written = keptOutputs.safeParse(found?.outputs).data?.environment[versionPath];
   return typeof written === "string" ? written : undefined;
 }
 
-function reachedIn(state: readonly Recorded[], cluster: string): string | undefined {
+function reachedIn(state: readonly RecordedResource[], cluster: string): string | undefined {
   const found = state.find(({ name, type }) => type === clusterType && name === cluster);
   const reached = found?.outputs["kubernetesVersion"];
   return typeof reached === "string" && reached !== "" ? reached : undefined;
@@ -195,7 +199,7 @@ function reachedIn(state: readonly Recorded[], cluster: string): string | undefi
  * Returns whether the resource is from inside a cluster that answered: a Kubernetes object or the
  * provider for them.
  */
-export const isInside = ({ type }: Pick<Recorded, "type">): boolean =>
+export const isInside = ({ type }: Pick<RecordedResource, "type">): boolean =>
   /^(pulumi:providers:kubernetes$|kubernetes:)/.test(type);
 
 const instance = "openstack:compute/instance:Instance";
@@ -208,7 +212,7 @@ const serverOutputs = z.looseObject({ name: z.string(), metadata: marks.default(
  * Returns the generation of each server in the state. Servers of a release that did not record it
  * have the first one.
  */
-const serversIn = (state: readonly Recorded[]): Existing =>
+const serversIn = (state: readonly RecordedResource[]): Existing =>
   new Map(
     state
       .filter(({ type }) => type === instance)

@@ -7,7 +7,7 @@ import { livesByMajority, type Role } from "../plan/roles.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
 import { ConfigError } from "../pulumi/errors.js";
 import type { ExistingServers } from "../lookup/server-metadata.js";
-import { settled } from "../pulumi/await-output.js";
+import { awaitOutput } from "../pulumi/await-output.js";
 
 /**
  * Returns whether a server has another generation than the wanted one. A server of an early release
@@ -31,7 +31,7 @@ interface Waiting {
  * when all machines before it are done. There is no lock: an input of the machine (generation,
  * version, text) becomes known only at the machine's turn, so the engine waits for it.
  */
-export class Turns {
+export class Rollout {
   /** Machines in the order in which the program creates their resources. */
   readonly #machines: Waiting[] = [];
 
@@ -45,14 +45,14 @@ export class Turns {
     spec: ClusterSpec,
     cloud: pulumi.Output<CloudFacts>,
     before: () => Promise<VersionBefore>,
-  ): Turns {
-    if (pulumi.runtime.isDryRun()) return new Turns(undefined);
+  ): Rollout {
+    if (pulumi.runtime.isDryRun()) return new Rollout(undefined);
     const found = cloud.apply(({ servers }) => (servers ? JSON.stringify(servers) : ""));
     const asked = before();
-    const existing = Promise.all([settled(found), asked]).then(([text, version]) =>
+    const existing = Promise.all([awaitOutput(found), asked]).then(([text, version]) =>
       possible(spec, generations(text), version),
     );
-    return new Turns(
+    return new Rollout(
       existing,
       asked.then(({ reached }) => isUpgrade(spec, reached)),
     );
@@ -118,7 +118,7 @@ export class Turns {
     first: pulumi.Output<string>,
   ): Promise<void> {
     if (!(await this.upgrading)) return;
-    await settled(first);
+    await awaitOutput(first);
     await this.after(machine, asked, first);
   }
 
@@ -146,7 +146,7 @@ export class Turns {
     const existing = await asked;
     const exists = (name: string): boolean => existing?.has(name) ?? true;
     if (!exists(machine)) return;
-    await settled(first);
+    await awaitOutput(first);
     await this.doneWith(this.before(machine, existing).filter((one) => exists(one.machine)));
   }
 
@@ -167,7 +167,7 @@ export class Turns {
   }
 
   private async doneWith(machines: readonly Waiting[]): Promise<void> {
-    await Promise.all(machines.flatMap(({ joined }) => (joined ? [settled(joined)] : [])));
+    await Promise.all(machines.flatMap(({ joined }) => (joined ? [awaitOutput(joined)] : [])));
   }
 
   private waits({ machine, generation }: Waiting, existing: Existing | undefined): boolean {

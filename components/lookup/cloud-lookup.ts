@@ -1,7 +1,7 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { recognised } from "../../base/failures/failure.js";
-import { inOrder, isUuid } from "../../openstack/client/name-or-id.js";
+import { lookupOrder, isUuid } from "../../openstack/client/name-or-id.js";
 import { scopeIn, type CloudScope } from "../../openstack/auth/cloud-scope.js";
 import type { Wanted } from "../../openstack/checks/cloud-lookups.js";
 import { ProgramError } from "../pulumi/errors.js";
@@ -15,8 +15,8 @@ import {
 } from "./existing-network.js";
 import { knownFacts, noteFacts } from "./lookup-cache.js";
 import { lookingWith } from "../pulumi/openstack-plugin.js";
-import type { Operator } from "./local-context.js";
-import { find, reasonOf, type Found, type Lookup, type Thing } from "./lookup.js";
+import type { LocalContext } from "./local-context.js";
+import { find, reasonOf, type Found, type Lookup, type FoundObject } from "./lookup.js";
 import type { ExistingServers } from "./server-metadata.js";
 
 /** Results of the lookups in the cloud before anything is created. */
@@ -103,30 +103,30 @@ const imageLookups = (reference: string, opts: pulumi.InvokeOptions): readonly L
 ];
 
 const networkLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => {
-  const look = async (by: openstack.networking.GetNetworkArgs): Promise<readonly Thing[]> => [
+  const look = async (by: openstack.networking.GetNetworkArgs): Promise<readonly FoundObject[]> => [
     await openstack.networking.getNetwork({ ...by, external: true }, opts),
   ];
-  return inOrder(reference, {
+  return lookupOrder(reference, {
     byId: () => look({ networkId: reference }),
     byName: () => look({ name: reference }),
   });
 };
 
 const flavorLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => {
-  const look = async (by: openstack.compute.GetFlavorArgs): Promise<readonly Thing[]> => [
+  const look = async (by: openstack.compute.GetFlavorArgs): Promise<readonly FoundObject[]> => [
     await openstack.compute.getFlavor(by, opts),
   ];
-  return inOrder(reference, {
+  return lookupOrder(reference, {
     byId: () => look({ flavorId: reference }),
     byName: () => look({ name: reference }),
   });
 };
 
 const securityGroupLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => {
-  const look = async (by: openstack.networking.GetSecGroupArgs): Promise<readonly Thing[]> => [
-    await openstack.networking.getSecGroup(by, opts),
-  ];
-  return inOrder(reference, {
+  const look = async (
+    by: openstack.networking.GetSecGroupArgs,
+  ): Promise<readonly FoundObject[]> => [await openstack.networking.getSecGroup(by, opts)];
+  return lookupOrder(reference, {
     byId: () => look({ secgroupId: reference }),
     byName: () => look({ name: reference }),
   });
@@ -142,7 +142,7 @@ const securityGroupLookups = (reference: string, opts: pulumi.InvokeOptions): re
 export async function lookUpCloud(
   wanted: Wanted,
   opts: pulumi.InvokeOptions = {},
-  operator?: Operator,
+  operator?: LocalContext,
 ): Promise<CloudFacts> {
   const known = knownFacts(wanted);
   if (known) return known;
@@ -154,7 +154,7 @@ export async function lookUpCloud(
 async function ask(
   wanted: Wanted,
   opts: pulumi.InvokeOptions,
-  operator: Operator | undefined,
+  operator: LocalContext | undefined,
 ): Promise<CloudFacts> {
   const { externalNetwork, network, securityGroups = [], floatingIps = [] } = wanted;
   const [images, flavors] = [[...new Set(wanted.images)], [...new Set(wanted.flavors)]];
@@ -180,7 +180,7 @@ async function ask(
   const found = requireAll(things, ...places);
   const existing = await servers;
   const external = found[images.length] ?? none;
-  const idsOf = (names: readonly string[], all: readonly Thing[]): Record<string, string> =>
+  const idsOf = (names: readonly string[], all: readonly FoundObject[]): Record<string, string> =>
     Object.fromEntries(names.map((name, index) => [name, (all[index] ?? none).id]));
   return {
     imageIds: idsOf(images, found),
@@ -200,7 +200,7 @@ async function ask(
 const whoseServers = async (
   { cluster }: Wanted,
   { projectId }: CloudScope,
-  operator: Operator | undefined,
+  operator: LocalContext | undefined,
 ): Promise<ExistingServers | undefined> =>
   cluster !== undefined && operator ? findServers(cluster, projectId, operator) : undefined;
 
@@ -227,12 +227,12 @@ const placesOf = (
 });
 
 /** Result in place of a lookup that the specification does not need. */
-const none: Thing = { id: "" };
+const none: FoundObject = { id: "" };
 
 function requireAll(
   all: readonly Found[],
-  ...places: readonly (Found<FoundNetwork | FoundAdminNetwork | Thing> | undefined)[]
-): Thing[] {
+  ...places: readonly (Found<FoundNetwork | FoundAdminNetwork | FoundObject> | undefined)[]
+): FoundObject[] {
   const problems = [...all, ...places].flatMap((found) =>
     found && "problem" in found ? [found] : [],
   );

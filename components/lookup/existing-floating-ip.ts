@@ -2,8 +2,8 @@ import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import { identityKey } from "../../openstack/inventory/ownership.js";
 import type { WantedFloatingIp } from "../../openstack/checks/cloud-lookups.js";
-import { misnamed, noneFound, reasonOf, type Found } from "./lookup.js";
-import { heldIn, ownState } from "../pulumi/stack-state.js";
+import { wrongNameProblem, noneFound, reasonOf, type Found } from "./lookup.js";
+import { ownedByStack, ownState } from "../pulumi/stack-state.js";
 
 /**
  * Finds a floating IP. Returns a problem if the project does not have the floating IP, or if a port
@@ -19,13 +19,13 @@ export async function findFloatingIp(
     const { allTags, name = portId } = await openstack.networking.getPort({ portId }, opts);
     return (await isOurs({ portId, allTags }))
       ? { id }
-      : misnamed(
+      : wrongNameProblem(
           `the floating IP ${address} of ${path} is in use on the port "${name}"; write another one, or free it`,
         );
   } catch (error) {
     const reason = reasonOf(error);
     return noneFound.test(reason)
-      ? misnamed(
+      ? wrongNameProblem(
           `the floating IP ${address} of ${path} is none of this project's; allocate it, or leave it out`,
         )
       : { problem: reason, named: false };
@@ -42,7 +42,7 @@ async function isOurs(port: {
   readonly allTags: readonly string[];
 }): Promise<boolean> {
   const recorded = (await ownState()) ?? [];
-  const marks = [...heldIn(recorded).identities].map((one) => `${identityKey}=${one}`);
+  const marks = [...ownedByStack(recorded).identities].map((one) => `${identityKey}=${one}`);
   return (
     port.allTags.some((tag) => marks.includes(tag)) ||
     recorded.some(({ outputs }) => [outputs["portId"], outputs["vipPortId"]].includes(port.portId))

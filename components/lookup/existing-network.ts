@@ -1,18 +1,18 @@
 import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
-import { inOrder, meantBy } from "../../openstack/client/name-or-id.js";
+import { lookupOrder, matchesOf } from "../../openstack/client/name-or-id.js";
 import type { WantedAdminNetwork, WantedNetwork } from "../../openstack/checks/cloud-lookups.js";
 import { overlaps } from "../../base/ip-addresses.js";
 import {
   find,
-  misnamed,
+  wrongNameProblem,
   noneFound,
   reasonOf,
   severalFound,
   type Found,
   type Lookup,
   type Problem,
-  type Thing,
+  type FoundObject,
 } from "./lookup.js";
 
 /** External address of a router. */
@@ -45,7 +45,7 @@ interface Looking {
   readonly opts: pulumi.InvokeOptions;
 }
 
-interface Network extends Thing {
+interface Network extends FoundObject {
   readonly mtu: number;
   readonly subnets: readonly string[];
 }
@@ -56,7 +56,7 @@ interface Subnet {
   /** Gateway of the subnet. Empty if the subnet has no gateway. */
   readonly gateway: string;
 }
-interface Router extends Thing {
+interface Router extends FoundObject {
   readonly outside: string;
   readonly addresses: readonly RouterAddress[];
 }
@@ -76,7 +76,7 @@ export async function findNetwork(
   const subnet = await findSubnet(wanted, network, looking);
   if ("problem" in subnet) return subnet;
   if (wanted.addresses?.includes(subnet.gateway) === true)
-    return misnamed(
+    return wrongNameProblem(
       `${subnet.gateway} is the gateway of the subnet "${subnet.name || subnet.id}", and no machine's address; write another one`,
     );
   const found = { networkId: network.id, subnetId: subnet.id, mtu: network.mtu };
@@ -91,7 +91,7 @@ function networkLookups(reference: string, { opts }: Looking): readonly Lookup<N
     const { id, mtu, subnets } = await openstack.networking.getNetwork(by, opts);
     return [{ id, mtu: mtu ?? usualMtu, subnets }];
   };
-  return inOrder(reference, {
+  return lookupOrder(reference, {
     byId: () => look({ networkId: reference }),
     byName: () => look({ name: reference }),
   });
@@ -124,13 +124,13 @@ function subnetCalled(
   network: string,
   subnets: readonly Subnet[],
 ): Found<Subnet> {
-  const [found, ...more] = meantBy(reference, subnets);
+  const [found, ...more] = matchesOf(reference, subnets);
   if (!found)
-    return misnamed(
+    return wrongNameProblem(
       `the network "${network}" has no subnet "${reference}": ${whatIsThere(subnets)}; write the name or ID of one`,
     );
   return more.length > 0
-    ? misnamed(
+    ? wrongNameProblem(
         `several subnets of the network "${network}" are called "${reference}": write the ID of one`,
       )
     : found;
@@ -146,14 +146,14 @@ async function findSubnet(
   if (reference === undefined)
     return (
       subnets.all.find(({ range }) => range === nodes) ??
-      misnamed(
+      wrongNameProblem(
         `no subnet of the network "${network}" has the range of network.nodes (${nodes}): ${whatIsThere(subnets.all)}; write the range of one there`,
       )
     );
   const subnet = subnetCalled(reference, network, subnets.all);
   return "problem" in subnet || subnet.range === nodes
     ? subnet
-    : misnamed(
+    : wrongNameProblem(
         `the subnet "${reference}" has the range ${subnet.range}, not that of network.nodes (${nodes}); write ${subnet.range} there`,
       );
 }
@@ -171,7 +171,7 @@ function subnetOrOnly(
   const [only, ...more] = subnets;
   return only && more.length === 0
     ? only
-    : misnamed(
+    : wrongNameProblem(
         `the network "${network}" has not one IPv4 subnet: ${whatIsThere(subnets)}; write network.admin.subnet, or another network`,
       );
 }
@@ -193,7 +193,7 @@ export async function findAdminNetwork(
   const { id, range, gateway } = subnet;
   const [near] = Object.entries(apart).filter(([, other]) => overlaps(range, other));
   if (near)
-    return misnamed(
+    return wrongNameProblem(
       `the subnet "${subnet.name || id}" of network.admin has the range ${range}, which overlaps network.${near[0]} (${near[1]}); write another one`,
     );
   const place = { networkId: network.id, subnetId: id, range, mtu: network.mtu };
@@ -217,7 +217,7 @@ async function findRouter(
     const addresses = externalFixedIps.map(({ ipAddress }) => ({ ipAddress }));
     return [{ id, outside: externalNetworkId, addresses }];
   };
-  const lookups = inOrder(reference, {
+  const lookups = lookupOrder(reference, {
     byId: () => look({ routerId: reference }),
     byName: () => look({ name: reference }),
   });
@@ -228,14 +228,14 @@ async function findRouter(
   } catch (error) {
     const reason = reasonOf(error);
     if (noneFound.test(reason))
-      return misnamed(
+      return wrongNameProblem(
         `the router "${reference}" has no interface in the network of the subnet "${subnet.name || subnet.id}"; add one, or write the router that has one`,
       );
     if (!severalFound.test(reason)) return { problem: reason, named: false };
   }
   const external = await outside;
   if (!external || "problem" in external || external.id === router.outside) return router;
-  return misnamed(
+  return wrongNameProblem(
     router.outside === ""
       ? `the router "${reference}" leads to no external network; give it a gateway in externalNetwork (${external.id})`
       : `the router "${reference}" leads to the external network ${router.outside}, not to externalNetwork (${external.id}); write the one that it leads to`,

@@ -4,14 +4,14 @@ import { CloudError } from "../../openstack/http/cloud-error.js";
 import type { CloudSettings } from "../../openstack/auth/clouds-file.js";
 import { findCloud } from "../../openstack/auth/clouds-file.js";
 import type { Credential } from "../../openstack/auth/credential.js";
-import type { PinnedFiles } from "./pinned-files.js";
+import type { PinnedFileDirectories } from "./pinned-files.js";
 
 /**
  * Environment of the user who runs the program: access to the cloud and the ssh-agent. The program
  * finds out with it why a machine fails, and which machines must be replaced one after another. The
  * operator has no influence on which resources exist.
  */
-export interface Operator {
+export interface LocalContext {
   /** Signs in to the cloud. The credential must be for the project in which the provider works. */
   readonly connect: () => Promise<CloudClient>;
   /**
@@ -40,7 +40,7 @@ export interface Operator {
    * Directories for files that the settings name. @default relative paths begin at the process's
    * working directory, and downloads are not cached
    */
-  readonly files?: PinnedFiles;
+  readonly files?: PinnedFileDirectories;
   /**
    * Whether a value of the settings is encrypted. Pulumi does not say which one, so no plan shows
    * settings of Kubernetes that may have any. @default no
@@ -61,7 +61,7 @@ export interface ClientCertificate {
  * Returns the directories for files that the settings name. Relative paths begin at `directory`;
  * default: the process's working directory.
  */
-export const filesOf = (env: NodeJS.ProcessEnv, directory?: string): PinnedFiles => ({
+export const filesOf = (env: NodeJS.ProcessEnv, directory?: string): PinnedFileDirectories => ({
   directory,
   cache: cacheDirectoryIn(env, "manifests"),
 });
@@ -70,7 +70,7 @@ export const filesOf = (env: NodeJS.ProcessEnv, directory?: string): PinnedFiles
  * Returns the operator in these environment variables: OS_* or `clouds.yaml`, SSH_AUTH_SOCK,
  * XDG_CACHE_HOME.
  */
-export const operatorOf = (env: NodeJS.ProcessEnv): Operator => ({
+export const localContextOf = (env: NodeJS.ProcessEnv): LocalContext => ({
   connect: () => connectCloud({ env }),
   connectWith: (credential) => connectCloud({ env, credential }),
   agentSocket: env["SSH_AUTH_SOCK"],
@@ -84,7 +84,7 @@ export const operatorOf = (env: NodeJS.ProcessEnv): Operator => ({
  */
 function certificatesOf(
   env: NodeJS.ProcessEnv,
-): Pick<Operator, "caCertificate" | "clientCertificate"> {
+): Pick<LocalContext, "caCertificate" | "clientCertificate"> {
   try {
     const { ca, cert, key } = findCloud(undefined, env);
     return { caCertificate: ca, clientCertificate: pairOf({ cert, key }) };

@@ -19,7 +19,7 @@ let given: KnownFacts | undefined;
 let found: KnownFacts | undefined;
 
 /** Sets the facts that `knownFacts` returns for the same lookups. */
-export const giveFacts = (known: KnownFacts | undefined): void => {
+export const setKnownFacts = (known: KnownFacts | undefined): void => {
   given = known;
 };
 

@@ -5,7 +5,7 @@ export const reasonOf = (error: unknown): string =>
   tellingLine(error instanceof Error ? error.message : String(error));
 
 /** Object that was found. */
-export interface Thing {
+export interface FoundObject {
   readonly id: string;
   readonly name?: string;
 }
@@ -18,25 +18,25 @@ export interface Problem {
   readonly named: boolean;
 }
 /** Result of a lookup: an object or a problem. */
-export type Found<T = Thing> = T | Problem;
+export type Found<T = FoundObject> = T | Problem;
 /** Lookup in one way, for example by name. Returns every match. */
-export type Lookup<T = Thing> = () => Promise<readonly T[]>;
+export type Lookup<T = FoundObject> = () => Promise<readonly T[]>;
 
 /** Patterns of the provider's errors: for no match, and for several matches. */
 export const noneFound = /returned no |\bno \S+ found/i;
 export const severalFound = /returned more than one|more than one \S+ found/i;
 
 /** Returns a problem of which the name or another setting is the reason. */
-export const misnamed = (problem: string): Problem => ({ problem, named: true });
+export const wrongNameProblem = (problem: string): Problem => ({ problem, named: true });
 
 /** Tries the lookups in order. Returns the first match, or a problem. */
-export async function find<T extends Thing>(
+export async function find<T extends FoundObject>(
   what: string,
   reference: string,
   lookups: readonly Lookup<T>[],
 ): Promise<Found<T>> {
   const choose = (number: string, ids: string): Problem =>
-    misnamed(`${number} ${what}s are called "${reference}"${ids}; write the ID of one`);
+    wrongNameProblem(`${number} ${what}s are called "${reference}"${ids}; write the ID of one`);
   for (const lookup of lookups) {
     try {
       const things = await lookup();
@@ -50,5 +50,7 @@ export async function find<T extends Thing>(
       if (!noneFound.test(reason)) return { problem: reason, named: false };
     }
   }
-  return misnamed(`the ${what} "${reference}" does not exist; write the name or ID of another`);
+  return wrongNameProblem(
+    `the ${what} "${reference}" does not exist; write the name or ID of another`,
+  );
 }

@@ -1,10 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
-import { whoAnswers, type SshRoute } from "../../base/ssh-client.js";
-import { wayIn, wayMark, wayText } from "./ssh-route-metadata.js";
-import type { Operator } from "./local-context.js";
-import { heldIn, ownState, type Recorded } from "../pulumi/stack-state.js";
+import { probeLogin, type SshRoute } from "../../base/ssh-client.js";
+import { parseRoute, routeMetadataKey, routeText } from "./ssh-route-metadata.js";
+import type { LocalContext } from "./local-context.js";
+import { ownedByStack, ownState, type RecordedResource } from "../pulumi/stack-state.js";
 import { scriptType } from "../remote-scripts/script-type.js";
 import { serverOfScript } from "../remote-scripts/script-steps.js";
 import { isBetterNotIgnored } from "./power-states.js";
@@ -26,13 +26,13 @@ import {
 export async function findServers(
   cluster: string,
   projectId: string,
-  operator: Operator,
+  operator: LocalContext,
 ): Promise<ExistingServers | undefined> {
   try {
     const client = await operator.connect();
     if (client.projectId !== projectId) return undefined;
     const [listed, state] = await Promise.all([listServers(client, cluster), ownState()]);
-    const own = { cluster, held: state && heldIn(state) };
+    const own = { cluster, held: state && ownedByStack(state) };
     const servers = await judged(client, marksOn(listed, own), { own, state, operator });
     return withPower(servers, listed, state);
   } catch {
@@ -44,8 +44,8 @@ export async function findServers(
 interface Judge {
   readonly own: OwnCluster;
   /** Resources in the stack's state. Undefined if it cannot be read. */
-  readonly state: readonly Recorded[] | undefined;
-  readonly operator: Operator;
+  readonly state: readonly RecordedResource[] | undefined;
+  readonly operator: LocalContext;
 }
 
 /**
@@ -94,12 +94,12 @@ async function answersNow(
     const { server } = markedSchema.parse(
       await client.request("compute", "GET", `/servers/${serverId}`),
     );
-    const way = wayIn(server.metadata[wayMark] ?? "");
+    const way = parseRoute(server.metadata[routeMetadataKey] ?? "");
     if (!way || server.status === "ERROR") return false;
     const known = await addressesOf(client, own);
     if (![way, ...(way.proxy ? [way.proxy] : [])].every(({ host }) => known.has(host)))
       return false;
-    return (await whoAnswers(way, { agentSocket, within: patience })) === "itself";
+    return (await probeLogin(way, { agentSocket, within: patience })) === "itself";
   } catch {
     return false;
   }
@@ -111,7 +111,7 @@ type History = "not ours" | "part of the cluster" | "new";
  * Returns what the state knows of a server. Scripts of a machine are named after it, and name
  * the server.
  */
-export function historyOf(serverId: string, state: readonly Recorded[]): History {
+export function historyOf(serverId: string, state: readonly RecordedResource[]): History {
   const server = recordOf(serverId, state);
   if (!server) return "not ours";
   const machine = server.name.replace(/server$/, "");
@@ -127,7 +127,7 @@ export function historyOf(serverId: string, state: readonly Recorded[]): History
   return worked ? "part of the cluster" : "new";
 }
 
-const recordOf = (id: string, state: readonly Recorded[]): Recorded | undefined =>
+const recordOf = (id: string, state: readonly RecordedResource[]): RecordedResource | undefined =>
   state.find(
     ({ type, outputs }) => type === "openstack:compute/instance:Instance" && outputs["id"] === id,
   );
@@ -136,7 +136,7 @@ const recordOf = (id: string, state: readonly Recorded[]): Recorded | undefined 
 function withPower(
   servers: ExistingServers,
   listed: readonly ListedServer[],
-  state: readonly Recorded[] = [],
+  state: readonly RecordedResource[] = [],
 ): ExistingServers {
   const refused = new Set(
     listed.flatMap(({ id, status }) => {
@@ -161,10 +161,10 @@ export const markNeverAnswered = async (
   serverId: string,
   way?: SshRoute,
 ): Promise<void> => {
-  const noted = way && wayText(way);
+  const noted = way && routeText(way);
   const metadata = {
     [neverAnsweredMark]: serverId,
-    ...(noted !== undefined && { [wayMark]: noted }),
+    ...(noted !== undefined && { [routeMetadataKey]: noted }),
   };
   await client.request("compute", "POST", `/servers/${serverId}/metadata`, { metadata });
 };
@@ -175,7 +175,7 @@ export const markNeverAnswered = async (
  */
 async function unmark(client: CloudClient, serverId: string): Promise<void> {
   if (pulumi.runtime.isDryRun()) return;
-  for (const mark of [neverAnsweredMark, wayMark])
+  for (const mark of [neverAnsweredMark, routeMetadataKey])
     await client
       .request("compute", "DELETE", `/servers/${serverId}/metadata/${mark}`)
       .catch(() => undefined);

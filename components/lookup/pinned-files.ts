@@ -10,7 +10,7 @@ export type PinnedText = { readonly text: string } | { readonly problem: string 
 const digestOf = (content: Buffer): string => createHash("sha256").update(content).digest("hex");
 
 /** Directories of pinned files on the machine that runs the program. */
-export interface PinnedFiles {
+export interface PinnedFileDirectories {
   /** Base directory of relative paths. @default the process's directory */
   readonly directory?: string;
   /** Directory with downloaded files, by digest. @default no cache: each read downloads the file */
@@ -24,7 +24,7 @@ export interface PinnedFiles {
  */
 export function readPinned(
   { source, sha256 }: PinnedManifest,
-  { directory = "", cache }: PinnedFiles = {},
+  { directory = "", cache }: PinnedFileDirectories = {},
 ): PinnedText {
   const isAddress = /^https?:\/\//.test(source);
   const kept = cache === undefined ? undefined : join(cache, sha256);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import { listAll } from "../../openstack/client/paginate.js";
 import { clusterNameKey, identityKey } from "../../openstack/inventory/ownership.js";
-import type { Held } from "../../openstack/checks/preflight-checks.js";
+import type { OwnedByStack } from "../../openstack/checks/preflight-checks.js";
 
 /*
  * Metadata with which the program marks a cluster's servers in Nova. This file uses nothing of
@@ -69,7 +69,7 @@ export interface OwnCluster {
    * IDs and identities in the state. Undefined if the state cannot be read: then every server with
    * a matching name counts, and in the worst case the program refuses too much.
    */
-  readonly held: Pick<Held, "owned" | "identities"> | undefined;
+  readonly held: Pick<OwnedByStack, "owned" | "identities"> | undefined;
 }
 
 /**

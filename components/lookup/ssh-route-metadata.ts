@@ -6,7 +6,7 @@ import type { SshRoute, SshTarget } from "../../base/ssh-client.js";
  */
 
 /** Metadata key of the last SSH route to a server that never answered. */
-export const wayMark = "stackadm-way";
+export const routeMetadataKey = "stackadm-way";
 
 /** Largest length of a metadata value in Nova. */
 const longest = 255;
@@ -18,7 +18,7 @@ const hopText = ({ user, host, port = 22, hostKey }: SshTarget): string =>
   [user, host, String(port), hostKey.split(" ")[1] ?? ""].join(" ");
 
 /** Returns the route as text; undefined if the text is too long for metadata. */
-export function wayText({ proxy, ...target }: SshRoute): string | undefined {
+export function routeText({ proxy, ...target }: SshRoute): string | undefined {
   const text = [target, ...(proxy ? [proxy] : [])].map(hopText).join(via);
   return text.length > longest ? undefined : text;
 }
@@ -30,8 +30,8 @@ function hopIn(text: string): SshTarget | undefined {
     : { user, host, port: Number(port), hostKey: `${kind} ${key}` };
 }
 
-/** Returns the route in a text that {@link wayText} returned; undefined for any other text. */
-export function wayIn(text: string): SshRoute | undefined {
+/** Returns the route in a text that {@link routeText} returned; undefined for any other text. */
+export function parseRoute(text: string): SshRoute | undefined {
   const [target, proxy, ...others] = text.split(via).map(hopIn);
   if (!target || others.length > 0) return undefined;
   if (!text.includes(via)) return target;

@@ -8,7 +8,7 @@ import { scriptsBeside } from "../remote-scripts/script-texts.js";
 export const ipv6Script = scriptsBeside(__dirname)("scripts/ipv6.sh");
 
 /** Returns the variables that {@link ipv6Script} reads. */
-export const ipv6Values = (
+export const ipv6ScriptVariables = (
   { nodes, pods }: Pick<MachinesIpv6, "nodes" | "pods">,
   address: pulumi.Input<string> = "",
 ) => ({ IPV6_ADDRESS: address, IPV6_POD_RANGE: pods, IPV6_NODE_RANGE: nodes });

@@ -14,9 +14,9 @@ import {
 } from "../remote-scripts/remote-script.js";
 import { copyName, type Step } from "../remote-scripts/script-steps.js";
 import { Machine, type MachineSettings } from "./machine.js";
-import { ipv6Values } from "./ipv6-script.js";
+import { ipv6ScriptVariables } from "./ipv6-script.js";
 import { prepareStepOf } from "./preparation.js";
-import { guarded } from "./secret-values.js";
+import { implicitSecrets } from "./secret-values.js";
 
 export interface MachineGroupArgs {
   readonly plan: PlannedGroup;
@@ -42,7 +42,7 @@ export interface Member {
 }
 
 /** Arguments of the script that runs before a machine's server is deleted. */
-export interface LetGoArgs extends Pick<RemoteScriptArgs, "step" | "values"> {
+export interface LeaveScriptArgs extends Pick<RemoteScriptArgs, "step" | "values"> {
   /**
    * Machine on which the script runs; it outlives the leaving one. It is the machine itself if
    * there is no other, since the last machine never leaves.
@@ -162,7 +162,7 @@ export abstract class MachineGroup extends Component {
     access: Access,
     values: RemoteScriptArgs["values"],
   ): RemoteScript {
-    const ipv6 = this.#ipv6 && ipv6Values(this.#ipv6, member.machine.ipv6Address);
+    const ipv6 = this.#ipv6 && ipv6ScriptVariables(this.#ipv6, member.machine.ipv6Address);
     return this.script(member, "prepare", {
       ...{ access, step: prepareStepOf({ ipv6: this.#ipv6 }) },
       values: {
@@ -185,7 +185,7 @@ export abstract class MachineGroup extends Component {
       `${String(plan.position)}-${name}`,
       {
         ...{ step, connection, copied: copied(access), when: "up" },
-        values: { ...values, ...guarded(values, this.#encrypted) },
+        values: { ...values, ...implicitSecrets(values, this.#encrypted) },
       },
       {
         // order: the script that undoes this one is in the state before this one starts.
@@ -200,7 +200,7 @@ export abstract class MachineGroup extends Component {
   /** Creates the script that runs on the survivor before this server is deleted or replaced. */
   protected letGo(
     { plan, machine }: Member,
-    { survivor, leaves, access, after, ...args }: LetGoArgs,
+    { survivor, leaves, access, after, ...args }: LeaveScriptArgs,
   ): RemoteScript | undefined {
     if (leaves.length === 0) return undefined;
     return this.make(

@@ -13,7 +13,7 @@ type Registry = Pick<
 const certificates = "/etc/containerd/certs.d";
 
 /** Returns host and port of an image prefix. */
-export const registryHost = (prefix: string): string => prefix.split("/")[0] ?? prefix;
+export const hostOfImagePrefix = (prefix: string): string => prefix.split("/")[0] ?? prefix;
 
 /** Returns the host that serves a registry: the registry's name, except for docker.io. */
 const serverOf = (host: string): string => (host === "docker.io" ? "registry-1.docker.io" : host);
@@ -30,7 +30,7 @@ const toml = (text: string): string => JSON.stringify(text).replaceAll("\u007f",
 function registriesOf({ registry, registries }: Kubernetes): ReadonlyMap<string, Registry> {
   const known = new Map<string, Registry>(Object.entries(registries));
   if (!registry.plainHttp) return known;
-  const host = registryHost(registry.prefix);
+  const host = hostOfImagePrefix(registry.prefix);
   const { mirrors = [], ca } = known.get(host) ?? {};
   return known.set(host, { mirrors, ca, plainHttp: true });
 }

@@ -4,13 +4,13 @@ import { proxyFiles, type ProxySpec } from "./proxy-documents.js";
 import { signIns } from "./registry-documents.js";
 
 /** Function that holds a text back until it is a machine's turn. */
-export type InTurn = (text: pulumi.Input<string>) => pulumi.Input<string>;
+export type DelayUntilTurn = (text: pulumi.Input<string>) => pulumi.Input<string>;
 
 /**
  * Returns the secret values whose change restarts containerd: existing machines get them one after
  * another.
  */
-export const runtimeValues = (spec: ProxySpec, inTurn: InTurn) => ({
+export const runtimeValues = (spec: ProxySpec, inTurn: DelayUntilTurn) => ({
   REGISTRY_AUTH: inTurn(signInsOf(spec)),
   PROXY: inTurn(proxyOf(spec)),
 });
@@ -86,7 +86,7 @@ const mayHoldPassword: Readonly<Record<string, Test>> = {
  *
  * @param encrypted whether a value of the settings is encrypted
  */
-export const guarded = (
+export const implicitSecrets = (
   values: Readonly<Record<string, pulumi.Input<string>>>,
   encrypted: boolean,
 ): Record<string, pulumi.Output<string>> =>

@@ -7,7 +7,7 @@ import { ipv6SubnetName } from "../plan/object-names.js";
 import type { Ipv6Spec } from "../config/network/ipv6.js";
 import type { FoundNetwork, RouterAddress } from "../lookup/existing-network.js";
 import { stretchesWithout } from "../../base/ip-addresses.js";
-import type { Outside } from "./public-address.js";
+import type { RouteOutside } from "./public-address.js";
 
 export interface NetworkArgs {
   readonly mark: ClusterMarkInput;
@@ -25,7 +25,7 @@ export interface NetworkArgs {
   readonly reserved: readonly string[];
   /** MTU in bytes. @default Neutron's */
   readonly mtu?: number | undefined;
-  readonly externalNetwork?: Outside["externalNetwork"];
+  readonly externalNetwork?: RouteOutside["externalNetwork"];
   /** IPv6 subnet. @default none */
   readonly ipv6?: Ipv6Spec;
   /** Existing network, which is not changed. @default a network, subnet and router are created */
@@ -46,7 +46,7 @@ export interface ServicesPlace {
    * External network of the floating IPs of Services. The router of the separate network leads to
    * it, because Neutron assigns floating IPs only where a router leads to their network.
    */
-  readonly externalNetwork: NonNullable<Outside["externalNetwork"]>;
+  readonly externalNetwork: NonNullable<RouteOutside["externalNetwork"]>;
 }
 
 /** IPv6 subnet and ranges of the machines. */
@@ -75,7 +75,7 @@ export class Network extends Component {
   readonly routerAddresses: pulumi.Output<readonly RouterAddress[] | undefined>;
   /** MTU of the network in bytes, as Neutron reports it. */
   readonly mtu: pulumi.Output<number>;
-  readonly outside: Outside;
+  readonly outside: RouteOutside;
   /**
    * ID of the subnet, known only when the subnet is connected to the router. Resources that use
    * floating IPs take this ID, so that they are created after the connection and deleted before it.

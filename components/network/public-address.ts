@@ -4,7 +4,7 @@ import { descriptionOf, tagsOf, type ClusterMarkInput } from "../identity/resour
 import { Component } from "../pulumi/component.js";
 
 /** Connection of the machines' network to the external network. */
-export interface Outside {
+export interface RouteOutside {
   readonly mark: ClusterMarkInput;
   /** External network of the floating IPs. Absent: no floating IPs. */
   readonly externalNetwork?: {
@@ -16,7 +16,7 @@ export interface Outside {
 }
 
 /** Port that gets a floating IP, and the floating IP. */
-export interface Reached {
+export interface FloatingIpTarget {
   readonly portId: pulumi.Input<string>;
   /** Purpose of a new floating IP, such as `Ingress`, for the description in Neutron. */
   readonly what: string;
@@ -31,10 +31,10 @@ export interface PublicAddress {
 }
 
 /** Base class of components with a floating IP. Only this class attaches floating IPs to ports. */
-export abstract class Addressed extends Component {
+export abstract class PubliclyAddressed extends Component {
   protected addressOutside(
-    outside: Outside,
-    reached: Reached,
+    outside: RouteOutside,
+    reached: FloatingIpTarget,
     opts: pulumi.CustomResourceOptions = {},
   ): PublicAddress {
     return reached.given === undefined
@@ -43,8 +43,8 @@ export abstract class Addressed extends Component {
   }
 
   private createFloatingIp(
-    { mark, externalNetwork, routerInterface }: Outside,
-    { portId, what }: Reached,
+    { mark, externalNetwork, routerInterface }: RouteOutside,
+    { portId, what }: FloatingIpTarget,
     opts: pulumi.CustomResourceOptions,
   ): PublicAddress {
     if (!externalNetwork)
@@ -76,8 +76,8 @@ export abstract class Addressed extends Component {
    * never deletes it.
    */
   private attachExisting(
-    { routerInterface }: Outside,
-    { portId, given }: Reached & { readonly given: string },
+    { routerInterface }: RouteOutside,
+    { portId, given }: FloatingIpTarget & { readonly given: string },
     opts: pulumi.CustomResourceOptions,
   ): PublicAddress {
     const holder = this.make(

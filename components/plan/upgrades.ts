@@ -15,7 +15,7 @@ export interface VersionBefore {
 }
 
 /** Kubernetes version and servers of an existing cluster before the run. */
-export interface Before extends VersionBefore {
+export interface ClusterBeforeUpgrade extends VersionBefore {
   /** Servers that are known to exist. */
   readonly existing: Existing;
 }
@@ -32,7 +32,7 @@ export const isUpgrade = ({ kubernetes }: ClusterSpec, reached: string | undefin
 /**
  * Returns a problem if the cluster cannot get the wanted Kubernetes version, or not in this run.
  */
-export function upgradeProblems(spec: ClusterSpec, before: Before): Problem[] {
+export function upgradeProblems(spec: ClusterSpec, before: ClusterBeforeUpgrade): Problem[] {
   const { version } = spec.kubernetes;
   const { written = version, reached } = before;
   if (written === version && !isUpgrade(spec, reached)) return [];

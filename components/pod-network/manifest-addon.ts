@@ -3,7 +3,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { PinnedManifest } from "../../base/versions/pod-network-manifests.js";
 import { Addon } from "../kubernetes-objects/addon.js";
 import { ProgramError } from "../pulumi/errors.js";
-import type { PinnedFiles } from "../lookup/pinned-files.js";
+import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
 import { manifestOf } from "./manifest-check.js";
 import {
   isWorkload,
@@ -53,7 +53,7 @@ export abstract class ManifestAddon extends Addon {
   protected read(
     pinned: PinnedManifest,
     anchors: Anchors,
-    files: PinnedFiles | undefined,
+    files: PinnedFileDirectories | undefined,
   ): readonly ManifestObject[] {
     const manifest = manifestOf(pinned, anchors, files);
     if ("problem" in manifest) throw new ProgramError("INVALID_CONFIG", manifest.problem);

@@ -1,6 +1,6 @@
 import type { PinnedManifest } from "../../base/versions/pod-network-manifests.js";
 import type { Problem } from "../pulumi/errors.js";
-import { readPinned, type PinnedFiles } from "../lookup/pinned-files.js";
+import { readPinned, type PinnedFileDirectories } from "../lookup/pinned-files.js";
 import { calicoAnchorsOf } from "./calico/manifests.js";
 import { canalAnchors } from "./canal/manifests.js";
 import type { PodNetworkSpec } from "./pod-network-kinds.js";
@@ -21,7 +21,11 @@ const anchors: Readonly<Record<ByManifest, (network: Checked["network"]) => Anch
  * Returns the objects of a pinned manifest, or an error message if the manifest is unreadable or
  * lacks a part in `wanted`.
  */
-export function manifestOf(pinned: PinnedManifest, wanted: Anchors, files?: PinnedFiles): Manifest {
+export function manifestOf(
+  pinned: PinnedManifest,
+  wanted: Anchors,
+  files?: PinnedFileDirectories,
+): Manifest {
   const read = readPinned(pinned, files);
   if ("problem" in read) return read;
   const manifest = readManifest(read.text, wanted);
@@ -40,7 +44,7 @@ interface Checked {
 /** Returns the problem with a pod network's manifest, if any. Called before anything changes. */
 export function manifestProblems(
   { podNetwork: spec, network }: Checked,
-  files?: PinnedFiles,
+  files?: PinnedFileDirectories,
 ): readonly Problem[] {
   if (!("manifest" in spec)) return [];
   const found = manifestOf(spec.manifest, anchors[spec.kind](network), files);

@@ -13,7 +13,7 @@ import {
 import { KubeRouter } from "./kube-router/kube-router.js";
 import type * as kubernetes from "@pulumi/kubernetes";
 import type { ImageRegistry, ImageTable, OwnImages } from "../../base/versions/container-images.js";
-import type { PinnedFiles } from "../lookup/pinned-files.js";
+import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
 
 /** Kinds of pod networks that the program deploys. */
@@ -38,9 +38,9 @@ export interface PodNetworkSettings<Kind extends DeployedKind = DeployedKind> ex
   readonly ownImages?: OwnImages | undefined;
   /**
    * Directories for published manifests and their cache. Change: in place.
-   * @default see {@link PinnedFiles}
+   * @default see {@link PinnedFileDirectories}
    */
-  readonly files?: PinnedFiles | undefined;
+  readonly files?: PinnedFileDirectories | undefined;
   /** Range of pod addresses. Change: refused. */
   readonly podCidr: string;
   /** Range of cluster IPs. Change: refused. */

@@ -5,7 +5,7 @@ import { ProgramError } from "./errors.js";
  * Returns the value of an output. The caller does not depend on the output's resource. Rejects if
  * that resource fails, even if the engine continues after an error.
  */
-export async function settled<T extends string | number>(output: pulumi.Output<T>): Promise<T> {
+export async function awaitOutput<T extends string | number>(output: pulumi.Output<T>): Promise<T> {
   const { value } = await pulumi.runtime.serializeProperties("settled", { value: output });
   if (value === pulumi.runtime.unknownValue)
     throw new ProgramError("FAILED", "Something that others wait for failed.");
@@ -23,4 +23,4 @@ export const knownAfter = (
 ): pulumi.Output<string> =>
   other === undefined || pulumi.runtime.isDryRun()
     ? input
-    : pulumi.all([input, settled(other)]).apply(([known]) => known);
+    : pulumi.all([input, awaitOutput(other)]).apply(([known]) => known);

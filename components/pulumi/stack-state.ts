@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { getMonitor } from "@pulumi/pulumi/runtime";
 import { z } from "zod";
 import { isIdentity } from "../../openstack/inventory/ownership.js";
-import type { Held } from "../../openstack/checks/preflight-checks.js";
+import type { OwnedByStack } from "../../openstack/checks/preflight-checks.js";
 
 const stateSchema = z.object({
   outputs: z.record(
@@ -12,7 +12,7 @@ const stateSchema = z.object({
 });
 
 /** Resource in the stack's state. */
-export interface Recorded {
+export interface RecordedResource {
   readonly name: string;
   readonly type: string;
   readonly outputs: Readonly<Record<string, unknown>>;
@@ -25,13 +25,13 @@ export const nameIn = (urn: string): string => urn.split("::").at(-1) ?? "";
  * State of each run. The key is the connection to the run's engine, because one process may run
  * several programs.
  */
-const states = new WeakMap<object, Promise<readonly Recorded[] | undefined>>();
+const states = new WeakMap<object, Promise<readonly RecordedResource[] | undefined>>();
 
 /**
  * Returns the resources in the stack's state before this run; undefined if the state cannot be
  * read. Reads the state only once per run, because the engine decrypts the whole state for this.
  */
-export function ownState(): Promise<readonly Recorded[] | undefined> {
+export function ownState(): Promise<readonly RecordedResource[] | undefined> {
   const run = getMonitor();
   if (!run) return Promise.resolve(undefined);
   const before = states.get(run);
@@ -43,7 +43,7 @@ export function ownState(): Promise<readonly Recorded[] | undefined> {
   return state;
 }
 
-async function readState(): Promise<readonly Recorded[] | undefined> {
+async function readState(): Promise<readonly RecordedResource[] | undefined> {
   try {
     const stackName = [pulumi.getOrganization(), pulumi.getProject(), pulumi.getStack()].join("/");
     // The engine uses this function to resolve a StackReference. Here, the stack refers to itself.
@@ -56,7 +56,9 @@ async function readState(): Promise<readonly Recorded[] | undefined> {
 }
 
 /** Returns the IDs in the stack's state, and the identities of the clusters in the state. */
-export const heldIn = (state: readonly Recorded[]): Pick<Held, "owned" | "identities"> => ({
+export const ownedByStack = (
+  state: readonly RecordedResource[],
+): Pick<OwnedByStack, "owned" | "identities"> => ({
   owned: new Set(
     state.flatMap(({ outputs: { id } }) => (typeof id === "string" && id !== "" ? [id] : [])),
   ),

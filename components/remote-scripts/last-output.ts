@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { nameIn, ownState, type Recorded } from "../pulumi/stack-state.js";
+import { nameIn, ownState, type RecordedResource } from "../pulumi/stack-state.js";
 import { scriptType, unfinishedCommand } from "./script-type.js";
 import { serverOfScript } from "./script-steps.js";
 
@@ -34,7 +34,11 @@ async function isKnown(output: pulumi.Output<string>): Promise<boolean> {
 }
 
 /** Returns the output in the state of a script that came to its end on this server. */
-function outputIn(state: readonly Recorded[], script: string, server: string): string | undefined {
+function outputIn(
+  state: readonly RecordedResource[],
+  script: string,
+  server: string,
+): string | undefined {
   const { outputs = {} } =
     state.find(({ name, type }) => name === script && type === scriptType) ?? {};
   const { update, stdout } = outputs;

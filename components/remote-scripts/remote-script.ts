@@ -255,7 +255,7 @@ export interface ValueChange {
   readonly now: Texts;
 }
 
-export interface KeptValuesArgs {
+export interface GuardedValuesArgs {
   /**
    * Values to keep. They must not be secret: the state contains them in plain text, and a preview
    * shows them.
@@ -266,10 +266,10 @@ export interface KeptValuesArgs {
 }
 
 /** Values that are kept in the state. A change updates them in place and runs nothing. */
-export class KeptValues extends command.local.Command {
+export class GuardedValues extends command.local.Command {
   constructor(
     name: string,
-    { values, check }: KeptValuesArgs,
+    { values, check }: GuardedValuesArgs,
     opts?: pulumi.CustomResourceOptions,
   ) {
     const look: pulumi.ResourceHookFunction = ({ urn, oldInputs, newInputs }) =>
@@ -288,7 +288,7 @@ export class KeptValues extends command.local.Command {
   }
 }
 
-/** Returns the values in the inputs of a KeptValues, without values that are not known yet. */
+/** Returns the values in the inputs of a GuardedValues, without values that are not known yet. */
 function textsOf(inputs: Readonly<Record<string, unknown>> | undefined): Texts {
   const texts = Object.entries(inputs?.["environment"] ?? {}).filter(
     (entry): entry is [string, string] => typeof entry[1] === "string",

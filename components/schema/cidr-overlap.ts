@@ -14,10 +14,10 @@ const apart = [
 ] as const;
 
 /**
- * Reports overlapping ranges of nodes, pods and Services, all of one IP family. `place` is the path
+ * Reports overlappingRanges ranges of nodes, pods and Services, all of one IP family. `place` is the path
  * of the three ranges in the arguments, such as `network.ipv6`.
  */
-export const overlapping = (place: string, ranges: Ranges): z.core.$ZodRawIssue[] =>
+export const overlappingRanges = (place: string, ranges: Ranges): z.core.$ZodRawIssue[] =>
   apart
     .filter(([one, other]) => overlaps(ranges[one], ranges[other]))
     .map(([one, other]) => ({

@@ -15,7 +15,7 @@ export = async () => {
     workers: { general: { flavor: "k8s-worker", count: config.getNumber("workers") ?? 2 } },
     ...{ zones: ["zone-a", "zone-b"], podNetwork: "kube-router", samples: true },
   };
-  const operator = stackadm.operatorOf(process.env);
+  const operator = stackadm.localContextOf(process.env);
   const written = stackadm.withSiteDefaults(args, process.env);
   // Awaited, so that a machine that never answered is replaced. `Cluster` reports bad arguments.
   const { data: spec } = stackadm.clusterSchema.safeParse(written);

@@ -36,7 +36,7 @@ type Entries = Readonly<Record<string, Entry>>;
  * Returns the values of `over`, key by key, and the values of `plain` for all other keys. Merges
  * `auth` in the same way.
  */
-export function laidOver(plain: Entry, over: Entry | undefined): Entry {
+export function mergeEntries(plain: Entry, over: Entry | undefined): Entry {
   const written = Object.entries(over ?? {}).filter(([, value]) => value !== undefined);
   return { ...plain, ...Object.fromEntries(written), auth: { ...plain.auth, ...over?.auth } };
 }
@@ -147,7 +147,7 @@ function inRegion(entry: Entry, wanted: string | undefined, where: string): Entr
       `${where}: '${name}' is not one of its regions; write one of ${regions.map((one) => one.name).join(", ")}.`,
       wanted === undefined ? "Correct `region_name`." : "Set the region with OS_REGION_NAME.",
     );
-  return { ...laidOver(entry, region?.values), region_name: name };
+  return { ...mergeEntries(entry, region?.values), region_name: name };
 }
 
 export interface Search {
@@ -199,12 +199,15 @@ export function findEntry(
     );
   const where = `${name} in ${path}`;
   const secure = firstOf([dirname(path), ...folders].map((folder) => join(folder, "secure.yaml")));
-  const own = laidOver(open, secure === undefined ? undefined : entriesIn(secure, "clouds")[name]);
+  const own = mergeEntries(
+    open,
+    secure === undefined ? undefined : entriesIn(secure, "clouds")[name],
+  );
   const profile = profileOf(own, folders, where);
-  const entry = inRegion(laidOver(profile, own), region, where);
+  const entry = inRegion(mergeEntries(profile, own), region, where);
   const theirs = firstOf(standard.map((folder) => join(folder, "secure.yaml")));
   const over = theirs === undefined ? undefined : entriesIn(theirs, "clouds")[name];
-  const seen = laidOver(laidOver(profile, open), over);
+  const seen = mergeEntries(mergeEntries(profile, open), over);
   // OS_REGION_NAME passes the region to the provider.
   return { entry, where, path, seen: inRegion(seen, entry.region_name, where) };
 }

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { Failure } from "../../base/failures/failure.js";
 import { withoutPassword } from "../../base/url-passwords.js";
 import { CloudError } from "../http/cloud-error.js";
-import { findEntry, laidOver, type Entry } from "./clouds-entry.js";
+import { findEntry, mergeEntries, type Entry } from "./clouds-entry.js";
 import { credentialOf, variables, type Auth, type Credential } from "./credential.js";
 
 /** Settings for the connection to a cloud, from clouds.yaml or the OS_* variables. */
@@ -102,7 +102,7 @@ export function settingsFromFile(
   const region = valueOf(env, "OS_REGION_NAME");
   const found = findEntry(name, { candidates, folders, standard, region });
   const { entry, where, path, seen } = found;
-  const read = { entry: laidOver(entry, above(env)), file: entry, seen, where, env };
+  const read = { entry: mergeEntries(entry, above(env)), file: entry, seen, where, env };
   return { ...settingsFromEntry(name, read), file: resolve(path) };
 }
 

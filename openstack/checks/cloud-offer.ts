@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
 import { isHidden } from "../http/cloud-error.js";
-import { known, problem, warning, type Finding } from "./finding.js";
+import { existingNames, problem, warning, type Finding } from "./finding.js";
 import { listAll } from "../client/paginate.js";
 import type { ClusterNeeds } from "./cluster-requirements.js";
 import { configDriveWarnings, dhcpWarnings, pullWarnings } from "./first-boot-warnings.js";
 import { checkLoadBalancers } from "./octavia-check.js";
-import { isUuid, meantBy } from "../client/name-or-id.js";
+import { isUuid, matchesOf } from "../client/name-or-id.js";
 import { checkZones } from "./zones.js";
 
 const flavorSchema = z.looseObject({
@@ -85,7 +85,7 @@ async function checkImage(
     problem(
       other
         ? `image: '${wanted}' is ${other.status}, not active; wait until it is, or write another`
-        : `image: '${wanted}' does not exist; ${known(images.map(({ name }) => name))}`,
+        : `image: '${wanted}' does not exist; ${existingNames(images.map(({ name }) => name))}`,
     ),
   ];
 }
@@ -104,9 +104,11 @@ const smallest = { vcpus: 2, ram: 1700 };
 
 function checkFlavors({ flavors }: Offer, needs: ClusterNeeds): Finding[] {
   return Object.keys(needs.flavors).flatMap((wanted) => {
-    const [found] = meantBy(wanted, flavors);
+    const [found] = matchesOf(wanted, flavors);
     if (!found)
-      return [problem(`flavor: '${wanted}' does not exist; ${known(flavors.map((f) => f.name))}`)];
+      return [
+        problem(`flavor: '${wanted}' does not exist; ${existingNames(flavors.map((f) => f.name))}`),
+      ];
     const failing = failingChecks(found);
     if (failing.length === 0 || !needs.nodeFlavors.includes(wanted)) return [];
     const has = `flavor: '${wanted}' has ${found.vcpus} vCPU and ${found.ram} MiB`;
@@ -132,12 +134,12 @@ function checkExternalNetworks(
   { externalNetworks }: ClusterNeeds,
 ): Finding[] {
   return Object.entries(externalNetworks).flatMap(([path, wanted]) => {
-    const found = meantBy(wanted, networks);
+    const found = matchesOf(wanted, networks);
     if (found.length === 1) return [];
     return [
       problem(
         found.length === 0
-          ? `${path}: '${wanted}' is not an external network; ${known(networks.map((n) => n.name))}`
+          ? `${path}: '${wanted}' is not an external network; ${existingNames(networks.map((n) => n.name))}`
           : `${path}: ${several("external networks", wanted, found)}`,
       ),
     ];
@@ -161,7 +163,7 @@ async function checkNetwork(client: CloudClient, needs: ClusterNeeds): Promise<F
   if (wanted === undefined) return [];
   const schema = networkSchema;
   const networks = await listAll(client, "network", "/networks", { key: "networks", schema });
-  const found = meantBy(wanted, networks);
+  const found = matchesOf(wanted, networks);
   const [only, ...more] = found;
   if (only && more.length === 0) {
     const { project_id: owner } = only;
@@ -179,7 +181,7 @@ async function checkNetwork(client: CloudClient, needs: ClusterNeeds): Promise<F
   return [
     problem(
       found.length === 0
-        ? `network.existing.network: '${wanted}' does not exist; ${known(networks.map((n) => n.name))}`
+        ? `network.existing.network: '${wanted}' does not exist; ${existingNames(networks.map((n) => n.name))}`
         : `network.existing.network: ${several("networks", wanted, found)}`,
     ),
   ];
@@ -221,9 +223,11 @@ async function checkVolumeTypes(client: CloudClient, needs: ClusterNeeds): Promi
       ),
     ];
   return needs.volumeTypes
-    .filter((wanted) => meantBy(wanted, types).length === 0)
+    .filter((wanted) => matchesOf(wanted, types).length === 0)
     .map((wanted) =>
-      problem(`volume type: '${wanted}' does not exist; ${known(types.map((t) => t.name))}`),
+      problem(
+        `volume type: '${wanted}' does not exist; ${existingNames(types.map((t) => t.name))}`,
+      ),
     );
 }
 

@@ -9,5 +9,5 @@ export const problem = (text: string): Finding => ({ severity: "problem", text }
 export const warning = (text: string): Finding => ({ severity: "warning", text });
 
 /** Returns the list of existing names, for a message about a name that does not exist. */
-export const known = (names: readonly (string | null)[]): string =>
+export const existingNames = (names: readonly (string | null)[]): string =>
   names.length === 0 ? "there are none" : `there are: ${names.slice(0, 12).join(", ")}`;

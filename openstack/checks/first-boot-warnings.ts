@@ -4,7 +4,7 @@ import { warning, type Finding } from "./finding.js";
 import { listAll } from "../client/paginate.js";
 import type { ClusterNeeds } from "./cluster-requirements.js";
 import type { Image, Offer } from "./cloud-offer.js";
-import { meantBy } from "../client/name-or-id.js";
+import { matchesOf } from "../client/name-or-id.js";
 
 /* Warnings about settings that OpenStack accepts, but that make a machine's first boot fail. */
 
@@ -53,7 +53,7 @@ export const configDriveWarnings = (
   { images }: Pick<Offer, "images">,
 ): Finding[] =>
   wanted.flatMap((one) =>
-    meantBy(one, images)
+    matchesOf(one, images)
       .filter(({ hw_cdrom_bus: bus = "sata" }) => bus === "sata")
       .flatMap((image) => {
         const found = q35(image);
@@ -92,7 +92,7 @@ export async function dhcpWarnings(
   const found =
     wanted.reference === undefined
       ? all.filter(({ cidr }) => cidr === wanted.range)
-      : meantBy(wanted.reference, all);
+      : matchesOf(wanted.reference, all);
   return found
     .filter(({ enable_dhcp: dhcp }) => dhcp === false)
     .map(({ id, name }) =>

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
 import { isHidden } from "../http/cloud-error.js";
-import { known, problem, warning, type Finding } from "./finding.js";
+import { existingNames, problem, warning, type Finding } from "./finding.js";
 import { listAll } from "../client/paginate.js";
 import type { ClusterNeeds, OctaviaChoices } from "./cluster-requirements.js";
 
@@ -62,7 +62,7 @@ async function checkChoices(
     return written
       .filter(([, value]) => !open.some((one) => of.known(one) === value))
       .map(([at, value]) =>
-        problem(`${at}: '${value}' does not exist; ${known(open.map(of.shown))}`),
+        problem(`${at}: '${value}' does not exist; ${existingNames(open.map(of.shown))}`),
       );
   } catch (error) {
     if (!isHidden(error)) throw error;

@@ -4,19 +4,19 @@ import { connectionFindings } from "./connection-findings.js";
 import { problem, warning, type Finding } from "./finding.js";
 import {
   listObjects,
-  takeShown,
+  listVisibleObjects,
   type CloudObject,
   type Kind,
-  type Shown,
+  type VisibleObjects,
 } from "../inventory/inventory.js";
 import { countedResources, type ClusterNeeds } from "./cluster-requirements.js";
 import { checkOffering, listOffer, type Flavor, type Offer } from "./cloud-offer.js";
 import { ownershipOf } from "../inventory/ownership.js";
 import { quotaProblems, quotaUses, readQuotas, type QuotaName, type QuotaUse } from "./quotas.js";
-import { meantBy } from "../client/name-or-id.js";
+import { matchesOf } from "../client/name-or-id.js";
 import { listVolumeZones, volumeZoneFindings, type Zones } from "./zones.js";
 
-export interface Held {
+export interface OwnedByStack {
   /**
    * IDs of the resources in the stack's state. These objects exist and may have the cluster's
    * names.
@@ -33,7 +33,7 @@ export interface Held {
   readonly going?: ReadonlySet<string>;
 }
 
-export interface PreflightOptions extends Partial<Held> {
+export interface PreflightOptions extends Partial<OwnedByStack> {
   /** Survey that began before the state was known. Default: the preflight surveys the cloud. */
   readonly surveyed?: Survey;
 }
@@ -57,7 +57,7 @@ function occupant(object: CloudObject, identities: ReadonlySet<string>): string 
 export function nameProblems(
   objects: readonly CloudObject[],
   needs: ClusterNeeds,
-  { owned, identities, going = new Set() }: Held,
+  { owned, identities, going = new Set() }: OwnedByStack,
 ): Finding[] {
   const staying = objects.filter(({ id }) => !going.has(id));
   return needs.names.flatMap(({ kind, name }) => {
@@ -95,7 +95,7 @@ function stillWanted(
 ): Partial<Record<QuotaName, number>> {
   const total = { instances: 0, cores: 0, "MiB of RAM": 0 };
   for (const [wanted, count] of Object.entries(needs.flavors)) {
-    const [flavor] = meantBy(wanted, flavors);
+    const [flavor] = matchesOf(wanted, flavors);
     total.instances += count;
     total.cores += count * (flavor?.vcpus ?? 0);
     total["MiB of RAM"] += count * (flavor?.ram ?? 0);
@@ -131,7 +131,7 @@ function stillWanted(
 }
 
 /** Objects, offers and quotas of the cloud that matter to a cluster. */
-export interface Survey extends Offer, Shown {
+export interface Survey extends Offer, VisibleObjects {
   readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
   /** Zones of Cinder. Undefined: the cluster needs no zones. */
   readonly volumeZones: Zones | undefined;
@@ -158,7 +158,7 @@ export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<
   const [offer, missing, shown, quotas, volumeZones] = await Promise.all([
     listed,
     listed.then((all) => checkOffering(client, needs, all)),
-    takeShown(client, makes(needs)),
+    listVisibleObjects(client, makes(needs)),
     readQuotas(client),
     listVolumeZones(client, needs),
   ]);
@@ -168,7 +168,7 @@ export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<
 /** Returns the objects of the project that belong to the stack's clusters. */
 const oursAmong = (
   objects: readonly CloudObject[],
-  { owned, identities }: Pick<Held, "owned" | "identities">,
+  { owned, identities }: Pick<OwnedByStack, "owned" | "identities">,
 ): CloudObject[] =>
   objects.filter(
     (object) =>
@@ -182,7 +182,7 @@ const oursAmong = (
 export function quotasFor(
   { quotas, flavors, objects }: Survey,
   needs: ClusterNeeds,
-  held: Held,
+  held: OwnedByStack,
 ): QuotaUse[] {
   const whole = stillWanted(needs, flavors, []);
   const rest = stillWanted(needs, flavors, oursAmong(objects, held));

@@ -82,7 +82,7 @@ async function loadBalancerQuotas(client: CloudClient): Promise<Partial<Record<Q
     : {};
 }
 
-export interface QuotaReading {
+export interface QuotaReport {
   readonly quotas: Partial<Record<QuotaName, Quota>>;
   /** Services whose quota the user may not read. */
   readonly unreadable: readonly string[];
@@ -92,7 +92,7 @@ export interface QuotaReading {
  * Reads limits and use of all services. `unreadable` lists the services that do not show the user a
  * quota.
  */
-export async function readQuotas(client: CloudClient): Promise<QuotaReading> {
+export async function readQuotas(client: CloudClient): Promise<QuotaReport> {
   const readers = {
     compute: computeQuotas,
     volume: volumeQuotas,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
 import { isHidden } from "../http/cloud-error.js";
-import { known, problem, warning, type Finding } from "./finding.js";
+import { existingNames, problem, warning, type Finding } from "./finding.js";
 import { listAll } from "../client/paginate.js";
 import type { ClusterNeeds } from "./cluster-requirements.js";
 
@@ -42,7 +42,9 @@ export async function checkZones(
   const missing = (path: string, wanted: readonly string[]): Finding[] =>
     wanted
       .filter((one) => !open.includes(one))
-      .map((one) => problem(`${path}: '${one}' does not exist or is closed; ${known(open)}`));
+      .map((one) =>
+        problem(`${path}: '${one}' does not exist or is closed; ${existingNames(open)}`),
+      );
   return [...missing("zone", zones), ...missing("storageClasses.zones", podZones)];
 }
 
@@ -110,7 +112,7 @@ export function volumeZoneFindings(
     ...needs.volumeZones
       .filter((zone) => !there.includes(zone))
       .map((zone) =>
-        problem(`volumes: Cinder has no zone '${zone}', or it is closed; ${known(there)}`),
+        problem(`volumes: Cinder has no zone '${zone}', or it is closed; ${existingNames(there)}`),
       ),
     ...(strange.length > 0
       ? [

@@ -3,7 +3,7 @@ import { findCloud, type CloudSettings } from "../auth/clouds-file.js";
 import { connectionOf, type Connection } from "../auth/connection.js";
 import type { Credential, Domain, Scope } from "../auth/credential.js";
 import { jsonIn } from "../http/http-exchange.js";
-import { bodyOf, reach, type Asked, type Reached } from "./send-request.js";
+import { bodyOf, sendRequest, type CloudRequest, type CloudAnswer } from "./send-request.js";
 import { defaultPatience, type Patience } from "../http/retry.js";
 import { scopeIn, type CloudScope } from "../auth/cloud-scope.js";
 import { tokenSchema, type Token } from "../auth/token-schema.js";
@@ -143,7 +143,7 @@ async function authenticate(settings: CloudSettings, patience: Patience): Promis
     ...{ what, repeatable: true },
   };
   const url = `${identityUrl(settings.authUrl)}/auth/tokens`;
-  const answer = await reach(settings, url, asked, patience);
+  const answer = await sendRequest(settings, url, asked, patience);
   if (answer.status === 401) {
     throw new CloudError(
       "unauthenticated",
@@ -192,7 +192,7 @@ const computeMicroversion = { "x-openstack-nova-api-version": "2.60" };
 
 const idempotent = new Set(["GET", "HEAD", "PUT", "DELETE"]);
 
-type Sent = Pick<Asked, "tries" | "signal"> &
+type Sent = Pick<CloudRequest, "tries" | "signal"> &
   Readonly<{ method: string; path: string; body?: unknown }>;
 
 class Client implements CloudClient {
@@ -266,7 +266,10 @@ class Client implements CloudClient {
     return bodyOf(answer, `GET ${service} ${path}`);
   }
 
-  private async send(service: Service, { method, path, body, ...limits }: Sent): Promise<Reached> {
+  private async send(
+    service: Service,
+    { method, path, body, ...limits }: Sent,
+  ): Promise<CloudAnswer> {
     const base = endpoint(this.settings, this.session.token, service);
     if (base === undefined)
       throw new CloudError(
@@ -285,7 +288,7 @@ class Client implements CloudClient {
       body: body === undefined ? undefined : JSON.stringify(body),
       ...limits,
     };
-    return reach(this.settings, base + path, asked, this.patience);
+    return sendRequest(this.settings, base + path, asked, this.patience);
   }
 }
 

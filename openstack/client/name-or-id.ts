@@ -10,7 +10,7 @@ export const isUuid = (reference: string): boolean => uuid.test(reference);
  * Returns the two ways to look up a reference, in the order to try. A reference without the shape
  * of an ID may still be an ID, because flavors' IDs have any shape.
  */
-export const inOrder = <T>(
+export const lookupOrder = <T>(
   reference: string,
   { byId, byName }: { readonly byId: T; readonly byName: T },
 ): readonly [T, T] => (isUuid(reference) ? [byId, byName] : [byName, byId]);
@@ -18,11 +18,11 @@ export const inOrder = <T>(
 /**
  * Returns the elements with the ID or name `reference`. Returns several if a name is not unique.
  */
-export function meantBy<T extends { readonly id: string; readonly name: string | null }>(
+export function matchesOf<T extends { readonly id: string; readonly name: string | null }>(
   reference: string,
   all: readonly T[],
 ): readonly T[] {
-  const [first, second] = inOrder(reference, {
+  const [first, second] = lookupOrder(reference, {
     byId: all.filter(({ id }) => id === reference),
     byName: all.filter(({ name }) => name === reference),
   });

@@ -1,39 +1,39 @@
 import { CloudError, errorForStatus, refuseText } from "../http/cloud-error.js";
 import type { CloudSettings } from "../auth/clouds-file.js";
 import { exchange, jsonIn, type HttpAnswer, type HttpOptions } from "../http/http-exchange.js";
-import { brokeOff, persist, type Patience, type Repeated } from "../http/retry.js";
+import { isBrokenConnection, retryRequest, type Patience, type Repeated } from "../http/retry.js";
 
-export interface Reached extends HttpAnswer {
+export interface CloudAnswer extends HttpAnswer {
   /** Number of tries. */
   readonly times: number;
 }
 
 /** HTTP request with description and limits. */
-export type Asked = Pick<HttpOptions, "method" | "headers" | "body" | "timeout" | "signal"> &
+export type CloudRequest = Pick<HttpOptions, "method" | "headers" | "body" | "timeout" | "signal"> &
   Repeated;
 
 /**
  * Returns the cloud's response, also with an error status. Throws a CloudError if there is no
  * response.
  */
-export async function reach(
+export async function sendRequest(
   settings: CloudSettings,
   url: string,
-  { what, repeatable, tries, ...options }: Asked,
+  { what, repeatable, tries, ...options }: CloudRequest,
   patience: Patience,
-): Promise<Reached> {
+): Promise<CloudAnswer> {
   const { ca, cert, key, verify } = settings;
   // The server may close an idle connection at the moment when the connection is reused. Requests
   // that must not be sent twice use a new connection.
   const all = { ...options, ca, cert, key, verify, alone: !repeatable };
-  const { outcome, times } = await persist(
+  const { outcome, times } = await retryRequest(
     () => exchange(url, all),
     { what, repeatable, tries },
     patience,
   );
   if ("answer" in outcome) return { ...outcome.answer, times };
   const { error } = outcome;
-  throw brokeOff(error)
+  throw isBrokenConnection(error)
     ? lost(settings, { what, repeatable }, times, error)
     : unreachable(settings, url, error);
 }
@@ -42,7 +42,7 @@ export async function reach(
  * Returns the JSON value of the response's body; undefined if the body is empty. Throws a
  * CloudError if the response is an error or not JSON.
  */
-export function bodyOf({ status, body, times }: Reached, what: string): unknown {
+export function bodyOf({ status, body, times }: CloudAnswer, what: string): unknown {
   if (status >= 300) throw errorForStatus(what, status, body, times);
   return body === "" ? undefined : (jsonIn(body) ?? refuseText(what));
 }

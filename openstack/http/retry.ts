@@ -64,7 +64,7 @@ const perhapsDone = new Set([500, 502, 504]);
 const broken = new Set(["ECONNRESET", "EPIPE"]);
 
 /** Returns whether the connection broke before the response was complete. */
-export const brokeOff = ({ code }: NodeJS.ErrnoException): boolean =>
+export const isBrokenConnection = ({ code }: NodeJS.ErrnoException): boolean =>
   code !== undefined && broken.has(code);
 
 /**
@@ -81,7 +81,7 @@ export function askedToWait({ headers }: HttpAnswer, now: number): number {
 /** Returns the reason to try again; undefined if the outcome is final. */
 function reasonIn(outcome: Outcome, repeatable: boolean): string | undefined {
   if ("error" in outcome)
-    return repeatable && brokeOff(outcome.error) ? "the connection broke" : undefined;
+    return repeatable && isBrokenConnection(outcome.error) ? "the connection broke" : undefined;
   const { status } = outcome.answer;
   return notTakenUp.has(status) || (repeatable && perhapsDone.has(status))
     ? `the cloud answered ${status}`
@@ -111,7 +111,7 @@ async function attempt(send: () => Promise<HttpAnswer>): Promise<Outcome> {
 }
 
 /** Sends a request until the outcome is final, at most `tries` times. */
-export async function persist(
+export async function retryRequest(
   send: () => Promise<HttpAnswer>,
   { what, repeatable, tries = mostTries }: Repeated,
   patience: Patience,

@@ -6,7 +6,7 @@ import { isRouterInterface } from "./router-interfaces.js";
  * of load balancers, which are deleted with the load balancers, and ports in `ours`. Neutron does
  * not delete a subnet that contains such a port.
  */
-export const strangersIn = (
+export const foreignPortsIn = (
   networks: ReadonlySet<string>,
   objects: readonly CloudObject[],
   ours: ReadonlySet<string>,
@@ -25,7 +25,7 @@ export const strangersIn = (
  * Returns the ports of other users in networks of which the network or a subnet is about to be
  * deleted.
  */
-export function strangersBefore(
+export function foreignPortsBeforeDeletion(
   going: readonly CloudObject[],
   objects: readonly CloudObject[],
   owned: ReadonlySet<string> = new Set(),
@@ -33,9 +33,13 @@ export function strangersBefore(
   const networks = going.flatMap(({ kind, id, network }) =>
     kind === "network" ? [id] : kind === "subnet" ? [network] : [],
   );
-  return strangersIn(new Set(networks), objects, new Set([...owned, ...going.map(({ id }) => id)]));
+  return foreignPortsIn(
+    new Set(networks),
+    objects,
+    new Set([...owned, ...going.map(({ id }) => id)]),
+  );
 }
 
 /** Returns the objects as text for the user, who must delete the objects. */
-export const listed = (objects: readonly CloudObject[]): string =>
+export const describeObjects = (objects: readonly CloudObject[]): string =>
   objects.map(({ kind, name, id }) => `${kind} '${name}' (${id})`).join(", ");

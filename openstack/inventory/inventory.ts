@@ -178,7 +178,7 @@ export async function readBalancer(
 }
 
 /** Objects of a project that the cloud shows to the user. */
-export interface Shown {
+export interface VisibleObjects {
   readonly objects: readonly CloudObject[];
   /** Kinds that the user has no role to list. Objects of these kinds may exist. */
   readonly hidden: readonly Kind[];
@@ -198,12 +198,12 @@ const isLacking = (kind: Kind, error: unknown): boolean =>
  *
  * @param isNeeded returns whether to throw if the user cannot list the kind. @default never
  */
-export async function takeShown(
+export async function listVisibleObjects(
   client: CloudClient,
   isNeeded: (kind: Kind) => boolean = () => false,
-): Promise<Shown> {
+): Promise<VisibleObjects> {
   const perKind = await Promise.all(
-    kinds.map(async (kind): Promise<Shown> => {
+    kinds.map(async (kind): Promise<VisibleObjects> => {
       try {
         return { objects: await listObjects(client, kind), hidden: [], lacking: [] };
       } catch (error) {
@@ -225,7 +225,7 @@ export async function takeShown(
  * `up` can be compared with a list from after `destroy`.
  */
 export const takeInventory = async (client: CloudClient): Promise<CloudObject[]> => [
-  ...(await takeShown(client, () => true)).objects,
+  ...(await listVisibleObjects(client, () => true)).objects,
 ];
 
 /**

@@ -1,6 +1,11 @@
 import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
-import { bounds, gone, whileInUse, type DeleteOptions } from "./wait-until-unused.js";
+import {
+  deletionTimeLimits,
+  wasGone,
+  retryWhileInUse,
+  type DeleteOptions,
+} from "./wait-until-unused.js";
 import { inUtc } from "./inventory.js";
 import { listAll } from "../client/paginate.js";
 
@@ -70,9 +75,9 @@ export async function deleteParts(
   );
   for (const { id } of found)
     // Octavia refuses every other change of a load balancer while a part is being created.
-    await whileInUse(
-      () => gone(client.request("load-balancer", "DELETE", `${collection}/${id}`)),
-      { what: `${part.kind} '${part.name}' (${id})`, bound: bounds.balancer },
+    await retryWhileInUse(
+      () => wasGone(client.request("load-balancer", "DELETE", `${collection}/${id}`)),
+      { what: `${part.kind} '${part.name}' (${id})`, bound: deletionTimeLimits.balancer },
       options,
     );
   return found.map(({ id }) => id);

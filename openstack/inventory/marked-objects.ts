@@ -2,10 +2,10 @@ import { z } from "zod";
 import { CloudError, isHidden } from "../http/cloud-error.js";
 import type { CloudClient, Service } from "../client/cloud-client.js";
 import {
-  bounds,
-  gone,
+  deletionTimeLimits,
+  wasGone,
   Wait,
-  whileInUse,
+  retryWhileInUse,
   type DeleteOptions,
   type Waited,
 } from "./wait-until-unused.js";
@@ -13,10 +13,10 @@ import {
   kinds,
   listObjects,
   takeInventory,
-  takeShown,
+  listVisibleObjects,
   type CloudObject,
   type Kind,
-  type Shown,
+  type VisibleObjects,
 } from "./inventory.js";
 import { isIdentity, ownershipOf, type Claim, type Ownership } from "./ownership.js";
 import { emptyRouter } from "./router-interfaces.js";
@@ -31,8 +31,8 @@ export interface Orphan extends CloudObject, Ownership {}
  */
 export async function findMarked(
   client: CloudClient,
-): Promise<Shown & { readonly found: readonly Orphan[] }> {
-  const shown = await takeShown(client);
+): Promise<VisibleObjects & { readonly found: readonly Orphan[] }> {
+  const shown = await listVisibleObjects(client);
   return { ...shown, found: markedIn(shown.objects) };
 }
 
@@ -88,14 +88,17 @@ export const irreplaceable = ({ claim }: Orphan): boolean => kept.has(claim);
 interface Deletion {
   readonly service: Service;
   readonly path: (object: CloudObject, client: CloudClient) => string;
-  /** Time limit of the deletion in milliseconds, see {@link bounds}. */
+  /** Time limit of the deletion in milliseconds, see {@link deletionTimeLimits}. */
   readonly bound: number;
 }
 
 const byId = (
   service: Service,
   collection: string,
-  { bound = bounds.other, query = "" }: { readonly bound?: number; readonly query?: string } = {},
+  {
+    bound = deletionTimeLimits.other,
+    query = "",
+  }: { readonly bound?: number; readonly query?: string } = {},
 ): Deletion => ({
   ...{ service, bound },
   path: ({ id }) => `${collection}/${encodeURIComponent(id)}${query}`,
@@ -103,15 +106,15 @@ const byId = (
 
 const deletions: Readonly<Record<Kind, Deletion>> = {
   "load balancer": byId("load-balancer", "/lbaas/loadbalancers", {
-    bound: bounds.balancer,
+    bound: deletionTimeLimits.balancer,
     // Octavia deletes a load balancer with status ERROR only together with all parts of the load
     // balancer.
     query: "?cascade=true",
   }),
-  server: byId("compute", "/servers", { bound: bounds.machine }),
+  server: byId("compute", "/servers", { bound: deletionTimeLimits.machine }),
   "floating IP": byId("network", "/floatingips"),
-  "volume snapshot": byId("volumev3", "/snapshots", { bound: bounds.machine }),
-  volume: byId("volumev3", "/volumes", { bound: bounds.machine }),
+  "volume snapshot": byId("volumev3", "/snapshots", { bound: deletionTimeLimits.machine }),
+  volume: byId("volumev3", "/volumes", { bound: deletionTimeLimits.machine }),
   router: byId("network", "/routers"),
   port: byId("network", "/ports"),
   subnet: byId("network", "/subnets"),
@@ -120,7 +123,7 @@ const deletions: Readonly<Record<Kind, Deletion>> = {
   "server group": byId("compute", "/os-server-groups"),
   "key pair": byId("compute", "/os-keypairs"),
   "application credential": {
-    ...{ service: "identity", bound: bounds.other },
+    ...{ service: "identity", bound: deletionTimeLimits.other },
     path: ({ id }, { userId }) => `/users/${userId}/application_credentials/${id}`,
   },
 };
@@ -193,8 +196,8 @@ export async function beginDeletion(
   if (object.kind === "router") await emptyRouter(client, object.id, options);
   const target = path(object, client);
   const rules = object.kind === "application credential" ? await accessRulesOf(client, target) : [];
-  const none = await whileInUse(
-    () => gone(client.request(service, "DELETE", target)),
+  const none = await retryWhileInUse(
+    () => wasGone(client.request(service, "DELETE", target)),
     waitedFor(object),
     options,
   );

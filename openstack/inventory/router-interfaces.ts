@@ -1,6 +1,11 @@
 import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
-import { bounds, gone, whileInUse, type DeleteOptions } from "./wait-until-unused.js";
+import {
+  deletionTimeLimits,
+  wasGone,
+  retryWhileInUse,
+  type DeleteOptions,
+} from "./wait-until-unused.js";
 import { inUtc } from "./inventory.js";
 import { listAll } from "../client/paginate.js";
 
@@ -50,14 +55,14 @@ export const removeInterface = (
   { router, port }: { readonly router: string; readonly port: string },
   options: DeleteOptions,
 ): Promise<boolean> =>
-  whileInUse(
+  retryWhileInUse(
     () =>
-      gone(
+      wasGone(
         client.request("network", "PUT", `/routers/${router}/remove_router_interface`, {
           port_id: port,
         }),
       ),
-    { what: `interface ${port} of the router ${router}`, bound: bounds.other },
+    { what: `interface ${port} of the router ${router}`, bound: deletionTimeLimits.other },
     options,
   );
 
@@ -82,7 +87,7 @@ export async function emptyRouter(
   router: string,
   options: DeleteOptions,
 ): Promise<void> {
-  await gone(clearRoutes(client, router));
+  await wasGone(clearRoutes(client, router));
   for (const { id } of await interfacesOf(client, router))
     await removeInterface(client, { router, port: id }, options);
 }

@@ -6,7 +6,7 @@ export interface DeleteOptions {
   readonly signal?: AbortSignal;
   /**
    * Milliseconds to wait until an object may be deleted, and the same time again until the object
-   * is gone. Default: 900 000 for load balancers and their parts, 600 000 for servers, volumes and
+   * is wasGone. Default: 900 000 for load balancers and their parts, 600 000 for servers, volumes and
    * snapshots, 180 000 for all others.
    */
   readonly timeout?: number;
@@ -33,7 +33,11 @@ const minute = 60_000;
  * delete it while it is being created, and its amphorae may take minutes to boot. A server may take
  * long: Nova deletes it only after Cinder has detached the server's volumes.
  */
-export const bounds = { balancer: 15 * minute, machine: 10 * minute, other: 3 * minute } as const;
+export const deletionTimeLimits = {
+  balancer: 15 * minute,
+  machine: 10 * minute,
+  other: 3 * minute,
+} as const;
 
 /** Wait with a time limit. */
 export class Wait {
@@ -69,7 +73,7 @@ export class Wait {
 }
 
 /** Waits for a deletion request. Returns whether the object did not exist any more. */
-export const gone = async (work: Promise<unknown>): Promise<boolean> => {
+export const wasGone = async (work: Promise<unknown>): Promise<boolean> => {
   try {
     await work;
     return false;
@@ -85,7 +89,7 @@ const withoutStop = (text: string): string => text.trim().replace(/\.$/, "");
  * Repeats `attempt` while the cloud answers 409: another object still uses the object, or the
  * object is still being created. Throws the last error after the time limit.
  */
-export async function whileInUse(
+export async function retryWhileInUse(
   attempt: () => Promise<boolean>,
   waited: Waited,
   options: DeleteOptions,

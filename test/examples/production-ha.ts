@@ -4,7 +4,7 @@ import { targetOf } from "../../automation/verify/cluster-outputs.js";
 import { exchange } from "../../openstack/http/http-exchange.js";
 import { takeInventory } from "../../openstack/inventory/inventory.js";
 import { listAll } from "../../openstack/client/paginate.js";
-import { whoAnswers } from "../../base/ssh-client.js";
+import { probeLogin } from "../../base/ssh-client.js";
 import type { Example } from "./example.js";
 import { until } from "../lab/support/foreign.js";
 import { inServer } from "../lab/support/machines.js";
@@ -134,7 +134,7 @@ export const productionHa: Example = {
         const login = { user: "debian", agentSocket: cluster.environment.agent?.socket ?? "" };
         const ways = outputs.nodes.map((node) => targetOf(node, outputs, login) ?? assert.fail());
         assert.ok(ways.every(({ proxy }) => proxy?.host === outputs.bastion?.sshHost));
-        const seen = await Promise.all(ways.map((way) => whoAnswers(way)));
+        const seen = await Promise.all(ways.map((way) => probeLogin(way)));
         assert.deepEqual([...new Set(seen)], ["itself"]);
         return `${String(seen.length)} machines`;
       },

@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import program from "../../index.js";
-import { requireSameCluster } from "../../components/refuse-cluster-rename.js";
+import { refuseClusterRename } from "../../components/refuse-cluster-rename.js";
 import type { CloudFacts } from "../../components/lookup/cloud-lookup.js";
-import { giveFacts } from "../../components/lookup/lookup-cache.js";
+import { setKnownFacts } from "../../components/lookup/lookup-cache.js";
 import { cloudAnswers } from "../support/cloud/cloud-answers.js";
 import { graph, type Fields } from "../support/graph/graph.js";
 import { smallest } from "../support/config/spec.js";
@@ -26,7 +26,7 @@ const lookups = (state: State): Record<string, () => Fields> => ({
 
 const renamed = async (name: string, state: State): Promise<void> => {
   for (const preview of [true, false])
-    await graph(() => requireSameCluster(name, "Pulumi.dev.yaml"), {
+    await graph(() => refuseClusterRename(name, "Pulumi.dev.yaml"), {
       ...{ preview, lookups: lookups(state) },
     });
 };
@@ -44,13 +44,13 @@ describe("the name of the stack's cluster", () => {
   it("is looked at also where the cloud was asked already, but not where nothing is another", async () => {
     const facts = {} as CloudFacts;
     after(() => {
-      giveFacts(undefined);
+      setKnownFacts(undefined);
     });
-    giveFacts({ wanted: "", facts });
+    setKnownFacts({ wanted: "", facts });
     await assert.rejects(renamed("new", living), /old cannot become new/);
-    giveFacts({ wanted: "", facts, asBefore: true });
+    setKnownFacts({ wanted: "", facts, asBefore: true });
     await renamed("new", living);
-    giveFacts(undefined);
+    setKnownFacts(undefined);
   });
 
   it("stays, and is anything where nothing lives", async () => {

@@ -6,7 +6,7 @@ import { ControlPlane } from "../../components/kubeadm/control-plane.js";
 import type { ClusterFacts } from "../../components/kubeadm/cluster-facts.js";
 import { WorkerPool } from "../../components/kubeadm/worker-pool.js";
 import type { MachineSettings } from "../../components/machine/machine.js";
-import { Turns } from "../../components/lifecycle/rollout.js";
+import { Rollout } from "../../components/lifecycle/rollout.js";
 import { Firewall } from "../../components/network/firewall.js";
 import { rulesOf } from "../../components/network/firewall-plan.js";
 import { planCluster, type PlannedGroup } from "../../components/plan/cluster-plan.js";
@@ -56,7 +56,7 @@ describe("machines of a role that is added to the table", () => {
         ...{ mark, groups: plan.securityGroups, rules: rulesOf(spec) },
       });
       const group = (of: PlannedGroup) => ({
-        ...{ plan: of, machines, turns: new Turns(undefined) },
+        ...{ plan: of, machines, turns: new Rollout(undefined) },
         securityGroupIds: row.node ? firewall.groupIds(of.role) : [],
       });
       const controlPlane = new ControlPlane("dev-control-plane", group(leading));

@@ -16,7 +16,7 @@ import {
   memberValues,
 } from "../../components/etcd/member-scripts.js";
 import { isFailureCode } from "../../base/failures/failure-codes.js";
-import { ipv6Values } from "../../components/machine/ipv6-script.js";
+import { ipv6ScriptVariables } from "../../components/machine/ipv6-script.js";
 import { prepareValues } from "../../components/machine/preparation.js";
 
 const root = join(__dirname, "..", "..");
@@ -127,7 +127,11 @@ describe("scripts for machines", () => {
         ...["kubernetes-packages", "../authorized-keys", "../security-updates"],
       ].map((name) => `machine/scripts/prepare/${name}.sh`),
     ],
-    ["ipv6", Object.keys(ipv6Values({ nodes: "", pods: "" })), ["machine/scripts/ipv6.sh"]],
+    [
+      "ipv6",
+      Object.keys(ipv6ScriptVariables({ nodes: "", pods: "" })),
+      ["machine/scripts/ipv6.sh"],
+    ],
     [
       "control-plane",
       [...controlPlaneValues, ...Object.keys(controlPlanePrograms)],

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { types } from "@pulumi/kubernetes";
 import type { Unwrap } from "@pulumi/pulumi";
 import { parseAllDocuments, stringify } from "yaml";
-import type { Access } from "../../components/kubernetes-objects/rbac.js";
+import type { RbacObjects } from "../../components/kubernetes-objects/rbac.js";
 import { unwrapped } from "./graph/unwrapped.js";
 
 /** Fields that every object has. */
@@ -26,7 +26,7 @@ export type Container = Unwrap<types.input.core.v1.Container>;
 export type Objects = Readonly<Record<string, readonly AnyObject[]>>;
 
 /** Returns the service account of an add-on with its roles and bindings. */
-export const accessObjects = (access: Access): readonly object[] => [
+export const accessObjects = (access: RbacObjects): readonly object[] => [
   access.serviceAccount,
   access.clusterRole,
   access.clusterRoleBinding,
@@ -88,7 +88,7 @@ export const containersOf = (pod: PodSpec): readonly Container[] => [
 ];
 
 /** Returns the rights of an account, for example "core/nodes: get list". */
-export function rulesOf(access: Access): readonly string[] {
+export function rulesOf(access: RbacObjects): readonly string[] {
   const { clusterRole, namespaced } = unwrapped(access);
   const rules = [...(clusterRole.rules ?? []), ...(namespaced?.role.rules ?? [])];
   return rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
@@ -225,7 +225,11 @@ function describePod(workload: string, { template: { spec: pod } }: Workload["sp
 }
 
 /** Tests that hold for the rights of every account. */
-export function describeAccess(account: string, needs: Access, rights: readonly string[]): void {
+export function describeAccess(
+  account: string,
+  needs: RbacObjects,
+  rights: readonly string[],
+): void {
   it(`gives ${account} what its program calls and nothing else`, () => {
     assert.deepEqual(rulesOf(needs), rights);
   });

@@ -3,7 +3,7 @@ import type { BackupRunOptions } from "../../backup/backup-service.js";
 import { createBackupService, type BackupService } from "../../backup/backup-service.js";
 import type { Backup, KeptFile } from "../../backup/backup-files.js";
 import { table } from "../../render/table.js";
-import { introduced, stops, withStack, type StackContext } from "../stack-context.js";
+import { reportClusters, stopSignals, withStack, type StackContext } from "../stack-context.js";
 import type { Session, StackOptions } from "../session.js";
 
 interface Options extends StackOptions {
@@ -18,8 +18,8 @@ export const backupServiceOf = ({ environment, project }: StackContext): BackupS
 
 /** Returns the callbacks and signals of a backup request. */
 export const backupRun = (context: StackContext): BackupRunOptions => ({
-  ...stops(context),
-  ...introduced(context),
+  ...stopSignals(context),
+  ...reportClusters(context),
   onNote: (text) => {
     context.session.progress.note(context.session.redactor.clean(text));
   },

@@ -9,7 +9,7 @@ import {
 } from "../../render/cluster-report.js";
 import { lookAtKubectl } from "../../setup/kubectl.js";
 import { parseOutputs, valuesOf } from "../../verify/cluster-outputs.js";
-import { introduced, stops, viewOf, type StackContext } from "../stack-context.js";
+import { reportClusters, stopSignals, createRunView, type StackContext } from "../stack-context.js";
 
 export interface BringUpOptions {
   readonly refresh?: boolean;
@@ -60,7 +60,7 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
 /** Runs `up` on a stack. Prints the result, even if a check of the finished cluster fails. */
 export async function bringUp(context: StackContext, options: BringUpOptions): Promise<void> {
   const { refresh, force = false, expectNoChanges, before = [] } = options;
-  const view = viewOf(context, "up");
+  const view = createRunView(context, "up");
   const say = (result: UpResult): Promise<void> =>
     report(context, result, {
       phases: [...before, ...view.times()],
@@ -71,8 +71,8 @@ export async function bringUp(context: StackContext, options: BringUpOptions): P
       context.service.up(context.stack, {
         ...{ refresh, expectNoChanges },
         preflight: force ? "names" : true,
-        ...stops(context),
-        ...introduced(context),
+        ...stopSignals(context),
+        ...reportClusters(context),
         ...listening,
       }),
     );

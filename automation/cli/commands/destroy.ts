@@ -5,7 +5,7 @@ import { hiddenLines, keptLines } from "../../render/marked-objects.js";
 import { timesTable } from "../../render/cluster-report.js";
 import { withoutPassword } from "../../../base/url-passwords.js";
 import { agree, requireAnswer } from "../confirm.js";
-import { stops, viewOf, withStack, type StackContext } from "../stack-context.js";
+import { stopSignals, createRunView, withStack, type StackContext } from "../stack-context.js";
 import type { Session, StackOptions } from "../session.js";
 
 interface Options extends StackOptions {
@@ -36,11 +36,11 @@ async function destroyStack(context: StackContext, { abandon, yes }: Options): P
   );
   await agree(context, plan, yes);
   const startedAt = Date.now();
-  const view = viewOf(context, "destroy");
+  const view = createRunView(context, "destroy");
   const result = await view.show((listening) =>
     service.destroy(stack, {
       ...{ abandon, identities: plan.identities },
-      ...stops(context),
+      ...stopSignals(context),
       ...listening,
     }),
   );

@@ -1,4 +1,4 @@
-import { together } from "../../../base/run-together.js";
+import { runTogether } from "../../../base/run-together.js";
 import { cloudIsNamed, standInsByDefault } from "../../setup/operation-environment.js";
 import { readStackFile } from "../../pulumi/workspace.js";
 import { bringUp } from "./bring-up.js";
@@ -20,7 +20,7 @@ async function startLab(session: Session, { stack, cwd }: StackOptions): Promise
     ...{ progress, standIns: standInsByDefault(process.env) },
     openstackPlugin: openstackPluginOf(settings),
   };
-  await together(
+  await runTogether(
     (signal) => labUp({ progress, signal }),
     (signal) => ensureToolchain({ ...tools, signal }),
     session.signal,

@@ -4,7 +4,7 @@ import { extraNames, labAdd, labDown, labStatus, labUp } from "../../../lab/lab.
 import { table } from "../../render/table.js";
 import { errorLine, type Session, type StackOptions } from "../session.js";
 
-export async function up(
+export async function labUpCommand(
   session: Session,
   { kubernetes }: { readonly kubernetes?: string },
 ): Promise<number> {
@@ -17,7 +17,7 @@ export async function up(
   return 0;
 }
 
-export async function status(session: Session): Promise<number> {
+export async function labStatusCommand(session: Session): Promise<number> {
   const status = await labStatus();
   session.print(
     table(
@@ -44,7 +44,11 @@ export async function status(session: Session): Promise<number> {
   return failure.exitCode;
 }
 
-export async function add(session: Session, _options: StackOptions, what: string): Promise<number> {
+export async function labAddCommand(
+  session: Session,
+  _options: StackOptions,
+  what: string,
+): Promise<number> {
   const name = extraNames.find((one) => one === what);
   if (name === undefined)
     throw new UserError(`The lab has no ${what} to add.`, `Add ${extraNames.join(", ")}.`, 2);
@@ -59,7 +63,7 @@ export async function add(session: Session, _options: StackOptions, what: string
   return 0;
 }
 
-export async function down(session: Session): Promise<number> {
+export async function labDownCommand(session: Session): Promise<number> {
   await labDown({ progress: session.progress });
   session.print("The lab is gone: no process, mount, network or container of it is left.");
   session.emit({ type: "result", ok: true });

@@ -7,7 +7,7 @@ import {
   keptOf,
   requireWay,
   type FoundOrphans,
-  type OrphanService,
+  type OrphanCleaner,
 } from "../../orphans/orphan-service.js";
 import {
   clusterLines,
@@ -86,7 +86,7 @@ const foundLines = (who: string, found: readonly Orphan[], hidden: readonly Kind
 /** Deletes the objects after confirmation. Returns the objects that are kept. */
 async function deleteAll(
   session: Session,
-  service: OrphanService,
+  service: OrphanCleaner,
   there: FoundOrphans,
   options: Options,
 ): Promise<readonly Orphan[]> {

@@ -1,7 +1,7 @@
 import { unexpectedChanges } from "../../repair/expect-no-changes.js";
 import { table } from "../../render/table.js";
 import { requireOurProgram } from "../project.js";
-import { introduced, stops, withStack } from "../stack-context.js";
+import { reportClusters, stopSignals, withStack } from "../stack-context.js";
 import type { Session, StackOptions } from "../session.js";
 
 interface Options extends StackOptions {
@@ -17,8 +17,8 @@ export function preview(session: Session, options: Options): Promise<number> {
     const { plan } = await context.service
       .preview(stack, {
         refresh,
-        ...stops(context),
-        ...introduced(context),
+        ...stopSignals(context),
+        ...reportClusters(context),
         onEvent: (event) => {
           session.emit({ type: "event", event });
           if (event.type === "started") step.update(event.change.name);

@@ -1,5 +1,5 @@
 import { Failure } from "../../../base/failures/failure.js";
-import { introduced, stops, withStack } from "../stack-context.js";
+import { reportClusters, stopSignals, withStack } from "../stack-context.js";
 import type { Session, StackOptions } from "../session.js";
 
 interface Options extends StackOptions {
@@ -12,8 +12,8 @@ export function refresh(session: Session, options: Options): Promise<number> {
     const step = session.progress.step(`Read the resources of '${stack}'`, 30);
     const { changed } = await context.service
       .refresh(stack, {
-        ...stops(context),
-        ...introduced(context),
+        ...stopSignals(context),
+        ...reportClusters(context),
         onEvent: (event) => {
           session.emit({ type: "event", event });
         },

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { CloudClient, Service } from "../../../openstack/client/cloud-client.js";
 import { CloudError } from "../../../openstack/http/cloud-error.js";
 import { listOffer } from "../../../openstack/checks/cloud-offer.js";
-import { meantBy } from "../../../openstack/client/name-or-id.js";
+import { matchesOf } from "../../../openstack/client/name-or-id.js";
 import type { Wanted } from "../../../openstack/checks/cloud-lookups.js";
 import type { CloudFacts } from "../../../components/lookup/cloud-lookup.js";
 import type { Fields, Made } from "../../../test/support/graph/graph.js";
@@ -270,7 +270,7 @@ const idOf = (
   reference: string,
   all: readonly { readonly id: string; readonly name: string | null }[],
 ): string => {
-  const [found] = meantBy(reference, all);
+  const [found] = matchesOf(reference, all);
   if (!found) throw new Error(`The cloud has no ${what} '${reference}'.`);
   return found.id;
 };

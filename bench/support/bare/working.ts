@@ -1,5 +1,5 @@
 import { entryTarget, parseOutputs } from "../../../automation/verify/cluster-outputs.js";
-import { shortcomings, verifyCluster } from "../../../automation/verify/verify-cluster.js";
+import { failedChecks, verifyCluster } from "../../../automation/verify/verify-cluster.js";
 import { BareCluster } from "./cluster.js";
 import type { BareOutputs } from "./run.js";
 
@@ -27,5 +27,5 @@ export async function untilWorking(
   });
   const entry = entryTarget(known, login);
   const verification = await verifyCluster({ outputs: known, entry, timeout: patience });
-  if (!verification.ok) throw new Error(shortcomings(verification, known).join("\n"));
+  if (!verification.ok) throw new Error(failedChecks(verification, known).join("\n"));
 }

@@ -1,9 +1,9 @@
 /** Controller of Cinder CSI, which calls the cloud: permissions, Deployment (pure). */
 import {
-  access,
+  rbacObjects,
   leaderElection,
   leaderElectionTimes,
-  reading,
+  watchVerbs,
   rule,
   systemNamespace,
   writingEvents,
@@ -28,26 +28,26 @@ import {
   readyWithPods,
 } from "../../kubernetes-objects/pod-settings.js";
 import { snapshotterRules } from "./snapshots.js";
-import type { Access } from "../../kubernetes-objects/rbac.js";
+import type { RbacObjects } from "../../kubernetes-objects/rbac.js";
 import type { Container, Deployment, Late } from "../../kubernetes-objects/kubernetes-types.js";
 
 const controllerName = "csi-cinder-controllerplugin";
 
 /**
  * Returns the permissions of attacher, provisioner and resizer (from deploy/kubernetes/rbac.yaml of
- * each project), of the driver for reading annotations of claims, and with `snapshots` of the
+ * each project), of the driver for watchVerbs annotations of claims, and with `snapshots` of the
  * snapshotter.
  */
-export function blockStorageAccess(snapshots = false): Access {
-  return access({
+export function blockStorageAccess(snapshots = false): RbacObjects {
+  return rbacObjects({
     account: controllerName,
     cluster: [
-      rule("", ["persistentvolumes"], [...reading, "create", "patch", "delete"]),
-      rule("", ["persistentvolumeclaims"], [...reading, "update"]),
+      rule("", ["persistentvolumes"], [...watchVerbs, "create", "patch", "delete"]),
+      rule("", ["persistentvolumeclaims"], [...watchVerbs, "update"]),
       rule("", ["persistentvolumeclaims/status"], ["patch"]),
-      rule("", ["nodes", "pods"], reading),
-      rule("storage.k8s.io", ["csinodes", "storageclasses", "volumeattributesclasses"], reading),
-      rule("storage.k8s.io", ["volumeattachments"], [...reading, "patch"]),
+      rule("", ["nodes", "pods"], watchVerbs),
+      rule("storage.k8s.io", ["csinodes", "storageclasses", "volumeattributesclasses"], watchVerbs),
+      rule("storage.k8s.io", ["volumeattachments"], [...watchVerbs, "patch"]),
       rule("storage.k8s.io", ["volumeattachments/status"], ["patch"]),
       { ...writingEvents, verbs: ["list", "watch", ...writingEvents.verbs] },
       ...(snapshots ? snapshotterRules : []),

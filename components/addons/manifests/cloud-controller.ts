@@ -1,10 +1,10 @@
 /** OpenStack cloud controller manager: permissions, configuration, DaemonSet (pure). */
 import { apiPort } from "../../../base/ports.js";
 import {
-  access,
+  rbacObjects,
   leaderElection,
   leaderElectionTimes,
-  reading,
+  watchVerbs,
   rule,
   systemNamespace,
   writingEvents,
@@ -19,7 +19,7 @@ import {
   onControlPlane,
   readiness,
 } from "../../kubernetes-objects/pod-settings.js";
-import type { Access } from "../../kubernetes-objects/rbac.js";
+import type { RbacObjects } from "../../kubernetes-objects/rbac.js";
 import type {
   DaemonSet,
   Late,
@@ -81,17 +81,17 @@ export function cloudConfigSecretObject(
 
 /**
  * Returns the permissions of the controllers cloud-node, cloud-node-lifecycle, service and route.
- * The upstream role also allows access to Secrets, service account tokens and persistent volumes,
+ * The upstream role also allows rbacObjects to Secrets, service account tokens and persistent volumes,
  * which the controllers do not need with this program's arguments.
  * Source: k8s.io/cloud-provider 0.36, controllers/.
  */
-export function cloudControllerAccess(): Access {
-  return access({
+export function cloudControllerAccess(): RbacObjects {
+  return rbacObjects({
     account: "cloud-controller-manager",
     clusterRole: "system:cloud-controller-manager",
     cluster: [
       // delete: removes the node of a deleted server (cloud-provider-openstack issue 3225).
-      rule("", ["nodes"], [...reading, "patch", "update", "delete"]),
+      rule("", ["nodes"], [...watchVerbs, "patch", "update", "delete"]),
       rule("", ["nodes/status"], ["patch"]),
       rule("", ["services"], ["list", "watch", "patch", "update"]),
       rule("", ["services/status"], ["patch"]),
@@ -101,7 +101,7 @@ export function cloudControllerAccess(): Access {
       leaderElection,
       // At its start, the controller reads how the API server authenticates clients.
       {
-        ...rule("", ["configmaps"], reading),
+        ...rule("", ["configmaps"], watchVerbs),
         resourceNames: ["extension-apiserver-authentication"],
       },
     ],

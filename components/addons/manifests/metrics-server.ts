@@ -2,11 +2,11 @@
 import type { ClusterSpec } from "../../config/cluster-spec.js";
 import { signsKubelets } from "../../kubeadm/hardening.js";
 import {
-  access,
-  reading,
+  rbacObjects,
+  watchVerbs,
   rule,
   systemNamespace,
-  type Access,
+  type RbacObjects,
 } from "../../kubernetes-objects/rbac.js";
 import { confined, deployment, systemPod } from "./deployment.js";
 import {
@@ -34,19 +34,19 @@ const authority = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
  * Returns the permissions to read metrics and, as every aggregated API needs, to authenticate and
  * authorize clients (as in system:auth-delegator).
  */
-export function metricsServerAccess(): Access {
-  return access({
+export function metricsServerAccess(): RbacObjects {
+  return rbacObjects({
     account: name,
     clusterRole: `system:${name}`,
     cluster: [
       rule("", ["nodes/metrics"], ["get"]),
-      rule("", ["pods", "nodes"], reading),
+      rule("", ["pods", "nodes"], watchVerbs),
       rule("authentication.k8s.io", ["tokenreviews"], ["create"]),
       rule("authorization.k8s.io", ["subjectaccessreviews"], ["create"]),
     ],
     namespace: [
       {
-        ...rule("", ["configmaps"], reading),
+        ...rule("", ["configmaps"], watchVerbs),
         resourceNames: ["extension-apiserver-authentication"],
       },
     ],
@@ -68,7 +68,7 @@ export function metricsReader(): ClusterRole {
       name: "system:aggregated-metrics-reader",
       labels: Object.fromEntries(roles) as Record<string, string>,
     },
-    rules: [rule(group, ["pods", "nodes"], reading)],
+    rules: [rule(group, ["pods", "nodes"], watchVerbs)],
   };
 }
 

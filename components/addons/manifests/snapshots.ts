@@ -1,12 +1,12 @@
 /** Snapshots of volumes: CRDs, controller, and the class of the driver (pure). */
 import {
-  access,
+  rbacObjects,
   leaderElection,
   leaderElectionTimes,
-  reading,
+  watchVerbs,
   rule,
   writingEvents,
-  type Access,
+  type RbacObjects,
 } from "../../kubernetes-objects/rbac.js";
 import { confined, deployment, systemPod } from "./deployment.js";
 import { container } from "../../kubernetes-objects/pod-settings.js";
@@ -187,23 +187,23 @@ export const snapshotKinds = (): readonly (readonly [string, CustomResourceDefin
     ];
   });
 
-const classes = rule(group, ["volumesnapshotclasses"], reading);
-const changing = ["create", ...reading, "update", "patch", "delete"];
+const classes = rule(group, ["volumesnapshotclasses"], watchVerbs);
+const changing = ["create", ...watchVerbs, "update", "patch", "delete"];
 
 /** Permissions of the sidecars that create snapshots, and volumes from snapshots. */
 export const snapshotterRules: readonly PolicyRule[] = [
   classes,
   rule(group, ["volumesnapshots"], ["get", "list"]),
-  rule(group, ["volumesnapshotcontents"], [...reading, "update", "patch"]),
+  rule(group, ["volumesnapshotcontents"], [...watchVerbs, "update", "patch"]),
   rule(group, ["volumesnapshotcontents/status"], ["update", "patch"]),
 ];
 
-export function snapshotControllerAccess(): Access {
-  return access({
+export function snapshotControllerAccess(): RbacObjects {
+  return rbacObjects({
     account: name,
     cluster: [
-      rule("", ["persistentvolumes"], reading),
-      rule("", ["persistentvolumeclaims"], [...reading, "update"]),
+      rule("", ["persistentvolumes"], watchVerbs),
+      rule("", ["persistentvolumeclaims"], [...watchVerbs, "update"]),
       classes,
       rule(group, ["volumesnapshots", "volumesnapshotcontents"], changing),
       rule(group, ["volumesnapshots/status", "volumesnapshotcontents/status"], ["update", "patch"]),

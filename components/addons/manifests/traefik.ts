@@ -13,7 +13,7 @@ import type {
   Service,
   Toleration,
 } from "../../kubernetes-objects/kubernetes-types.js";
-import { access, rule, type Access } from "../../kubernetes-objects/rbac.js";
+import { rbacObjects, rule, type RbacObjects } from "../../kubernetes-objects/rbac.js";
 import { balanced, type Balancing } from "./load-balanced-service.js";
 import { confined, deployment } from "./deployment.js";
 import {
@@ -51,9 +51,9 @@ export function traefikNamespaceObject(): Namespace {
  * Returns the permissions of Traefik's Ingress provider, which reads all Secrets because
  * certificates may be in any namespace.
  */
-export function traefikAccess(): Access {
+export function traefikAccess(): RbacObjects {
   const watching = ["list", "watch"];
-  return access({
+  return rbacObjects({
     account: name,
     home: traefikNamespace,
     cluster: [

@@ -13,7 +13,7 @@ import {
   oidc,
   scheduler,
 } from "./component-flags.js";
-import { besideKeystone, keystone } from "./keystone.js";
+import { keystoneConflicts, keystone } from "./keystone.js";
 import { patches } from "./static-pod-patches.js";
 import { packages } from "../machines/packages.js";
 import { registries } from "../machines/registries.js";
@@ -104,7 +104,7 @@ export const kubernetes = record({
     .meta(doc("in place", "Checks of kubeadm's preflight whose failure is ignored.")),
 })
   .check(({ value, issues }) => {
-    issues.push(...besideKeystone(value));
+    issues.push(...keystoneConflicts(value));
   })
   .prefault({});
 

@@ -5,7 +5,7 @@ import type { ClusterSpec } from "../cluster-spec.js";
  * balancers. Returns undefined if no setting names a certificate, or if the certificate is not in
  * Barbican (`containerStore: external`).
  */
-export function certificateIn({
+export function barbicanCertificatePath({
   loadBalancer,
   sampleServices,
 }: Pick<ClusterSpec, "loadBalancer" | "sampleServices">): string | undefined {

@@ -62,7 +62,7 @@ interface Written {
 }
 
 /** Reports settings that contradict separate machines for etcd. */
-export function besideEtcd({ etcd: own, topology, workers }: Written): z.core.$ZodRawIssue[] {
+export function etcdConflicts({ etcd: own, topology, workers }: Written): z.core.$ZodRawIssue[] {
   if (!own) return [];
   const wrong = (path: string[], message: string): z.core.$ZodRawIssue => ({
     ...{ code: "custom", path, input: undefined, message },

@@ -129,7 +129,7 @@ function ofServicesRange({ network: { services } }: Written): string | undefined
     : undefined;
 }
 
-export function withoutRoom(of: Written): z.core.$ZodRawIssue[] {
+export function insufficientRanges(of: Written): z.core.$ZodRawIssue[] {
   const flags = wrongFlags(of);
   const { nodes, pods, services, ipv6 } = of.network;
   const found: readonly (readonly [string, string, string | undefined])[] = [

@@ -43,7 +43,7 @@ export const serviceCidrs = list(
  * Reports `allowedCidrs` or `sshCidrs` with IPv6 ranges only: clients reach the API and SSH by
  * IPv4, so such ranges would admit no client.
  */
-export function unreachable({
+export function rangesWithoutIpv4({
   allowedCidrs: api,
   sshCidrs: ssh,
   network: { portSecurity, securityGroups: ofAll },

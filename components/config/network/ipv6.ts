@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { ipv6Modes, type Ipv6Mode } from "../../../base/ip-addresses.js";
 import { podNetworkTraits, type PodNetworkSpec } from "../../pod-network/pod-network-kinds.js";
-import { overlapping } from "../../schema/cidr-overlap.js";
+import { overlappingRanges } from "../../schema/cidr-overlap.js";
 import { doc, oneOf, range6, record } from "../../schema/fields.js";
 
 /** IPv6 ranges of a dual-stack cluster. */
@@ -54,7 +54,7 @@ const wrong = (path: string, input: unknown, message: string): z.core.$ZodRawIss
 });
 
 /** Reports settings that contradict `network.ipv6`. */
-export function besideIpv6({
+export function ipv6Conflicts({
   network: { ipv6: asked, existing, mtu },
   podNetwork,
   cloudController,
@@ -62,7 +62,7 @@ export function besideIpv6({
 }: Written): z.core.$ZodRawIssue[] {
   if (!asked) return [];
   return [
-    ...overlapping("network.ipv6", asked),
+    ...overlappingRanges("network.ipv6", asked),
     ...withPodNetwork(podNetwork, asked.mode, mtu),
     ...oneMask(kubernetes.controllerManager.extraArgs),
     ...(existing

@@ -143,7 +143,7 @@ export const externalNetwork = present("the external network")
  * Returns an error if `externalNetwork` is missing, unless the network exists already: the router
  * of a new network needs a gateway.
  */
-export function noWayOut(written: unknown): string | undefined {
+export function missingExternalNetwork(written: unknown): string | undefined {
   if (!isFields(written) || written["externalNetwork"] !== undefined) return undefined;
   const { network: ranges } = written;
   return isFields(ranges) && isFields(ranges["existing"])
@@ -162,7 +162,7 @@ interface Written {
  * Reports settings that an existing network does not allow: floating IPs without an external
  * network, and options of objects that the program does not create.
  */
-export function outOfPlace(of: Written): z.core.$ZodRawIssue[] {
+export function existingNetworkConflicts(of: Written): z.core.$ZodRawIssue[] {
   const { existing: place, dns, mtu } = of.network;
   if (!place) return [];
   const wrong = (path: string[], message: string): z.core.$ZodRawIssue => ({
@@ -209,7 +209,7 @@ export interface Grouped {
 }
 
 /** Reports security groups in a network without port security, where Neutron filters no traffic. */
-export function unfiltered({
+export function unfilteredSecurityGroups({
   network: ranges,
   controlPlane,
   workers,

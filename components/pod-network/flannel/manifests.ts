@@ -1,5 +1,5 @@
 /** flannel as pod network: namespace, RBAC, configuration, DaemonSet (pure). */
-import { access, reading, rule } from "../../kubernetes-objects/rbac.js";
+import { rbacObjects, watchVerbs, rule } from "../../kubernetes-objects/rbac.js";
 import {
   apiByName,
   appLabel,
@@ -12,7 +12,7 @@ import {
 import { cniDirectory, publishes } from "../cni-configuration.js";
 import { vxlanOverhead, vxlanPort } from "./traits.js";
 import type { FlannelOptions } from "./options.js";
-import type { Access } from "../../kubernetes-objects/rbac.js";
+import type { RbacObjects } from "../../kubernetes-objects/rbac.js";
 import type {
   ConfigMap,
   DaemonSet,
@@ -50,11 +50,11 @@ export function flannelNamespace(): Namespace {
  * Returns flannel's permissions. flanneld publishes the address of its tunnel as annotations of the
  * node. flanneld needs no permission to read pods, because NODE_NAME tells it the node.
  */
-export function flannelAccess(): Access {
-  return access({
+export function flannelAccess(): RbacObjects {
+  return rbacObjects({
     account,
     home: namespace,
-    cluster: [rule("", ["nodes"], reading), rule("", ["nodes/status"], ["patch"])],
+    cluster: [rule("", ["nodes"], watchVerbs), rule("", ["nodes/status"], ["patch"])],
   });
 }
 

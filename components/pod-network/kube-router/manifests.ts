@@ -1,5 +1,5 @@
 /** kube-router as pod network and network policy: RBAC, CNI configuration, DaemonSet (pure). */
-import { access, reading, rule, systemNamespace } from "../../kubernetes-objects/rbac.js";
+import { rbacObjects, watchVerbs, rule, systemNamespace } from "../../kubernetes-objects/rbac.js";
 import {
   apiByName,
   appLabel,
@@ -10,7 +10,7 @@ import {
   namesApi,
   readiness,
 } from "../../kubernetes-objects/pod-settings.js";
-import type { Access } from "../../kubernetes-objects/rbac.js";
+import type { RbacObjects } from "../../kubernetes-objects/rbac.js";
 import type {
   ConfigMap,
   DaemonSet,
@@ -33,13 +33,13 @@ const healthPort = 20244;
  * Returns kube-router's permissions: to read the objects that determine routes and network
  * policies. kube-router writes no objects.
  */
-export function kubeRouterAccess(): Access {
-  return access({
+export function kubeRouterAccess(): RbacObjects {
+  return rbacObjects({
     account: name,
     cluster: [
-      rule("", ["namespaces", "nodes", "pods", "services"], reading),
-      rule("discovery.k8s.io", ["endpointslices"], reading),
-      rule("networking.k8s.io", ["networkpolicies"], reading),
+      rule("", ["namespaces", "nodes", "pods", "services"], watchVerbs),
+      rule("discovery.k8s.io", ["endpointslices"], watchVerbs),
+      rule("networking.k8s.io", ["networkpolicies"], watchVerbs),
     ],
   });
 }

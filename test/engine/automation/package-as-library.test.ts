@@ -7,14 +7,14 @@ import { run } from "../../../base/run-command.js";
 const root = resolve(__dirname, "..", "..", "..");
 
 const program = `
-import { Cluster, operatorOf, type ClusterArgs } from "stackadm";
+import { Cluster, localContextOf, type ClusterArgs } from "stackadm";
 import { ClusterError, createClusterService, prepareEnvironment } from "stackadm/automation";
 import type { CloudObject, DestroyResult, EnvironmentOptions, Finding } from "stackadm/automation";
 import type { OperationEnvironment, Orphan, PlanRow } from "stackadm/automation";
 import type { Progress, QuotaUse, Step, UpResult } from "stackadm/automation";
 
 export const make = (args: ClusterArgs): Cluster =>
-  new Cluster("dev", { ...args, operator: operatorOf(process.env) });
+  new Cluster("dev", { ...args, operator: localContextOf(process.env) });
 export const up = (): Promise<UpResult> => service.up("dev", { onStage: (stage) => stage });
 export const down = (): Promise<DestroyResult> => service.destroy("dev", { abandon: true });
 const step: Step = { update: () => undefined, done: () => undefined, failed: () => undefined };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { inFormOf } from "../../../automation/guards/plugin-conversion.js";
+import { convertServerGroups } from "../../../automation/guards/plugin-conversion.js";
 import type { StateExport } from "../../../automation/pulumi/stack-state.js";
 import type { OpenstackPlugin } from "../../../base/versions/openstack-plugin-versions.js";
 import { startFakeCloud, type FakeCloud } from "../../support/cloud/fake-openstack.js";
@@ -101,7 +101,7 @@ describe("a server group of another version of the OpenStack plugin", function (
         succeeded(await project.up());
         await hold(shaped(await exported()));
         choose(to);
-        await hold(inFormOf(await exported(), to));
+        await hold(convertServerGroups(await exported(), to));
         await unchanged();
         await unchanged();
         const before = cloud.seen.length;
@@ -140,7 +140,7 @@ describe("a server group of another version of the OpenStack plugin", function (
   it("is deleted by its former version after it was rewritten for the other", async () => {
     choose("3.15.2");
     succeeded(await project.up());
-    await hold(inFormOf(await exported(), "5.5.1"));
+    await hold(convertServerGroups(await exported(), "5.5.1"));
     const before = cloud.seen.length;
     succeeded(await project.destroy());
     assert.deepEqual(changes(before), ["DELETE"]);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { StateExport } from "../../../automation/pulumi/stack-state.js";
-import { withoutLeaves } from "../../../automation/engine/interrupted-scripts.js";
+import { withoutLeaveScripts } from "../../../automation/engine/interrupted-scripts.js";
 import { succeeded, type Run } from "../support/project.js";
 import { Roll } from "../support/roll.js";
 
@@ -149,7 +149,9 @@ describe("control planes that are replaced one at a time", function () {
     assert.notEqual((await up({ generation: 3, count: 3, worker: 1, existing })).code, 0);
     assert.deepEqual(happened(), ["leave-c0", "gone-c0", "made-c0"]);
     mend();
-    const { state, left } = withoutLeaves(JSON.parse(await roll.project.export()) as StateExport);
+    const { state, left } = withoutLeaveScripts(
+      JSON.parse(await roll.project.export()) as StateExport,
+    );
     assert.deepEqual(
       left.map((urn) => urn.split("::").at(-1)),
       ["c0-leave"],

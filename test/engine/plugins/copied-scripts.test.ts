@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { StateExport } from "../../../automation/pulumi/stack-state.js";
-import { copyOf, withUnfinished } from "../../../automation/engine/interrupted-scripts.js";
+import { copyOf, markScriptsForRerun } from "../../../automation/engine/interrupted-scripts.js";
 import { importOf } from "../support/machine-program.js";
 import { Project, succeeded } from "../support/project.js";
 import { SshServer, keyPair } from "../support/ssh-server.js";
@@ -125,7 +125,7 @@ describe("scripts on a machine", function () {
 
   it("are copied again by a run that finds the mark of the service in the state", async () => {
     const urns = new Set([await withoutFile("four")]);
-    const marked = withUnfinished(JSON.parse(await project.export()) as StateExport, urns);
+    const marked = markScriptsForRerun(JSON.parse(await project.export()) as StateExport, urns);
     project.write("state.json", JSON.stringify(marked));
     succeeded(await project.run("stack", "import", "--file", "state.json"));
     succeeded(await project.up());

@@ -21,10 +21,10 @@ const program = machineProgram({
   networkId: "network",
   imports: [
     importOf("findServers", "lookup/marked-servers.ts"),
-    importOf("operatorOf", "lookup/local-context.ts"),
+    importOf("localContextOf", "lookup/local-context.ts"),
   ].join("\n"),
   before: `
-  const operator = operatorOf(process.env);
+  const operator = localContextOf(process.env);
   const found = await findServers("dev", ${JSON.stringify(fakeProject)}, operator) ?? {};
   const worked = process.env.WORKED === "yes" && { failed: false };
   const servers = Object.fromEntries(Object.entries(found).map(([name, one]) => [name, { ...one, ...worked }]));`,

@@ -9,10 +9,10 @@ const ownComponents = resolve(__dirname, "../../../components");
 
 const programOf = (components: string): string => `
 import { Cluster } from ${JSON.stringify(join(components, "index.ts"))};
-import { requireSameCluster } from ${JSON.stringify(join(components, "refuse-cluster-rename.ts"))};
+import { refuseClusterRename } from ${JSON.stringify(join(components, "refuse-cluster-rename.ts"))};
 export = async () => {
   const name = process.env.NAME ?? "dev";
-  await requireSameCluster(name, "Pulumi.dev.yaml");
+  await refuseClusterRename(name, "Pulumi.dev.yaml");
   return { identity: new Cluster(name, JSON.parse(process.env.CLUSTER ?? "")).identity };
 };
 `;

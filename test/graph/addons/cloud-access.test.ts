@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import { Cluster, type ClusterComponentArgs } from "../../../components/cluster.js";
 import { checksum } from "../../../components/pulumi/checksum.js";
-import type { Operator } from "../../../components/lookup/local-context.js";
+import type { LocalContext } from "../../../components/lookup/local-context.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { graph, type Row } from "../../support/graph/graph.js";
@@ -19,7 +19,7 @@ const stringData = (rows: readonly Row[]): Readonly<Record<string, unknown>> => 
 };
 const clear = (value: unknown): string => JSON.stringify(value);
 
-const nobody: Operator = { connect: () => Promise.reject(new Error("no")) };
+const nobody: LocalContext = { connect: () => Promise.reject(new Error("no")) };
 const clientCertificate = { certificate: "CERT", privateKey: "CANARY" };
 
 type Credential = NonNullable<ClusterComponentArgs["credential"]>;
@@ -184,7 +184,7 @@ describe("graph: with what the cluster works in its cloud", () => {
   });
 
   it("restarts the controllers' pods when one of these is another one", async () => {
-    const digests = async (over: Partial<Operator>): Promise<unknown[]> => {
+    const digests = async (over: Partial<LocalContext>): Promise<unknown[]> => {
       const rows = await build({ operator: { ...nobody, ...over } });
       return ["cloud-controller-daemon-set", "storage-controller"].map(
         (name) => annotationsOf(named(rows, `dev-addons-${name}`))["checksum/config"],
@@ -222,7 +222,7 @@ describe("graph: with what the cluster works in its cloud", () => {
   });
 
   it("keeps in mind that there is one, whichever, where no script reads it", async () => {
-    const kept = async (more: Partial<Operator>): Promise<readonly unknown[]> => {
+    const kept = async (more: Partial<LocalContext>): Promise<readonly unknown[]> => {
       const rows = await build({ operator: { ...nobody, ...more } });
       const stdin = sent(named(rows, "dev-control-plane-0-init").inputs);
       assert.doesNotMatch(stdin, /operator\./);

@@ -7,7 +7,7 @@ import type { CloudClient } from "../../../openstack/client/cloud-client.js";
 import type { Credential } from "../../../openstack/auth/credential.js";
 import { requireServiceUser } from "../../../components/identity/require-service-user.js";
 import type { CloudFacts } from "../../../components/lookup/cloud-lookup.js";
-import { giveFacts } from "../../../components/lookup/lookup-cache.js";
+import { setKnownFacts } from "../../../components/lookup/lookup-cache.js";
 import { parseClusterSpec } from "../../../components/config/cluster-spec.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { startFakeCloud } from "../../support/cloud/fake-openstack.js";
@@ -93,11 +93,11 @@ describe("the user as whom a cluster's controllers sign in", () => {
       { ...application, secret: pulumi.secret("CANARY") },
     ])
       assert.deepEqual(await required(refused, later), []);
-    giveFacts({ wanted: "", facts: {} as CloudFacts, asBefore: true });
+    setKnownFacts({ wanted: "", facts: {} as CloudFacts, asBefore: true });
     try {
       for (const all of [supplied, application]) assert.deepEqual(await required(refused, all), []);
     } finally {
-      giveFacts(undefined);
+      setKnownFacts(undefined);
     }
   });
 

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { Cluster } from "../../../components/cluster.js";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
-import { operatorOf } from "../../../components/lookup/local-context.js";
+import { localContextOf } from "../../../components/lookup/local-context.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { fakeProject, startFakeCloud, type FakeCloud } from "../../support/cloud/fake-openstack.js";
 import { graph, type Fields, type Row } from "../../support/graph/graph.js";
@@ -48,7 +48,7 @@ describe("machines of etcd whose generation was raised", () => {
       };
     const { [authScope]: scope, ...lookups } = cloudAnswers.lookups ?? {};
     const etcd = { kind: "dedicated", flavor: "medium", generation } as const;
-    const operator = operatorOf(cloud.environment());
+    const operator = localContextOf(cloud.environment());
     return graph(() => new Cluster("dev", { ...smallest, etcd, ...over, operator }), {
       ...cloudAnswers,
       outputs: { ...cloudAnswers.outputs, ...Object.fromEntries(noted.map((t) => [t, note(t)])) },

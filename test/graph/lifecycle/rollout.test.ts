@@ -3,8 +3,8 @@ import { setTimeout } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../../components/cluster.js";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
-import { Turns } from "../../../components/lifecycle/rollout.js";
-import { operatorOf } from "../../../components/lookup/local-context.js";
+import { Rollout } from "../../../components/lifecycle/rollout.js";
+import { localContextOf } from "../../../components/lookup/local-context.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { fakeProject, startFakeCloud, type FakeCloud } from "../../support/cloud/fake-openstack.js";
 import { graph, type Fields, type GraphOptions, type Row } from "../../support/graph/graph.js";
@@ -59,7 +59,7 @@ describe("machines whose generation was raised", () => {
     workers: ClusterArgs["workers"],
     { project = fakeProject, alone = false, over = {}, ...more }: BuildOptions = {},
   ): Promise<readonly Row[]> => {
-    const operator = alone ? undefined : operatorOf(cloud.environment());
+    const operator = alone ? undefined : localContextOf(cloud.environment());
     const note =
       (type: string) =>
       (inputs: Fields, name: string): Fields => {
@@ -277,7 +277,7 @@ describe("machines whose generation was raised", () => {
     });
 
     it("get them one after another", async () => {
-      const turns = new Turns(Promise.resolve(new Map(general.map((name) => [name, "0"]))));
+      const turns = new Rollout(Promise.resolve(new Map(general.map((name) => [name, "0"]))));
       for (const name of general) void turns.next({ role: "worker", name, generation: 0 });
       let finish: (id: string) => void = () => undefined;
       const joined = new Promise<string>((resolve) => {

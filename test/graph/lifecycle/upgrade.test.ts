@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { Cluster } from "../../../components/cluster.js";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
-import { operatorOf } from "../../../components/lookup/local-context.js";
+import { localContextOf } from "../../../components/lookup/local-context.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { fakeProject, startFakeCloud, type FakeCloud } from "../../support/cloud/fake-openstack.js";
 import { graph, type Fields, type GraphOptions, type Row } from "../../support/graph/graph.js";
@@ -65,7 +65,7 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
       "urn::dev-identity": { type: "command:local:Command", outputs: { stdout: identity } },
       "urn::other": { type: Cluster.type, outputs: { kubernetesVersion: "1.1.1" } },
     };
-    const operator = operatorOf(cloud.environment());
+    const operator = localContextOf(cloud.environment());
     return graph(() => new Cluster("dev", { ...smallest, ...shape, ...over, operator }), {
       ...{ ...cloudAnswers, ...more },
       outputs: {

@@ -6,7 +6,7 @@ import { Component } from "../../../components/pulumi/component.js";
 import { ArgumentError, ConfigError } from "../../../components/pulumi/errors.js";
 import { FailedMachines } from "../../../components/lifecycle/boot-failures.js";
 import type { ExistingServer } from "../../../components/lookup/server-metadata.js";
-import { operatorOf } from "../../../components/lookup/local-context.js";
+import { localContextOf } from "../../../components/lookup/local-context.js";
 import {
   dialBudget,
   dialSeconds,
@@ -194,7 +194,7 @@ describe("a machine that never answered", () => {
           allowedAddresses: [],
           login: { user: "debian", publicKey: "ssh-ed25519 AAAA" },
           seed: pulumi.secret(canarySeed),
-          failed: new FailedMachines(operatorOf({}), {
+          failed: new FailedMachines(localContextOf({}), {
             [failed]: { id: "5ee5a1c4", generation: "0", failed: true, ...marks },
           }),
         }),

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { Cluster } from "../../../components/cluster.js";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
-import { operatorOf } from "../../../components/lookup/local-context.js";
+import { localContextOf } from "../../../components/lookup/local-context.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { graph } from "../../support/graph/graph.js";
 import { plain } from "../../support/graph/secrets.js";
@@ -18,7 +18,7 @@ describe("settings of Kubernetes in the commands of scripts", () => {
     { kubernetes }: Pick<ClusterArgs, "kubernetes">,
     encrypted: boolean,
   ): Promise<readonly string[]> => {
-    const operator = { ...operatorOf({}), encrypted };
+    const operator = { ...localContextOf({}), encrypted };
     const rows = await graph(
       () => new Cluster("dev", { ...smallest, kubernetes, operator }),
       cloudAnswers,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { whoAnswers } from "../../../base/ssh-client.js";
+import { probeLogin } from "../../../base/ssh-client.js";
 import { targetOf } from "../../../automation/verify/cluster-outputs.js";
 import { takeInventory } from "../../../openstack/inventory/inventory.js";
 import { networkBeside, type NetworkBeside } from "../support/beside.js";
@@ -73,7 +73,7 @@ describe("a cluster behind a bastion, in a network that was there before, on the
     const bastion = outputs.bastion?.sshHost;
     assert.ok(ways.length > 0 && ways.every(({ proxy }) => proxy?.host === bastion));
     const all = Array.from({ length: 64 }, (_, n) => ways[n % ways.length] ?? assert.fail());
-    const seen = await Promise.all(all.map((way) => whoAnswers(way)));
+    const seen = await Promise.all(all.map((way) => probeLogin(way)));
     assert.deepEqual([...new Set(seen)], ["itself"]);
   });
 

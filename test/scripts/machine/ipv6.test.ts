@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { ipv6Script, ipv6Values } from "../../../components/machine/ipv6-script.js";
+import { ipv6Script, ipv6ScriptVariables } from "../../../components/machine/ipv6-script.js";
 import { prepareScripts } from "../../../components/machine/preparation.js";
 import { freshDebian, workerValues } from "../../support/machine/fresh-debian.js";
 import { Sandbox } from "../../support/machine/sandbox.js";
@@ -15,7 +15,7 @@ describe("ipv6.sh", () => {
   const run = (script = ipv6Script) =>
     machine.run([...prepareScripts, script], {
       ...workerValues(),
-      ...(ipv6Values(ranges, address) as Record<string, string>),
+      ...(ipv6ScriptVariables(ranges, address) as Record<string, string>),
     });
   beforeEach(() => {
     machine = new Sandbox({

@@ -4,7 +4,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { Endpoint } from "../../../components/endpoint/endpoint.js";
 import { endpointClass } from "../../../components/endpoint/endpoint-kinds.js";
 import type { EndpointSpec } from "../../../components/config/load-balancing/endpoint.js";
-import { operatorOf } from "../../../components/lookup/local-context.js";
+import { localContextOf } from "../../../components/lookup/local-context.js";
 import { Component } from "../../../components/pulumi/component.js";
 import { sampleIdentity } from "../cloud/cloud-answers.js";
 import { graph, type GraphOptions, type Row } from "./graph.js";
@@ -33,7 +33,7 @@ export class EndpointBed extends Component {
       mark: { name: "dev", identity: sampleIdentity },
       externalNetwork: { id: "external-network-id", name: "public" },
       routerInterface,
-      operator: operatorOf({}),
+      operator: localContextOf({}),
       networkId: network.id,
       subnetId: subnet.id,
     });

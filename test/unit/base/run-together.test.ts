@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { together } from "../../../base/run-together.js";
+import { runTogether } from "../../../base/run-together.js";
 
 /** Returns a task that runs until it is aborted, and then calls `ended`. */
 const untilStopped =
@@ -16,7 +16,7 @@ const untilStopped =
 
 describe("two works at once", () => {
   it("answer what each answers", async () => {
-    const answers = await together(
+    const answers = await runTogether(
       async () => Promise.resolve(1),
       async () => Promise.resolve("two"),
     );
@@ -29,7 +29,7 @@ describe("two works at once", () => {
       const failing = async () => Promise.reject(new Error("no space"));
       const other = untilStopped(() => (ended = true));
       await assert.rejects(
-        failsFirst ? together(failing, other) : together(other, failing),
+        failsFirst ? runTogether(failing, other) : runTogether(other, failing),
         /no space/,
       );
       assert.equal(ended, true);
@@ -39,7 +39,7 @@ describe("two works at once", () => {
   it("are stopped by whoever began them", async () => {
     const stop = new AbortController();
     let ended = 0;
-    const works = together(
+    const works = runTogether(
       ...([untilStopped(() => ended++), untilStopped(() => ended++)] as const),
       stop.signal,
     );

@@ -12,8 +12,8 @@ import {
   forward,
   HostKeyMismatch,
   logIn,
-  whoAnswers,
-  type Ended,
+  probeLogin,
+  type CommandResult,
   type SshTarget,
 } from "../../../base/ssh-client.js";
 import { keyPair, SshServer } from "../../engine/support/ssh-server.js";
@@ -106,7 +106,7 @@ describe("a login to look", () => {
       command: string,
       input?: Readable,
       meanwhile?: () => void,
-    ): Promise<Ended & { readonly printed: Buffer }> => {
+    ): Promise<CommandResult & { readonly printed: Buffer }> => {
       const client = await logIn(at(machine));
       const parts: Buffer[] = [];
       const output = new PassThrough().on("data", (part: Buffer) => parts.push(part));
@@ -140,7 +140,7 @@ describe("a login to look", () => {
         }, 200);
       });
       const outcome = await ended.catch((error: unknown) => error);
-      assert.ok(outcome instanceof Error || (outcome as Ended).code === undefined);
+      assert.ok(outcome instanceof Error || (outcome as CommandResult).code === undefined);
     });
 
     it("throws when what it prints cannot be kept", async () => {
@@ -177,14 +177,14 @@ describe("a login to look", () => {
 
   it("tells who answers behind a machine: itself, another one, that one alone, or nobody", async () => {
     const proxy = at(hop);
-    assert.equal(await whoAnswers({ ...at(machine), proxy }), "itself");
-    assert.equal(await whoAnswers({ ...at(machine, stranger), proxy }), "wrong host key");
-    assert.equal(await whoAnswers({ ...at(machine, { port: 1 }), proxy }), "the proxy alone");
-    assert.equal(await whoAnswers({ ...at(machine), proxy: at(hop, { port: 1 }) }), "nobody");
-    assert.equal(await whoAnswers({ ...at(machine), proxy: at(hop, stranger) }), "wrong host key");
+    assert.equal(await probeLogin({ ...at(machine), proxy }), "itself");
+    assert.equal(await probeLogin({ ...at(machine, stranger), proxy }), "wrong host key");
+    assert.equal(await probeLogin({ ...at(machine, { port: 1 }), proxy }), "the proxy alone");
+    assert.equal(await probeLogin({ ...at(machine), proxy: at(hop, { port: 1 }) }), "nobody");
+    assert.equal(await probeLogin({ ...at(machine), proxy: at(hop, stranger) }), "wrong host key");
     const closed = await SshServer.start();
     try {
-      assert.equal(await whoAnswers({ ...at(closed), proxy }), "nobody");
+      assert.equal(await probeLogin({ ...at(closed), proxy }), "nobody");
     } finally {
       await closed.stop();
     }
@@ -193,11 +193,11 @@ describe("a login to look", () => {
   it("tells it of a machine that is reached from here, and with the agent that it is given", async () => {
     const agentSocket = join(directory, "nobody");
     const logins = hop.logins;
-    assert.equal(await whoAnswers(at(machine)), "itself");
-    assert.equal(await whoAnswers(at(machine), { agentSocket }), "nobody");
+    assert.equal(await probeLogin(at(machine)), "itself");
+    assert.equal(await probeLogin(at(machine), { agentSocket }), "nobody");
     const way = { ...at(machine, { agentSocket }), proxy: at(hop, { agentSocket }) };
     assert.equal(hop.logins, logins);
-    assert.equal(await whoAnswers(way, { agentSocket: agent.socket }), "itself");
+    assert.equal(await probeLogin(way, { agentSocket: agent.socket }), "itself");
   });
 
   it("ends in the time that it is given, wherever on the way somebody is silent", async () => {
@@ -207,9 +207,9 @@ describe("a login to look", () => {
     const { port } = mute.address() as AddressInfo;
     const silent = at(machine, { port });
     const since = Date.now();
-    assert.equal(await whoAnswers(silent, { within: 300 }), "nobody");
-    assert.equal(await whoAnswers({ ...at(machine), proxy: silent }, { within: 300 }), "nobody");
-    assert.equal(await whoAnswers({ ...silent, proxy: at(hop) }, { within: 300 }), "nobody");
+    assert.equal(await probeLogin(silent, { within: 300 }), "nobody");
+    assert.equal(await probeLogin({ ...at(machine), proxy: silent }, { within: 300 }), "nobody");
+    assert.equal(await probeLogin({ ...silent, proxy: at(hop) }, { within: 300 }), "nobody");
     assert.ok(Date.now() - since < 3_000);
     for (const socket of sockets) socket.destroy();
     mute.close();
@@ -234,7 +234,7 @@ describe("a login to look", () => {
   });
 
   it("leaves no connection open", async () => {
-    await whoAnswers({ ...at(machine), proxy: at(hop) });
+    await probeLogin({ ...at(machine), proxy: at(hop) });
     const end = Date.now() + 5_000;
     while (hop.open + machine.open > 0 && Date.now() < end)
       await new Promise((resolve) => setImmediate(resolve));

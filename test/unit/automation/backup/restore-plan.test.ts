@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { Backup } from "../../../../automation/backup/backup-files.js";
 import {
-  gistOf,
+  actionsOf,
   planRestore,
   requireSameCluster,
-  type Held,
-  type Seen,
+  type PresentCluster,
+  type MachineReply,
 } from "../../../../automation/backup/restore-plan.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { outputsOf } from "./support.js";
@@ -31,12 +31,12 @@ const serving = { ...controlPlane, etcd: false, peers: [] };
 const member = { ...controlPlane, apiServer: false, peers: ["https://10.0.0.20:2380"] };
 const anew = { ...serving, place: false, live: false, apiServer: false };
 const bare = { ...anew, prepared: false };
-const silent: Seen = { silent: "its server is SHUTOFF, and it cannot be reached by SSH." };
+const silent: MachineReply = { silent: "its server is SHUTOFF, and it cannot be reached by SSH." };
 
 /**
  * Returns a plan in short form, for these states of the control planes and of the etcd machines.
  */
-function plan(controlPlanes: readonly Seen[], etcd: readonly Seen[] = []) {
+function plan(controlPlanes: readonly MachineReply[], etcd: readonly MachineReply[] = []) {
   const seen = new Map([
     ...controlPlanes.map((one, at) => [`dev-control-plane-${at}`, one] as const),
     ...etcd.map((one, at) => [`dev-etcd-${at}`, one] as const),
@@ -97,7 +97,7 @@ describe("a plan that brings a cluster back", () => {
   });
 
   it("unpacks anew where another backup was brought back, but not to its end", () => {
-    const from = (unpacked: string): Seen => ({ ...controlPlane, unpacked });
+    const from = (unpacked: string): MachineReply => ({ ...controlPlane, unpacked });
     assert.equal(plan([from("cafe")]).unpack, "");
     assert.equal(plan([from("0000")]).unpack, "cp-0: dev-control-plane-0.tgz");
     // The backup only has files of another machine.
@@ -175,7 +175,7 @@ describe("a plan that brings a cluster back", () => {
       const archives = backup.archives.map((one) => ({ ...one, sha256: archive }));
       const kept = { ...backup.snapshot, machine, sha256: snapshot };
       const found = { backup: { ...backup, archives, snapshot: kept }, outputs: outputsOf(1) };
-      return gistOf(planRestore({ ...found, seen: new Map([["dev-control-plane-0", anew]]) }));
+      return actionsOf(planRestore({ ...found, seen: new Map([["dev-control-plane-0", anew]]) }));
     };
     assert.equal(of("a", "b"), of("a", "b"));
     assert.equal(new Set([of("a", "b"), of("c", "b"), of("a", "c")]).size, 3);
@@ -191,11 +191,11 @@ describe("a plan that brings a cluster back", () => {
 });
 
 describe("a backup to be brought back", () => {
-  const held: Held = {
+  const held: PresentCluster = {
     ...{ cluster: "dev", kubernetesVersion: "1.36.3" },
     identities: new Set(["0123456789ab"]),
   };
-  const check = (changes: Partial<Held>, of: Partial<Backup> = {}) => {
+  const check = (changes: Partial<PresentCluster>, of: Partial<Backup> = {}) => {
     requireSameCluster({ ...backup, ...of }, { ...held, ...changes });
   };
 

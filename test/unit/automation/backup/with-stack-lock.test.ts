@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  heldToItsEnd,
+  withStackLock,
   rememberControlPlanes,
 } from "../../../../automation/backup/with-stack-lock.js";
 import { Failure } from "../../../../base/failures/failure.js";
@@ -23,18 +23,18 @@ describe("a restore that holds the stack", () => {
     const broken = new Failure("COMMAND_FAILED", "no room");
     const run = { hold, note };
     await assert.rejects(
-      heldToItsEnd({ run }, () => Promise.reject(broken)),
+      withStackLock({ run }, () => Promise.reject(broken)),
       broken,
     );
     assert.deepEqual(notes, []);
-    await heldToItsEnd({ run }, () => Promise.resolve());
+    await withStackLock({ run }, () => Promise.resolve());
     assert.match(
       notes.join(),
       /^! The stack's lock was lost before the end, .*: the lock is lost\.$/,
     );
     const refused = { hold: () => Promise.reject(lost), note };
     await assert.rejects(
-      heldToItsEnd({ run: refused }, () => Promise.resolve()),
+      withStackLock({ run: refused }, () => Promise.resolve()),
       lost,
     );
   });

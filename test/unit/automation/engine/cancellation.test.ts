@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { endBy, unlessStopped } from "../../../../automation/engine/cancellation.js";
+import { reasonToEnd, unlessStopped } from "../../../../automation/engine/cancellation.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { failureCodes } from "../../../../base/failures/failure-codes.js";
 
@@ -32,8 +32,8 @@ describe("an error of a request", () => {
 
 describe("work that is to end", () => {
   it("ends by the stop that was asked for, or by what the signal says itself", () => {
-    assert.equal(endBy(AbortSignal.abort()).code, "CANCELLED");
+    assert.equal(reasonToEnd(AbortSignal.abort()).code, "CANCELLED");
     const lost = new Failure("STACK_LOCKED", "the lock is lost");
-    assert.equal(endBy(AbortSignal.any([AbortSignal.abort(lost)])), lost);
+    assert.equal(reasonToEnd(AbortSignal.any([AbortSignal.abort(lost)])), lost);
   });
 });

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import {
   copyOf,
   rememberUnfinished,
-  Unfinished,
-  undoing,
-  withoutLeaves,
-  withUnfinished,
+  InterruptedScripts,
+  undoScriptOf,
+  withoutLeaveScripts,
+  markScriptsForRerun,
 } from "../../../../automation/engine/interrupted-scripts.js";
 import { Engine, instanceType, urnOf } from "../../../support/engine/fake-engine.js";
 
@@ -22,7 +22,7 @@ describe("a script that did not come to its end", () => {
     const others = [script("join"), server];
     const state = { version: 3, deployment: { resources: [script("init"), ...others] } };
     const urns = new Set([script("init").urn, server.urn]);
-    const [init, ...rest] = withUnfinished(state, urns).deployment.resources ?? [];
+    const [init, ...rest] = markScriptsForRerun(state, urns).deployment.resources ?? [];
     const update = init?.inputs?.["update"];
     assert.notEqual(update, "u");
     assert.deepEqual(init, {
@@ -43,7 +43,7 @@ describe("a script that did not come to its end", () => {
     };
     const urn = inMachines(type, "dev-a-0-prepare");
     assert.equal(copyOf(urn), copy.urn);
-    const unfinished = new Unfinished("up");
+    const unfinished = new InterruptedScripts("up");
     const says = (reason: string): void => {
       const text = `Process exited with status 1: running "sudo":\nreason: ${reason}`;
       unfinished.take({ type: "message", at: 0, urn, severity: "error", text });
@@ -52,7 +52,8 @@ describe("a script that did not come to its end", () => {
     assert.deepEqual([...unfinished.urns], []);
     says("[SCRIPT_MISSING] prepare@0123456789abcdef is not on dev-a-0");
     const state = { version: 3, deployment: { resources: [copy, script("prepare")] } };
-    const [marked, ...rest] = withUnfinished(state, unfinished.urns).deployment.resources ?? [];
+    const [marked, ...rest] =
+      markScriptsForRerun(state, unfinished.urns).deployment.resources ?? [];
     const remotePath = marked?.inputs?.["remotePath"];
     assert.match(String(remotePath), /^\.stackadm\/server\/(?!1\.sh$)/);
     assert.deepEqual(marked, {
@@ -68,11 +69,11 @@ describe("a script that did not come to its end", () => {
     // The teardown of snapshots runs first, and announces the same to the cluster.
     for (const name of ["teardown", "farewell", "snapshots-teardown", "snapshots-farewell"])
       assert.equal(
-        undoing(urnOf(inControlPlane, `dev-control-plane-${name}`)),
+        undoScriptOf(urnOf(inControlPlane, `dev-control-plane-${name}`)),
         urnOf(inControlPlane, "dev-control-plane-0-init"),
       );
-    assert.equal(undoing(urnOf(inControlPlane, "dev-control-plane-0-init")), undefined);
-    assert.equal(undoing(urnOf(type, "dev-control-plane-teardown")), undefined);
+    assert.equal(undoScriptOf(urnOf(inControlPlane, "dev-control-plane-0-init")), undefined);
+    assert.equal(undoScriptOf(urnOf(type, "dev-control-plane-teardown")), undefined);
   });
 
   describe("when the engine has ended", () => {
@@ -116,7 +117,7 @@ describe("a script that let a machine go whose server went, too", () => {
   /** Returns the URNs of scripts that do not run again. */
   const left = (...resources: (typeof server)[]): readonly string[] => {
     const state = { version: 3, deployment: { manifest: "kept", resources } };
-    const { state: after, left: urns } = withoutLeaves(state);
+    const { state: after, left: urns } = withoutLeaveScripts(state);
     assert.deepEqual(after.deployment, {
       manifest: "kept",
       resources: resources.map((one) =>

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { inFormOf, misreadIn } from "../../../../automation/guards/plugin-conversion.js";
+import {
+  convertServerGroups,
+  unconvertedServerGroups,
+} from "../../../../automation/guards/plugin-conversion.js";
 import type { StateExport, StateResource } from "../../../../automation/pulumi/stack-state.js";
 import { serverGroupType } from "../../../../automation/pulumi/urn.js";
 import { urnOf } from "../../../support/engine/fake-engine.js";
@@ -22,22 +25,22 @@ describe("the form of a server group in the state", () => {
   const [text, list] = ["soft-anti-affinity", ["soft-anti-affinity"]];
 
   it("becomes that of the chosen plugin version, in both directions", () => {
-    assert.deepEqual(inFormOf(stateOf(group(list)), "5.5.1"), stateOf(group(text)));
-    assert.deepEqual(inFormOf(stateOf(group(text)), "3.15.2"), stateOf(group(list)));
+    assert.deepEqual(convertServerGroups(stateOf(group(list)), "5.5.1"), stateOf(group(text)));
+    assert.deepEqual(convertServerGroups(stateOf(group(text)), "3.15.2"), stateOf(group(list)));
   });
 
   it("loses the record of types where it changes", () => {
     const record = { __pulumi_raw_state_delta: { obj: {} } };
     const held = group(list, { outputs: { name: "g", policies: list, ...record } });
-    const { deployment } = inFormOf(stateOf(held), "5.5.1");
+    const { deployment } = convertServerGroups(stateOf(held), "5.5.1");
     assert.deepEqual(deployment.resources?.[0]?.outputs, { name: "g", policies: text });
   });
 
   it("changes for default providers of any name", () => {
     for (const name of ["default", "default_5_5_1"])
       assert.notEqual(
-        inFormOf(stateOf(group(list, { provider: providerOf(name) })), "5.5.1").deployment
-          .resources?.[0]?.inputs?.["policies"],
+        convertServerGroups(stateOf(group(list, { provider: providerOf(name) })), "5.5.1")
+          .deployment.resources?.[0]?.inputs?.["policies"],
         list,
       );
   });
@@ -60,19 +63,19 @@ describe("the form of a server group in the state", () => {
       },
       { version: 3, deployment: {} },
     ])
-      assert.equal(inFormOf(state, "5.5.1"), state);
+      assert.equal(convertServerGroups(state, "5.5.1"), state);
   });
 
   it("is misread by a refresh where its provider has a version with the other form", () => {
     const held = group(text);
-    assert.deepEqual(misreadIn(stateOf(held)), [held.urn]);
+    assert.deepEqual(unconvertedServerGroups(stateOf(held)), [held.urn]);
     for (const one of [
       group(list),
       group(text, { provider: providerOf("default_5_5_1") }),
       group(text, { provider: providerOf("default") }),
       group(text, { provider: providerOf("mine") }),
     ])
-      assert.deepEqual(misreadIn(stateOf(one)), []);
-    assert.deepEqual(misreadIn(undefined), []);
+      assert.deepEqual(unconvertedServerGroups(stateOf(one)), []);
+    assert.deepEqual(unconvertedServerGroups(undefined), []);
   });
 });

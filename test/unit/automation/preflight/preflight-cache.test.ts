@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  foundThen,
-  hasFitted,
-  rememberFitted,
+  cachedFacts,
+  isCacheValid,
+  storePreflightCache,
 } from "../../../../automation/preflight/preflight-cache.js";
 import type { Run } from "../../../../automation/engine/operation-context.js";
 import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
@@ -41,9 +41,9 @@ describe("what a cluster came up with", () => {
       cloud: () => Promise.resolve({ scope: { ...scope, ...now } }),
     }) as unknown as Run;
   const remembered = async (now: Partial<typeof scope>, found = facts) => {
-    rememberFitted(run({}, found), specOf(), state);
-    assert.ok(hasFitted(run(), specOf(), state));
-    return foundThen(run(now), specOf(), { state, asking: Promise.resolve([]) });
+    storePreflightCache(run({}, found), specOf(), state);
+    assert.ok(isCacheValid(run(), specOf(), state));
+    return cachedFacts(run(now), specOf(), { state, asking: Promise.resolve([]) });
   };
 
   it("is given to the program where the cloud is the same", async () => {
@@ -61,12 +61,12 @@ describe("what a cluster came up with", () => {
       [state, more],
       [more, state],
     ] as const) {
-      rememberFitted(run(), specOf(), then);
-      assert.ok(hasFitted(run(), specOf(), now));
+      storePreflightCache(run(), specOf(), then);
+      assert.ok(isCacheValid(run(), specOf(), now));
     }
     const server = { ...own, type: "openstack:compute/instance:Instance", urn };
     const other = { ...state, deployment: { resources: [server] } } as unknown as StateExport;
-    assert.ok(!hasFitted(run(), specOf(), other));
+    assert.ok(!isCacheValid(run(), specOf(), other));
   });
 
   for (const [what, now] of Object.entries({
@@ -90,8 +90,8 @@ describe("what a cluster came up with", () => {
       metadata: { "stackadm-cluster": "dev", "stackadm-identity": of },
     });
     const given = (...listed: readonly ReturnType<typeof server>[]) => {
-      rememberFitted(run(), specOf(), held);
-      return foundThen(run(), specOf(), { state: held, asking: Promise.resolve(listed) });
+      storePreflightCache(run(), specOf(), held);
+      return cachedFacts(run(), specOf(), { state: held, asking: Promise.resolve(listed) });
     };
     const both = await given(server("ERROR", another), server("ACTIVE", identity));
     const servers = { "dev-general-0": { id: "ACTIVE", generation: "", failed: false } };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { begunAt, begunPath, noteBegin } from "../../../../automation/pulumi/last-up.js";
+import { readLastUp, lastUpPath, recordUpBegin } from "../../../../automation/pulumi/last-up.js";
 
 describe("what is noted of the last `up` of ours", () => {
   let place: { directory: string };
@@ -14,40 +14,40 @@ describe("what is noted of the last `up` of ours", () => {
   });
 
   it("is when it began, and when it ended if anybody saw that", () => {
-    assert.equal(begunAt(place), undefined);
-    const noted = noteBegin(place, 1_000);
-    assert.deepEqual(begunAt(place), { from: 1_000 });
+    assert.equal(readLastUp(place), undefined);
+    const noted = recordUpBegin(place, 1_000);
+    assert.deepEqual(readLastUp(place), { from: 1_000 });
     noted.end();
-    const { from, to = 0 } = begunAt(place) ?? {};
+    const { from, to = 0 } = readLastUp(place) ?? {};
     assert.equal(from, 1_000);
     assert.ok(to > Date.now() - 10_000);
   });
 
   it("is what it was before, where that one did nothing", () => {
-    const first = noteBegin(place, 1_000);
+    const first = recordUpBegin(place, 1_000);
     first.undo();
-    assert.equal(begunAt(place), undefined);
-    noteBegin(place, 2_000).end();
-    const before = begunAt(place);
-    noteBegin(place, 3_000).undo();
-    assert.deepEqual(begunAt(place), before);
+    assert.equal(readLastUp(place), undefined);
+    recordUpBegin(place, 2_000).end();
+    const before = readLastUp(place);
+    recordUpBegin(place, 3_000).undo();
+    assert.deepEqual(readLastUp(place), before);
   });
 
   it("is when it began alone, as earlier releases noted it; nothing where nobody can read that", () => {
-    writeFileSync(begunPath(place), "1767348000000");
-    assert.deepEqual(begunAt(place), { from: 1_767_348_000_000 });
+    writeFileSync(lastUpPath(place), "1767348000000");
+    assert.deepEqual(readLastUp(place), { from: 1_767_348_000_000 });
     for (const text of ["", "soon", "-1 5"]) {
-      writeFileSync(begunPath(place), text);
-      assert.equal(begunAt(place), undefined);
+      writeFileSync(lastUpPath(place), text);
+      assert.equal(readLastUp(place), undefined);
     }
   });
 
   it("keeps nobody from working who cannot note it", () => {
-    const nowhere = { directory: join(begunPath(place), "no directory") };
-    writeFileSync(begunPath(place), "1");
-    const noted = noteBegin(nowhere);
+    const nowhere = { directory: join(lastUpPath(place), "no directory") };
+    writeFileSync(lastUpPath(place), "1");
+    const noted = recordUpBegin(nowhere);
     noted.end();
     noted.undo();
-    assert.equal(begunAt(nowhere), undefined);
+    assert.equal(readLastUp(nowhere), undefined);
   });
 });

@@ -11,9 +11,9 @@ import {
   noteEngine,
   noteEngines,
   notesIn,
-  proveDead,
+  isHolderDead,
   type EngineNote,
-  type Here,
+  type ObservationPlace,
 } from "../../../../automation/pulumi/lock-holders.js";
 import { pulumi } from "../../../../automation/pulumi/stack-state.js";
 
@@ -54,9 +54,9 @@ describe("the notes of a stack's engines", () => {
   it("prove that a holder is dead when its process is gone", async () => {
     const engine = await start();
     noteEngine(directory, engine.pid ?? 0);
-    assert.equal(proveDead(notesIn(directory), holder(engine.pid)), false);
+    assert.equal(isHolderDead(notesIn(directory), holder(engine.pid)), false);
     await end(engine);
-    assert.equal(proveDead(notesIn(directory), holder(engine.pid)), true);
+    assert.equal(isHolderDead(notesIn(directory), holder(engine.pid)), true);
   });
 
   it("prove it when the number is another process's by now", async () => {
@@ -78,10 +78,10 @@ describe("the notes of a stack's engines", () => {
       holder(pid, at(-60_000)),
       holder(pid, at(600_000)),
     ])
-      assert.equal(proveDead(notesIn(directory), other), false, JSON.stringify(other));
+      assert.equal(isHolderDead(notesIn(directory), other), false, JSON.stringify(other));
     // The engine records when it took the lock, with a precision of one second.
     const second = new Date(Math.floor(Date.now() / 1_000) * 1_000);
-    assert.equal(proveDead(notesIn(directory), holder(pid, second)), true);
+    assert.equal(isHolderDead(notesIn(directory), holder(pid, second)), true);
   });
 
   describe("after a boot", () => {
@@ -92,18 +92,18 @@ describe("the notes of a stack's engines", () => {
       place: { boot: "first", namespace: outside, machine },
     };
     const place = { boot: "second", namespace: outside, machine };
-    const here: Here = { place, host: "here", booted: 2_000_000 };
+    const here: ObservationPlace = { place, host: "here", booted: 2_000_000 };
 
     it("prove that nothing of this machine runs any more", () => {
       assert.equal(hasEnded(note, here), true);
       const lock = { pid: 1, user: "me", host: "here", since: new Date(note.at + 1_000) };
-      assert.equal(proveDead([note], lock, here), true);
+      assert.equal(isHolderDead([note], lock, here), true);
     });
 
     it("prove nothing where it may be another machine, or a container", () => {
       const inside = "pid:[4026532500]";
       const without = { boot: "second", namespace: outside };
-      const cases: readonly [string, EngineNote, Here][] = [
+      const cases: readonly [string, EngineNote, ObservationPlace][] = [
         ["another ID", note, { ...here, place: { ...place, machine: machine.replace("0", "1") } }],
         ["no ID here", note, { ...here, place: without }],
         ["no ID there", { ...note, place: { boot: "first", namespace: outside } }, here],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { needsApi } from "../../../../automation/pulumi/needs-api.js";
-import { withoutThose } from "../../../../automation/pulumi/prune-state.js";
+import { withoutResources } from "../../../../automation/pulumi/prune-state.js";
 import type { StateResource } from "../../../../automation/pulumi/stack-state.js";
 
 const type = {
@@ -70,7 +70,7 @@ describe("the state of a cluster that is abandoned", () => {
     fc.assert(
       fc.property(states, (resources) => {
         const before = { version: 3, deployment: { resources } };
-        const { state, forgotten } = withoutThose(before, ours);
+        const { state, forgotten } = withoutResources(before, ours);
         const rest = state.deployment.resources ?? [];
         assert.equal(rest.length + forgotten, resources.length);
         const wanted = resources.filter(
@@ -101,7 +101,7 @@ describe("the state of a cluster that is abandoned", () => {
       ...resource(index, kind),
       ...(index > 0 && { parent: urnAt(index - 1, all[index - 1] ?? "a server") }),
     }));
-    const { state } = withoutThose({ version: 3, deployment: { resources } }, ours);
+    const { state } = withoutResources({ version: 3, deployment: { resources } }, ours);
     assert.deepEqual(
       state.deployment.resources?.map(({ parent }) => parent),
       [undefined, urnAt(0, "a server")],
@@ -113,7 +113,7 @@ describe("the state of a cluster that is abandoned", () => {
     const pending = (["an object", ...kept] as const).map((kind, index) => ({
       ...{ resource: resource(index, kind), type: "creating" },
     }));
-    const { state } = withoutThose(
+    const { state } = withoutResources(
       { version: 3, deployment: { resources: [], pending_operations: pending } },
       ours,
     );

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { heldBy, type StateExport } from "../../../../automation/pulumi/stack-state.js";
-import { remembering, staysBy } from "../../../../automation/pulumi/retained-objects.js";
+import {
+  withStoredRetainedIds,
+  retainedIds,
+} from "../../../../automation/pulumi/retained-objects.js";
 import { networkType, urnOf } from "../../../support/engine/fake-engine.js";
 
 const local = "command:local:Command";
@@ -26,33 +29,35 @@ const without = ({ version, deployment }: StateExport, ...ids: string[]): StateE
 
 describe("what the program has stay", () => {
   it("stays when the state has forgotten it, whatever is forgotten later", () => {
-    const first = without(remembering(stateOf(identity(), kept("a"), kept("b"))), "a");
-    assert.deepEqual(staysBy(first), new Set(["a", "b"]));
-    const { owned, retained } = heldBy(without(remembering(first), "b"));
+    const first = without(withStoredRetainedIds(stateOf(identity(), kept("a"), kept("b"))), "a");
+    assert.deepEqual(retainedIds(first), new Set(["a", "b"]));
+    const { owned, retained } = heldBy(without(withStoredRetainedIds(first), "b"));
     assert.deepEqual([owned, retained], [new Set(["of dev"]), new Set(["a", "b"])]);
   });
 
   it("is what the state says of what it holds: the program may have changed its mind", () => {
-    const before = remembering(stateOf(identity(), kept("a")));
+    const before = withStoredRetainedIds(stateOf(identity(), kept("a")));
     const resources = before.deployment.resources?.map((one) => ({
       ...one,
       retainOnDelete: false,
     }));
-    assert.deepEqual(staysBy({ ...before, deployment: { resources } }), new Set());
+    assert.deepEqual(retainedIds({ ...before, deployment: { resources } }), new Set());
   });
 
   it("is remembered by every identity: a stack may give up one of its clusters", () => {
-    const state = remembering(stateOf(identity(), identity("b", "ba9876543210"), kept("a")));
-    assert.deepEqual(staysBy(without(state, "a", "of dev")), new Set(["a"]));
+    const state = withStoredRetainedIds(
+      stateOf(identity(), identity("b", "ba9876543210"), kept("a")),
+    );
+    assert.deepEqual(retainedIds(without(state, "a", "of dev")), new Set(["a"]));
   });
 
   it("is written once, and not where there is none or nothing to remember it", () => {
-    const state = remembering(stateOf(identity(), kept("a")));
-    assert.equal(remembering(state), state);
+    const state = withStoredRetainedIds(stateOf(identity(), kept("a")));
+    assert.equal(withStoredRetainedIds(state), state);
     const forgotten = without(state, "a");
-    assert.equal(remembering(forgotten), forgotten);
+    assert.equal(withStoredRetainedIds(forgotten), forgotten);
     for (const one of [stateOf(identity()), stateOf(kept("a")), stateOf(identity("dev", ""))])
-      assert.equal(remembering(one), one);
+      assert.equal(withStoredRetainedIds(one), one);
   });
 
   it("is no address that the project had before, nothing that was only read, and no credential of a cluster's", () => {
@@ -63,16 +68,16 @@ describe("what the program has stay", () => {
       kept("read", networkType, { external: true }),
       kept("credential", credentialType),
     );
-    assert.deepEqual(staysBy(state), new Set());
-    assert.equal(remembering(state), state);
-    assert.deepEqual(staysBy(undefined), new Set());
+    assert.deepEqual(retainedIds(state), new Set());
+    assert.equal(withStoredRetainedIds(state), state);
+    assert.deepEqual(retainedIds(undefined), new Set());
   });
 
   it("is not what a shell said when it made an identity", () => {
     const one = identity();
     const said = { ...one, outputs: { ...one.outputs, stderr: "sh: warning: stays: nothing" } };
-    assert.deepEqual(staysBy(stateOf(said)), new Set());
-    const state = without(remembering(stateOf(said, kept("a"))), "a");
-    assert.deepEqual(staysBy(state), new Set(["a"]));
+    assert.deepEqual(retainedIds(stateOf(said)), new Set());
+    const state = without(withStoredRetainedIds(stateOf(said, kept("a"))), "a");
+    assert.deepEqual(retainedIds(state), new Set(["a"]));
   });
 });

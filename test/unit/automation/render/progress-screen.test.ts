@@ -5,7 +5,7 @@ import {
   duration,
   elapsed,
   liveLines,
-  type Screen,
+  type ProgressScreen,
 } from "../../../../automation/render/progress-screen.js";
 
 describe("a duration", () => {
@@ -50,7 +50,7 @@ const wait = (milliseconds: number): Promise<void> =>
 describe("the screen", () => {
   let text: string;
   let now: number;
-  let screen: Screen;
+  let screen: ProgressScreen;
   const open = (isTTY: boolean): void => {
     text = "";
     now = 0;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
-  fateOf,
-  untilDone,
-  withParts,
+  conditionOfBalancer,
+  waitForOctavia,
+  balancersWithParts,
 } from "../../../../automation/repair/broken-load-balancers.js";
 import type { StateResource } from "../../../../automation/pulumi/stack-state.js";
 import { clusterTags } from "../../../../openstack/inventory/ownership.js";
@@ -27,7 +27,9 @@ const whole = (of: string): StateResource[] => [
 
 describe("what is in a load balancer", () => {
   const partsIn = (resources: StateResource[], ...ids: string[]): string[] =>
-    [...withParts({ deployment: { resources } }, new Set(ids))].map(({ id = "" }) => id).sort();
+    [...balancersWithParts({ deployment: { resources } }, new Set(ids))]
+      .map(({ id = "" }) => id)
+      .sort();
 
   it("is everything under it, in whatever order the state has it, and nothing of another", () => {
     const all = fc.shuffledSubarray([...whole("a"), ...whole("b")], { minLength: 14 });
@@ -59,7 +61,7 @@ describe("what has become of a load balancer", () => {
   const balancer = (status: string, of = tags) =>
     object({ kind: "load balancer", id: "a", status, tags: of });
   const fate = (found: ReturnType<typeof balancer> | undefined, kept: object = {}): string =>
-    fateOf(kept, found, new Set([identity]));
+    conditionOfBalancer(kept, found, new Set([identity]));
 
   it("is said by Octavia", () => {
     assert.equal(fate(undefined), "gone");
@@ -93,7 +95,7 @@ describe("a load balancer that Octavia works on", () => {
       let looks = 0;
       cloud.on(`GET ${path}`, () => ((looks += 1) < 3 ? answer("PENDING_UPDATE") : last));
       const onWait = (text: string): void => void said.push(text);
-      await untilDone(await cloud.connect(), shown, { interval: 1, every: 0, onWait });
+      await waitForOctavia(await cloud.connect(), shown, { interval: 1, every: 0, onWait });
       assert.equal(looks, 3);
       const what = "Waiting for the load balancer 'dev-api' (a), 15 min at most: its status is";
       assert.deepEqual(said, Array(2).fill(`${what} PENDING_UPDATE.`));
@@ -103,7 +105,7 @@ describe("a load balancer that Octavia works on", () => {
   it("ends the run where it does not come to its end, with who can help", async () => {
     cloud.on(`GET ${path}`, answer("PENDING_UPDATE"));
     await assert.rejects(
-      async () => untilDone(await cloud.connect(), shown, { interval: 1, timeout: 20 }),
+      async () => waitForOctavia(await cloud.connect(), shown, { interval: 1, timeout: 20 }),
       {
         code: "LOAD_BALANCER_ERROR",
         message: /^The load balancer 'dev-api' \(a\) is still in PENDING_UPDATE/,
@@ -114,6 +116,6 @@ describe("a load balancer that Octavia works on", () => {
   it("is not waited for after a stop", async () => {
     cloud.on(`GET ${path}`, answer("PENDING_UPDATE"));
     const signal = AbortSignal.timeout(50);
-    await assert.rejects(async () => untilDone(await cloud.connect(), shown, { signal }));
+    await assert.rejects(async () => waitForOctavia(await cloud.connect(), shown, { signal }));
   });
 });

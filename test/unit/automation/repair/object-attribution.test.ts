@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import {
-  isLost,
-  verdictOn,
-  verdictOnLost,
-  verdictOnUnmarked,
-  type Known,
-  type Verdict,
+  isUnrecorded,
+  attributeNamed,
+  attributeUnrecorded,
+  attributeUnmarked,
+  type RunEvidence,
+  type Attribution,
 } from "../../../../automation/repair/object-attribution.js";
 import type { CloudObject } from "../../../../openstack/inventory/inventory.js";
 import { clusterDescription, serverGroupName } from "../../../../openstack/inventory/ownership.js";
 import { object } from "../../../support/cloud/cloud-object.js";
 
 /** State and history with an interrupted run, and a failed run before it. */
-const known: Known = {
+const known: RunEvidence = {
   owned: new Set(["our network", "our router", "held"]),
   identities: new Set(["0123456789ab"]),
   retained: new Set(["kept"]),
@@ -34,7 +34,7 @@ const metadata = (identity: string) => ({
 const [ours, theirs] = ["0123456789ab", "ba9876543210"] as const;
 
 /** Objects with the expected verdict, and the reason why ownership is unproven. */
-const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
+const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
   ["what the state holds", { id: "held", kind: "network" }, "held"],
   [
     "what the program has stay, and the state has forgotten",
@@ -59,7 +59,7 @@ const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
     "left behind",
   ],
   ...(["10:05:00", "10:30:00"] as const).map(
-    (time): [string, Partial<CloudObject>, Verdict["is"]] => [
+    (time): [string, Partial<CloudObject>, Attribution["is"]] => [
       `a port of ours that a server has, made at ${time}: the server may be such a one`,
       { kind: "port", tags: tags(ours), owner: "compute:az", created: `2026-01-02T${time}Z` },
       time === "10:05:00" ? "left behind" : "unproven",
@@ -72,7 +72,7 @@ const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
     "left behind",
   ],
   ...["2026-01-02T10:03:59Z", "2026-01-02T10:06:01Z", "2026-01-02T08:30:01Z"].map(
-    (created): [string, Partial<CloudObject>, Verdict["is"]] => [
+    (created): [string, Partial<CloudObject>, Attribution["is"]] => [
       `a copy of a volume of ours, made before the run or after it: ${created}`,
       { kind: "volume", metadata: metadata(ours), created },
       "unproven",
@@ -85,7 +85,7 @@ const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
     "left behind",
   ],
   ...(["port", "floating IP", "security group"] as const).map(
-    (kind): [string, Partial<CloudObject>, Verdict["is"]] => [
+    (kind): [string, Partial<CloudObject>, Attribution["is"]] => [
       `a ${kind} of ours that has no tags yet, in a network that was there`,
       {
         ...{ kind, network: "their network" },
@@ -193,7 +193,7 @@ const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
       "volume",
       "load balancer",
     ] as const
-  ).map((kind): [string, Partial<CloudObject>, Verdict["is"], RegExp] => [
+  ).map((kind): [string, Partial<CloudObject>, Attribution["is"], RegExp] => [
     `a foreign ${kind}, made meanwhile`,
     { kind, network: kind === "load balancer" ? "our network" : "", created: during },
     "unproven",
@@ -204,7 +204,7 @@ const table: [string, Partial<CloudObject>, Verdict["is"], RegExp?][] = [
 describe("what an earlier run left behind", () => {
   for (const [what, fields, is, because] of table)
     it(`${what}: ${is}`, () => {
-      const verdict = verdictOn(object({ name: "dev", ...fields }), known);
+      const verdict = attributeNamed(object({ name: "dev", ...fields }), known);
       assert.equal(verdict.is, is);
       if (because) assert.match(verdict.is === "unproven" ? verdict.because : "", because);
     });
@@ -212,11 +212,11 @@ describe("what an earlier run left behind", () => {
   it("is nothing without a mark where no run is unsettled", () => {
     const settled = { ...known, unsettled: [] };
     const port = object({ kind: "port", network: "our network", created: during });
-    assert.equal(verdictOn(port, settled).is, "unproven");
+    assert.equal(attributeNamed(port, settled).is, "unproven");
   });
 
   it("is a part of ours alone: every parent has to be", () => {
-    const of = (...parents: string[]) => verdictOnUnmarked({ parents, created: during }, known).is;
+    const of = (...parents: string[]) => attributeUnmarked({ parents, created: during }, known).is;
     assert.equal(of("our router", "our network"), "left behind");
     assert.equal(of("our router", "their network"), "unproven");
     assert.equal(of(""), "unproven");
@@ -225,10 +225,10 @@ describe("what an earlier run left behind", () => {
 
 describe("what is there without a record", () => {
   const description = clusterDescription({ name: "dev", identity: ours });
-  const lost = (fields: Partial<CloudObject>): boolean => isLost(object(fields), known);
+  const lost = (fields: Partial<CloudObject>): boolean => isUnrecorded(object(fields), known);
 
   const lostVerdict = (fields: Partial<CloudObject>, all: typeof known = known) =>
-    verdictOnLost(object(fields), all).is;
+    attributeUnrecorded(object(fields), all).is;
 
   it("is what carries an identity of ours, and the state does not hold", () => {
     for (const kind of ["network", "port", "floating IP", "security group"] as const)

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { History, Runs } from "../../../../automation/pulumi/run-history.js";
-import { cameLater } from "../../../../automation/repair/outdated-state.js";
+import { evidenceOfNewerState } from "../../../../automation/repair/outdated-state.js";
 import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
 import type { CloudObject } from "../../../../openstack/inventory/inventory.js";
 import { object } from "../../../support/cloud/cloud-object.js";
@@ -34,7 +34,7 @@ const marked = (fields: Partial<CloudObject>): CloudObject =>
     ...fields,
   });
 const later = (fields: Partial<CloudObject>, now: StateExport = state()): string | undefined =>
-  cameLater(now, none, [marked(fields)]);
+  evidenceOfNewerState(now, none, [marked(fields)]);
 
 /** Returns an update in the history that ran between these minutes. */
 const update = (from: number, to: number, more: Partial<History[number]> = {}) => ({
@@ -45,7 +45,7 @@ const update = (from: number, to: number, more: Partial<History[number]> = {}) =
 describe("a state of a run that was killed", () => {
   const minute = (one: number): number => Date.parse(at(one));
   const by = (runs: Partial<Runs>, now: StateExport = state()): string | undefined =>
-    cameLater(now, { ...none, ...runs }, []);
+    evidenceOfNewerState(now, { ...none, ...runs }, []);
 
   it("is the newest for all that is known where nothing came after it", () => {
     assert.equal(by({}), undefined);
@@ -119,7 +119,9 @@ describe("a state of a run that was killed", () => {
       created: at(-30),
     };
     const of = (fields: Partial<CloudObject>, history: History = [], more: object[] = []) =>
-      cameLater(state([stack, ...more]), { history }, [object({ id: "new", ...fields })]);
+      evidenceOfNewerState(state([stack, ...more]), { history }, [
+        object({ id: "new", ...fields }),
+      ]);
 
     it("is an old one where the cluster's controllers made something", () => {
       assert.match(of({ ...balancer, created: at(-1) }) ?? "", /^the load balancer/);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { unreadIn } from "../../../../automation/repair/partial-creates.js";
+import { partialCreatesIn } from "../../../../automation/repair/partial-creates.js";
 import { urnOf } from "../../../support/engine/fake-engine.js";
 
 describe("what could not be read after it was made", () => {
@@ -22,9 +22,9 @@ describe("what could not be read after it was made", () => {
       [one(server, errors), []],
     ] as const)
       assert.deepEqual(
-        unreadIn({ version: 3, deployment: { resources: [{ ...resource }] } }),
+        partialCreatesIn({ version: 3, deployment: { resources: [{ ...resource }] } }),
         found,
       );
-    assert.deepEqual(unreadIn({ version: 3, deployment: {} }), []);
+    assert.deepEqual(partialCreatesIn({ version: 3, deployment: {} }), []);
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { begunPath } from "../../../../automation/pulumi/last-up.js";
+import { lastUpPath } from "../../../../automation/pulumi/last-up.js";
 import {
   clearRecord,
   isInterrupted,
@@ -60,7 +60,7 @@ describe("recovery", () => {
     emptyProject(cloud);
     notes.length = 0;
     putHistory([]);
-    writeFileSync(begunPath({ directory }), String(Date.parse("2026-01-02T10:00:00Z")));
+    writeFileSync(lastUpPath({ directory }), String(Date.parse("2026-01-02T10:00:00Z")));
   });
   afterEach(async () => {
     rmSync(directory, { recursive: true });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Stretch } from "../../../../automation/pulumi/run-history.js";
+import type { RunPeriod } from "../../../../automation/pulumi/run-history.js";
 import {
   endedBefore,
   unreachedIn,
@@ -18,7 +18,7 @@ describe("a server without a record", () => {
     {
       created = "2026-01-02T08:10:00Z",
       ended = [{ from, to }],
-    }: { readonly created?: string; readonly ended?: readonly Stretch[] } = {},
+    }: { readonly created?: string; readonly ended?: readonly RunPeriod[] } = {},
   ) => {
     const unreached = new Set(["its port", "second port"]);
     const server = object({ kind: "server", id: "server", created });

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { stringify } from "yaml";
 import type { ClusterOutputs } from "../../../../automation/verify/cluster-outputs.js";
-import { shortcomings, verifyCluster } from "../../../../automation/verify/verify-cluster.js";
+import { failedChecks, verifyCluster } from "../../../../automation/verify/verify-cluster.js";
 
 const node = (name: string, ready = true, message = "waiting") => ({
   metadata: { name, labels: {} },
@@ -171,12 +171,12 @@ describe("the look at a finished cluster", () => {
     answers["/api/v1/nodes"] = { items: [node("c", false, unplugged), node("w")] };
     const accepted = await verifyCluster(own);
     assert.equal(accepted.ok, true);
-    assert.deepEqual(shortcomings(accepted, outputs(false)), []);
+    assert.deepEqual(failedChecks(accepted, outputs(false)), []);
     assert.equal((await look(false)).ok, false);
     answers["/api/v1/nodes"] = { items: [node("c", false, "kubelet stopped"), node("w")] };
     const refused = await verifyCluster(own);
     assert.equal(refused.ok, false);
-    assert.deepEqual(shortcomings(refused, outputs(false)), ["node c: not Ready: kubelet stopped"]);
+    assert.deepEqual(failedChecks(refused, outputs(false)), ["node c: not Ready: kubelet stopped"]);
   });
 
   it("is not content with a member of etcd that could not be asked, and names it", async () => {
@@ -184,13 +184,13 @@ describe("the look at a finished cluster", () => {
     const apart = { ...outputs(false), etcd: [member] };
     const seen = await verifyCluster({ outputs: apart, timeout: 50 });
     assert.equal(seen.ok, false);
-    assert.match(shortcomings(seen, apart).join(), /^etcd member e: it cannot be reached by SSH/);
+    assert.match(failedChecks(seen, apart).join(), /^etcd member e: it cannot be reached by SSH/);
   });
 
   it("names each thing that does not work, and nothing when all is well", async () => {
-    assert.deepEqual(shortcomings(await look(false), outputs(false)), []);
+    assert.deepEqual(failedChecks(await look(false), outputs(false)), []);
     answers["/api/v1/nodes"] = { items: [node("w", false)] };
-    assert.deepEqual(shortcomings(await look(), outputs()), [
+    assert.deepEqual(failedChecks(await look(), outputs()), [
       "node c: has not joined",
       "node w: not Ready: waiting",
       `external service http://${origin()}/: HTTP 404: {}`,

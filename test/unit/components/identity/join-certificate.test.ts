@@ -6,11 +6,11 @@ import { join } from "node:path";
 import {
   joinKey,
   joinSigner,
-  type Joiner,
+  type JoinCertificateSubject,
 } from "../../../../components/identity/join-certificate.js";
 
 const seed = Buffer.alloc(32, 7).toString("base64");
-const joiner: Joiner = {
+const joiner: JoinCertificateSubject = {
   grant: "token",
   machine: "dev-general-0",
   serverId: "0b1c2d3e-0000-4000-8000-000000000001",
@@ -72,7 +72,7 @@ describe("a join certificate", () => {
   });
 
   it("is another one for every machine, server, address, grant and cluster, and the same for the same", () => {
-    const others: readonly Partial<Joiner>[] = [
+    const others: readonly Partial<JoinCertificateSubject>[] = [
       { machine: "dev-general-1" },
       { serverId: "0b1c2d3e-0000-4000-8000-000000000002" },
       { address: "10.0.0.10" },

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { FailedMachines, serverIn } from "../../../../components/lifecycle/boot-failures.js";
 import { isFirst } from "../../../../components/lifecycle/first-script.js";
-import { operatorOf } from "../../../../components/lookup/local-context.js";
+import { localContextOf } from "../../../../components/lookup/local-context.js";
 import * as pulumi from "@pulumi/pulumi";
 import { graph } from "../../../support/graph/graph.js";
 import type { Failure } from "../../../../base/failures/failure.js";
@@ -36,7 +36,8 @@ describe("failed machines", () => {
       });
       return machines().judge(server, first);
     };
-    const machines = (): FailedMachines => new FailedMachines(operatorOf(cloud.environment()), {});
+    const machines = (): FailedMachines =>
+      new FailedMachines(localContextOf(cloud.environment()), {});
     const path = `/servers/${server.serverId}/metadata`;
     /** Returns the metadata that was written to the server. */
     const marked = (): unknown =>
@@ -88,7 +89,7 @@ describe("failed machines", () => {
     it("are not marked when no run would read it: what is known of the cloud comes too late", async () => {
       await judge("ACTIVE", false);
       const never = new Promise<never>(() => undefined);
-      const late = FailedMachines.of(operatorOf(cloud.environment()), never);
+      const late = FailedMachines.of(localContextOf(cloud.environment()), never);
       const { sentence } = await late.judge(server, true);
       assert.match(sentence, /raise its generation to have it replaced/);
       assert.equal(marked(), undefined);
@@ -111,7 +112,7 @@ describe("failed machines", () => {
             body: { server: { id, name: "m", status: statuses[index] ?? "ACTIVE" } },
           });
         const patient = new FailedMachines(
-          operatorOf(cloud.environment()),
+          localContextOf(cloud.environment()),
           {},
           { bootMinutes: 10 },
         );
@@ -276,7 +277,7 @@ describe("failed machines", () => {
 
   it("are known by the server that did not answer", () => {
     const server = { id: "a", generation: "0" };
-    const failed = new FailedMachines(operatorOf({}), {
+    const failed = new FailedMachines(localContextOf({}), {
       "dev-general-0": { ...server, failed: true },
       "dev-general-1": { ...server, failed: false },
     });

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
-import { Turns } from "../../../../components/lifecycle/rollout.js";
-import { settled } from "../../../../components/pulumi/await-output.js";
+import { Rollout } from "../../../../components/lifecycle/rollout.js";
+import { awaitOutput } from "../../../../components/pulumi/await-output.js";
 
 const worker = (name: string, generation: number) =>
   ({ role: "worker", name, generation }) as const;
@@ -9,7 +9,7 @@ const worker = (name: string, generation: number) =>
 describe("the turn of a machine", () => {
   const existing = Promise.resolve(new Map([0, 1, 2].map((n) => [`m${String(n)}`, "0"])));
   const turns = (...joined: readonly pulumi.Output<string>[]): pulumi.Output<number>[] => {
-    const order = new Turns(existing);
+    const order = new Rollout(existing);
     const all = ["m0", "m1", "m2"].map((machine) => pulumi.output(order.next(worker(machine, 1))));
     joined.forEach((output, position) => {
       order.done(`m${String(position)}`, output);
@@ -20,7 +20,7 @@ describe("the turn of a machine", () => {
     pulumi.output(existing.then(() => Promise.reject<string>(new Error("m0 failed"))));
 
   it("never comes when the machine before it failed: whoever waits fails, and does not wait for ever", async () => {
-    const [first, second, third] = turns(failing(), pulumi.output("id")).map(settled);
+    const [first, second, third] = turns(failing(), pulumi.output("id")).map(awaitOutput);
     assert.equal(await first, 1);
     await assert.rejects(second ?? existing, /m0 failed/);
     await assert.rejects(third ?? existing, /m0 failed/);
@@ -30,17 +30,17 @@ describe("the turn of a machine", () => {
     const unknown = pulumi.output(
       pulumi.runtime.deserializeProperty(pulumi.runtime.unknownValue, true) as string,
     );
-    const [, second] = turns(unknown).map(settled);
+    const [, second] = turns(unknown).map(awaitOutput);
     await assert.rejects(second ?? existing, /that others wait for failed/);
   });
 });
 
 describe("a text that reaches machines one after another", () => {
   const made = (...machines: readonly string[]) =>
-    new Turns(Promise.resolve(new Map(machines.map((name) => [name, "0"]))));
+    new Rollout(Promise.resolve(new Map(machines.map((name) => [name, "0"]))));
   /** Returns the order in which the machines got their turn. */
   const given = async (
-    order: Turns,
+    order: Rollout,
     machines: readonly (readonly [string, number])[],
     first = pulumi.output("id"),
   ): Promise<readonly string[]> => {
@@ -53,12 +53,12 @@ describe("a text that reaches machines one after another", () => {
       const generation = pulumi.output(order.next(worker(machine, wanted)));
       const text = pulumi.output(order.inTurn(machine, pulumi.output("text"), first));
       const joined = pulumi.output(
-        Promise.all([settled(generation), settled(text)]).then(() => note(machine)),
+        Promise.all([awaitOutput(generation), awaitOutput(text)]).then(() => note(machine)),
       );
       order.done(machine, joined);
       return joined;
     });
-    await Promise.all(joins.map(settled));
+    await Promise.all(joins.map(awaitOutput));
     return got;
   };
 
@@ -85,7 +85,7 @@ describe("a text that reaches machines one after another", () => {
     void order.next(worker("m0", 0));
     order.done("m0", pulumi.output(new Promise<string>(() => undefined)));
     const text = order.inTurn("control-plane-1", "text", pulumi.output("id"));
-    assert.equal(await settled(pulumi.output(text)), "text");
+    assert.equal(await awaitOutput(pulumi.output(text)), "text");
   });
 
   it("is there at once where it is nothing", () => {

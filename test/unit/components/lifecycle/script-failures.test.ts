@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import { FailedMachines } from "../../../../components/lifecycle/boot-failures.js";
-import { operatorOf } from "../../../../components/lookup/local-context.js";
+import { localContextOf } from "../../../../components/lookup/local-context.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 import { graph } from "../../../support/graph/graph.js";
 import { replace } from "../../../support/replace-property.js";
@@ -10,7 +10,7 @@ describe("a script whose machine fails", () => {
   let cloud: FakeCloud;
   const server = { machine: "dev-general-0", serverId: "5ee5a1c4-0000-4000-8000-000000000001" };
   const machines = (): FailedMachines =>
-    new FailedMachines(operatorOf(cloud.environment()), {}, { pauseSeconds: 0 });
+    new FailedMachines(localContextOf(cloud.environment()), {}, { pauseSeconds: 0 });
   beforeEach(async () => {
     cloud = await startFakeCloud();
   });

@@ -2,23 +2,23 @@ import { strict as assert } from "node:assert";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { operatorOf } from "../../../../components/lookup/local-context.js";
+import { localContextOf } from "../../../../components/lookup/local-context.js";
 import { fakeProject, startFakeCloud } from "../../../support/cloud/fake-openstack.js";
 
 describe("the operator of a run", () => {
   it("signs in with what the environment that is given names, and with no other", async () => {
     const cloud = await startFakeCloud();
     try {
-      const { connect } = operatorOf(cloud.environment());
+      const { connect } = localContextOf(cloud.environment());
       assert.equal((await connect()).projectId, fakeProject);
       assert.equal(cloud.seen.length, 1);
     } finally {
       await cloud.close();
     }
-    const nobody = operatorOf({ HOME: "/nowhere" });
+    const nobody = localContextOf({ HOME: "/nowhere" });
     await assert.rejects(nobody.connect());
     assert.equal(nobody.agentSocket, undefined);
-    const { files } = operatorOf({ XDG_CACHE_HOME: "/c" });
+    const { files } = localContextOf({ XDG_CACHE_HOME: "/c" });
     assert.deepEqual(files, { directory: undefined, cache: "/c/stackadm/manifests" });
   });
 
@@ -31,17 +31,17 @@ describe("the operator of a run", () => {
         ...{ OS_AUTH_URL: "https://cloud.example/v3", OS_USERNAME: "demo", OS_PASSWORD: "demo" },
         OS_PROJECT_NAME: "demo",
       };
-      assert.equal(operatorOf(cloud).caCertificate, undefined);
-      const { caCertificate } = operatorOf({ ...cloud, OS_CACERT: file });
+      assert.equal(localContextOf(cloud).caCertificate, undefined);
+      const { caCertificate } = localContextOf({ ...cloud, OS_CACERT: file });
       assert.equal(caCertificate, "-----BEGIN CERTIFICATE-----\n");
       const pair = { OS_CERT: file, OS_KEY: file };
-      const { clientCertificate } = operatorOf({ ...cloud, ...pair });
+      const { clientCertificate } = localContextOf({ ...cloud, ...pair });
       assert.deepEqual(clientCertificate, {
         certificate: caCertificate,
         privateKey: caCertificate,
       });
-      assert.equal(operatorOf(cloud).clientCertificate, undefined);
-      assert.throws(() => operatorOf({ ...cloud, OS_CACERT: `${file}.no` }), /no such file/);
+      assert.equal(localContextOf(cloud).clientCertificate, undefined);
+      assert.throws(() => localContextOf({ ...cloud, OS_CACERT: `${file}.no` }), /no such file/);
     } finally {
       rmSync(directory, { recursive: true });
     }

@@ -6,14 +6,14 @@ import * as pulumi from "@pulumi/pulumi";
 import { ensureAgent, type Agent } from "../../../../automation/setup/ssh-agent.js";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
 import { findServers, historyOf } from "../../../../components/lookup/marked-servers.js";
-import { operatorOf } from "../../../../components/lookup/local-context.js";
+import { localContextOf } from "../../../../components/lookup/local-context.js";
 import {
   listServers,
   marksOn,
   type ExistingServers,
   type OwnCluster,
 } from "../../../../components/lookup/server-metadata.js";
-import { wayText } from "../../../../components/lookup/ssh-route-metadata.js";
+import { routeText } from "../../../../components/lookup/ssh-route-metadata.js";
 import { keyPair, SshServer } from "../../../engine/support/ssh-server.js";
 import {
   fakeProject,
@@ -104,7 +104,7 @@ describe("the servers that exist", () => {
 
   describe("for a run", () => {
     it("are unknown in another project, and where Nova cannot be asked", async () => {
-      const operator = operatorOf(cloud.environment());
+      const operator = localContextOf(cloud.environment());
       cloud.on("GET /compute/servers/detail", { body: { servers: [] } });
       assert.deepEqual(await findServers("dev", fakeProject, operator), {});
       assert.equal(await findServers("dev", "another", operator), undefined);
@@ -115,7 +115,7 @@ describe("the servers that exist", () => {
     it("have not failed where the state cannot be asked what became of them", async () => {
       const servers = [{ id: "a", name: "dev-a-0", metadata: { ...mark, ...never("a") } }];
       cloud.on("GET /compute/servers/detail", { body: { servers } });
-      const found = await findServers("dev", fakeProject, operatorOf(cloud.environment()));
+      const found = await findServers("dev", fakeProject, localContextOf(cloud.environment()));
       assert.equal(found?.["dev-a-0"]?.failed, false);
     });
   });
@@ -148,7 +148,7 @@ describe("the servers that exist", () => {
     const failed = async (): Promise<boolean | undefined> => {
       cloud.on("GET /compute/servers/detail", { body: { servers: [marked] } });
       cloud.on("DELETE /compute/servers/a/metadata/stackadm-never-answered", { status: 204 });
-      const found = await findServers("dev", fakeProject, operatorOf(cloud.environment()));
+      const found = await findServers("dev", fakeProject, localContextOf(cloud.environment()));
       return found?.["dev-a-0"]?.failed;
     };
     const removed = (): number =>
@@ -181,7 +181,7 @@ describe("the servers that exist", () => {
         await begin("SERVER_ID='a'\n", false, { powerState: recorded });
         const servers = [{ id: "a", name: "dev-a-0", status, metadata: mark }];
         cloud.on("GET /compute/servers/detail", { body: { servers } });
-        const found = await findServers("dev", fakeProject, operatorOf(cloud.environment()));
+        const found = await findServers("dev", fakeProject, localContextOf(cloud.environment()));
         assert.equal(found?.["dev-a-0"]?.powerRefused, refused, `${String(recorded)} ${status}`);
       }
     });
@@ -221,31 +221,31 @@ describe("the servers that exist", () => {
         cloud.on("GET /compute/servers/detail", { body: { servers: [server] } });
         cloud.on("GET /compute/servers/a", { body: { server } });
         const env = cloud.environment({ SSH_AUTH_SOCK: socket });
-        const found = await findServers("dev", fakeProject, operatorOf(env));
+        const found = await findServers("dev", fakeProject, localContextOf(env));
         return [found?.["dev-a-0"]?.failed, removed()];
       };
 
       it("lose their mark where they answer by now, directly or behind another machine, but not in a preview", async () => {
-        const behind = wayText({ ...at(machine), proxy: at(hop) });
-        assert.deepEqual(await judged(wayText(at(machine)), { preview: true }), [false, 0]);
-        assert.deepEqual(await judged(wayText(at(machine))), [false, 1]);
+        const behind = routeText({ ...at(machine), proxy: at(hop) });
+        assert.deepEqual(await judged(routeText(at(machine)), { preview: true }), [false, 0]);
+        assert.deepEqual(await judged(routeText(at(machine))), [false, 1]);
         const logins = hop.logins;
         assert.deepEqual(await judged(behind), [false, 2]);
         assert.equal(hop.logins, logins + 1);
       });
 
       it("have failed where nobody answers, or another one does", async () => {
-        const nobody = wayText({ ...at(machine), port: 1 });
+        const nobody = routeText({ ...at(machine), port: 1 });
         assert.deepEqual(await judged(nobody), [true, 0]);
-        const stranger = wayText({ ...at(machine), hostKey: keyPair().public });
+        const stranger = routeText({ ...at(machine), hostKey: keyPair().public });
         assert.deepEqual(await judged(stranger), [true, 0]);
       });
 
       it("are not asked on a way to an address that no server of the cluster has", async () => {
         const { logins } = machine;
         const elsewhere = { addr: "203.0.113.7" };
-        assert.deepEqual(await judged(wayText(at(machine)), elsewhere), [true, 0]);
-        const behind = wayText({ ...at(machine), host: "10.0.0.5", proxy: at(hop) });
+        assert.deepEqual(await judged(routeText(at(machine)), elsewhere), [true, 0]);
+        const behind = routeText({ ...at(machine), host: "10.0.0.5", proxy: at(hop) });
         assert.deepEqual(await judged(behind, elsewhere), [true, 0]);
         assert.equal(machine.logins, logins);
       });
@@ -253,7 +253,7 @@ describe("the servers that exist", () => {
       it("have failed where the way is not known, nobody may log in, or Nova has given them up", async () => {
         for (const way of [undefined, "anything"])
           assert.deepEqual(await judged(way), [true, 0], way);
-        const way = wayText(at(machine));
+        const way = routeText(at(machine));
         assert.deepEqual(await judged(way, { socket: "" }), [true, 0]);
         status = "ERROR";
         assert.deepEqual(await judged(way), [true, 0]);

@@ -4,7 +4,7 @@ import { replacementProblems, type Existing } from "../../../../components/plan/
 import { upgradeProblems } from "../../../../components/plan/upgrades.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import { findServers } from "../../../../components/lookup/marked-servers.js";
-import { operatorOf } from "../../../../components/lookup/local-context.js";
+import { localContextOf } from "../../../../components/lookup/local-context.js";
 import type { ExistingServers } from "../../../../components/lookup/server-metadata.js";
 import {
   fakeProject,
@@ -85,7 +85,7 @@ describe("servers of another cluster of the same name", () => {
     cloud.on("GET /compute/servers/detail", { body: { servers } });
     const asked = () => cloud.seen.filter(({ path }) => path.includes("/compute/")).length;
     const before = asked();
-    const marks = await findServers("dev", fakeProject, operatorOf(cloud.environment()));
+    const marks = await findServers("dev", fakeProject, localContextOf(cloud.environment()));
     assert.ok(marks);
     assert.equal(asked() - before, 1, "nothing more is asked of the cloud");
     return marks;

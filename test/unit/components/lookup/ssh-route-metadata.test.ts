@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { wayIn, wayText } from "../../../../components/lookup/ssh-route-metadata.js";
+import { parseRoute, routeText } from "../../../../components/lookup/ssh-route-metadata.js";
 
 const hop = fc
   .tuple(
@@ -18,23 +18,23 @@ describe("the way to a machine in the metadata of its server", () => {
   it("is read back as it was written, or was too long for Nova", () => {
     fc.assert(
       fc.property(ways, (way) => {
-        const text = wayText(way);
+        const text = routeText(way);
         if (text === undefined) assert.ok(way.proxy, "one machine always fits");
-        else assert.deepEqual([wayIn(text), text.length <= 255], [way, true]);
+        else assert.deepEqual([parseRoute(text), text.length <= 255], [way, true]);
       }),
     );
   });
 
   it("has the usual port where none is said", () => {
     const way = { user: "debian", host: "10.0.0.5", hostKey: "ssh-ed25519 AAAA" };
-    assert.deepEqual(wayIn(wayText(way) ?? ""), { ...way, port: 22 });
+    assert.deepEqual(parseRoute(routeText(way) ?? ""), { ...way, port: 22 });
   });
 
   it("is none in any other text", () => {
     const whole = "debian 10.0.0.5 22 AAAA";
     for (const text of ["", "x", `${whole} `, `${whole} via `, `${whole} via x`, ` via ${whole}`])
-      assert.equal(wayIn(text), undefined, text);
-    assert.equal(wayIn([whole, whole, whole].join(" via ")), undefined);
-    fc.assert(fc.property(fc.string(), (text) => void wayIn(text)));
+      assert.equal(parseRoute(text), undefined, text);
+    assert.equal(parseRoute([whole, whole, whole].join(" via ")), undefined);
+    fc.assert(fc.property(fc.string(), (text) => void parseRoute(text)));
   });
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
 import {
   registryFiles,
-  registryHost,
+  hostOfImagePrefix,
   signIns,
 } from "../../../../components/machine/registry-documents.js";
 import { smallest } from "../../../support/config/spec.js";
@@ -29,7 +29,7 @@ describe("containerd's files of registries", () => {
 
   it("speak HTTP to the host of the prefix, without its path", () => {
     const registry = { prefix: "mirror.example:5000/k8s", plainHttp: true };
-    assert.equal(registryHost(registry.prefix), "mirror.example:5000");
+    assert.equal(hostOfImagePrefix(registry.prefix), "mirror.example:5000");
     assert.deepEqual(files({}, registry), {
       "mirror.example:5000/hosts.toml":
         'server = "http://mirror.example:5000"\n\n[host."http://mirror.example:5000"]\n  capabilities = ["pull", "resolve"]\n',

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import type { KubernetesApi } from "../../../../automation/verify/kubernetes-client.js";
-import { checkMachines } from "../../../../automation/verify/etcd-and-bastion.js";
+import { checkEtcdAndBastion } from "../../../../automation/verify/etcd-and-bastion.js";
 import { parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
 import type { Sessions } from "../../../../automation/verify/ssh-sessions.js";
 import { readNodes } from "../../../../automation/verify/nodes.js";
@@ -96,7 +96,7 @@ describe("a role that is added to the table", () => {
         { ...machine, name: "dev-general-0", role: "worker" },
       ],
     });
-    const checks = await checkMachines({
+    const checks = await checkEtcdAndBastion({
       ...{ outputs, timeout: 0 },
       api: api as unknown as KubernetesApi,
       sessions: {} as unknown as Sessions,

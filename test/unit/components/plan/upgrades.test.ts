@@ -5,13 +5,16 @@ import {
   kubernetesMinors,
   minorOf,
 } from "../../../../base/versions/pinned-versions.js";
-import { upgradeProblems, type Before } from "../../../../components/plan/upgrades.js";
+import {
+  upgradeProblems,
+  type ClusterBeforeUpgrade,
+} from "../../../../components/plan/upgrades.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import { smallest, specOf } from "../../../support/config/spec.js";
 
 const said = (
   version: string,
-  before: Partial<Before>,
+  before: Partial<ClusterBeforeUpgrade>,
   over: ClusterArgs | object = {},
 ): string[] =>
   upgradeProblems(specOf({ kubernetes: { version }, ...over }), {
@@ -77,7 +80,7 @@ describe("another version of Kubernetes", () => {
 
   describe("comes in a run of its own, where it", () => {
     const three = { controlPlane: { ...smallest.controlPlane, count: 3 } };
-    const servers = (...names: readonly string[]): Before["existing"] =>
+    const servers = (...names: readonly string[]): ClusterBeforeUpgrade["existing"] =>
       new Map(names.map((name) => [`dev-${name}`, "0"]));
     const all = [0, 1, 2].map((position) => `control-plane-${String(position)}`);
     const reached = "1.36.2";

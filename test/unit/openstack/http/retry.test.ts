@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import type { HttpAnswer } from "../../../../openstack/http/http-exchange.js";
-import { askedToWait, mostTries, persist, type Outcome } from "../../../../openstack/http/retry.js";
+import {
+  askedToWait,
+  mostTries,
+  retryRequest,
+  type Outcome,
+} from "../../../../openstack/http/retry.js";
 
 const answer = (status: number, headers: Readonly<Record<string, string>> = {}): HttpAnswer => ({
   ...{ status, headers },
@@ -21,7 +26,7 @@ async function ask(
     assert.ok(next);
     return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
   };
-  const tried = await persist(
+  const tried = await retryRequest(
     send,
     { what: "GET compute /servers", repeatable },
     {

@@ -5,7 +5,7 @@ import {
   kinds,
   listObjects,
   takeInventory,
-  takeShown,
+  listVisibleObjects,
 } from "../../../../openstack/inventory/inventory.js";
 import { object } from "../../../support/cloud/cloud-object.js";
 import { projectOfEach } from "../../../support/cloud/empty-project.js";
@@ -91,25 +91,25 @@ describe("the inventory of a project", () => {
     cloud.on("GET /network/routers", { body: { routers: [{ id: "r" }] } });
     cloud.on("GET /load-balancer/lbaas/loadbalancers", { status: 403, body: {} });
     const client = await cloud.connect();
-    assert.deepEqual(await takeShown(client), {
+    assert.deepEqual(await listVisibleObjects(client), {
       objects: [object({ kind: "router", id: "r" })],
       hidden: ["load balancer"],
       lacking: [],
     });
     await assert.rejects(takeInventory(client), /403/);
     await assert.rejects(
-      takeShown(client, (kind) => kind === "load balancer"),
+      listVisibleObjects(client, (kind) => kind === "load balancer"),
       /403/,
     );
     cloud.on("GET /network/routers", { status: 400, body: {} });
-    await assert.rejects(takeShown(client), /400/);
+    await assert.rejects(listVisibleObjects(client), /400/);
   });
 
   it("says where Keystone has no application credentials, which hides nothing", async () => {
     cloud.on(`GET /identity/v3/users/${fakeUser}/application_credentials`, { status: 404 });
     const client = await cloud.connect();
     const lacking = ["application credential"];
-    assert.deepEqual(await takeShown(client), { objects: [], hidden: [], lacking });
+    assert.deepEqual(await listVisibleObjects(client), { objects: [], hidden: [], lacking });
     assert.deepEqual(await takeInventory(client), []);
   });
 

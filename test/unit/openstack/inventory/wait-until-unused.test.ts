@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
-import { gone, Wait, whileInUse } from "../../../../openstack/inventory/wait-until-unused.js";
+import {
+  wasGone,
+  Wait,
+  retryWhileInUse,
+} from "../../../../openstack/inventory/wait-until-unused.js";
 
 const refusal = (kind: "conflict" | "forbidden" | "not-found"): CloudError =>
   new CloudError(kind, `said ${kind}`);
@@ -12,16 +16,16 @@ describe("what may still be in use", () => {
     let tries = 0;
     const attempt = (until: number) => (): Promise<boolean> =>
       (tries += 1) < until ? Promise.reject(refusal("conflict")) : Promise.resolve(false);
-    assert.equal(await whileInUse(attempt(3), waited, { interval: 1 }), false);
+    assert.equal(await retryWhileInUse(attempt(3), waited, { interval: 1 }), false);
     assert.equal(tries, 3);
     const soon = { interval: 1, timeout: 20 };
-    await assert.rejects(whileInUse(attempt(Infinity), waited, soon), /said conflict/);
+    await assert.rejects(retryWhileInUse(attempt(Infinity), waited, soon), /said conflict/);
   });
 
   it("is given up after its own bound, if nobody says otherwise", async () => {
     const never = (): Promise<boolean> => Promise.reject(refusal("conflict"));
     const brief = { ...waited, bound: 20 };
-    await assert.rejects(whileInUse(never, brief, { interval: 1 }), /said conflict/);
+    await assert.rejects(retryWhileInUse(never, brief, { interval: 1 }), /said conflict/);
     assert.equal(new Wait(waited, {}).isOver, false);
   });
 
@@ -31,10 +35,10 @@ describe("what may still be in use", () => {
     let tries = 0;
     const attempt = (): Promise<boolean> =>
       (tries += 1) < 4 ? Promise.reject(refusal("conflict")) : Promise.resolve(false);
-    await whileInUse(attempt, waited, options);
+    await retryWhileInUse(attempt, waited, options);
     assert.deepEqual(said, [], "half a minute is not over");
     tries = 0;
-    await whileInUse(attempt, waited, { ...options, every: 0 });
+    await retryWhileInUse(attempt, waited, { ...options, every: 0 });
     assert.equal(said.length, 3);
     assert.equal(said[0], "Waiting for the port 'p' (1), 1 min at most: said conflict.");
   });
@@ -46,7 +50,7 @@ describe("what may still be in use", () => {
       return Promise.reject(refusal("conflict"));
     };
     const options = { signal: stop.signal, interval: 60_000 };
-    await assert.rejects(whileInUse(never, waited, options), { name: "AbortError" });
+    await assert.rejects(retryWhileInUse(never, waited, options), { name: "AbortError" });
   });
 
   it("is not insisted on after another answer", async () => {
@@ -55,19 +59,19 @@ describe("what may still be in use", () => {
       tries += 1;
       return Promise.reject(refusal("forbidden"));
     };
-    await assert.rejects(whileInUse(attempt, waited, { interval: 1 }), /said forbidden/);
+    await assert.rejects(retryWhileInUse(attempt, waited, { interval: 1 }), /said forbidden/);
     assert.equal(tries, 1);
   });
 
   it("is not asked for any more after a stop", async () => {
     const signal = AbortSignal.abort(new Error("the lock is lost"));
     const never = (): Promise<boolean> => assert.fail("asked");
-    await assert.rejects(whileInUse(never, waited, { signal }), /the lock is lost/);
+    await assert.rejects(retryWhileInUse(never, waited, { signal }), /the lock is lost/);
   });
 
   it("may be gone", async () => {
-    assert.equal(await gone(Promise.reject(refusal("not-found"))), true);
-    assert.equal(await gone(Promise.resolve()), false);
-    await assert.rejects(gone(Promise.reject(refusal("conflict"))), /said conflict/);
+    assert.equal(await wasGone(Promise.reject(refusal("not-found"))), true);
+    assert.equal(await wasGone(Promise.resolve()), false);
+    await assert.rejects(wasGone(Promise.reject(refusal("conflict"))), /said conflict/);
   });
 });
