@@ -6,8 +6,5 @@ export type { ChildKind, Transform, Transforms } from "./pulumi/transforms.js";
 export type { IngressOutput, NodeOutput, SamplesOutput } from "./cluster-outputs.js";
 export { clusterSchema, type ClusterArgs, type ClusterSpec } from "./config/cluster-spec.js";
 export { lookUpCloud, type CloudFacts } from "./lookup/cloud-lookup.js";
-export {
-  localContextOf,
-  type LocalContext,
-} from "./lookup/local-context.js";
+export { localContextOf, type LocalContext } from "./lookup/local-context.js";
 export { withSiteDefaults } from "./config/site-defaults.js";

@@ -50,9 +50,6 @@ describe("the lab as people review it", () => {
         (word, index, all) => word !== "--cgroup-parent" && all[index - 1] !== "--cgroup-parent",
       ),
     ];
-    golden(
-      "lab/host-commands.txt",
-      commands.map((words) => `${words.join(" ")}\n`).join(""),
-    );
+    golden("lab/host-commands.txt", commands.map((words) => `${words.join(" ")}\n`).join(""));
   });
 });

@@ -69,10 +69,7 @@ describe("a command that only looks", function () {
       holdIdentity();
       const { code, out, err } = await operator.start(["status"]).ended;
       assert.deepEqual([code, err], [0, ""]);
-      golden(
-        "cli/status-table.txt",
-        out.replace(cloud.authUrl, "http://cloud.example/identity"),
-      );
+      golden("cli/status-table.txt", out.replace(cloud.authUrl, "http://cloud.example/identity"));
     });
 
     it("ends with 5 when a node is not Ready, with its reason and the missing server", async () => {

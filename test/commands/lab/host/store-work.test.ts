@@ -108,10 +108,10 @@ describe("lab/host/store: subvolumes", () => {
   });
 
   it("are copied with everything inside, and the copy is independent", async () => {
-    for (const path of ["golden", "base", "base/image"]) {
+    for (const path of ["golden", "golden/base", "golden/base/image"]) {
       await createSubvolume(inStore(path));
     }
-    const file = "base/image/init";
+    const file = "golden/base/image/init";
     host.put(inStore(file).slice(host.root.length + 1), "systemd");
     await snapshotSubvolume(host.paths, inStore("golden"), inStore("running"));
     assert.equal(readFileSync(inStore("running/base/image/init"), "utf8"), "systemd");
