@@ -202,7 +202,7 @@ function readSeed(text: string): number {
 export function registerTest(program: Command, root: string): void {
   program
     .command("test")
-    .description("run the tests: all tiers but `emulated`, or those named")
+    .description("run the tests: unit, graph, scripts and commands, or the named tiers")
     .argument("[tiers...]", tiers.map(({ name }) => name).join(", "))
     .option(
       "--all",

@@ -20,8 +20,8 @@ export interface Tier {
   readonly quick?: true;
   /** Whether the files run in the order of their paths, also with `--shuffle`. */
   readonly ordered?: true;
-  /** Whether the tier runs only if it is named, because it takes too long for every change. */
-  readonly named?: true;
+  /** True if `npm test` runs the tier: it needs no root, no lab and no build of Go. */
+  readonly byDefault?: true;
   /** Prepares what the tier needs; returns variables for its environment. */
   readonly prepare?: (session: Session) => Promise<Environment>;
 }
@@ -75,20 +75,23 @@ export const tiers: readonly Tier[] = [
     expected: 60,
     jobs: 2,
     quick: true,
+    byDefault: true,
     prepare: needs({ python3: "python3", "ssh-agent": "openssh-client" }),
   },
-  { name: "graph", expected: 60, quick: true },
+  { name: "graph", expected: 60, quick: true, byDefault: true },
   {
     name: "scripts",
     expected: 60,
     jobs: 2,
     quick: true,
+    byDefault: true,
     prepare: needs({ gpg: "gnupg" }),
   },
   {
     name: "commands",
     expected: 60,
     jobs: 3,
+    byDefault: true,
     prepare: needs({
       python3: "python3",
       "ssh-agent": "openssh-client",
@@ -99,12 +102,12 @@ export const tiers: readonly Tier[] = [
   },
   { name: "engine", expected: 300, prepare: prepareToolchain },
   { name: "examples", expected: 500, prepare: prepareLab },
-  { name: "emulated", expected: 5400, named: true, prepare: prepareEmulated },
+  { name: "emulated", expected: 5400, prepare: prepareEmulated },
   // Must be the last: its last file stops the lab.
   { name: "lab", expected: 2200, ordered: true, prepare: prepareLab },
 ];
 
-/** Returns the named tiers, or those that run by default. */
+/** Returns the named tiers. Without names, returns the tiers that run by default. */
 export function chosen(names: readonly string[]): readonly Tier[] {
   const unknown = names.filter((name) => !tiers.some((tier) => tier.name === name));
   if (unknown.length > 0)
@@ -112,8 +115,8 @@ export function chosen(names: readonly string[]): readonly Tier[] {
       `There is no tier ${unknown.map((name) => `'${name}'`).join(", ")}.`,
       `There are: ${tiers.map(({ name }) => name).join(", ")}.`,
     );
-  return tiers.filter(({ name, named }) =>
-    names.length === 0 ? named !== true : names.includes(name),
+  return tiers.filter(({ name, byDefault }) =>
+    names.length === 0 ? byDefault === true : names.includes(name),
   );
 }
 

@@ -33,11 +33,13 @@ describe("the chores' help", () => {
 describe("the words `npm run dev`, `npm test`, `npm run check` and `npm run build`", () => {
   it("are the command lines themselves, to which words can be added", () => {
     const file = readFileSync(join(packageRoot(), "package.json"), "utf8");
-    const { dev, test, check, build } = (JSON.parse(file) as { scripts: Record<string, string> })
-      .scripts;
+    const { scripts } = JSON.parse(file) as { scripts: Record<string, string> };
+    const { dev, test, check, build } = scripts;
     assert.equal(dev, "node automation/cli/stackadm.mjs dev");
     assert.equal(test, "node tools/run.mjs test");
     assert.equal(check, "node tools/run.mjs check");
     assert.equal(build, "node tools/run.mjs build");
+    const names = tiers.map(({ name }) => name).filter((name) => name !== "emulated");
+    assert.equal(scripts["test:all"], `node tools/run.mjs test ${names.join(" ")}`);
   });
 });
