@@ -13,7 +13,7 @@ const turns = resolve(__dirname, "../../../components/lifecycle/rollout.ts");
 const beginning = `
 import * as pulumi from "@pulumi/pulumi";
 import * as command from "@pulumi/command";
-import { Turns } from ${JSON.stringify(turns)};
+import { Rollout } from ${JSON.stringify(turns)};
 
 const { PORT, KEY, HOST_KEY, LOG, FAILS } = process.env;
 const wanted = JSON.parse(process.env.WANTED ?? "{}");
@@ -30,7 +30,7 @@ const script = (
 ): command.remote.Command =>
   new command.remote.Command(name, { connection, addPreviousOutputInEnv: false, ...args }, options);
 const both = (name: string): object => ({ create: note("begun-" + name), update: note("joined-" + name) });
-const order = new Turns(
+const order = new Rollout(
   wanted.existing && !pulumi.runtime.isDryRun() ? Promise.resolve(new Map(Object.entries(wanted.existing))) : undefined,
 );
 `;
