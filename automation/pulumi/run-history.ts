@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { longestCreateMinutes } from "../../components/lifecycle/create-timeouts.js";
 import { readLastUp, type LastUp } from "./last-up.js";
 import { pulumi, type StateAccess, type StateExport } from "./stack-state.js";
 
@@ -48,9 +49,9 @@ export interface Runs {
 export const clockTolerance = 60_000;
 /**
  * Milliseconds after the last write of the state during which the request of a pending create may
- * still reach the cloud. Assumes that no create takes longer.
+ * still reach the cloud.
  */
-export const longestCreateDelay = 20 * 60_000;
+export const longestCreateDelay = longestCreateMinutes * 60_000;
 
 /** Returns when the stack was created, from the state. */
 export const stackCreatedAt = ({ deployment }: StateExport): string | undefined =>

@@ -1,5 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { ClusterMarkInput } from "../identity/resource-tags.js";
+import { createMinutes, inMinutes } from "../lifecycle/create-timeouts.js";
 import type { LocalContext } from "../lookup/local-context.js";
 import { clearFailed } from "./failed-load-balancer.js";
 
@@ -8,12 +9,13 @@ import { clearFailed } from "./failed-load-balancer.js";
  * connections, after one successful check it gets connections again.
  */
 export const monitoring = { delay: 5, timeout: 4, maxRetries: 1, maxRetriesDown: 3 };
+const timeout = inMinutes(createMinutes.loadBalancer);
 /**
  * Time limits of a load balancer and its parts, long because Octavia applies one change of a load
  * balancer at a time. By Octavia's documentation, amphorae take minutes to boot; the program was
  * never run with amphorae.
  */
-export const customTimeouts = { create: "15m", update: "15m", delete: "15m" };
+export const customTimeouts = { create: timeout, update: timeout, delete: timeout };
 
 /**
  * Returns the flavor and the zone of a load balancer. A change of either replaces the load

@@ -17,6 +17,7 @@ import type { CloudFacts } from "../lookup/cloud-lookup.js";
 import { Component } from "../pulumi/component.js";
 import { generationMark } from "../lookup/server-metadata.js";
 import type { FailedMachines, ReachedServer } from "../lifecycle/boot-failures.js";
+import { createMinutes, inMinutes } from "../lifecycle/create-timeouts.js";
 import { knownAfter } from "../pulumi/await-output.js";
 import type { Connection, SshHop } from "../remote-scripts/remote-script.js";
 import type { MachinesIpv6 } from "../network/network.js";
@@ -183,7 +184,7 @@ export class Machine extends Component {
         replacementTrigger: args.generation,
         // Cinder changes metadata. The other values change only with the generation.
         ignoreChanges: ["imageId", "metadata", "availabilityZone", "size", "volumeType"],
-        customTimeouts: { create: "20m" },
+        customTimeouts: { create: inMinutes(createMinutes.volume) },
       },
     );
     return { planned, volume };
@@ -240,7 +241,7 @@ export class Machine extends Component {
           ...["blockDevices", "metadata", ...(failed.refusesPower(machine) ? [] : ["powerState"])],
           ...["schedulerHints", "tags", ...(replaces === undefined ? ["userData"] : [])],
         ],
-        customTimeouts: { create: "30m" },
+        customTimeouts: { create: inMinutes(createMinutes.server) },
         hooks: { onError: [failed.explain(machine)] },
       },
     );

@@ -31,7 +31,7 @@ const state = (written?: number): StateExport => ({
   },
 });
 /** Returns the latest time at which a pending create of that state may have started. */
-const end = (written: number): number => hour(written) + 20 * 60_000;
+const end = (written: number): number => hour(written) + 30 * 60_000;
 const atMost = (from: number, written: number) => ({
   ...{ from: hour(from), to: end(written), atMost: true },
 });

@@ -103,7 +103,7 @@ describe("a state of a run that was killed", () => {
 
   it("bears what it says to be in the making for as long as a create may last", () => {
     assert.equal(later({ kind: "server", name: "dev-0", created: at(15) }), undefined);
-    assert.match(later({ kind: "server", name: "dev-0", created: at(25) }) ?? "", /^the server/);
+    assert.match(later({ kind: "server", name: "dev-0", created: at(35) }) ?? "", /^the server/);
     assert.match(later({ kind: "server", name: "dev-1", created: at(15) }) ?? "", /^the server/);
   });
 
