@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # Sets up the operators' logins (authorized-keys.sh), checks that sshd accepts enough connections
-# for all machines at the same time, and turns security updates on or off. Can run repeatedly.
+# for all machines at the same time, and turns security updates on or off. Keeps addresses and
+# routes during an update of systemd-networkd: without them, no machine can be reached. Can run
+# repeatedly.
 # Result: {"startups": NUMBER}.
 
 # Number of connections without a finished login that sshd must accept at the same time.
@@ -12,6 +14,7 @@ bastion() {
   startups=$(sshd -T | awk '$1 == "maxstartups" { split($2, of, ":"); print of[1] }')
   ((${startups:-0} >= wanted)) ||
     die "sshd on $(hostname) lets only ${startups:-0} in at once, not the $wanted that the machines need; choose an image whose /etc/ssh/sshd_config includes /etc/ssh/sshd_config.d/*.conf"
+  keep_network
   security_updates
   printf '{"startups": "%s"}\n' "$startups" >&4
 }

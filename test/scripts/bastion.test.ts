@@ -11,10 +11,20 @@ const scripts = [
   "access/bastion.sh",
 ].map((path) => readFileSync(join(components, path), "utf8"));
 
+/** Files of a bastion after its scripts ran. */
+interface Written {
+  readonly periodic: string | undefined;
+  readonly networkd: string | undefined;
+  readonly addresses: string | undefined;
+}
+
 /** Runs the bastion's scripts, with `setting` among the settings that `sshd -T` prints. */
-const run = (setting: string): Outcome & { readonly periodic: string | undefined } => {
+const run = (setting: string): Outcome & Written => {
   const machine = new Sandbox({
     hostname: "echo dev-bastion-0",
+    systemctl: 'case "$*" in *"ActiveState systemd-networkd"*) echo active ;; esac',
+    ip: "echo '2: ens3    inet 10.0.0.40/24 metric 100 scope global dynamic ens3'",
+    networkctl: "echo '    Network File: /run/systemd/network/10-netplan-ens3.network'",
     getent: "echo debian:x:1000:1000::/var/home/debian:/bin/bash",
     sshd: `printf '%s\\n' 'port 22' '${setting}' 'maxsessions 200'`,
   });
@@ -25,7 +35,12 @@ const run = (setting: string): Outcome & { readonly periodic: string | undefined
       REVOKED_KEYS: "",
       SECURITY_UPDATES: "yes",
     });
-    return { ...outcome, periodic: machine.file("etc/apt/apt.conf.d/99stackadm-updates") };
+    return {
+      ...outcome,
+      periodic: machine.file("etc/apt/apt.conf.d/99stackadm-updates"),
+      networkd: machine.file("etc/systemd/networkd.conf.d/10-stackadm.conf"),
+      addresses: machine.file("etc/systemd/network/10-netplan-ens3.network.d/10-stackadm.conf"),
+    };
   } finally {
     machine.close();
   }
@@ -40,6 +55,13 @@ describe("bastion.sh", () => {
 
   it("has it install security updates, which user data put off", () => {
     assert.match(run("maxstartups 200:30:400").periodic ?? "", /^APT::Periodic::Enable "1";$/m);
+  });
+
+  it("keeps addresses and routes when an update restarts systemd-networkd, and does not restart it", () => {
+    const { networkd, addresses, calls } = run("maxstartups 200:30:400");
+    assert.match(networkd ?? "", /^ManageForeignRoutes=no$/m);
+    assert.equal(addresses, "[Network]\nKeepConfiguration=yes\n");
+    assert.ok(!calls.some((call) => call.startsWith("systemctl restart")), calls.join("\n"));
   });
 
   it("refuses one whose sshd does not read them: it would lose connections by chance", () => {

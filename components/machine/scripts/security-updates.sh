@@ -25,9 +25,10 @@ SETTINGS
 # routes, rules and addresses of other programs: of the pod network, and the virtual IP. It also
 # drops an address from DHCP until it gets the address again, and without an address the kernel
 # drops all routes of the interface. The files written here prevent this. systemd-networkd reads the
-# files when it starts; on machines with Kubernetes, this is the next update.
+# files when it starts, at the latest after the next update. Sets `changed` to yes or no.
 keep_network() {
   local told=no file files
+  changed=no
   [[ $(systemctl show --value -p ActiveState systemd-networkd) == active ]] || return 0
   write /etc/systemd/networkd.conf.d/10-stackadm.conf <<'NETWORKD'
 [Network]
@@ -41,9 +42,7 @@ NETWORKD
     write "/etc/systemd/network/$file.d/10-stackadm.conf" 0644 $'[Network]\nKeepConfiguration=yes\n'
     [[ $changed == no ]] || told=yes
   done
-  if [[ $told == no ]] || lives; then return 0; fi
-  systemctl restart systemd-networkd ||
-    die "systemd-networkd does not start again on $(hostname); journalctl -u systemd-networkd there says why"
+  changed=$told
 }
 
 # network_files: prints the names of networkd's files for interfaces that have an address.

@@ -17,6 +17,7 @@ prepare() {
   if lives; then not_back; fi
   second_interface
   keep_network
+  if [[ $changed == yes ]] && ! lives; then restart_network; fi
   keep_services
   settings
   fetch_by_proxy
@@ -71,6 +72,12 @@ second_interface() {
     die "$(hostname) does not have its address $ADMIN_ADDRESS in network.admin; choose an image whose interfaces systemd-networkd or ifupdown configures, or look into /var/log/cloud-init.log there"
   ! ip -4 route show default dev "$device" | grep -q . ||
     die "$(hostname) has a default route through its interface in network.admin, $device; choose an image in which nothing else configures it"
+}
+
+# restart_network: lets systemd-networkd read its files before the pod network sets routes.
+restart_network() {
+  systemctl restart systemd-networkd ||
+    die "systemd-networkd does not start again on $(hostname); journalctl -u systemd-networkd there says why"
 }
 
 # waits: succeeds if the machine waits for its turn in a rolling upgrade, with its present version.
