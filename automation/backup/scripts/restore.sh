@@ -8,7 +8,7 @@
 # load TOKEN MEMBERS BYTES REVISION: writes the data of the snapshot on standard input to the disk,
 #   while etcd continues to run with the present data. Revisions continue after REVISION. TOKEN is
 #   the cluster token of the restored etcd.
-# tidy: deletes unused loaded data. stop: stops etcd and the API server, if the machine has them.
+# tidy: deletes data that no restore uses. stop: stops etcd and the API server, if the machine has them.
 # swap TOKEN: replaces etcd's data with the loaded data. Keeps the former data in a folder, unless
 #   an earlier restore, which did not finish, made the former data.
 # start-etcd, start-api: start etcd or the API server and wait for an answer. Print a line
@@ -188,6 +188,8 @@ make_data() {
     --bump-revision "$more" --mark-compacted && printf '%s %s\n' "$token" "$(date +%s)" >"$next/$made"
 }
 
+# Deletes loaded data that no restore uses, and the data of an unfinished restore, which are in the
+# backup.
 tidy() { rm -rf "$next" "$next.db" "$former"; }
 
 # gone NAME: succeeds if no such container runs. A running etcd would write into the moved data.
@@ -218,8 +220,12 @@ swap() {
   local at=$data
   [[ ! -d $next/member ]] || at=$next
   [[ -e $at/$made && $(<"$at/$made") == "$1 "* ]] || die "no data are ready on $(hostname)"
-  # An earlier call has already replaced the data.
-  [[ $at == "$next" ]] || return 0
+  # An earlier call may have replaced the data, and may have been killed before its end.
+  [[ $at == "$data" ]] || replace_data
+  tidy
+}
+
+replace_data() {
   if [[ -e $manifests/etcd.yaml ]] || ! gone etcd; then die "etcd on $(hostname) runs again: something put its manifest back"; fi
   if is_unfinished; then
     mv "$data/member" "$former"
@@ -227,8 +233,6 @@ swap() {
     mv "$data/member" "$data/member-before-$(date -u +%Y%m%dT%H%M%SZ)"
   fi
   mv "$next/member" "$data/member"
-  rmdir "$next"
-  rm -rf "$former"
 }
 
 # Succeeds if a restore in the last day made the present data and did not record its end: the backup

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import {
   apiManifest,
@@ -181,6 +181,24 @@ describe("restore.sh", () => {
     machine.stub("date", 'case "$*" in *%s*) /bin/date +%s ;; *) echo later ;; esac');
     well("swap", "D");
     assert.equal(machine.file("var/lib/etcd/member-before-later/db"), "LATER");
+  });
+
+  it("deletes the data of an unfinished restore, also if the call that replaced them was killed", () => {
+    load("8", "A");
+    for (const words of [["stop"], ["swap", "A"], ["start-etcd"]]) well(...words);
+    assert.equal(load("8", "B").code, 0);
+    well("stop");
+    machine.stub("rm", 'case "$*" in *stackadm-former*) kill -9 $$; exit ;; esac; /bin/rm "$@"');
+    assert.notEqual(does("swap", "B").code, 0);
+    machine.stub("rm", '/bin/rm "$@"');
+    assert.ok(has("var/lib/etcd/stackadm-former"));
+    well("swap", "B");
+    assert.deepEqual(
+      readdirSync(join(machine.root, "var/lib/etcd")).filter((name) => name.startsWith("stackadm")),
+      [],
+    );
+    assert.equal(machine.file("var/lib/etcd/member/db"), "NEW\n");
+    assert.equal(kept(), "OLD");
   });
 
   it("keeps what was in use since an API server answered with it, also of a run that failed elsewhere then", () => {
