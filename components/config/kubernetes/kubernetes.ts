@@ -41,7 +41,7 @@ const registry = record({
     .meta(
       doc(
         "refused",
-        "Registry and path that replace each image's upstream registry. With the default, every image comes from where it is published.",
+        "Registry and path that replace each image's upstream registry. With the default, every image comes from where it is published. An image keeps its path, with one exception: kubeadm pulls `<prefix>/coredns`, and upstream has `coredns/coredns`.",
       ),
     ),
   plainHttp: truth()

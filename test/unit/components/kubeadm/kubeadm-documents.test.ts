@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
 import { parse, parseAllDocuments } from "yaml";
+import { configuredBlocks } from "../../../../components/kubeadm/component-configuration.js";
 import {
   initDocuments,
   joinDocument,
@@ -8,6 +9,7 @@ import {
   type JoinSettings,
   type Node,
 } from "../../../../components/kubeadm/kubeadm-documents.js";
+import { specOf } from "../../../support/config/spec.js";
 import { golden } from "../../../support/golden.js";
 
 const node: Node = {
@@ -56,6 +58,15 @@ const kubeletArguments = (fields: Fields): Record<string, string> => {
 };
 
 describe("kubeadm documents", () => {
+  it("give kubeadm the prefix of images alone, so that kubeadm decides the path of CoreDNS", () => {
+    const { imageRepository, dns } = document("ClusterConfiguration", {
+      imageRepository: "r.example/k8s",
+      blocks: configuredBlocks(specOf().kubernetes),
+    });
+    // kubeadm then pulls r.example/k8s/coredns, as docs/operations.md says.
+    assert.deepEqual([imageRepository, dns], ["r.example/k8s", undefined]);
+  });
+
   it("have both families where there are two, IPv4 first", () => {
     const both = {
       pods: [...settings.pods, "fd00:10:244::/56"],
