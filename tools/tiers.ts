@@ -20,7 +20,7 @@ export interface Tier {
   readonly quick?: true;
   /** Whether the files run in the order of their paths, also with `--shuffle`. */
   readonly ordered?: true;
-  /** True if `npm test` runs the tier: it needs no root, no lab and no build of Go. */
+  /** Whether `npm test` runs the tier: it needs no root, no lab and no build of Go. */
   readonly byDefault?: true;
   /** Prepares what the tier needs; returns variables for its environment. */
   readonly prepare?: (session: Session) => Promise<Environment>;

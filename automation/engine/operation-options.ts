@@ -129,7 +129,7 @@ export interface FitOptions extends LookOptions {
 
 /** Options of reading the stack's outputs. */
 export interface OutputsOptions extends LookOptions {
-  /** Whether secret outputs are plain text or "[secret]". Default: plain text. */
+  /** Form of secret outputs: plain text or "[secret]". Default: plain text. */
   readonly secrets?: Secrets;
 }
 
@@ -210,7 +210,9 @@ export interface ClaimedVolume {
   readonly gigabytes: number;
   /** Claim as `<namespace>/<name>`. Empty: there is none, or the cluster did not answer. */
   readonly claim: string;
-  /** Whether the volume is deleted with its data. Unknown: the cluster did not answer. */
+  /**
+   * Fate of the volume: "goes" deletes it with its data. "unknown": the cluster did not answer.
+   */
   readonly fate: "goes" | "stays" | "unknown";
 }
 
@@ -221,7 +223,7 @@ export interface ServiceFloatingIp {
   readonly address: string;
   /** Service as `<namespace>/<name>`. Empty: there is none, or the cluster did not answer. */
   readonly service: string;
-  /** Whether the address is deleted. Unknown: the cluster did not answer. */
+  /** Fate of the address: "goes" deletes it. "unknown": the cluster did not answer. */
   readonly fate: "goes" | "stays" | "unknown";
 }
 
@@ -236,7 +238,9 @@ export interface VolumeSnapshot {
    * if the cluster did not answer.
    */
   readonly volume: string;
-  /** Whether the snapshot is deleted with its data. Unknown: the cluster did not answer. */
+  /**
+   * Fate of the snapshot: "goes" deletes it with its data. "unknown": the cluster did not answer.
+   */
   readonly fate: "goes" | "stays" | "unknown";
 }
 

@@ -56,7 +56,7 @@ export interface FakeOptions {
   readonly tokenLife?: number;
   /** IDs of further users, by user name. @default none */
   readonly users?: Readonly<Record<string, string>>;
-  /** True if users sign in with an application credential that cannot create another one. */
+  /** Whether users sign in with an application credential that cannot create another one. */
   readonly restricted?: boolean;
   /** Key and certificate; if set, the cloud uses TLS. */
   readonly tls?: ServerOptions;

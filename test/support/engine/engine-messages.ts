@@ -30,7 +30,7 @@ export const explain = (urn: string, said: string): Failure => {
 export interface EngineMessage {
   readonly code: FailureCode;
   readonly urn?: string;
-  /** True if our own program reported the code. */
+  /** Whether our own program reported the code. */
   readonly own?: true;
   readonly text: string;
   readonly sentence: RegExp;

@@ -11,7 +11,7 @@ export interface FakeApiOptions {
   readonly host?: string;
   /** Port. @default any free port */
   readonly port?: number;
-  /** True if requests without the token are also accepted. @default false */
+  /** Whether requests without the token are also accepted. @default false */
   readonly anybody?: boolean;
 }
 
