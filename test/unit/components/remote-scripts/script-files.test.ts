@@ -1,5 +1,14 @@
 import { strict as assert } from "node:assert";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileOf } from "../../../../components/remote-scripts/script-files.js";
@@ -34,6 +43,38 @@ describe("the file with the steps of a role", () => {
     rmSync(cache, { recursive: true });
     fileOf(bundle);
     assert.deepEqual([modeOf(file), modeOf(dirname(file))], [0o600, 0o700]);
+  });
+
+  describe("of other releases", () => {
+    const other = (name: string, days: number): string => {
+      const file = join(cache, "stackadm/scripts", name);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, name);
+      age(file, days);
+      return file;
+    };
+    const age = (file: string, days: number): void => {
+      const time = new Date(Date.now() - days * 86_400_000);
+      utimesSync(file, time, time);
+    };
+
+    it("is deleted if no run used it for 30 days, with parts that a killed run left", () => {
+      const old = [other("a.sh", 31), other("b.sh.1.part", 31)];
+      const young = [other("c.sh", 29), other("d.sh", 0)];
+      fileOf(bundle);
+      assert.deepEqual([...old, ...young].map(existsSync), [false, false, true, true]);
+    });
+
+    it("is kept while runs use it, however old it is", () => {
+      const file = fileOf(bundle);
+      age(file, 40);
+      fileOf(bundle);
+      const { mtimeMs } = statSync(file);
+      assert.ok(Date.now() - mtimeMs < 86_400_000);
+      age(file, 40);
+      fileOf(bundleOf([stepOf("a", { scripts: ["false"] })]));
+      assert.equal(existsSync(file), false);
+    });
   });
 
   it("is left alone if it is right", () => {
