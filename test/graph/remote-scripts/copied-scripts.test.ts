@@ -1,6 +1,13 @@
 import { strict as assert } from "node:assert";
+import type * as pulumi from "@pulumi/pulumi";
+import { Cluster } from "../../../components/cluster.js";
+import { FailedMachines } from "../../../components/lifecycle/boot-failures.js";
+import { copyType, scriptType } from "../../../components/remote-scripts/script-type.js";
+import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
+import { value } from "../../support/graph/output-value.js";
+import { replace } from "../../support/replace-property.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
-import type { Row } from "../../support/graph/graph.js";
+import { graph, type Made, type Row } from "../../support/graph/graph.js";
 import { plain } from "../../support/graph/secrets.js";
 import { smallest } from "../../support/config/spec.js";
 
@@ -61,5 +68,51 @@ describe("the scripts of machines", () => {
     ]);
     for (const [role, found] of digests) assert.equal(found.size, 1, role);
     assert.equal(new Set([...digests.values()].flatMap((one) => [...one])).size, digests.size);
+  });
+
+  it("report each server on which a step ended, because a copy alone does not prove that", async () => {
+    const reported: (readonly [pulumi.Output<string>, pulumi.Output<string>])[] = [];
+    const restore = replace(
+      FailedMachines.prototype,
+      "ran",
+      (server: pulumi.Output<string>, script: pulumi.Output<string>) => {
+        reported.push([server, script]);
+      },
+    );
+    try {
+      await graph(() => new Cluster("dev", smallest), cloudAnswers);
+    } finally {
+      restore();
+    }
+    const found = await Promise.all(
+      reported.map(async ([server, script]) => `${await value(script)} on ${await value(server)}`),
+    );
+    assert.deepEqual(
+      found.sort(),
+      ofType("Command")
+        .filter(({ name }) => !/-(leave|teardown)$/.test(name))
+        .map(({ name }) => `${name}-id on ${name.replace(/[a-z]*$/, "server")}-id`)
+        .sort(),
+    );
+  });
+
+  it("have known connections in a preview that adds the copies to an existing cluster", async () => {
+    const preview = await graph(() => new Cluster("dev", smallest), {
+      ...cloudAnswers,
+      preview: true,
+      make: ({ type, name, inputs }): Promise<Made> =>
+        Promise.resolve({
+          // Without an ID, the ID is unknown.
+          id: type === copyType ? "" : `${name}-id`,
+          outputs: cloudAnswers.outputs?.[type]?.(inputs, name) ?? {},
+        }),
+    });
+    const connections = (some: readonly Row[]): Map<string, unknown> =>
+      new Map(
+        some
+          .filter(({ type }) => type === scriptType)
+          .map(({ name, inputs }) => [name, inputs["connection"]]),
+      );
+    assert.deepEqual(connections(preview), connections(rows));
   });
 });
