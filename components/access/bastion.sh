@@ -13,7 +13,7 @@ bastion() {
   logins
   startups=$(sshd -T | awk '$1 == "maxstartups" { split($2, of, ":"); print of[1] }')
   ((${startups:-0} >= wanted)) ||
-    die "sshd on $(hostname) lets only ${startups:-0} in at once, not the $wanted that the machines need; choose an image whose /etc/ssh/sshd_config includes /etc/ssh/sshd_config.d/*.conf"
+    die "sshd on $(hostname) accepts only ${startups:-0} logins at the same time (MaxStartups), and the machines need $wanted; choose an image whose /etc/ssh/sshd_config includes /etc/ssh/sshd_config.d/*.conf"
   keep_network
   security_updates
   printf '{"startups": "%s"}\n' "$startups" >&4

@@ -70,7 +70,7 @@ describe("bastion.sh", () => {
       assert.equal(code, 1);
       assert.match(
         stderr,
-        /reason: sshd on dev-bastion-0 lets only (10|0) in at once, .*; choose an image/,
+        /reason: sshd on dev-bastion-0 accepts only (10|0) logins at the same time \(MaxStartups\), .* need 100; choose an image/,
       );
     }
   });

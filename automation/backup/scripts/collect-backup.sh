@@ -24,7 +24,7 @@ die() {
 
 # Sets `container` to the ID of the running etcd container.
 find_etcd() {
-  container=$(timeout "$((20 * factor))" crictl ps --quiet --state running --name '^etcd$') || die "what runs on $(hostname) cannot be asked"
+  container=$(timeout "$((20 * factor))" crictl ps --quiet --state running --name '^etcd$') || die "crictl on $(hostname) cannot list the containers"
   [[ -n $container ]] || die "no etcd runs on $(hostname)"
   container=${container%%$'\n'*}
 }
@@ -58,10 +58,10 @@ snapshot() {
   # A full disk would stop etcd. `du` may fail, because etcd deletes files while `du` counts.
   size=$(du -sb "$data/member/snap" 2>/dev/null | cut -f 1) || :
   free=$(df --output=avail -B1 "$data" | tail -n 1) || :
-  [[ -n $size && -n $free ]] || die "how large etcd's data on $(hostname) are, and what is free beside them, is not known"
+  [[ -n $size && -n $free ]] || die "$(hostname) cannot determine the size of etcd's data and the free space in $data"
   ((free > size + size / 2)) || die "$data on $(hostname) has $((free / 1048576)) MiB left, too little for a snapshot beside the data"
   trap 'rm -f "$file" "$file.part"' EXIT
-  etcdctl 3600 snapshot save "$file" >&2 || die "etcd on $(hostname) gives no snapshot"
+  etcdctl 3600 snapshot save "$file" >&2 || die "etcd on $(hostname) did not write a snapshot"
   cat "$file"
 }
 
@@ -72,7 +72,7 @@ archive() {
   mkdir -p "$volatile"
   exec 9>"$volatile/lock"
   flock -w "$((300 * factor))" 9 || die "another step is still running on $(hostname)"
-  compgen -G "$state/*.done" >/dev/null || die "$(hostname) has no place in the cluster yet"
+  compgen -G "$state/*.done" >/dev/null || die "$(hostname) has not joined the cluster yet"
   for one in "$@"; do
     require "$kubernetes/manifests/$one.yaml"
     case $one in
@@ -89,7 +89,7 @@ archive() {
   ((code <= 1)) || die "the files of $(hostname) cannot be read"
 }
 
-require() { [[ -s $1 ]] || die "$(hostname) lacks $1: nobody could take its place"; }
+require() { [[ -s $1 ]] || die "$(hostname) has no $1, without which a backup cannot restore the machine"; }
 
 case ${1:-} in
   standing | snapshot | archive) "$@" ;;

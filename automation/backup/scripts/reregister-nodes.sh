@@ -51,5 +51,5 @@ forget_node() { poll 60 kubectl_here delete node "$1" --ignore-not-found --wait=
 
 nodes() {
   poll 60 kubectl_here get nodes -o 'jsonpath={range .items[*]}{.metadata.name} {.spec.providerID}{"\n"}{end}' ||
-    die "the API server of $(hostname) does not say which nodes there are"
+    die "the API server of $(hostname) does not list the nodes"
 }

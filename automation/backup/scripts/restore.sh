@@ -104,7 +104,7 @@ unpack() {
   local digest=$1 file=$state/restore-archive.tgz server one
   mkdir -p "$state" "$data"
   cat >"$file"
-  [[ $(sha256sum <"$file") == "$digest "* ]] || die "the archive did not come to $(hostname) as it is in the backup"
+  [[ $(sha256sum <"$file") == "$digest "* ]] || die "the archive that $(hostname) received differs from the archive in the backup; run the same command again"
   rm -rf "$unpacked"
   mkdir -p "$unpacked"
   tar -xpzf "$file" -C "$unpacked" || die "the archive cannot be unpacked on $(hostname)"
@@ -157,7 +157,7 @@ load() {
   local token=$1 members=$2 bytes=$3 revision=$4 name url image free root=$volatile/etcd-image code=0
   require_idle
   name=$(flag etcd name) url=$(flag etcd initial-advertise-peer-urls)
-  [[ ,$members, == *",$name=$url,"* ]] || die "the certificates of $(hostname) are for $url, and it has another address now"
+  [[ ,$members, == *",$name=$url,"* ]] || die "the certificates of $(hostname) are for $url, and the machine has another address now"
   tidy
   # etcd continues to run, and a full disk would stop it. The reserve of 256 MiB is for logs.
   free=$(df --output=avail -B1 "$data" | tail -n 1)
@@ -219,7 +219,7 @@ stop() {
 swap() {
   local at=$data
   [[ ! -d $next/member ]] || at=$next
-  [[ -e $at/$made && $(<"$at/$made") == "$1 "* ]] || die "no data are ready on $(hostname)"
+  [[ -e $at/$made && $(<"$at/$made") == "$1 "* ]] || die "$(hostname) has no loaded data for this restore; run the same command again"
   # An earlier call may have replaced the data, and may have been killed before its end.
   [[ $at == "$data" ]] || replace_data
   tidy
@@ -274,10 +274,10 @@ start_api() {
     timeout "$((60 * factor))" crictl stop "$container" >&2 || :
   done
   systemctl restart kubelet
-  renew_node || note "the node $(hostname) is not what its machine is yet; when webhooks answer, delete it, and restart kubelet there"
+  renew_node || note "the node $(hostname) still describes the former machine; when webhooks answer, delete the node and restart kubelet on $(hostname)"
   # The machine's records are newer than the cluster. Without them, `up` checks the cluster again.
   rm -f "$state"/kept-version "$state"/kept-upgraded
-  poll 60 know_schedulable || note "whether pods of users may run on $(hostname) is not known; controlPlane.schedulable may have to be changed twice"
+  poll 60 know_schedulable || note "$(hostname) cannot read whether pods of users may run on its node; controlPlane.schedulable may have to be changed twice"
   for one in configuration kubelet proxy; do
     if [[ -e $state/kept-$one ]]; then printf 'not finished' >"$state/kept-$one"; fi
   done
@@ -298,7 +298,7 @@ case ${1:-} in
   load) locked load "$2" "$3" "$4" "$5" ;;
   start-etcd) locked start_etcd ;;
   start-api) locked start_api ;;
-  forget-node) forget_node "$2" || die "the API server of $(hostname) does not let go the node $2" ;;
+  forget-node) forget_node "$2" || die "the API server of $(hostname) did not delete the node $2" ;;
   register) systemctl restart kubelet ;;
   *) exit 64 ;;
 esac

@@ -27,7 +27,7 @@ renew() {
   chmod 0700 "$home"
   request=$(openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=kube-apiserver-etcd-client \
     -keyout "$home/client.key.new" | base64 -w0)
-  poll 120 ask_for_certificate || die "no member of etcd gives a certificate to $NODE_NAME; bring a majority of them up and run up again"
+  poll 120 ask_for_certificate || die "no member of etcd issues a certificate for $NODE_NAME; start a majority of the members and run up again"
   mv -f "$home/client.key.new" "$home/client.key"
   base64 -d <<<"$authority" | write "$home/ca.crt"
   base64 -d <<<"$certificate" | write "$home/client.crt"

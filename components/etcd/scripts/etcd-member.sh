@@ -70,7 +70,7 @@ become_member() {
 }
 
 begin_etcd() {
-  say "$NODE_NAME: beginning etcd"
+  say "$NODE_NAME: creating the etcd cluster"
   # Deletes data of an interrupted start. No other member depends on these data.
   forget_data
   start_member new "$NODE_NAME=https://$ADDRESS:2380"
@@ -79,17 +79,17 @@ begin_etcd() {
 join_etcd() {
   local cluster='' certificate='' key=''
   [[ -n $PEERS ]] ||
-    die "$NODE_NAME was created again, and etcd had only this machine: its data went with it: run restore with a backup, or destroy --abandon and up"
+    die "$NODE_NAME was created again, and etcd had no other member, so its data are lost; run restore with a backup, or destroy --abandon and up"
   # The answering member first removes this machine's former member from etcd. Only then may
   # forget_data delete the local data.
   poll 300 ask_to_join ||
-    die "no other member of etcd lets $NODE_NAME in; bring a majority of them up and run up again"
+    die "no member of etcd accepts $NODE_NAME as a member; start a majority of the members and run up again"
   forget_data
   base64 -d <<<"$certificate" | write "$pki/ca.crt"
   base64 -d <<<"$key" | write "$pki/ca.key" 0600
   say "$NODE_NAME: joining etcd"
   start_member existing "$cluster"
-  poll 240 promoted || die "etcd does not let $NODE_NAME vote; its log says why: crictl logs on $NODE_NAME"
+  poll 240 promoted || die "etcd does not make $NODE_NAME a voting member; the log of etcd says why: crictl logs on $NODE_NAME"
 }
 
 ask_to_join() {
@@ -121,7 +121,7 @@ start_member() {
   for phase in "certs etcd-ca" "certs etcd-server" "certs etcd-peer" "etcd local"; do
     # shellcheck disable=SC2086 # two words
     kubeadm init phase $phase --config "$volatile/etcd.yaml" ||
-      die "kubeadm init phase $phase did not succeed$(because kubeadm)"
+      die "kubeadm init phase $phase failed on $NODE_NAME$(because kubeadm)"
   done
 }
 

@@ -23,7 +23,7 @@ hosts_with() {
 # kubernetes-objects/pod-settings.ts). kubelet copies /etc/hosts into a pod only when a container
 # starts.
 renew_clients() {
-  named_clients | xargs -r timeout "$((60 * factor))" crictl stop || say "$(hostname): what asks the API by its name was not restarted"
+  named_clients | xargs -r timeout "$((60 * factor))" crictl stop || say "$(hostname): pods that connect to the API by its name were not restarted"
 }
 
 named_clients() {

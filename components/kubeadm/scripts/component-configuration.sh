@@ -47,7 +47,7 @@ write_patches() {
     rm -rf "$own_patches"
     return 0
   fi
-  { mkdir -p "$own_patches" && chmod 0700 "$own_patches"; } || die "cannot make $own_patches"
+  { mkdir -p "$own_patches" && chmod 0700 "$own_patches"; } || die "cannot create $own_patches"
   while read -r name data; do
     base64 -d <<<"$data" | write "$own_patches/$name" 0600
   done <<<"$PATCHES"
@@ -165,7 +165,7 @@ flags_fault() {
   local said
   [[ -n $CONFIGURATION$PATCHES ]] || return 0
   said=$(last_words kube-apiserver end)
-  printf '%s' "${said:+; kube-apiserver said: $said}"
+  printf '%s' "${said:+; kube-apiserver exited: $said; correct kubernetes.apiServer or kubernetes.patches and run up again}"
 }
 
 # last_words NAME [end]: prints the error in the log of the component's newest container, running or

@@ -32,7 +32,7 @@ of_dns() { kubectl_admin -n kube-system get deployment coredns -o "jsonpath=$1";
 
 dns_gets() {
   poll 60 kubectl_admin -n kube-system set image deployment coredns "coredns=$1" ||
-    die "the API server of $NODE_NAME does not take the image of CoreDNS"
+    die "the API server of $NODE_NAME did not store the image of CoreDNS"
 }
 
 dns_rolled() { kubectl_admin -n kube-system rollout status deployment coredns --timeout=15s; }

@@ -44,5 +44,5 @@ UNIT
     systemctl start --no-block stackadm-certificates.service
     return 0
   fi
-  "$program" renew || say "$NODE_NAME: its certificates were not looked after this time; it tries again by itself, and journalctl -u stackadm-certificates there says what came of it"
+  "$program" renew || say "$NODE_NAME: its certificates were not renewed this time; a timer tries again, and journalctl -u stackadm-certificates there shows the result"
 }

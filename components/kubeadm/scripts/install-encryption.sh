@@ -24,7 +24,7 @@ write_encryption() {
 }
 
 make_encryption_home() {
-  { mkdir -p "$own_encryption" && chmod 0700 "$own_encryption"; } || die "cannot make $own_encryption"
+  { mkdir -p "$own_encryption" && chmod 0700 "$own_encryption"; } || die "cannot create $own_encryption"
 }
 
 # Succeeds if another control plane confirms that all control planes can decrypt.
@@ -47,7 +47,7 @@ converge_encryption() {
   write "$encryption_program" 0755 "$ENCRYPTION_SCRIPT"
   base64 -d <<<"$encrypts" | write "$own_encryption/$digest.encrypts" 0600
   poll 60 kubectl_admin annotate node "$NODE_NAME" --overwrite "stackadm.io/encryption=$digest" ||
-    die "the API server of $NODE_NAME does not take that it reads encrypted Secrets"
+    die "the API server of $NODE_NAME did not store that it reads encrypted Secrets"
   # This API server already encrypts, for example because the cluster was created with encryption.
   if same_file "$own_encryption/$digest.encrypts" "$own_encryption/$digest.yaml"; then
     ask_no_more
@@ -83,7 +83,7 @@ forget_encryption() {
   [[ -d $own_encryption ]] || return 0
   ask_no_more
   poll 60 kubectl_admin annotate node "$NODE_NAME" stackadm.io/encryption- ||
-    die "the API server of $NODE_NAME does not take that it reads encrypted Secrets by another file"
+    die "the API server of $NODE_NAME did not store that it reads encrypted Secrets with another file"
   rm -rf "$own_encryption" "$encryption_program" /etc/systemd/system/stackadm-encrypt.{service,timer}
   systemctl daemon-reload
 }

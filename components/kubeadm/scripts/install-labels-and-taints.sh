@@ -11,7 +11,7 @@ keep_marks() {
   else
     write "$program" 0755 "$MARKS_SCRIPT"
   fi
-  poll 60 tell_marks || die "the API server of $NODE_NAME does not take the labels and taints of the nodes"
+  poll 60 tell_marks || die "the API server of $NODE_NAME did not store the labels and taints of the nodes"
   poll 60 "$program" || die "the labels and taints of the nodes cannot be set: $NODE_MARKS"
   if [[ -n $NODE_MARKS ]]; then watch_marks; else forget_marks; fi
 }

@@ -27,7 +27,7 @@ tell_proxies() {
   configuration_document >"$document" || die "kubeadm's configuration cannot be read from the cluster"
   # Keeps the version of kube-proxy while control planes are upgraded: kube-proxy must not be newer
   # than an API server.
-  poll 60 proxy_version || die "the API server of $NODE_NAME does not say of which version kube-proxy is"
+  poll 60 proxy_version || die "the API server of $NODE_NAME does not return the version of kube-proxy"
   [[ -z $proxies ]] || sed -i "s/^kubernetesVersion: .*/kubernetesVersion: $proxies/" "$document"
   printf -- '---\n%s' "${KUBE_PROXY_CONFIGURATION:-$plain_proxy}" >>"$document"
   # An interrupted run may have changed the configuration without restarting the pods.
@@ -35,7 +35,7 @@ tell_proxies() {
   save_map kube-proxy "$former_proxy"
   proxy_fields >"$before" || die "the configuration of kube-proxy cannot be read from the cluster"
   kubeadm init phase addon kube-proxy --config "$document" ||
-    die "kubeadm does not take kubernetes.kubeProxy$(because kubeadm)"
+    die "kubeadm refuses kubernetes.kubeProxy$(because kubeadm)"
   know_proxy_fields put_back "$former_proxy"
   if [[ $stopped == yes ]] || ! same_file "$before" "$present_proxy"; then restart_proxies; fi
   rm -f "$former_proxy"

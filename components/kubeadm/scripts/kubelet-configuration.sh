@@ -34,7 +34,7 @@ tell_kubelets() {
     printf -- '---\n%s' "${KUBELET_CONFIGURATION:-$plain_kubelet}"
   } >"$document"
   kubeadm init phase upload-config kubelet --config "$document" ||
-    die "kubeadm does not take kubernetes.kubelet$(because kubeadm)"
+    die "kubeadm refuses kubernetes.kubelet$(because kubeadm)"
 }
 
 # know_kubelet_fields [COMMAND...]: dies if kubelet does not know a field, after it has run the

@@ -25,7 +25,7 @@ begin_release() {
   trap 'failed; [[ -n $released ]] || take_back' EXIT
   # Descriptor of the log, for functions whose standard output is captured.
   exec 5>>"$log"
-  poll 30 refuse_new || say "the API server takes no policy; what is created again is released as well"
+  poll 30 refuse_new || say "the API server stores no policy against new objects; objects that are created again are released as well"
 }
 
 end_release() {
@@ -125,7 +125,7 @@ ignore_webhooks() {
   for kind in $webhook_kinds; do
     ask get "$kind" -o go-template='{{range .items}}{{$name := .metadata.name}}{{range $i, $one := .webhooks}}{{if eq $one.failurePolicy "Fail"}}{{$name}} {{$i}} {{$one.name}} {{$one.timeoutSeconds}}{{"\n"}}{{end}}{{end}}{{end}}' |
       while read -r name index webhook timeout; do
-        say "the webhook $webhook need not answer any more"
+        say "the webhook $webhook no longer has to answer"
         ask annotate "$kind" "$name" --overwrite "$set_aside$index=$webhook $timeout" </dev/null &&
           patch_webhook "$kind" "$name" "$index" "$webhook" Ignore 1 || :
       done || :

@@ -55,7 +55,7 @@ kubeadm_upgrades() {
   if [[ -n $KUBEADM_INIT ]]; then
     words=(apply "v$KUBERNETES_VERSION" --yes)
   elif ! cluster_has_version; then
-    die "the cluster is not of version $KUBERNETES_VERSION yet, which its first control plane brings; bring that one up before"
+    die "the cluster is not of version $KUBERNETES_VERSION yet; its first control plane is upgraded first: start that one and run up again"
   fi
   run_kubeadm_upgrade "${words[@]}" || upgrade_failed
   # kubeadm upgrade creates its binding again, with which any bootstrap token gets any node's
@@ -69,7 +69,7 @@ upgrade_failed() {
   component=$(this_run | sed -n 's/^.*Preparing for "\(.*\)" upgrade$/\1/p' | tail -n 1)
   # The container for which kubeadm waited has exited, and the former container runs again.
   [[ -z $component ]] || said=$(ended_words "$component")
-  die "kubeadm upgrade did not succeed on $NODE_NAME$(kubeadm_fault)${said:+; $component said: $said}"
+  die "kubeadm upgrade failed on $NODE_NAME$(kubeadm_fault)${said:+; $component said: $said}"
 }
 
 ended_words() {
@@ -86,7 +86,7 @@ retires() {
 
 restores() {
   poll 60 "$retire_program" restore "$NODE_NAME" ||
-    die "the API server of $NODE_NAME does not take that it may have pods again"
+    die "the API server of $NODE_NAME did not make the node schedulable again"
 }
 
 # Waits for CoreDNS and kube-proxy, if they exist. kubeadm upgrades them with the last API server,
@@ -100,13 +100,13 @@ settles() {
 # not if the last control plane was lost and joined again with the new version.
 catches_up() {
   local proxies servers=''
-  poll 60 proxy_version || die "the API server of $NODE_NAME does not say of which version kube-proxy is"
+  poll 60 proxy_version || die "the API server of $NODE_NAME does not return the version of kube-proxy"
   [[ -n $proxies && $proxies != "v$KUBERNETES_VERSION" ]] || return 0
   poll 60 serves_version || die_as NOT_READY "the cluster does not see the API server of $NODE_NAME with version $KUBERNETES_VERSION; the next up looks again"
   ! grep -qv ":v$KUBERNETES_VERSION\$" <<<"$servers" || return 0
-  say "$NODE_NAME: CoreDNS and kube-proxy get what goes with Kubernetes $KUBERNETES_VERSION"
+  say "$NODE_NAME: CoreDNS and kube-proxy get the versions of Kubernetes $KUBERNETES_VERSION"
   timeout "$((120 * factor))" kubeadm upgrade node phase addon all ${PATCHES:+--patches "$own_patches"} ||
-    die "kubeadm does not give CoreDNS and kube-proxy their new version$(because kubeadm)"
+    die "kubeadm did not upgrade CoreDNS and kube-proxy$(because kubeadm)"
   settles
 }
 
@@ -120,5 +120,5 @@ serves_version() {
 in_system() { kubectl_admin -n kube-system get "$1" --ignore-not-found -o name; }
 
 unsettled() {
-  die_as NOT_READY "$1 of kube-system does not come up everywhere with the image that goes with Kubernetes $KUBERNETES_VERSION; kubectl -n kube-system describe $1 says why, and the next up goes on"
+  die_as NOT_READY "$1 of kube-system does not come up everywhere with the image of Kubernetes $KUBERNETES_VERSION; kubectl -n kube-system describe $1 says why, and the next up goes on"
 }

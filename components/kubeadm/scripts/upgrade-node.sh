@@ -52,7 +52,7 @@ reports_version() {
 cluster_has_version() {
   local now
   poll 60 cluster_version ||
-    die_as KUBERNETES_UNREACHABLE "the API server does not say to $NODE_NAME of which version the cluster is; the next up asks again"
+    die_as KUBERNETES_UNREACHABLE "the API server does not return the version of the cluster to $NODE_NAME; the next up asks again"
   [[ $now == "v$KUBERNETES_VERSION" ]]
 }
 
@@ -97,7 +97,7 @@ upgrade_document() {
 retired() {
   case $1 in
     0) ;;
-    4) die_as DRAIN_BLOCKED "$NODE_NAME could not be drained within 10 minutes and keeps its kubelet, in service; what blocks it: $2. Let these pods go, then run up again" ;;
-    *) die "no control plane takes the pods of $NODE_NAME away; the next up asks again" ;;
+    4) die_as DRAIN_BLOCKED "$NODE_NAME could not be drained within 10 minutes and keeps its kubelet, in service; what blocks it: $2. Delete these pods or change what protects them, then run up again" ;;
+    *) die "no control plane drains $NODE_NAME; the next up tries again" ;;
   esac
 }

@@ -25,7 +25,7 @@ renew_kubelet_package() {
   systemctl restart kubelet || :
   if comes_up kubelet_serves && poll "$well_within" "$@"; then return 0; fi
   said=$(journalctl --unit kubelet --lines 50 --output cat --no-pager | complaint)
-  die_as NOT_READY "$NODE_NAME is not well with kubelet $KUBERNETES_VERSION; the next up goes on there${said:+; kubelet said: $said}"
+  die_as NOT_READY "$NODE_NAME is not Ready with kubelet $KUBERNETES_VERSION; the next up continues there${said:+; kubelet said: $said}"
 }
 
 # renew_pause: sets the pause image of new pods. Running pods keep their pause image.
@@ -35,5 +35,5 @@ renew_pause() {
   if [[ $(present_pause) == "$image" ]]; then return 0; fi
   sed -i "s|^  sandbox = \".*\"\$|  sandbox = \"$image\"|" "$containerd_file"
   systemctl restart containerd
-  poll 60 crictl version || die "containerd of $NODE_NAME does not answer"
+  poll 60 crictl version || die "containerd on $NODE_NAME does not answer within $((60 * factor)) s; journalctl -u containerd there says why"
 }

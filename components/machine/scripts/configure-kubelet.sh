@@ -63,5 +63,5 @@ asks_for_certificate() { grep -qx 'serverTLSBootstrap: true' <<<"$KUBELET_CONFIG
 await_certificate() {
   asks_for_certificate || return 0
   poll 120 test -e /var/lib/kubelet/pki/kubelet-server-current.pem ||
-    die "kubelet of $NODE_NAME got no certificate to serve with; journalctl -u stackadm-serving on a control plane says why, and kubectl get csr what it asked for"
+    die "kubelet of $NODE_NAME got no serving certificate; journalctl -u stackadm-serving on a control plane says why, and kubectl get csr shows the request"
 }

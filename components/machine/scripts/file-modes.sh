@@ -17,6 +17,6 @@ close_etcd_data() {
   local directory=/var/lib/etcd
   [[ -d $directory ]] || return 0
   id etcd || useradd --system --user-group --no-create-home --home-dir "$directory" --shell /usr/sbin/nologin etcd ||
-    die "the user etcd cannot be made"
+    die "the user etcd cannot be created"
   { chmod 0700 "$directory" && chown etcd:etcd "$directory"; } || die "cannot change the owner of $directory"
 }

@@ -29,7 +29,7 @@ $advertised
 net.ipv6.conf.all.forwarding = 1
 SETTINGS
   sysctl -e -p /etc/sysctl.d/91-stackadm-ipv6.conf
-  [[ $(sysctl -n net.ipv6.conf.all.forwarding) == 1 ]] || die "IPv6 forwarding cannot be switched on"
+  [[ $(sysctl -n net.ipv6.conf.all.forwarding) == 1 ]] || die "$(hostname) cannot enable IPv6 forwarding"
 }
 
 # guard_ipv6: installs a filter like stackadm-guard. stackadm-guard already blocks link-local

@@ -53,7 +53,7 @@ describe("collect-backup.sh", () => {
     machine.stub("du", "exit 1");
     assert.match(
       reason(machine.execute(keepScript, "snapshot").stderr),
-      /^how large etcd's data on dev-control-plane-0 are, .* is not known$/,
+      /^dev-control-plane-0 cannot determine the size of etcd's data and the free space in \S+etcd$/,
     );
   });
 
@@ -95,7 +95,7 @@ describe("collect-backup.sh", () => {
     const { code, stdout, stderr } = machine.execute(keepScript, "snapshot");
     assert.equal(code, 1);
     assert.equal(stdout, "");
-    assert.equal(reason(stderr), "etcd on dev-control-plane-0 gives no snapshot");
+    assert.equal(reason(stderr), "etcd on dev-control-plane-0 did not write a snapshot");
     assert.deepEqual(left(), ["member"]);
   });
 
@@ -134,14 +134,14 @@ describe("collect-backup.sh", () => {
         assert.deepEqual([code, stdout], [1, ""], gone);
         assert.equal(
           reason(stderr).replaceAll(machine.root, ""),
-          `dev-control-plane-0 lacks /${gone}: nobody could take its place`,
+          `dev-control-plane-0 has no /${gone}, without which a backup cannot restore the machine`,
         );
         machine.put(gone, "AGAIN");
       }
       rmSync(join(machine.root, "var/lib/stackadm/init.done"));
       assert.equal(
         reason(archive(...both).stderr),
-        "dev-control-plane-0 has no place in the cluster yet",
+        "dev-control-plane-0 has not joined the cluster yet",
       );
     });
 

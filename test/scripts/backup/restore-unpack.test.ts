@@ -66,7 +66,7 @@ describe("restore.sh on a machine that was created again", () => {
   it("takes nothing that is not what the backup has", () => {
     assert.equal(
       reasonIn(does("unpack", digest.replace(/./, "x")).stderr),
-      "the archive did not come to dev-control-plane-0 as it is in the backup",
+      "the archive that dev-control-plane-0 received differs from the archive in the backup; run the same command again",
     );
     assert.equal(look()["place"], false);
   });

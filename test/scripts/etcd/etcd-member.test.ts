@@ -123,7 +123,7 @@ describe("etcd-member.sh", () => {
     const { code, stderr, calls } = run({ PEERS: "" }, "update");
     assert.equal(code, 1);
     assert.deepEqual(phases(calls), []);
-    assert.match(stderr, /reason: dev-etcd-0 was created again, and etcd had only this machine/);
+    assert.match(stderr, /reason: dev-etcd-0 was created again, and etcd had no other member/);
   });
 
   it("deletes the data of a join that was broken off only when the others have taken it out", () => {
@@ -149,6 +149,9 @@ describe("etcd-member.sh", () => {
     machine.stub("kubeadm", "echo 'error: no such image' >&2; exit 1");
     const { code, stderr } = run();
     assert.equal(code, 1);
-    assert.match(stderr, /reason: kubeadm init phase certs etcd-ca did not succeed: no such image/);
+    assert.match(
+      stderr,
+      /reason: kubeadm init phase certs etcd-ca failed on dev-etcd-0: no such image/,
+    );
   });
 });

@@ -26,12 +26,12 @@ describe("what an API server that did not come up has said", () => {
   afterEach(() => {
     machine.close();
   });
-  const failed = "reason: kubeadm init did not succeed: context deadline exceeded";
+  const failed = "reason: kubeadm init failed on dev-control-plane-0: context deadline exceeded";
 
   it("is told where it has ended for a flag", () => {
     assert.equal(
       reason("E1127 18:00:00.000000 1 x.go:1] late\nError: unknown flag: --gone"),
-      `${failed}; kube-apiserver said: Error: unknown flag: --gone`,
+      `${failed}; kube-apiserver exited: Error: unknown flag: --gone; correct kubernetes.apiServer or kubernetes.patches and run up again`,
     );
   });
 

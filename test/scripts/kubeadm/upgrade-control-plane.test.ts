@@ -124,7 +124,7 @@ describe("the upgrade of a control plane", () => {
     const other = { KUBEADM_INIT: "", NODE_NAME: "dev-control-plane-1" };
     assert.match(
       run(other).stderr,
-      /reason: the cluster is not of version 1\.36\.3 yet, which its first control plane brings/,
+      /reason: the cluster is not of version 1\.36\.3 yet; its first control plane is upgraded first/,
     );
     machine.put("cluster", "v1.36.3\n");
     const done = run(other);
@@ -165,7 +165,7 @@ describe("the upgrade of a control plane", () => {
     const failed = run();
     assert.match(
       failed.stderr,
-      /reason: kubeadm upgrade did not succeed on dev-control-plane-0: error execution phase control-plane: recovered; kube-apiserver said: Error: unknown flag: --gone\n$/,
+      /reason: kubeadm upgrade failed on dev-control-plane-0: error execution phase control-plane: recovered; kube-apiserver said: Error: unknown flag: --gone\n$/,
     );
     assert.ok(!deeds(failed).includes("retire"));
     assert.equal(kept(), "not finished");

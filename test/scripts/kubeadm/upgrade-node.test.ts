@@ -107,7 +107,7 @@ describe("the upgrade of a worker", () => {
     const done = run();
     assert.match(
       done.stderr,
-      /reason: \[KUBERNETES_UNREACHABLE\] the API server does not say to dev-general-0 of which version the cluster is/,
+      /reason: \[KUBERNETES_UNREACHABLE\] the API server does not return the version of the cluster to dev-general-0/,
     );
     assert.deepEqual(deeds(done), []);
     cluster(
@@ -120,10 +120,7 @@ describe("the upgrade of a worker", () => {
   it("ends with kubeadm's words, and goes on afterwards", () => {
     machine.stub("kubeadm", kubeadmOf("upgrade*) echo 'error: no'; exit 1 ;;"));
     const failed = run();
-    assert.match(
-      failed.stderr,
-      /reason: kubeadm upgrade node did not succeed on dev-general-0: no\n$/,
-    );
+    assert.match(failed.stderr, /reason: kubeadm upgrade node failed on dev-general-0: no\n$/);
     assert.equal(kept(), "not finished");
     machine.stub("kubeadm", kubeadmOf());
     const done = run();
@@ -136,7 +133,7 @@ describe("the upgrade of a worker", () => {
     const done = run();
     assert.match(
       done.stderr,
-      /reason: \[DRAIN_BLOCKED\] dev-general-0 could not be drained within 10 minutes and keeps its kubelet, in service; what blocks it: pods\/web: budget\. Let these pods go, then run up again\n$/,
+      /reason: \[DRAIN_BLOCKED\] dev-general-0 could not be drained within 10 minutes and keeps its kubelet, in service; what blocks it: pods\/web: budget\. Delete these pods or change what protects them, then run up again\n$/,
     );
     assert.ok(!deeds(done).some((word) => /kubelet/.test(word)));
     machine.stub("ssh", "exit 0");
@@ -150,7 +147,7 @@ describe("the upgrade of a worker", () => {
     const failed = run();
     assert.match(
       failed.stderr,
-      /reason: \[NOT_READY\] dev-general-0 is not well with kubelet 1\.36\.3; .*; kubelet said: .*bad/,
+      /reason: \[NOT_READY\] dev-general-0 is not Ready with kubelet 1\.36\.3; .*; kubelet said: .*bad/,
     );
     assert.ok(!deeds(failed).includes("restore"));
     assert.equal(kept(), "not finished");

@@ -187,9 +187,9 @@ export const engineMessages: readonly EngineMessage[] = [
   {
     code: "COMMAND_FAILED",
     urn: script,
-    text: `Process exited with status 1: running "sudo -n bash -s":\nkubeadm init\n${stackTrace}\nreason: kubeadm init did not succeed: ${boolName}`,
+    text: `Process exited with status 1: running "sudo -n bash -s":\nkubeadm init\n${stackTrace}\nreason: kubeadm init failed on dev-general-0: ${boolName}`,
     sentence:
-      /^Command 'dev-general-0-prepare': the script on the machine failed \(kubeadm init did not succeed: error unmarshaling JSON: .* of type string\)\.$/,
+      /^Command 'dev-general-0-prepare': the script on the machine failed \(kubeadm init failed on dev-general-0: error unmarshaling JSON: .* of type string\)\.$/,
   },
   {
     code: "COMMAND_FAILED",

@@ -45,12 +45,12 @@ control_plane() {
   close_etcd_data
   converge_proxy
   let_machines_ask
-  poll 30 approve_none || die "the API server of $NODE_NAME does not let go the approval of every node's certificate"
+  poll 30 approve_none || die "the API server of $NODE_NAME did not delete the permission to approve every node's certificate"
   keep_marks
-  poll 30 take_pods || die "the API server of $NODE_NAME does not take whether pods may run on it"
+  poll 30 take_pods || die "the API server of $NODE_NAME did not store whether pods may run on the node"
   await_virtual_ip
   # Repeats until the API server answers: the result must never have an empty name or UID.
-  poll 60 facts || die "the API server of $NODE_NAME does not say what the cluster is called"
+  poll 60 facts || die "the API server of $NODE_NAME does not return the name of the cluster"
   keep_growable
   # Undoes an interrupted teardown, in case its control plane does not exist any more. A new cluster
   # needs no such repair.
@@ -124,7 +124,7 @@ begin_cluster() {
   fi
   wait_unit init 1510
   rm -f "$volatile/kubeadm.yaml"
-  [[ -e $state/init.done ]] || die "kubeadm init did not succeed$(kubeadm_fault)$(flags_fault)"
+  [[ -e $state/init.done ]] || die "kubeadm init failed on $NODE_NAME$(kubeadm_fault)$(flags_fault)"
   rm -f "$begun"
   began=before
   poll 60 forget_tokens || die "the API server does not answer after kubeadm init"
@@ -183,14 +183,14 @@ accepting_what_is_there() {
 
 join_cluster() {
   [[ -n $PEERS ]] ||
-    die "$NODE_NAME was created again, and there is no other control plane to join. If the cluster had several, write their number in controlPlane.count again; if it had only this one, its keys went with it: run restore with a backup, or destroy --abandon and up"
+    die "$NODE_NAME was created again, and there is no other control plane to join. If the cluster had several, write their number in controlPlane.count again; if it had no other one, its keys are lost: run restore with a backup, or destroy --abandon and up"
   if ! unit_running join; then start_join; fi
   wait_unit join 1510
   rm -f "$volatile/kubeadm.yaml"
-  [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(kubeadm_fault)"
+  [[ -e $state/join.done ]] || die "kubeadm join failed on $NODE_NAME$(kubeadm_fault)"
   # Does not wait until the node is Ready, because the pod network may be deployed later.
   [[ -z $token ]] || ask_peers 60 forget "${token%%.*}" ||
-    say "$NODE_NAME: the token of its join was not taken back; it ends by itself"
+    say "$NODE_NAME: its join token was not deleted; the token expires by itself"
 }
 
 # The control plane that issues the token first removes this machine's former etcd member. Only then
@@ -200,7 +200,7 @@ start_join() {
   # control plane that is asked meanwhile would replace the uploaded certificates with another
   # key's.
   poll 300 ask_for_token 120 ||
-    die "no other control plane lets $NODE_NAME in; bring one of them up, so that etcd has a majority, and run up again"
+    die "no other control plane issues join credentials for $NODE_NAME; start enough control planes for a majority of etcd and run up again"
   same_authority
   # With admin.conf, kubeadm reset would ask the local API server, which has no etcd any more.
   rm -f "$state/join.done" "$state"/kept-{version,upgraded} "$admin"

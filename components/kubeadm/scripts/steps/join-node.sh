@@ -37,7 +37,7 @@ join_cluster() {
   fi
   wait_unit join 1510
   rm -f "$volatile/kubeadm.yaml"
-  [[ -e $state/join.done ]] || die "kubeadm join did not succeed$(kubeadm_fault)"
+  [[ -e $state/join.done ]] || die "kubeadm join failed on $NODE_NAME$(kubeadm_fault)"
   # kubeadm join has applied the cluster's kubelet configuration. If another run started kubeadm
   # join, the configuration may have changed since.
   [[ $started == no ]] || keep kubelet "$KUBELET_CONFIGURATION"
@@ -58,7 +58,7 @@ may_begin() {
 }
 
 kubeadm_upgrades() {
-  run_kubeadm_upgrade node || die "kubeadm upgrade node did not succeed on $NODE_NAME$(kubeadm_fault)"
+  run_kubeadm_upgrade node || die "kubeadm upgrade node failed on $NODE_NAME$(kubeadm_fault)"
 }
 
 # Lets a control plane drain the node, because a worker may not.
@@ -68,7 +68,7 @@ retires() {
   retired "$code" "$said"
 }
 
-restores() { poll 120 ask_peers 60 restore || die "no control plane lets $NODE_NAME have pods again; the next up asks again"; }
+restores() { poll 120 ask_peers 60 restore || die "no control plane makes $NODE_NAME schedulable again; the next up tries again"; }
 
 settles() { :; }
 
@@ -82,7 +82,7 @@ start_join() {
     rm -f "$state/join.done"
     timeout "$((120 * factor))" kubeadm reset -f
   fi
-  poll 300 ask_for_token || die "no control plane gives a join token to $NODE_NAME"
+  poll 300 ask_for_token || die "no control plane issues a join token for $NODE_NAME; start a control plane and run up again"
   [[ $authority == "$CA_CERT_HASH" ]] ||
     die "the control plane at $asked belongs to another cluster than the one that this stack made"
   fill_in "$KUBEADM_JOIN" | write "$volatile/kubeadm.yaml" 0600

@@ -16,8 +16,8 @@ leave() {
   require NODE_NAME LEAVING_SERVER LEAVING_ADDRESS LEAVES
   local left=nothing now cordoned=''
   if [[ -e $KUBECONFIG ]]; then
-    poll 60 answers || die_as KUBERNETES_UNREACHABLE "the API server does not answer, so $NODE_NAME cannot leave; mend the control plane and run up again"
-    now=$(node) || die "the cluster does not say what node $NODE_NAME is; run up again"
+    poll 60 answers || die_as KUBERNETES_UNREACHABLE "the API server does not answer, so $NODE_NAME cannot leave; repair the control plane and run up again"
+    now=$(node) || die "the API server does not return the node $NODE_NAME; run up again"
     case $now in
       "openstack:///$LEAVING_SERVER True")
         left=drained
@@ -45,9 +45,9 @@ drain() {
   if ! move_pods "$NODE_NAME" "$report"; then
     cat "$report"
     give_back
-    die_as DRAIN_BLOCKED "$NODE_NAME could not be drained within 10 minutes and keeps its server; what blocks it: $(blockers "$report"). Let these pods go, then run up again"
+    die_as DRAIN_BLOCKED "$NODE_NAME could not be drained within 10 minutes and keeps its server; what blocks it: $(blockers "$report"). Delete these pods or change what protects them, then run up again"
   fi
-  poll 120 detached "$NODE_NAME" || say "$NODE_NAME: volumes are still attached; its server goes nevertheless"
+  poll 120 detached "$NODE_NAME" || say "$NODE_NAME: volumes are still attached; its server is deleted nevertheless"
 }
 
 # Makes a drained node schedulable again if its machine cannot leave. A node that was cordoned

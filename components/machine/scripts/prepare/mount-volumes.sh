@@ -80,7 +80,7 @@ fill_volume() {
   case $code:$found in
     "0:$label") return ;;
     2: | 0:stackadm-new) ;;
-    *) die "the volume $id for $path on $(hostname) holds data of somebody else, and is left as it is" ;;
+    *) die "the volume $id for $path on $(hostname) has data that are not from this cluster, and is not changed; detach it and attach another volume, or delete its data" ;;
   esac
   [[ ! -e $done ]] || die "the volume $id for $path on $(hostname) had data and seems to be empty; it is left as it is. Look at it with blkid"
   if [[ $code == 2 ]]; then
@@ -88,7 +88,7 @@ fill_volume() {
     mkfs.ext4 -q -L stackadm-new "$device" || die "the volume $id cannot be formatted on $(hostname)"
   fi
   bring_over
-  e2label "$device" "$label" || die "the volume $id cannot be given its name on $(hostname)"
+  e2label "$device" "$label" || die "the volume $id cannot be labelled on $(hostname)"
   write "$done" 0644 "$path"$'\n'
 }
 

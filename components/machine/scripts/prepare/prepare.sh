@@ -100,7 +100,7 @@ $(at_least fs.inotify.max_user_instances 8192)
 $(at_least fs.inotify.max_user_watches 524288)
 SETTINGS
   sysctl -e -p /etc/sysctl.d/90-stackadm.conf
-  [[ $(sysctl -n net.ipv4.ip_forward) == 1 ]] || die "IP forwarding cannot be switched on"
+  [[ $(sysctl -n net.ipv4.ip_forward) == 1 ]] || die "$(hostname) cannot enable IP forwarding"
   no_swap
 }
 
@@ -202,7 +202,7 @@ runtime() {
   write /etc/crictl.yaml 0644 'runtime-endpoint: unix:///run/containerd/containerd.sock'$'\n'
   systemctl enable containerd kubelet
   if [[ $restart == yes ]]; then systemctl restart containerd; else systemctl start containerd; fi
-  poll 60 crictl version || die "containerd does not answer"
+  poll 60 crictl version || die "containerd on $(hostname) does not answer within $((60 * factor)) s; journalctl -u containerd there says why"
 }
 
 # pause_image: prints the pause image for containerd's configuration. Until the machine's turn in a

@@ -23,6 +23,6 @@ trust_cloud() {
   fi
   # Runs even if the file is unchanged, because an earlier run may have stopped after writing the
   # file.
-  update-ca-certificates || die "$(hostname) cannot be told to $todo the cloud's authority; update-ca-certificates says why in $log"
+  update-ca-certificates || die "$(hostname) cannot $todo the cloud's CA certificate; update-ca-certificates says why in $log"
   rm -f "$cloud_authority.withdrawn"
 }

@@ -183,7 +183,7 @@ describe("kubelets that are to serve with certificates of the cluster", () => {
     const values = { ...controlPlaneValues, KUBELET_CONFIGURATION };
     const { code, stderr } = machine.run(impatient(controlPlaneScripts), values);
     assert.equal(code, 1);
-    assert.match(stderr, /reason: kubelet of dev-control-plane-0 got no certificate to serve with/);
+    assert.match(stderr, /reason: kubelet of dev-control-plane-0 got no serving certificate/);
   });
 
   it("are none any more where nobody wants it, and nothing approves", () => {

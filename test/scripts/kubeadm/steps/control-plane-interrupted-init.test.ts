@@ -25,7 +25,10 @@ describe("kubeadm init that gave up", () => {
     machine.stub("kubeadm", givesUp);
     const { code, stderr } = run();
     assert.equal(code, 1);
-    assert.match(stderr, /reason: kubeadm init did not succeed: context deadline exceeded\n$/);
+    assert.match(
+      stderr,
+      /reason: kubeadm init failed on dev-control-plane-0: context deadline exceeded\n$/,
+    );
     machine.stub("kubeadm", succeeds);
   });
   afterEach(() => {

@@ -217,7 +217,7 @@ describe("control-plane.sh", () => {
     );
     const { code, stderr } = run();
     assert.equal(code, 1);
-    assert.match(stderr, /kubeadm init did not succeed/);
+    assert.match(stderr, /kubeadm init failed on dev-control/);
     assert.match(stderr, /preflight: NumCPU/);
   });
 
@@ -226,7 +226,7 @@ describe("control-plane.sh", () => {
       "kubeadm",
       'case "$1" in init) mkdir -p /etc/kubernetes/pki; echo "error: no"; echo "To see the stack trace of this error execute with --v=5 or higher"; exit 1 ;; esac',
     );
-    assert.match(run().stderr, /\nreason: kubeadm init did not succeed: no\n$/);
+    assert.match(run().stderr, /\nreason: kubeadm init failed on dev-control-plane-0: no\n$/);
   });
 
   const frozen = "var/lib/stackadm/frozen";

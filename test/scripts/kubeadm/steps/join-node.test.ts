@@ -67,7 +67,7 @@ describe("join-node.sh", () => {
     const scripts = joinScripts.map((text) => text.replace("poll 120 test -e", "poll 1 test -e"));
     const KUBELET_CONFIGURATION = "serverTLSBootstrap: true\n";
     const refused = machine.run(scripts, { ...values, KUBELET_CONFIGURATION });
-    assert.match(refused.stderr, /reason: kubelet of dev-general-0 got no certificate to serve/);
+    assert.match(refused.stderr, /reason: kubelet of dev-general-0 got no serving certificate/);
     machine.put("var/lib/kubelet/pki/kubelet-server-current.pem");
     assert.equal(run({ KUBELET_CONFIGURATION }).code, 0);
   });
@@ -208,7 +208,7 @@ describe("join-node.sh", () => {
     machine.stub("kubeadm", 'echo "error: discovery: no answer" >&2; exit 1');
     const { code, stderr } = run();
     assert.equal(code, 1);
-    assert.match(stderr, /\nreason: kubeadm join did not succeed: discovery: no answer\n$/);
+    assert.match(stderr, /\nreason: kubeadm join failed on dev-general-0: discovery: no answer\n$/);
     assert.equal(machine.file("run/stackadm/join/key"), undefined);
     assert.doesNotMatch(stderr, /CANARY|0123456789abcdef/);
   });

@@ -173,7 +173,7 @@ describe("remove-node.sh", () => {
     machine.stub("kubectl", 'case "$*" in *readyz*) printf ok ;; *) exit 1 ;; esac');
     const unsure = run(quick);
     assert.equal(unsure.code, 1);
-    assert.match(unsure.stderr, /does not say what node dev-general-0 is/);
+    assert.match(unsure.stderr, /does not return the node dev-general-0/);
     assert.deepEqual(deeds(unsure), []);
   });
 });

@@ -101,7 +101,7 @@ describe("mount-volumes.sh", () => {
       assert.equal(code, 1);
       assert.match(
         stderr,
-        /\nreason: the volume 5ee5a1c4\S+ for \S+ on machine holds data of some/,
+        /\nreason: the volume 5ee5a1c4\S+ for \S+ on machine has data that are not from this cluster/,
       );
       assert.ok(!calls.some((call) => /^(mkfs|mount )/.test(call)));
     }

@@ -142,7 +142,7 @@ describe("what prepare.sh does for what is fetched", () => {
       machine.stub(update, "exit 1");
       const { code, stderr } = machine.run(prepareScripts, values());
       assert.notEqual(code, 0);
-      assert.match(stderr, /^reason: machine cannot be told to forget the cloud's authority/m);
+      assert.match(stderr, /^reason: machine cannot forget the cloud's CA certificate/m);
       assert.equal(machine.file(file), undefined);
       machine.stub(update, "exit 0");
       assert.equal(updates(run()), 1);
@@ -154,7 +154,7 @@ describe("what prepare.sh does for what is fetched", () => {
       machine.stub(update, "exit 1");
       const { code, stderr } = machine.run(prepareScripts, { ...values(), CLOUD_AUTHORITY: ca });
       assert.notEqual(code, 0);
-      assert.match(stderr, /^reason: machine cannot be told to trust the cloud's authority/m);
+      assert.match(stderr, /^reason: machine cannot trust the cloud's CA certificate/m);
     });
   });
 
