@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { withStep, type Progress } from "../../base/progress.js";
 import { frontFolders, mirrorCache, writeMirrors } from "../front/mirrors.js";
@@ -28,7 +28,7 @@ export interface CloudStart {
   readonly golden: Golden;
   readonly settings: LabSettings;
   readonly paths: LabPaths;
-  /** Folder of the drivers, mounted at /opt/lab. */
+  /** Folder of the drivers, copied to /opt/lab. */
   readonly drivers: string;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
@@ -44,6 +44,8 @@ export async function startCloud(start: CloudStart): Promise<void> {
   const front = frontFolders(paths);
   await withStep(progress, "Cloud: start", 45, async (step) => {
     await snapshotSubvolume(paths, golden.root, root);
+    // A running cloud must not change or break when a compilation replaces the folder.
+    await cp(drivers, join(root, "opt", "lab"), { recursive: true });
     await mkdir(paths.site, { recursive: true });
     await writeMirrors(settings, paths);
     await setUpNetwork(settings, paths);
@@ -56,7 +58,7 @@ export async function startCloud(start: CloudStart): Promise<void> {
       settings,
       root,
       mounts: {
-        ...{ [drivers]: "/opt/lab", [paths.site]: "/srv/site" },
+        [paths.site]: "/srv/site",
         [front.configuration]: hostConfiguration,
       },
       writableMounts: { [front.mirrored]: mirrorCache },

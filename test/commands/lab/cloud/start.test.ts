@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { silent } from "../../../../base/progress.js";
 import { remains, removeCloud, runningRoot, startCloud } from "../../../../lab/cloud/start.js";
@@ -24,7 +24,12 @@ describe("lab/cloud/start and lab/status", () => {
   });
   const start = (signal?: AbortSignal) =>
     startCloud({
-      ...{ golden: golden(), settings: host.settings, paths: host.paths, drivers: "/drivers" },
+      ...{
+        golden: golden(),
+        settings: host.settings,
+        paths: host.paths,
+        drivers: join(host.root, "drivers"),
+      },
       progress: silent,
       ...(signal && { signal }),
     });
@@ -37,6 +42,7 @@ describe("lab/cloud/start and lab/status", () => {
     cloud = await startFakeLabCloud(host.settings);
     await openStore(host.paths);
     await createSubvolume(golden().root);
+    host.put("drivers/console.py", "pass");
     host.put(
       "inside",
       units(() => "active"),
@@ -54,7 +60,8 @@ describe("lab/cloud/start and lab/status", () => {
     assert.ok(calls.some((call) => call.startsWith(`btrfs subvolume snapshot ${golden().root}`)));
     const started = calls.find((call) => call.includes(" run --detach ")) ?? "";
     assert.ok(started.endsWith(`--rootfs ${runningRoot(host.paths)} /sbin/init`));
-    assert.ok(started.includes("--volume /drivers:/opt/lab:ro"));
+    const drivers = join(runningRoot(host.paths), "opt", "lab");
+    assert.equal(readFileSync(join(drivers, "console.py"), "utf8"), "pass");
     assert.ok(started.includes(`--volume ${host.paths.site}:/srv/site:ro`));
     assert.ok(existsSync(host.paths.site), "podman mounts no folder that is not there");
     const { configuration, mirrored } = frontFolders(host.paths);
