@@ -153,7 +153,7 @@ const pureFiles = [
   "components/**/host-keys.ts",
   "components/**/manifests/**/*.ts",
   "components/kubernetes-objects/{rbac,pod-settings}.ts",
-  "components/pod-network/{cni-configuration,manifest-objects,manifest-option}.ts",
+  "components/pod-network/{cni-install-hook,manifest-objects,manifest-option}.ts",
   "components/pod-network/pod-network-{kinds,traits}.ts",
   "components/pod-network/*/{manifests,options,traits}.ts",
   "components/remote-scripts/shell-quoting.ts",

@@ -1,4 +1,4 @@
-import { Cluster, lookUpCloud, requireServiceUser, wantedOf } from "./components/index.js";
+import { Cluster, lookUpCloud, requireServiceUser, requiredLookups } from "./components/index.js";
 import { refuseClusterRename } from "./components/refuse-cluster-rename.js";
 import { operator, readConfig, settingsFile } from "./config.js";
 
@@ -7,7 +7,7 @@ async function program(): Promise<Record<string, unknown>> {
   const spec = readConfig();
   await refuseClusterRename(spec.name, settingsFile());
   const who = operator();
-  const asking = lookUpCloud(wantedOf(spec), {}, who);
+  const asking = lookUpCloud(requiredLookups(spec), {}, who);
   await requireServiceUser(spec, asking, who, settingsFile());
   const cluster = new Cluster(spec.name, { ...spec, cloud: await asking, operator: who });
   return {

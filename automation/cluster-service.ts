@@ -3,22 +3,22 @@ import type { ClusterSpec } from "../components/config/cluster-spec.js";
 import { parseOutputs } from "./verify/cluster-outputs.js";
 import { ClusterError } from "./pulumi/cluster-error.js";
 import { planDestroy } from "./destroy/destroy-plan.js";
-import { requireNoOtherBackend, settingsOf } from "./guards/other-backend.js";
-import { collecting } from "./pulumi/events.js";
-import { settleBeforeUp } from "./repair/repair-before-up.js";
+import { requireNoOtherBackend, nameAndProtectionOf } from "./guards/other-backend.js";
+import { collectEvents } from "./pulumi/events.js";
+import { repairBeforeUp } from "./repair/repair-before-up.js";
 import { deleteBrokenBalancers, planBrokenBalancers } from "./repair/broken-load-balancers.js";
 import { storePreflightCache } from "./preflight/preflight-cache.js";
 import { fetchKubeconfig, reportOldKubeconfig } from "./health/kubeconfig-refresh.js";
-import { settleApi } from "./destroy/settle-cluster-api.js";
-import { moveEarlier, removeFiles, writeKubeconfig } from "./engine/kubeconfig-file.js";
+import { awaitOrAbandonApi } from "./destroy/settle-cluster-api.js";
+import { moveEarlierKubeconfig, removeFiles, writeKubeconfig } from "./engine/kubeconfig-file.js";
 import type {
   ClusterServiceOptions,
   DestroyOptions,
   DestroyPlan,
   DestroyPlanOptions,
   DestroyResult,
-  FitOptions,
-  LookOptions,
+  PreflightRunOptions,
+  ReadOptions,
   OutputsOptions,
   PreviewOptions,
   PreviewResult,
@@ -35,31 +35,36 @@ import {
 } from "./guards/foreign-credentials.js";
 import { requireSameLocation } from "./guards/cloud-location.js";
 import { countDiffering, planRows } from "./pulumi/preview-rows.js";
-import { takenOver, rewriteServerGroups } from "./guards/plugin-conversion.js";
-import { readAll } from "./repair/refused-power-states.js";
-import { beginFit, findingsFor } from "./preflight/preflight.js";
+import { rewrittenServerGroups, rewriteServerGroups } from "./guards/plugin-conversion.js";
+import { refreshState } from "./repair/remove-refused-power-states.js";
+import { startPreflight, findingsFor } from "./preflight/preflight.js";
 import { verifyEarly, verifyAfterUp } from "./health/cluster-health.js";
-import { requireMeant, requireUnprotected } from "./guards/destroy-protection.js";
+import { requireConfirmedClusters, requireUnprotected } from "./guards/destroy-protection.js";
 import { withoutSecrets } from "./pulumi/redact-secrets.js";
-import { repair, tellRepair, undoUndecided, withRepairs } from "./repair/interrupted-run.js";
-import { Run } from "./engine/operation-context.js";
+import {
+  repairInterruptedRun,
+  reportPlannedRepair,
+  deleteUnconfirmedCreates,
+  withPlannedRepairs,
+} from "./repair/interrupted-run.js";
+import { StackOperation } from "./engine/operation-context.js";
 import { unblockNetworks } from "./repair/unrecorded-objects.js";
 import { readClusters } from "./engine/cluster-providers.js";
 import {
-  holdsNothing,
+  isEmptyStack,
   identitiesOf,
-  namesIn,
+  clusterNamesInState,
   readOutputs,
   readState,
-  type Secrets,
+  type SecretOutputForm,
   type StateExport,
 } from "./pulumi/stack-state.js";
-import { lookAt } from "./health/cluster-status.js";
-import { unlessStopped } from "./engine/cancellation.js";
-import { sweepAfter } from "./destroy/sweep-leftovers.js";
-import { holdersOf, requireFree, unlock } from "./guards/stack-lock.js";
+import { readClusterStatus } from "./health/cluster-status.js";
+import { asCancellation } from "./engine/cancellation.js";
+import { sweepAfterDestroy } from "./destroy/sweep-leftovers.js";
+import { lockHoldersOf, requireUnlocked, unlockStack } from "./guards/stack-lock.js";
 import { refreshPartialCreates } from "./repair/partial-creates.js";
-import { beginWith, beginWithOurs } from "./guards/cluster-identity.js";
+import { readStateAndReportClusters, readStateOfClusterStack } from "./guards/cluster-identity.js";
 
 /**
  * Cluster operations for the command line and for programs that embed them. Each throws a
@@ -81,21 +86,21 @@ export interface ClusterService {
   /** Returns what `destroy` would delete and what it would keep. Changes nothing. */
   destroyPlan(stack: string, options?: DestroyPlanOptions): Promise<DestroyPlan>;
   /** Returns the current machines, nodes and samples. */
-  status(stack: string, options?: LookOptions): Promise<StatusResult>;
+  status(stack: string, options?: ReadOptions): Promise<StatusResult>;
   /** Returns what the cloud lacks for the cluster; empty if nothing is missing. */
-  preflight(stack: string, options?: FitOptions): Promise<Finding[]>;
+  preflight(stack: string, options?: PreflightRunOptions): Promise<Finding[]>;
   /** Returns the cluster that the stack's settings describe; reports all problems in one error. */
-  spec(stack: string, options?: LookOptions): Promise<ClusterSpec>;
+  spec(stack: string, options?: ReadOptions): Promise<ClusterSpec>;
   /** Returns the stack's outputs, secrets as plain text or as "[secret]". Default: plain text. */
   outputs(stack: string, options?: OutputsOptions): Promise<Record<string, unknown>>;
   /** Returns the administrator's kubeconfig. */
-  kubeconfig(stack: string, options?: LookOptions): Promise<string>;
+  kubeconfig(stack: string, options?: ReadOptions): Promise<string>;
   /** Writes the kubeconfig to a file that only its owner can read; returns the path. */
-  kubeconfigFile(stack: string, options?: LookOptions): Promise<string>;
+  kubeconfigFile(stack: string, options?: ReadOptions): Promise<string>;
   /** Returns the state, with secrets encrypted; undefined if the stack does not exist. */
-  state(stack: string, options?: LookOptions): Promise<StateExport | undefined>;
+  state(stack: string, options?: ReadOptions): Promise<StateExport | undefined>;
   /** Returns the lock's holders. Takes the lock for a moment if the backend is no directory. */
-  locks(stack: string, options?: LookOptions): Promise<string[]>;
+  locks(stack: string, options?: ReadOptions): Promise<string[]>;
   /** Removes the locks of holders that the caller knows to be dead, and returns these holders. */
   unlock(stack: string, options?: UnlockOptions): Promise<string[]>;
 }
@@ -109,10 +114,10 @@ class Service implements ClusterService {
     const { preflight = true, expectNoChanges } = options;
     return this.inTurn(stack, options, async (run) => {
       const spec = preflight === false ? undefined : await run.spec({ files: true });
-      await requireFree(run);
+      await requireUnlocked(run);
       if (spec) run.getReady();
-      const requireFit = beginFit(run, spec, options);
-      const repaired = await settleBeforeUp(run, expectNoChanges);
+      const requireFit = startPreflight(run, spec, options);
+      const repaired = await repairBeforeUp(run, expectNoChanges);
       const fitting = await requireFit(repaired);
       const { state, mended } = await refreshPartialCreates(
         run,
@@ -128,7 +133,7 @@ class Service implements ClusterService {
       const { changed } = await run
         .engine("up", { expectNoChanges, exists: state !== undefined, known, ...flags })
         .catch(async (error: unknown) => {
-          await undoUndecided(run);
+          await deleteUnconfirmedCreates(run);
           throw error;
         });
       const seen = changed ? undefined : await early;
@@ -143,29 +148,29 @@ class Service implements ClusterService {
   }
 
   preview(stack: string, options: PreviewOptions = {}): Promise<PreviewResult> {
-    const { events, ...listening } = collecting(options);
+    const { events, ...listening } = collectEvents(options);
     return this.inTurn(stack, { ...options, ...listening }, async (run) => {
       if (options.preflight !== false) {
         await run.spec({ files: true });
         run.getReady();
       }
-      const state = await beginWith(run);
+      const state = await readStateAndReportClusters(run);
       reportOldKubeconfig(run, state);
       const balancers = await planBrokenBalancers(run, state);
       await run.engine("preview", await excludeForeignCredentials(run, state));
-      const rows = planRows(events, balancers, takenOver(run, state));
-      return { plan: withRepairs(run, state, rows) };
+      const rows = planRows(events, balancers, rewrittenServerGroups(run, state));
+      return { plan: withPlannedRepairs(run, state, rows) };
     });
   }
 
   refresh(stack: string, options: RunOptions = {}): Promise<RefreshResult> {
-    const { events, ...listening } = collecting(options);
+    const { events, ...listening } = collectEvents(options);
     return this.inTurn(stack, { ...options, ...listening }, async (run) => {
-      await requireFree(run);
-      const state = await beginWithOurs(run);
-      tellRepair(run, state);
+      await requireUnlocked(run);
+      const state = await readStateOfClusterStack(run);
+      reportPlannedRepair(run, state);
       const balancers = await planBrokenBalancers(run, state);
-      await readAll(run, {
+      await refreshState(run, {
         exists: state !== undefined,
         ...(await excludeForeignCredentials(run, state, true)),
       });
@@ -175,11 +180,14 @@ class Service implements ClusterService {
 
   destroy(stack: string, options: DestroyOptions = {}): Promise<DestroyResult> {
     return this.inTurn(stack, options, async (run) => {
-      await requireFree(run);
+      await requireUnlocked(run);
       run.getReady({ program: false });
-      const [settings, state] = await Promise.all([settingsOf(run), beginWithOurs(run)]);
+      const [settings, state] = await Promise.all([
+        nameAndProtectionOf(run),
+        readStateOfClusterStack(run),
+      ]);
       const { name } = settings;
-      if (state === undefined || holdsNothing(state)) {
+      if (state === undefined || isEmptyStack(state)) {
         const left = await requireNoOtherBackend(run, name);
         // Deletes the empty stack itself.
         if (state !== undefined) await run.engine("destroy", { exists: true });
@@ -187,24 +195,30 @@ class Service implements ClusterService {
       }
       const meant = options.identities ?? [...identitiesOf(state)];
       const requireAgreed = (now: StateExport | undefined): void => {
-        requireMeant(now, meant);
+        requireConfirmedClusters(now, meant);
         requireUnprotected(run, settings, now);
       };
       requireAgreed(state);
       run.stage("operation");
       const { access } = run;
       // Must run while the state still has the clusters' providers.
-      await moveEarlier(access.workspace, () => readClusters(access));
-      const settled = await settleApi(run, state, { ...options, requireAgreed });
-      const repaired = await repair(run, settled, { stage: "operation", newest: false });
+      await moveEarlierKubeconfig(access.workspace, () => readClusters(access));
+      const settled = await awaitOrAbandonApi(run, state, { ...options, requireAgreed });
+      const repaired = await repairInterruptedRun(run, settled, {
+        stage: "operation",
+        newest: false,
+      });
       const purpose = { purpose: "destroy", requireAgreed } as const;
       const { state: rest } = await deleteBrokenBalancers(run, repaired.state, purpose);
       await unblockNetworks(run, rest ?? state);
       const { flags, others } = await retainForeignCredentials(run, state);
       await run.engine("destroy", { exists: true, ...flags });
-      const swept = { ...(await sweepAfter(run, state)), ...(others.length > 0 && { others }) };
+      const swept = {
+        ...(await sweepAfterDestroy(run, state)),
+        ...(others.length > 0 && { others }),
+      };
       removeFiles(access.workspace);
-      return { clusters: namesIn(state, name), held: true, ...swept };
+      return { clusters: clusterNamesInState(state, name), held: true, ...swept };
     });
   }
 
@@ -212,15 +226,15 @@ class Service implements ClusterService {
     return this.request(stack, options, (run) => planDestroy(run, options));
   }
 
-  status(stack: string, options: LookOptions = {}): Promise<StatusResult> {
+  status(stack: string, options: ReadOptions = {}): Promise<StatusResult> {
     return this.request(stack, options, async (run) => {
       const state = await stateOf(run);
       await requireSameLocation(run, state);
-      return lookAt(run, state, parseOutputs(await readOutputs(run.access)));
+      return readClusterStatus(run, state, parseOutputs(await readOutputs(run.access)));
     });
   }
 
-  preflight(stack: string, options: FitOptions = {}): Promise<Finding[]> {
+  preflight(stack: string, options: PreflightRunOptions = {}): Promise<Finding[]> {
     return this.request(stack, options, async (run) => {
       const [spec, state] = await Promise.all([run.spec({ files: true }), readState(run.access)]);
       await requireSameLocation(run, state);
@@ -228,7 +242,7 @@ class Service implements ClusterService {
     });
   }
 
-  spec(stack: string, options: LookOptions = {}): Promise<ClusterSpec> {
+  spec(stack: string, options: ReadOptions = {}): Promise<ClusterSpec> {
     return this.request(stack, options, (run) => run.spec());
   }
 
@@ -236,41 +250,41 @@ class Service implements ClusterService {
     return this.request(stack, options, (run) => outputsOf(run, options.secrets));
   }
 
-  async kubeconfig(stack: string, options: LookOptions = {}): Promise<string> {
+  async kubeconfig(stack: string, options: ReadOptions = {}): Promise<string> {
     return parseOutputs(await this.outputs(stack, options)).kubeconfig;
   }
 
-  kubeconfigFile(stack: string, options: LookOptions = {}): Promise<string> {
+  kubeconfigFile(stack: string, options: ReadOptions = {}): Promise<string> {
     return this.request(stack, options, async (run) => {
       const { kubeconfig } = parseOutputs(await outputsOf(run));
       return writeKubeconfig(run.access.workspace, kubeconfig);
     });
   }
 
-  state(stack: string, options: LookOptions = {}): Promise<StateExport | undefined> {
+  state(stack: string, options: ReadOptions = {}): Promise<StateExport | undefined> {
     return this.request(stack, options, ({ access }) => readState(access));
   }
 
-  locks(stack: string, options: LookOptions = {}): Promise<string[]> {
-    return this.request(stack, options, holdersOf);
+  locks(stack: string, options: ReadOptions = {}): Promise<string[]> {
+    return this.request(stack, options, lockHoldersOf);
   }
 
   unlock(stack: string, options: UnlockOptions = {}): Promise<string[]> {
-    return this.request(stack, options, (run) => unlock(run, options.holders ?? []));
+    return this.request(stack, options, (run) => unlockStack(run, options.holders ?? []));
   }
 
   /** Runs one request. Throws CANCELLED instead of an error that a stop caused. */
   private async request<T>(
     stack: string,
     options: RunOptions,
-    work: (run: Run) => T | Promise<T>,
+    work: (run: StackOperation) => T | Promise<T>,
   ): Promise<T> {
-    let run: Run | undefined;
+    let run: StackOperation | undefined;
     try {
-      run = new Run(this.service, stack, options);
+      run = new StackOperation(this.service, stack, options);
       return await work(run);
     } catch (error) {
-      throw withoutSecrets(unlessStopped(error, options.signal), this.service.env);
+      throw withoutSecrets(asCancellation(error, options.signal), this.service.env);
     } finally {
       run?.close();
     }
@@ -280,7 +294,7 @@ class Service implements ClusterService {
   private inTurn<T>(
     stack: string,
     options: RunOptions,
-    work: (run: Run) => Promise<T>,
+    work: (run: StackOperation) => Promise<T>,
   ): Promise<T> {
     const begin = (): Promise<T> =>
       this.request(stack, options, (run) => {
@@ -294,7 +308,7 @@ class Service implements ClusterService {
 }
 
 /** Returns the state of a stack; throws if the stack does not exist. */
-async function stateOf({ access, stack }: Run): Promise<StateExport> {
+async function stateOf({ access, stack }: StackOperation): Promise<StateExport> {
   const state = await readState(access);
   if (state !== undefined) return state;
   throw new ClusterError(
@@ -304,7 +318,10 @@ async function stateOf({ access, stack }: Run): Promise<StateExport> {
   );
 }
 
-async function outputsOf(run: Run, secrets?: Secrets): Promise<Record<string, unknown>> {
+async function outputsOf(
+  run: StackOperation,
+  secrets?: SecretOutputForm,
+): Promise<Record<string, unknown>> {
   await stateOf(run);
   return readOutputs(run.access, secrets);
 }

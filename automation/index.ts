@@ -6,7 +6,7 @@ export type { Orphan } from "../openstack/inventory/marked-objects.js";
 export type { QuotaUse } from "../openstack/checks/quotas.js";
 export type { ClusterSpec } from "../components/config/cluster-spec.js";
 export type { Piece, Toolchain } from "../toolchain/toolchain.js";
-export type { Backup, BackupDescription, KeptFile } from "./backup/backup-files.js";
+export type { Backup, BackupDescription, BackupFile } from "./backup/backup-files.js";
 export {
   createBackupService,
   type BackupOptions,
@@ -24,18 +24,18 @@ export type {
   DestroyPlan,
   DestroyPlanOptions,
   DestroyResult,
-  FitOptions,
+  PreflightRunOptions,
   KeptObject,
-  LookOptions,
+  ReadOptions,
   MachineStatus,
-  OthersCredential,
+  ForeignCredential,
   OutputsOptions,
   PreviewOptions,
   PreviewResult,
   RefreshResult,
   RunOptions,
   ServiceFloatingIp,
-  Stage,
+  OperationStage,
   StatusResult,
   UnlockOptions,
   UpOptions,
@@ -55,20 +55,25 @@ export {
   type FoundOrphans,
   type OrphanCleaner,
   type OrphanServiceOptions,
-  type OrphansOf,
+  type OrphanSelector,
   type OrphansWithData,
 } from "./orphans/orphan-service.js";
 export type { ClusterEvent } from "./pulumi/events.js";
 export type { Span, TimelineRow } from "./timeline/critical-path.js";
 export type { PlanRow } from "./pulumi/preview-rows.js";
-export type { Secrets, StackOutput, StackOutputs, StateExport } from "./pulumi/stack-state.js";
+export type {
+  SecretOutputForm,
+  StackOutput,
+  StackOutputs,
+  StateExport,
+} from "./pulumi/stack-state.js";
 export { VerificationFailed } from "./health/cluster-health.js";
 export {
   prepareEnvironment,
   type EnvironmentOptions,
   type OperationEnvironment,
 } from "./setup/operation-environment.js";
-export { parseOutputs, valuesOf, type ClusterOutputs } from "./verify/cluster-outputs.js";
+export { parseOutputs, outputValues, type ClusterOutputs } from "./verify/cluster-outputs.js";
 export type { Check } from "./verify/check.js";
 export type { NodeReport } from "./verify/nodes.js";
 export type { Verification } from "./verify/verify-cluster.js";

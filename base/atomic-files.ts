@@ -34,7 +34,7 @@ function writeAside<T>(
 /**
  * Replaces a file atomically: readers find the old or the new text, even if this process is killed.
  */
-export function writeWhole(file: string, content: string, options: WriteOptions = {}): void {
+export function replaceFile(file: string, content: string, options: WriteOptions = {}): void {
   writeAside(file, content, options, (aside) => {
     renameSync(aside, file);
   });
@@ -43,15 +43,15 @@ export function writeWhole(file: string, content: string, options: WriteOptions 
 const onlyForItsOwner = { mode: 0o600, folderMode: 0o700 };
 
 /** Replaces a file atomically, readable only by its owner. */
-export const writePrivate = (file: string, content: string): void => {
-  writeWhole(file, content, onlyForItsOwner);
+export const replacePrivateFile = (file: string, content: string): void => {
+  replaceFile(file, content, onlyForItsOwner);
 };
 
 /**
  * Creates a file atomically, readable only by its owner. Returns false, and changes nothing, if the
  * file exists.
  */
-export const writeNew = (file: string, content: string): boolean =>
+export const createFile = (file: string, content: string): boolean =>
   writeAside(file, content, onlyForItsOwner, (aside) => linkNew(aside, file));
 
 /**

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { linkNew, writeNew } from "./atomic-files.js";
+import { linkNew, createFile } from "./atomic-files.js";
 import { processFacts } from "./process-identity.js";
 import { UserError } from "./failures/user-error.js";
 
@@ -67,7 +67,7 @@ function take(file: string, purpose: string): LockHolder | undefined {
     purpose,
   };
   for (let attempt = 0; attempt < 3; attempt++) {
-    if (writeNew(file, JSON.stringify(own))) return undefined;
+    if (createFile(file, JSON.stringify(own))) return undefined;
     const text = read(file);
     const holder = holderIn(text);
     if (holder && isAlive(holder)) return holder;

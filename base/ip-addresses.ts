@@ -41,7 +41,7 @@ export const firstHostOf = (range: string): string =>
  * Returns the parts of a range that remain without the range's first host address and without the
  * addresses in `taken`. Each part is a first and a last address.
  */
-export function stretchesWithout(
+export function freeParts(
   range: string,
   taken: readonly string[],
 ): readonly { readonly start: string; readonly end: string }[] {

@@ -29,14 +29,15 @@ export const stateDirectory = (...parts: string[]): string =>
   join(base(process.env, "XDG_STATE_HOME", ".local", "state"), "stackadm", ...parts);
 
 /** Default name of the lab. */
-export const usualLab = "stackadm-lab";
+export const defaultLabName = "stackadm-lab";
 
 /** Returns the name of the lab and of the lab's cloud. `STACKADM_LAB_NAME` selects a second lab. */
 export const labName = (env: NodeJS.ProcessEnv = process.env): string =>
-  env["STACKADM_LAB_NAME"] ?? usualLab;
+  env["STACKADM_LAB_NAME"] ?? defaultLabName;
 
 /** Returns the name of a lab's folder in the cache directory and in the state directory. */
-export const labFolder = (name: string = labName()): string => (name === usualLab ? "lab" : name);
+export const labFolder = (name: string = labName()): string =>
+  name === defaultLabName ? "lab" : name;
 
 /**
  * Returns the root folder of the package, which contains Pulumi.yaml. Works from the sources and

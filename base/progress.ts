@@ -42,7 +42,7 @@ export async function withStep<T>(
 }
 
 /** Progress without output, for tests and for programs that need none. */
-export const silent: Progress = {
+export const silentProgress: Progress = {
   step: () => ({ update: () => undefined, done: () => undefined, failed: () => undefined }),
   note: () => undefined,
 };

@@ -11,7 +11,7 @@
  * bench/records.jsonl.
  */
 import { parseArgs } from "node:util";
-import { wantedOf } from "../components/index.js";
+import { requiredLookups } from "../components/index.js";
 import type { ClusterSpec } from "../components/config/cluster-spec.js";
 import { takeInventory, type CloudObject } from "../openstack/inventory/inventory.js";
 import { labCluster, type LabCluster } from "../test/lab/support/lab-cluster.js";
@@ -135,7 +135,7 @@ async function rehearse({ controlPlanes, workers }: ReturnType<typeof read>): Pr
     process.stdout.write(`${line}\n`);
   };
   const spec = specOf(benchCluster(controlPlanes, workers));
-  await runBare(spec, await factsFor(new DryCloud(say), wantedOf(spec)), dryHands(say));
+  await runBare(spec, await factsFor(new DryCloud(say), requiredLookups(spec)), dryHands(say));
 }
 
 function read() {

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ensureAgent } from "../automation/setup/ssh-agent.js";
 import { connectCloud } from "../openstack/client/cloud-client.js";
-import { wantedOf } from "../components/index.js";
+import { requiredLookups } from "../components/index.js";
 import { specOf } from "../test/support/config/spec.js";
 import { factsFor } from "./support/bare/cloud.js";
 import { Installation, type Ran } from "./support/installation.js";
@@ -96,7 +96,7 @@ const terraforms = (
     };
     try {
       const spec = specOf(scaleCluster(controlPlanes, workers));
-      const facts = await factsFor(await connectCloud({ env: cloud }), wantedOf(spec));
+      const facts = await factsFor(await connectCloud({ env: cloud }), requiredLookups(spec));
       const drawn = draw();
       const account = new TerraformAccount(folder, tools, env);
       account.write(configurationOf(await registered(spec, facts, drawn), drawn));

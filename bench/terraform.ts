@@ -23,7 +23,7 @@ import {
   type CloudObject,
 } from "../openstack/inventory/inventory.js";
 import type { ClusterSpec } from "../components/config/cluster-spec.js";
-import { wantedOf } from "../components/index.js";
+import { requiredLookups } from "../components/index.js";
 import { behindProxy } from "../test/lab/support/behind-proxy.js";
 import { labCluster, type LabCluster } from "../test/lab/support/lab-cluster.js";
 import { startFakeCloud } from "../test/support/cloud/fake-openstack.js";
@@ -77,7 +77,7 @@ async function terraformWay(
 ): Promise<Way> {
   const account = new TerraformAccount(folder, tools, env);
   const spec = await cluster.service.spec(clusterName);
-  const facts = await factsFor(await connectCloud({ env }), wantedOf(spec));
+  const facts = await factsFor(await connectCloud({ env }), requiredLookups(spec));
   const drawn = draw();
   const describe = async (workers: number): Promise<void> => {
     const general = { ...spec.workers["general"], count: workers };
@@ -209,7 +209,7 @@ async function measure(options: Options): Promise<void> {
 async function rehearse(options: Options): Promise<void> {
   const spec = specOf(benchCluster(options.controlPlanes, options.workers));
   const drawn = draw();
-  const facts = await factsFor(new DryCloud(() => undefined), wantedOf(spec));
+  const facts = await factsFor(new DryCloud(() => undefined), requiredLookups(spec));
   const files = configurationOf(await registered(spec, facts, drawn), drawn, options);
   const folder = mkdtempSync(join(tmpdir(), "stackadm-terraform-"));
   const cloud = await startFakeCloud({

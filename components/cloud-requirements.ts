@@ -1,5 +1,5 @@
 import type { ClusterNeeds, CountedResource } from "../openstack/checks/cluster-requirements.js";
-import type { Wanted } from "../openstack/checks/cloud-lookups.js";
+import type { RequiredLookups } from "../openstack/checks/cloud-lookups.js";
 import type { ClusterSpec } from "./config/cluster-spec.js";
 import { barbicanCertificatePath } from "./config/load-balancing/barbican-certificates.js";
 import { isSupplied } from "./config/cloud/credential.js";
@@ -29,7 +29,7 @@ const namesIn = (names: readonly (string | undefined)[]): string[] => [
 ];
 
 /** Returns the lookups that a cluster needs. */
-export const wantedOf = (spec: ClusterSpec): Wanted => {
+export const requiredLookups = (spec: ClusterSpec): RequiredLookups => {
   const plan = planCluster(spec);
   const machines = machinesOf(plan);
   const floatingIps = Object.entries(existingFloatingIps(spec)).map(([path, address]) => ({
@@ -202,7 +202,7 @@ const givenNetworks = ({
 });
 
 /** Returns everything that the cluster will need from its cloud. */
-export function needsOf(spec: ClusterSpec): ClusterNeeds {
+export function cloudRequirementsOf(spec: ClusterSpec): ClusterNeeds {
   const plan = planCluster(spec);
   const machines = machinesOf(plan);
   const octavia = octaviaChoices(spec);

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { Access } from "./machine/ssh-access.js";
+import type { SshAccess } from "./machine/ssh-access.js";
 import type { IngressController } from "./addons/ingress-controller.js";
 import type { Samples } from "./addons/samples.js";
 import type { Member } from "./machine/machine-group.js";
@@ -54,14 +54,17 @@ export interface IngressOutput {
 }
 
 /** Returns the earliest version of all nodes; undefined if the version of a node is unknown. */
-export const earliest = (
+export const earliestVersion = (
   versions: readonly pulumi.Output<string>[],
 ): pulumi.Output<string | undefined> =>
   pulumi
     .all([...versions])
     .apply((all) => (all.includes("") ? undefined : [...all].sort(compareVersions)[0]));
 
-export const nodesOf = (members: readonly Member[], access: Access): pulumi.Output<NodeOutput[]> =>
+export const nodeOutputs = (
+  members: readonly Member[],
+  access: SshAccess,
+): pulumi.Output<NodeOutput[]> =>
   pulumi.all(
     members.map(({ plan, machine }) => {
       const { host, user, proxy } = access.route(machine);
@@ -80,7 +83,10 @@ export const nodesOf = (members: readonly Member[], access: Access): pulumi.Outp
   );
 
 /** Returns the lines for a known_hosts file. */
-export const hostKeysOf = (members: readonly Member[], access: Access): pulumi.Output<string[]> =>
+export const hostKeysOf = (
+  members: readonly Member[],
+  access: SshAccess,
+): pulumi.Output<string[]> =>
   pulumi.all(
     members.map(({ machine }) => {
       const { address, hostKey } = machine;

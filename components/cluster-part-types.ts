@@ -2,10 +2,10 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { FrozenValues } from "./lifecycle/immutable-values.js";
 import type { ClusterMarkInput } from "./identity/resource-tags.js";
 import type { IngressBalancer } from "./endpoint/ingress-load-balancer.js";
-import type { ControlPlane } from "./kubeadm/control-plane.js";
+import type { ControlPlane } from "./kubeadm/control-planes.js";
 import type { ClusterFacts } from "./kubeadm/cluster-facts.js";
-import type { Readiness } from "./kubeadm/cluster-readiness.js";
-import type { Access } from "./machine/ssh-access.js";
+import type { Readiness } from "./kubeadm/api-readiness.js";
+import type { SshAccess } from "./machine/ssh-access.js";
 import type { Member } from "./machine/machine-group.js";
 import type { Firewall } from "./network/firewall.js";
 import type { Network } from "./network/network.js";
@@ -40,7 +40,7 @@ export interface KubeadmCluster {
   readonly bastion: readonly Member[];
   /** Machines that run only etcd; empty if etcd runs on the control planes. */
   readonly etcd: readonly Member[];
-  readonly access: Access;
+  readonly access: SshAccess;
   readonly facts: ClusterFacts;
   /** Scripts that join the workers. When one is done, the worker's node exists. */
   readonly joins: readonly RemoteScript[];

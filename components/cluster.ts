@@ -1,9 +1,9 @@
 import type * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { EntryAddress, withoutHops } from "./access/ssh-route.js";
+import { EntryAddress, accessWithoutHop } from "./access/ssh-route.js";
 import { Bastion, BastionAddress } from "./access/bastion.js";
 import { Addons, type AddonsArgs } from "./addons/addons.js";
-import { addonsOf, cloudAccess } from "./addons/addon-arguments.js";
+import { addonArguments, cloudAccess } from "./addons/addon-arguments.js";
 import { checkClusterSpec } from "./config/check-cluster-spec.js";
 import type { ClusterArgs, ClusterSpec } from "./config/cluster-spec.js";
 import type { Endpoint } from "./endpoint/endpoint.js";
@@ -11,36 +11,41 @@ import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
 import { endpointClass } from "./endpoint/endpoint-kinds.js";
 import { Etcd, type EtcdArgs } from "./etcd/etcd.js";
 import type { Infrastructure, KubeadmCluster } from "./cluster-part-types.js";
-import { frozenName, frozenOf, FrozenValues, versionBefore } from "./lifecycle/immutable-values.js";
+import {
+  frozenName,
+  frozenValuesOf,
+  FrozenValues,
+  versionBefore,
+} from "./lifecycle/immutable-values.js";
 import { ApplicationCredential } from "./identity/application-credential.js";
 import { suppliedLogin } from "./identity/cloud-login.js";
 import { IngressBalancer } from "./endpoint/ingress-load-balancer.js";
-import { ControlPlane } from "./kubeadm/control-plane.js";
-import { Readiness } from "./kubeadm/cluster-readiness.js";
+import { ControlPlane } from "./kubeadm/control-planes.js";
+import { Readiness } from "./kubeadm/api-readiness.js";
 import { WorkerPool } from "./kubeadm/worker-pool.js";
-import type { Access } from "./machine/ssh-access.js";
+import type { SshAccess } from "./machine/ssh-access.js";
 import type { MachineSettings } from "./machine/machine.js";
 import type { Member } from "./machine/machine-group.js";
 import { Rollout } from "./lifecycle/rollout.js";
 import { adminNetwork } from "./network/second-interface-network.js";
 import { Firewall } from "./network/firewall.js";
 import { rulesOf } from "./network/firewall-plan.js";
-import { networksFound } from "./network/resolved-networks.js";
+import { resolvedNetworks } from "./network/resolved-networks.js";
 import { Network } from "./network/network.js";
 import * as outputs from "./cluster-outputs.js";
 import { planCluster, type PlannedGroup } from "./plan/cluster-plan.js";
 import { routedByCloud, routedRangesOf } from "./pod-network/pod-network-kinds.js";
-import { wantedOf } from "./cloud-requirements.js";
+import { requiredLookups } from "./cloud-requirements.js";
 import { entryAddresses } from "./config/network/floating-ips.js";
 import { lookUpCloud, type CloudFacts } from "./lookup/cloud-lookup.js";
 import { clusterType } from "./pulumi/cluster-type.js";
 import { Component } from "./pulumi/component.js";
 import { ArgumentError } from "./pulumi/errors.js";
 import { FailedMachines } from "./lifecycle/boot-failures.js";
-import { withPlugin } from "./pulumi/openstack-plugin.js";
+import { pluginOptions } from "./pulumi/openstack-plugin.js";
 import type { LocalContext } from "./lookup/local-context.js";
-import { RandomIdentity, RandomSeed } from "./remote-scripts/remote-script.js";
-import { forSlowMachines } from "./pulumi/slow-machine-timeouts.js";
+import { ClusterIdentity, RandomSeed } from "./remote-scripts/remote-script.js";
+import { slowMachineOptions } from "./pulumi/slow-machine-timeouts.js";
 import { withTransforms, type Transforms } from "./pulumi/transforms.js";
 
 /** Arguments of {@link Cluster}: the specification, and facts about the cloud. */
@@ -108,12 +113,14 @@ export class Cluster extends Component {
 
   constructor(name: string, args: ClusterComponentArgs, opts?: pulumi.ComponentResourceOptions) {
     const { cloud: found, operator, transforms, ...written } = args;
-    const working = pulumi.mergeOptions(withPlugin(written.openstackPlugin), opts);
+    const working = pulumi.mergeOptions(pluginOptions(written.openstackPlugin), opts);
     super(Cluster.type, name, withTransforms(working, transforms));
     const spec = this.check(name, written, operator);
-    const cloud = pulumi.output(found ?? lookUpCloud(wantedOf(spec), { parent: this }, operator));
-    const frozen = this.makeFirst(FrozenValues, frozenName, frozenOf(spec, cloud, operator));
-    this.identity = this.make(RandomIdentity, "identity", { protect: spec.protect }).identity;
+    const cloud = pulumi.output(
+      found ?? lookUpCloud(requiredLookups(spec), { parent: this }, operator),
+    );
+    const frozen = this.makeFirst(FrozenValues, frozenName, frozenValuesOf(spec, cloud, operator));
+    this.identity = this.make(ClusterIdentity, "identity", { protect: spec.protect }).identity;
     const { timeoutFactor } = spec;
     const failed = FailedMachines.of(operator, found, { ...spec.ssh, timeoutFactor });
     const version = () => versionBefore(name);
@@ -130,9 +137,9 @@ export class Cluster extends Component {
     this.apiEndpoint = readiness.apiEndpoint;
     this.clusterId = facts.uid;
     this.clusterName = spec.name;
-    this.nodes = outputs.nodesOf(members, access);
-    this.bastion = outputs.nodesOf(bastion, access).apply(([machine]) => machine);
-    this.etcd = outputs.nodesOf(etcd, access);
+    this.nodes = outputs.nodeOutputs(members, access);
+    this.bastion = outputs.nodeOutputs(bastion, access).apply(([machine]) => machine);
+    this.etcd = outputs.nodeOutputs(etcd, access);
     this.hostKeys = outputs.hostKeysOf([...bastion, ...members, ...etcd], access);
     this.networkId = ground.network.networkId;
     this.subnetId = ground.network.subnetId;
@@ -142,7 +149,7 @@ export class Cluster extends Component {
     this.samples = outputs.samplesOf(addons.samples);
     this.ingress = outputs.ingressOf(addons.ingress, spec.ingress);
     const { apiEndpoint, clusterId, identity } = this;
-    const kubernetesVersion = outputs.earliest(kubernetes.versions);
+    const kubernetesVersion = outputs.earliestVersion(kubernetes.versions);
     this.registerOutputs({ apiEndpoint, clusterId, identity, kubernetesVersion });
   }
 
@@ -163,7 +170,7 @@ export class Cluster extends Component {
       ...{ mark, name: plan.networkName, reserved: plan.addresses },
       routesOfCloud: routedByCloud(spec.podNetwork),
       ...spec.network,
-      ...networksFound(spec, cloud),
+      ...resolvedNetworks(spec, cloud),
     });
     const filters = { mark, groups: plan.securityGroups, rules: rulesOf(spec) };
     const firewall = this.make(Firewall, "firewall", filters);
@@ -254,8 +261,8 @@ export class Cluster extends Component {
   private access(
     { spec, network }: Infrastructure,
     given: { controlPlane: ControlPlane; bastion?: Bastion; endpoint: Endpoint },
-  ): Access {
-    const direct = withoutHops[spec.access];
+  ): SshAccess {
+    const direct = accessWithoutHop[spec.access];
     if (direct) return direct;
     const { controlPlane, bastion, endpoint } = given;
     const { machine } = bastion?.member ?? controlPlane.first;
@@ -278,7 +285,7 @@ export class Cluster extends Component {
     login: ApplicationCredential["login"],
   ): Addons {
     const args: AddonsArgs = {
-      ...addonsOf(spec, facts, balancer?.address),
+      ...addonArguments(spec, facts, balancer?.address),
       nameInCloud: facts.name,
       kubeconfig: readiness.kubeconfig,
       networkMtu: network.mtu,
@@ -287,6 +294,6 @@ export class Cluster extends Component {
       teardown: ({ kept }) =>
         controlPlane.teardown(access, [...kept, ...joins], spec.blockStorage.snapshots),
     };
-    return this.make(Addons, "addons", args, forSlowMachines(spec.timeoutFactor));
+    return this.make(Addons, "addons", args, slowMachineOptions(spec.timeoutFactor));
   }
 }

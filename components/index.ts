@@ -1,7 +1,7 @@
 /** Exports for other programs. */
 export { Cluster, type ClusterComponentArgs } from "./cluster.js";
-export { requireServiceUser } from "./identity/require-service-user.js";
-export { wantedOf } from "./cloud-requirements.js";
+export { requireServiceUser } from "./identity/check-service-user-login.js";
+export { requiredLookups } from "./cloud-requirements.js";
 export type { ChildKind, Transform, Transforms } from "./pulumi/transforms.js";
 export type { IngressOutput, NodeOutput, SamplesOutput } from "./cluster-outputs.js";
 export { clusterSchema, type ClusterArgs, type ClusterSpec } from "./config/cluster-spec.js";

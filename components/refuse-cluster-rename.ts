@@ -1,8 +1,8 @@
 import { Cluster } from "./cluster.js";
-import { isInside } from "./lifecycle/immutable-values.js";
+import { isInsideKubernetes } from "./lifecycle/immutable-values.js";
 import { ConfigError } from "./pulumi/errors.js";
-import { isAsBefore } from "./lookup/lookup-cache.js";
-import { ownState } from "./pulumi/stack-state.js";
+import { isUnchangedSinceLastRun } from "./lookup/lookup-cache.js";
+import { ownState } from "./pulumi/recorded-resources.js";
 
 /**
  * Refuses another cluster name for a program with one cluster named by the configuration, also in a
@@ -10,13 +10,13 @@ import { ownState } from "./pulumi/stack-state.js";
  * answered may be renamed.
  */
 export async function refuseClusterRename(name: string, file: string): Promise<void> {
-  if (isAsBefore()) return;
+  if (isUnchangedSinceLastRun()) return;
   const state = (await ownState()) ?? [];
   const clusters = state.filter(({ type }) => type === Cluster.type).map((cluster) => cluster.name);
   // An earlier release may have begun a rename: if both clusters exist, it may finish.
   if (clusters.includes(name)) return;
   const living = clusters.find((other) =>
-    state.some((one) => isInside(one) && one.name.startsWith(`${other}-`)),
+    state.some((one) => isInsideKubernetes(one) && one.name.startsWith(`${other}-`)),
   );
   if (living === undefined) return;
   throw new ConfigError(file, [

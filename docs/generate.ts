@@ -4,7 +4,7 @@ import { format, resolveConfig } from "prettier";
 import { z } from "zod";
 import { failureCodes, rowOf } from "../base/failures/failure-codes.js";
 import { clusterShape } from "../components/config/cluster-spec.js";
-import { changes } from "../components/schema/fields.js";
+import { changeEffects } from "../components/schema/fields.js";
 import { evidencePage } from "../tools/evidence/page.js";
 import { readEvidence } from "../tools/evidence/record.js";
 import { sections } from "../tools/evidence/rows/rows.js";
@@ -60,7 +60,7 @@ const defaultOf = (schema: Schema, required: boolean): string => {
 
 const leaf = (schema: Schema, path: string, required: boolean): Leaf => {
   const { description, change } = schema;
-  if (description === undefined || !(changes as readonly string[]).includes(change ?? ""))
+  if (description === undefined || !(changeEffects as readonly string[]).includes(change ?? ""))
     throw new Error(`${path}: the schema has no documentation for it`);
   return { path, description, change: change ?? "", default: defaultOf(schema, required) };
 };
@@ -107,13 +107,13 @@ const meanings = {
   "replaces nodes":
     "takes effect when the `generation` of the machines is raised, which replaces them",
   refused: "a living cluster keeps its value; preview and `up` say so before anything changes",
-} as const satisfies Record<(typeof changes)[number], string>;
+} as const satisfies Record<(typeof changeEffects)[number], string>;
 
 const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 
 /** Returns the text of docs/configuration.md. */
 export function page(all: readonly Leaf[]): string {
-  const used = changes.filter((change) => all.some((one) => one.change === change));
+  const used = changeEffects.filter((change) => all.some((one) => one.change === change));
   return [
     "# Configuration",
     "",

@@ -1,4 +1,4 @@
-import { writePrivate } from "../base/atomic-files.js";
+import { replacePrivateFile } from "../base/atomic-files.js";
 import { toYaml } from "../base/yaml.js";
 import { identityUrl, regionOf, type Transport } from "./cloud/configuration/common.js";
 import { externalNetworkName, servicesNetworkName, tenant } from "./cloud/offering.js";
@@ -123,7 +123,7 @@ export function renderSite(keys: SiteKeys, { containers = true } = {}): string {
 export function writeFacts(settings: LabSettings, paths: LabPaths, secrets: LabSecrets): void {
   const user = { cloud: settings.name, name: tenant, password: secrets.demo };
   const admin = { cloud: adminCloudName(settings), name: "admin", password: secrets.admin };
-  writePrivate(paths.authorityFile, secrets.tls.authority);
-  writePrivate(paths.cloudsFile, renderClouds(settings, user, paths.authorityFile));
-  writePrivate(paths.adminCloudsFile, renderClouds(settings, admin, paths.authorityFile));
+  replacePrivateFile(paths.authorityFile, secrets.tls.authority);
+  replacePrivateFile(paths.cloudsFile, renderClouds(settings, user, paths.authorityFile));
+  replacePrivateFile(paths.adminCloudsFile, renderClouds(settings, admin, paths.authorityFile));
 }

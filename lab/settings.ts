@@ -1,7 +1,13 @@
 import { join } from "node:path";
 import { Address4 } from "ip-address";
 import { UserError } from "../base/failures/user-error.js";
-import { cacheDirectory, labFolder, labName, stateDirectory, usualLab } from "../base/paths.js";
+import {
+  cacheDirectory,
+  labFolder,
+  labName,
+  stateDirectory,
+  defaultLabName,
+} from "../base/paths.js";
 
 /** Network between the host and the cloud. */
 export interface LabNetwork {
@@ -76,7 +82,7 @@ function externalNetwork(cidr: string, setting: string): LabExternalNetwork {
 function nameAndDevices(env: NodeJS.ProcessEnv): Pick<LabSettings, "name" | "devices"> {
   const name = labName(env);
   const usual = { management: "labmgmt", external: "labext", services: "labsvc" };
-  if (name === usualLab) return { name, devices: usual };
+  if (name === defaultLabName) return { name, devices: usual };
   if (!/^[a-z][a-z0-9-]{0,9}$/.test(name)) {
     throw new UserError(
       `STACKADM_LAB_NAME: ${name} must be at most 10 lower case letters, digits and hyphens.`,
@@ -168,7 +174,7 @@ export interface LabPaths {
   readonly siteFile: string;
 }
 
-export function labPaths(name: string = usualLab): LabPaths {
+export function labPaths(name: string = defaultLabName): LabPaths {
   const folder = labFolder(name);
   const cache = cacheDirectory(folder);
   const state = stateDirectory(folder);

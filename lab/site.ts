@@ -1,6 +1,6 @@
 import type { Progress } from "../base/progress.js";
 import { renderSite } from "./facts.js";
-import { writePrivate } from "../base/atomic-files.js";
+import { replacePrivateFile } from "../base/atomic-files.js";
 import { defaultKubernetesVersion } from "../base/versions/pinned-versions.js";
 import { ensureKubernetes, type KubernetesSite } from "./kubernetes/build.js";
 import type { LabPaths } from "./settings.js";
@@ -29,5 +29,5 @@ export const ensureSite = ({
 
 /** Writes the defaults of the site. */
 export const writeSite = (paths: LabPaths, { keys }: KubernetesSite): void => {
-  writePrivate(paths.siteFile, renderSite(keys));
+  replacePrivateFile(paths.siteFile, renderSite(keys));
 };

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { writePrivate } from "../base/atomic-files.js";
+import { replacePrivateFile } from "../base/atomic-files.js";
 import { labSettings, type LabPaths, type LabSettings } from "./settings.js";
 
 const network = z.object({ cidr: z.string(), host: z.string(), prefixLength: z.number() });
@@ -36,7 +36,7 @@ export async function readState(paths: LabPaths): Promise<LabState | undefined> 
 }
 
 export const writeState = (paths: LabPaths, state: LabState): void => {
-  writePrivate(paths.stateFile, JSON.stringify(state, null, 2));
+  replacePrivateFile(paths.stateFile, JSON.stringify(state, null, 2));
 };
 
 /**

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync
 import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { z } from "zod";
-import { writeWhole } from "../base/atomic-files.js";
+import { replaceFile } from "../base/atomic-files.js";
 import { run } from "../base/run-command.js";
 import { acceptable } from "./versions.js";
 
@@ -79,7 +79,7 @@ async function versionOf(path: string, kept: string): Promise<string> {
   if (before?.file === file) return before.version;
   const { code, stdout } = await run(path, ["version"], { accept: [0, 1, 255] });
   const version = stdout.trim();
-  if (size >= program && code === 0) writeWhole(kept, JSON.stringify({ file, version }));
+  if (size >= program && code === 0) replaceFile(kept, JSON.stringify({ file, version }));
   return version;
 }
 

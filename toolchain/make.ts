@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { quickCompiler, withoutDebugInfo } from "../base/go-build.js";
+import { fastBuildVariables, withoutDebugInfo } from "../base/go-build.js";
 import type { Progress } from "../base/progress.js";
 import { withStep } from "../base/progress.js";
 import { run, type RunResult } from "../base/run-command.js";
@@ -115,7 +115,7 @@ const goIn =
       cwd: directory,
       env: {
         ...process.env,
-        ...quickCompiler,
+        ...fastBuildVariables,
         CGO_ENABLED: "0",
         GOFLAGS: "-mod=readonly -modcacherw",
         GOMODCACHE: modules,

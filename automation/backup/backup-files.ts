@@ -32,7 +32,7 @@ const keptFile = z.object({
   bytes: z.number(),
   sha256: z.string(),
 });
-export type KeptFile = z.infer<typeof keptFile>;
+export type BackupFile = z.infer<typeof keptFile>;
 
 const descriptionSchema = z.object({
   format: z.literal(1),
@@ -73,7 +73,7 @@ const day = 24 * 60 * 60_000;
  * Returns the directories of unfinished backups, more than a day old, in the folder of `to`. `now`
  * is in milliseconds since 1970. A younger directory may belong to a running backup.
  */
-export function brokenOffBeside(to: string, now: number): string[] {
+export function unfinishedBackupsBeside(to: string, now: number): string[] {
   const place = dirname(resolve(to));
   if (!existsSync(place)) return [];
   return readdirSync(place)
@@ -114,7 +114,7 @@ export class NewBackup {
   }
 
   /** Writes a file that only its owner can read. */
-  async write(file: string, fill: (into: Writable) => Promise<void>): Promise<KeptFile> {
+  async write(file: string, fill: (into: Writable) => Promise<void>): Promise<BackupFile> {
     const path = join(this.#growing, file);
     const into = createWriteStream(path, { mode: 0o600 });
     try {
@@ -157,7 +157,7 @@ export class NewBackup {
   }
 }
 
-async function measured(path: string): Promise<Pick<KeptFile, "bytes" | "sha256">> {
+async function measured(path: string): Promise<Pick<BackupFile, "bytes" | "sha256">> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(path), hash);
   return { bytes: statSync(path).size, sha256: hash.digest("hex") };

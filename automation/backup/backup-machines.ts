@@ -4,7 +4,7 @@ import { Writable } from "node:stream";
 import { patientKeepalive, type Streams } from "../../base/ssh-client.js";
 import { quote } from "../../components/remote-scripts/shell-quoting.js";
 import { Failure } from "../../base/failures/failure.js";
-import type { Run } from "../engine/operation-context.js";
+import type { StackOperation } from "../engine/operation-context.js";
 import { targetOf, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
 import { Sessions } from "../verify/ssh-sessions.js";
 
@@ -18,31 +18,34 @@ export const restoreScript =
   read("restore.sh");
 
 /** Bash program and its arguments. */
-export interface Task {
+export interface MachineProgram {
   readonly script: string;
   readonly words: readonly string[];
 }
 
 /** Returns the message of an error, for a list of the failures of several machines. */
-export const sentenceOf = (error: unknown): string =>
+export const errorMessageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
 /** Static pods whose manifests and keys a backup contains. */
 export type StaticPod = "etcd" | "kube-apiserver";
 
 /** Returns the task of collect-backup.sh that prints a part of a backup. */
-export const keeping = (
+export const collectBackupProgram = (
   ...words: readonly ["standing" | "snapshot"] | readonly ["archive", ...StaticPod[]]
-): Task => ({
+): MachineProgram => ({
   ...{ script: keepScript, words },
 });
-export const restoring = (...words: readonly string[]): Task => ({ script: restoreScript, words });
+export const restoreProgram = (...words: readonly string[]): MachineProgram => ({
+  script: restoreScript,
+  words,
+});
 
 /**
  * Returns the command that runs a task as root. The script is an argument of bash, because standard
  * input is for data.
  */
-const commandOf = ({ script, words }: Task): string =>
+const commandOf = ({ script, words }: MachineProgram): string =>
   ["sudo -n bash -c", quote(script), "stackadm", ...words.map(quote)].join(" ");
 
 /**
@@ -71,7 +74,7 @@ export class ClusterMachines {
     private readonly sessions: Pick<Sessions, "execute" | "close"> = new Sessions(patientKeepalive),
   ) {}
 
-  static async of(run: Run, outputs: ClusterOutputs): Promise<ClusterMachines> {
+  static async of(run: StackOperation, outputs: ClusterOutputs): Promise<ClusterMachines> {
     // A custom program's settings may not describe the cluster, and a backup must be possible even
     // with invalid settings.
     const { ssh } = (await run.spec().catch(() => undefined)) ?? {};
@@ -83,7 +86,7 @@ export class ClusterMachines {
    * Runs the task on the machine. Throws SSH_UNREACHABLE, HOST_KEY_MISMATCH, or COMMAND_FAILED with
    * the script's reason.
    */
-  async do(machine: MachineOutput, task: Task, streams: Streams): Promise<void> {
+  async do(machine: MachineOutput, task: MachineProgram, streams: Streams): Promise<void> {
     const target = targetOf(machine, this.outputs, this.login);
     if (!target)
       throw new Failure(
@@ -105,7 +108,11 @@ export class ClusterMachines {
   }
 
   /** Runs the task on the machine and returns its output. */
-  async ask(machine: MachineOutput, task: Task, input?: Pick<Streams, "input">): Promise<string> {
+  async ask(
+    machine: MachineOutput,
+    task: MachineProgram,
+    input?: Pick<Streams, "input">,
+  ): Promise<string> {
     const parts: Buffer[] = [];
     const output = new Writable({
       write: (part: Buffer, _, done) => {

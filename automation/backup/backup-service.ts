@@ -1,20 +1,30 @@
 import { listObjects } from "../../openstack/inventory/inventory.js";
-import { requireFree } from "../guards/stack-lock.js";
+import { requireUnlocked } from "../guards/stack-lock.js";
 import type { ClusterServiceOptions, RunOptions } from "../engine/operation-options.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
-import { Run } from "../engine/operation-context.js";
-import { heldBy, identitiesOf, readOutputs, type StateExport } from "../pulumi/stack-state.js";
+import { StackOperation } from "../engine/operation-context.js";
+import {
+  stackHoldings,
+  identitiesOf,
+  readOutputs,
+  type StateExport,
+} from "../pulumi/stack-state.js";
 import { withoutSecrets } from "../pulumi/redact-secrets.js";
-import { unlessStopped } from "../engine/cancellation.js";
-import { beginWithOurs } from "../guards/cluster-identity.js";
+import { asCancellation } from "../engine/cancellation.js";
+import { readStateOfClusterStack } from "../guards/cluster-identity.js";
 import { parseOutputs, type ClusterOutputs } from "../verify/cluster-outputs.js";
-import { brokenOffBeside, readBackup, type Backup } from "./backup-files.js";
-import { withoutOthers } from "./machines-by-role.js";
+import { unfinishedBackupsBeside, readBackup, type Backup } from "./backup-files.js";
+import { withoutForeignServers } from "./machines-by-role.js";
 import { withStackLock, rememberControlPlanes } from "./with-stack-lock.js";
 import { ClusterMachines } from "./backup-machines.js";
-import { lookAtMachines, restore, type RestoreTarget } from "./restore-cluster.js";
-import { actionsOf, planRestore, requireSameCluster, type RestorePlan } from "./restore-plan.js";
-import { takeBackup, versionIn } from "./take-backup.js";
+import { readMachineStates, restoreCluster, type RestoreTarget } from "./restore-cluster.js";
+import {
+  actionsOf,
+  planRestore,
+  requireBackupOfCluster,
+  type RestorePlan,
+} from "./restore-plan.js";
+import { takeBackup, kubernetesVersionInState } from "./take-backup.js";
 
 /** Options of every method of the service. */
 export interface BackupRunOptions extends Pick<
@@ -58,7 +68,7 @@ export interface BackupService {
 }
 
 interface Cluster {
-  readonly run: Run;
+  readonly run: StackOperation;
   readonly state: StateExport;
   readonly outputs: ClusterOutputs;
   readonly machines: ClusterMachines;
@@ -71,12 +81,12 @@ async function withCluster<T>(
   options: BackupRunOptions,
   work: (cluster: Cluster) => Promise<T>,
 ): Promise<T> {
-  const run = new Run(service, stack, options);
+  const run = new StackOperation(service, stack, options);
   let machines: ClusterMachines | undefined;
   const end = (): void => machines?.close();
   try {
-    await requireFree(run);
-    const state = await beginWithOurs(run);
+    await requireUnlocked(run);
+    const state = await readStateOfClusterStack(run);
     if (state === undefined)
       throw new ClusterError("STACK_NOT_FOUND", `The backend has no stack '${stack}'.`);
     const outputs = parseOutputs(await readOutputs(run.access));
@@ -84,7 +94,7 @@ async function withCluster<T>(
     options.killSignal?.addEventListener("abort", end);
     return await work({ run, state, outputs, machines });
   } catch (error) {
-    throw withoutSecrets(unlessStopped(error, options.signal), service.env);
+    throw withoutSecrets(asCancellation(error, options.signal), service.env);
   } finally {
     options.killSignal?.removeEventListener("abort", end);
     end();
@@ -99,13 +109,16 @@ async function planNow(
   { run, state, outputs, machines }: Cluster,
   backup: Backup,
 ): Promise<Pick<RestoreTarget, "plan" | "servers">> {
-  requireSameCluster(backup, {
+  requireBackupOfCluster(backup, {
     cluster: outputs.clusterName,
     identities: identitiesOf(state),
-    kubernetesVersion: versionIn(state),
+    kubernetesVersion: kubernetesVersionInState(state),
   });
-  const servers = withoutOthers(await listObjects(await run.cloud(), "server"), heldBy(state));
-  const seen = await lookAtMachines(outputs, machines, servers);
+  const servers = withoutForeignServers(
+    await listObjects(await run.cloud(), "server"),
+    stackHoldings(state),
+  );
+  const seen = await readMachineStates(outputs, machines, servers);
   return { plan: planRestore({ backup, outputs, seen }), servers };
 }
 
@@ -121,7 +134,7 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
       };
       requireGoingOn();
       const { onDetail, onNote } = options;
-      for (const one of brokenOffBeside(options.to, Date.now()))
+      for (const one of unfinishedBackupsBeside(options.to, Date.now()))
         onNote?.(
           `! ${one} is left from an interrupted backup. It may contain keys of the cluster: delete it.`,
         );
@@ -149,7 +162,7 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
         const requireGoingOn = (): void => {
           run.requireNotStopped(signal);
         };
-        await restore(
+        await restoreCluster(
           { ...now, outputs, machines },
           { onDetail, onNote, requireGoingOn, killSignal },
         );

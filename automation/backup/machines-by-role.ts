@@ -39,7 +39,7 @@ export const peerUrlOf = ({ address }: MachineOutput): string =>
  * server without an identity: it may belong to this cluster, and if the restore took it for
  * deleted, etcd would continue to run on it.
  */
-export const withoutOthers = (
+export const withoutForeignServers = (
   servers: readonly CloudObject[],
   { owned, identities }: Pick<OwnedByStack, "owned" | "identities">,
 ): readonly CloudObject[] =>

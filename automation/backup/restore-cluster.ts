@@ -7,8 +7,8 @@ import type { CloudObject } from "../../openstack/inventory/inventory.js";
 import { Failure } from "../../base/failures/failure.js";
 import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
 import { controlPlanesOf, etcdOf, peerUrlOf } from "./machines-by-role.js";
-import { restoring, sentenceOf, type ClusterMachines } from "./backup-machines.js";
-import { lookedSchema, type RestorePlan, type MachineReply } from "./restore-plan.js";
+import { restoreProgram, errorMessageOf, type ClusterMachines } from "./backup-machines.js";
+import { machineStateSchema, type RestorePlan, type MachineReply } from "./restore-plan.js";
 
 type Machines = Pick<ClusterMachines, "ask">;
 type Servers = readonly Pick<CloudObject, "id" | "name" | "status">[];
@@ -28,7 +28,7 @@ const serverOf = (
  * Asks every machine with etcd or an API server for its state. For a machine that could not be
  * asked, returns a reason with the status of the machine's server.
  */
-export async function lookAtMachines(
+export async function readMachineStates(
   outputs: ClusterOutputs,
   machines: Machines,
   servers: Servers,
@@ -37,7 +37,9 @@ export async function lookAtMachines(
     const server = serverOf(servers, machine);
     if (!server) return "gone";
     try {
-      return lookedSchema.parse(JSON.parse(await machines.ask(machine, restoring("look"))));
+      return machineStateSchema.parse(
+        JSON.parse(await machines.ask(machine, restoreProgram("look"))),
+      );
     } catch (error) {
       const why = error instanceof Failure ? error.sentence : String(error);
       const way = machinesOf(outputs).find(({ name }) => name === machine.sshThrough);
@@ -61,7 +63,7 @@ async function onAll<T>(
   if (first !== undefined)
     throw new Failure(
       "COMMAND_FAILED",
-      failed.map(sentenceOf).join("\n"),
+      failed.map(errorMessageOf).join("\n"),
       "Correct the cause and run the same command again.",
     );
   return ended.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
@@ -126,7 +128,7 @@ export interface RestoreTarget {
 const stoppedCluster = (error: unknown): Failure =>
   new Failure(
     "COMMAND_FAILED",
-    sentenceOf(error),
+    errorMessageOf(error),
     "etcd and the API are stopped, in part or all, until the restore succeeds: correct the cause and run the same command again.",
   );
 
@@ -139,7 +141,7 @@ const unsettled =
  */
 function afterUnpacking(error: unknown, { unpack }: RestorePlan): Failure {
   const { code, hint } = error instanceof Failure ? error : new Failure("COMMAND_FAILED", "");
-  const why = code === "CANCELLED" ? "Stopped on request." : sentenceOf(error);
+  const why = code === "CANCELLED" ? "Stopped on request." : errorMessageOf(error);
   const names = unpack.map(({ machine }) => machine.name).join(", ");
   return new Failure(
     code,
@@ -176,7 +178,7 @@ async function prepareData(
   requireGoingOn();
   for (const { machine, file, sha256 } of plan.unpack) {
     onDetail?.(`${machine.name}: restoring the files of its former server`);
-    await machines.ask(machine, restoring("unpack", sha256), read(plan, file));
+    await machines.ask(machine, restoreProgram("unpack", sha256), read(plan, file));
   }
   if (plan.members.length === 0) {
     requireGoingOn();
@@ -190,14 +192,16 @@ async function prepareData(
     await onAll(plan.members, (one) =>
       machines.ask(
         one,
-        restoring("load", token, members, String(bytes), String(revision)),
+        restoreProgram("load", token, members, String(bytes), String(revision)),
         read(plan, file),
       ),
     );
     requireGoingOn();
   } catch (error) {
     // The loaded data need as much disk space as etcd's data.
-    await onAll(plan.members, (one) => machines.ask(one, restoring("tidy"))).catch(() => undefined);
+    await onAll(plan.members, (one) => machines.ask(one, restoreProgram("tidy"))).catch(
+      () => undefined,
+    );
     throw error;
   }
 }
@@ -213,7 +217,7 @@ async function renewWorkers(
   const [api] = plan.apiServers;
   if (!api) return;
   onDetail?.("registering workers that joined after the backup");
-  const lines = (await machines.ask(api, restoring("nodes"))).split("\n");
+  const lines = (await machines.ask(api, restoreProgram("nodes"))).split("\n");
   const known = new Map(lines.map((line) => [line.split(" ")[0] ?? "", line.split(" ")[1]]));
   const controlPlanes = controlPlanesOf(outputs);
   const others = outputs.nodes
@@ -226,11 +230,11 @@ async function renewWorkers(
   await Promise.all(
     others.map(async (node) => {
       try {
-        if (known.has(node.name)) await machines.ask(api, restoring("forget-node", node.name));
-        await machines.ask(node, restoring("register"));
+        if (known.has(node.name)) await machines.ask(api, restoreProgram("forget-node", node.name));
+        await machines.ask(node, restoreProgram("register"));
       } catch (error) {
         onNote?.(
-          `! ${node.name} is not a node of the cluster yet (${sentenceOf(error)}): restart kubelet on it.`,
+          `! ${node.name} is not a node of the cluster yet (${errorMessageOf(error)}): restart kubelet on it.`,
         );
       }
     }),
@@ -241,7 +245,10 @@ async function renewWorkers(
  * Restores a cluster. Prepares the data while etcd still runs. Then stops etcd and the API servers,
  * replaces etcd's data, and starts them again.
  */
-export async function restore(target: RestoreTarget, listener: RestoreListener): Promise<void> {
+export async function restoreCluster(
+  target: RestoreTarget,
+  listener: RestoreListener,
+): Promise<void> {
   const { plan, machines } = target;
   const { members, apiServers } = plan;
   const { onDetail, onNote } = listener;
@@ -251,7 +258,7 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
     throw plan.unpack.length > 0 ? afterUnpacking(error, plan) : error;
   });
   const ask = (one: MachineOutput, ...words: readonly string[]): Promise<string> =>
-    withRetries(() => machines.ask(one, restoring(...words)), listener);
+    withRetries(() => machines.ask(one, restoreProgram(...words)), listener);
   const step = (
     text: string,
     which: readonly MachineOutput[],
@@ -285,9 +292,9 @@ export async function restore(target: RestoreTarget, listener: RestoreListener):
   for (const text of said.flatMap(noted)) onNote?.(`! ${text}`);
   // The cluster runs again, so a later failure is only reported.
   await step("finishing", everywhere, "settle").catch((error: unknown) => {
-    onNote?.(`! ${unsettled} (${sentenceOf(error)})`);
+    onNote?.(`! ${unsettled} (${errorMessageOf(error)})`);
   });
   await renewWorkers(target, listener).catch((error: unknown) => {
-    onNote?.(`! Cannot check whether all workers are nodes: ${sentenceOf(error)}`);
+    onNote?.(`! Cannot check whether all workers are nodes: ${errorMessageOf(error)}`);
   });
 }

@@ -5,7 +5,7 @@ import type { Backup, BackupDescription } from "./backup-files.js";
 import { controlPlanesOf, etcdOf, hasOwnEtcd, peerUrlOf } from "./machines-by-role.js";
 
 /** State of a machine, as `look` in scripts/restore.sh prints it. */
-export const lookedSchema = z.object({
+export const machineStateSchema = z.object({
   /**
    * Whether the machine is prepared for Kubernetes, with its volumes mounted and the programs for a
    * restore installed.
@@ -47,7 +47,7 @@ export interface NoReply {
  * Result of asking a machine: the machine's state, "gone" if its server does not exist, or the
  * reason why the machine could not be asked.
  */
-export type MachineReply = z.infer<typeof lookedSchema> | "gone" | NoReply;
+export type MachineReply = z.infer<typeof machineStateSchema> | "gone" | NoReply;
 
 /** Machine that gets the files of its former server, and the archive with the files. */
 interface Unpack {
@@ -72,7 +72,7 @@ export interface RestorePlan {
   readonly without: readonly MachineOutput[];
 }
 
-export interface Found {
+export interface FoundMachines {
   readonly backup: Backup;
   readonly outputs: ClusterOutputs;
   /**
@@ -82,7 +82,7 @@ export interface Found {
   readonly seen: ReadonlyMap<string, MachineReply>;
 }
 
-type MachineAnswer = z.infer<typeof lookedSchema>;
+type MachineAnswer = z.infer<typeof machineStateSchema>;
 const answerOf = (seen: MachineReply | undefined): MachineAnswer | undefined =>
   typeof seen === "object" && "place" in seen ? seen : undefined;
 
@@ -95,7 +95,7 @@ const adviceFor = ({ behind }: NoReply): string =>
  * Returns a problem for each machine that could not be asked: the machine might come back later and
  * continue with old data.
  */
-function silentProblems({ outputs, seen }: Found): string[] {
+function silentProblems({ outputs, seen }: FoundMachines): string[] {
   const all = new Set([...etcdOf(outputs), ...controlPlanesOf(outputs)]);
   return [...all].flatMap(({ name }) => {
     const one = seen.get(name);
@@ -109,7 +109,7 @@ const stopping = (name: string): string =>
   `move /etc/kubernetes/manifests/etcd.yaml on ${name} to /var/lib/stackadm/restore/, which stops its etcd`;
 
 /** Returns a problem for each machine or etcd member that the restore could not stop. */
-function strangeProblems({ outputs, seen }: Found): string[] {
+function strangeProblems({ outputs, seen }: FoundMachines): string[] {
   const known = new Set(etcdOf(outputs).map(peerUrlOf));
   return [...seen].flatMap(([name, one]) => {
     const machine = answerOf(one);
@@ -165,7 +165,7 @@ interface Choice {
  * Selects the machines of a group that the restored cluster has: all machines with their keys. If
  * no machine has its keys, selects the machine whose files are in the archive.
  */
-function choose({ what, machines, whole }: Group, { seen, backup }: Found): Choice {
+function choose({ what, machines, whole }: Group, { seen, backup }: FoundMachines): Choice {
   const of = (one: MachineOutput): MachineAnswer | undefined => answerOf(seen.get(one.name));
   const nobody = (problem: string): Choice => ({ machines: [], unpack: [], problems: [problem] });
   const archive = backup.archives.find(({ machine }) =>
@@ -208,7 +208,7 @@ function choose({ what, machines, whole }: Group, { seen, backup }: Found): Choi
  * Returns whether the restore only restores API servers: separate etcd machines have a majority, so
  * etcd's present data are better than the backup's older data.
  */
-function goesOn({ seen }: Found, members: Choice, serving: Choice): boolean {
+function goesOn({ seen }: FoundMachines, members: Choice, serving: Choice): boolean {
   const of = ({ name }: MachineOutput): MachineAnswer | undefined => answerOf(seen.get(name));
   const anew = new Set(serving.unpack.map(({ machine }) => machine));
   return (
@@ -221,7 +221,7 @@ function goesOn({ seen }: Found, members: Choice, serving: Choice): boolean {
 }
 
 /** Returns the plan of a restore. Throws one failure with all obstacles. Pure. */
-export function planRestore(found: Found): RestorePlan {
+export function planRestore(found: FoundMachines): RestorePlan {
   const { backup, outputs } = found;
   const { etcd, apiServers } = groupsOf(outputs);
   const members = choose(etcd, found);
@@ -258,7 +258,7 @@ export interface PresentCluster {
  * Throws if the backup is of another cluster, or of a later Kubernetes version than the machines
  * run. Pure.
  */
-export function requireSameCluster(backup: BackupDescription, held: PresentCluster): void {
+export function requireBackupOfCluster(backup: BackupDescription, held: PresentCluster): void {
   const { cluster, identities, takenAt, kubernetesVersion: then } = backup;
   const same =
     cluster === held.cluster &&

@@ -8,7 +8,12 @@ import { identitiesOf } from "../pulumi/stack-state.js";
 import type { ClusterOutputs, MachineOutput } from "../verify/cluster-outputs.js";
 import { isWholeSnapshot, NewBackup, type Backup, type BackupDescription } from "./backup-files.js";
 import { controlPlanesOf, etcdOf, hasOwnEtcd } from "./machines-by-role.js";
-import { keeping, sentenceOf, type ClusterMachines, type StaticPod } from "./backup-machines.js";
+import {
+  collectBackupProgram,
+  errorMessageOf,
+  type ClusterMachines,
+  type StaticPod,
+} from "./backup-machines.js";
 
 /** Cluster to back up, and the callbacks. */
 export interface BackupSource {
@@ -40,10 +45,10 @@ async function standingsOf(
   const asked = await Promise.all(
     etcdOf(outputs).map(async (member): Promise<Standing[]> => {
       try {
-        const said = await machines.ask(member, keeping("standing"));
+        const said = await machines.ask(member, collectBackupProgram("standing"));
         return [{ member, ...standingSchema.parse(JSON.parse(said)) }];
       } catch (error) {
-        failures.push(sentenceOf(error));
+        failures.push(errorMessageOf(error));
         return [];
       }
     }),
@@ -71,13 +76,13 @@ async function snapshotOf(
     onDetail?.(`snapshot of etcd on ${member.name}`);
     try {
       const kept = await backup.write(snapshotFile, (output) =>
-        machines.do(member, keeping("snapshot"), { output }),
+        machines.do(member, collectBackupProgram("snapshot"), { output }),
       );
       if (await isWholeSnapshot(backup.path(snapshotFile)))
         return { ...kept, machine: member.name, majority };
       failures.push(`${member.name}: its snapshot is incomplete.`);
     } catch (error) {
-      failures.push(sentenceOf(error));
+      failures.push(errorMessageOf(error));
     }
   }
   requireGoingOn();
@@ -120,12 +125,12 @@ async function archiveOf(
     onDetail?.(`files of ${machine.name}`);
     try {
       const kept = await backup.write(`${machine.name}.tgz`, (output) =>
-        machines.do(machine, keeping("archive", ...pods), { output }),
+        machines.do(machine, collectBackupProgram("archive", ...pods), { output }),
       );
       return { ...kept, machine: machine.name };
     } catch (error) {
       backup.forget(`${machine.name}.tgz`);
-      failures.push(sentenceOf(error));
+      failures.push(errorMessageOf(error));
     }
   }
   requireGoingOn();
@@ -136,7 +141,7 @@ async function archiveOf(
 }
 
 /** Returns the Kubernetes version in the state, if the state has exactly one cluster. */
-export const versionIn = ({ deployment }: StateExport): string | undefined => {
+export const kubernetesVersionInState = ({ deployment }: StateExport): string | undefined => {
   const clusters = (deployment.resources ?? []).filter(({ type }) => type === clusterType);
   const [cluster] = clusters;
   const version = clusters.length === 1 ? cluster?.outputs?.["kubernetesVersion"] : undefined;
@@ -172,7 +177,7 @@ export async function takeBackup(source: BackupSource, to: string): Promise<Back
       if (archive instanceof Failure) missing.push(archive);
       else archives.push(archive);
     }
-    const kubernetesVersion = versionIn(state);
+    const kubernetesVersion = kubernetesVersionInState(state);
     const kept = await backup.write("state.json", (into) =>
       pipeline(Readable.from([JSON.stringify(state)]), into),
     );

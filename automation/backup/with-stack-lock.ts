@@ -1,11 +1,11 @@
-import type { Run } from "../engine/operation-context.js";
+import type { StackOperation } from "../engine/operation-context.js";
 import type { StateExport } from "../pulumi/stack-state.js";
-import { rememberUnfinished } from "../engine/interrupted-scripts.js";
-import { sentenceOf } from "./backup-machines.js";
+import { markInterruptedScripts } from "../engine/interrupted-scripts.js";
+import { errorMessageOf } from "./backup-machines.js";
 
 /** Run that can hold the stack's lock and report to the user. */
 interface Holder {
-  readonly run: Pick<Run, "hold" | "note">;
+  readonly run: Pick<StackOperation, "hold" | "note">;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function withStackLock(
     if (ended === undefined) throw error;
     if ("error" in ended) throw ended.error;
     run.note(
-      `! The stack's lock was lost before the end, so another \`up\` may have changed the machines meanwhile: ${sentenceOf(error)}`,
+      `! The stack's lock was lost before the end, so another \`up\` may have changed the machines meanwhile: ${errorMessageOf(error)}`,
     );
   }
 }
@@ -45,7 +45,7 @@ export async function rememberControlPlanes({
   run,
   state,
 }: {
-  readonly run: Pick<Run, "access" | "note">;
+  readonly run: Pick<StackOperation, "access" | "note">;
   readonly state: StateExport;
 }): Promise<void> {
   const scripts = (state.deployment.resources ?? []).filter(
@@ -53,9 +53,9 @@ export async function rememberControlPlanes({
       urn.includes("stackadm:kubeadm:ControlPlane$") && typeof inputs?.["create"] === "string",
   );
   const urns = new Set(scripts.map(({ urn }) => urn));
-  const why = await rememberUnfinished(run.access, urns).then(
+  const why = await markInterruptedScripts(run.access, urns).then(
     (said) => (said ? undefined : "an operation of an earlier run is pending"),
-    sentenceOf,
+    errorMessageOf,
   );
   if (why !== undefined)
     run.note(

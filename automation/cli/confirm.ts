@@ -1,13 +1,13 @@
 import { packageRoot } from "../../base/paths.js";
 import { UserError } from "../../base/failures/user-error.js";
 import type { DestroyPlan } from "../engine/operation-options.js";
-import { planLine, planTables } from "../render/destroy-plan-tables.js";
-import { ask } from "./prompt.js";
+import { destroyPlanLine, planTables } from "../render/destroy-plan-tables.js";
+import { promptLine } from "./prompt.js";
 import type { StackContext } from "./stack-context.js";
 import type { Session } from "./session.js";
 
 /** Throws if the command can neither ask for confirmation nor has `--yes`. */
-export function requireAnswer({ json }: Session, command: string, yes: boolean): void {
+export function requireConfirmable({ json }: Session, command: string, yes: boolean): void {
   if (yes || (!json && process.stdin.isTTY && process.stderr.isTTY)) return;
   const why = json ? "`--json` asks no questions" : "there is no terminal on which to ask";
   throw new UserError(
@@ -18,7 +18,7 @@ export function requireAnswer({ json }: Session, command: string, yes: boolean):
 }
 
 /** Shows which objects will be deleted. Throws unless the user confirms the deletion. */
-export async function agree(
+export async function confirmDeletion(
   { session, project: { directory } }: StackContext,
   plan: DestroyPlan,
   yes: boolean,
@@ -30,11 +30,11 @@ export async function agree(
   if (!plan.held || session.json) return;
   const where = directory === packageRoot() ? "" : `The project is in ${directory}.`;
   const text = yes
-    ? [planLine(plan), where].filter(Boolean).join("\n")
+    ? [destroyPlanLine(plan), where].filter(Boolean).join("\n")
     : `\n${[planTables(plan), where].filter(Boolean).join("\n\n")}\n`;
   session.progress.note(session.redactor.clean(text));
   if (yes) return;
-  await typed(session, wanted(plan));
+  await requireTypedWords(session, wanted(plan));
 }
 
 interface Wanted {
@@ -62,9 +62,13 @@ const wanted = ({ clusters: words }: DestroyPlan): Wanted =>
 const inOrder = (words: readonly string[]): string => words.filter(Boolean).toSorted().join(" ");
 
 /** Throws unless the user types the words. */
-export async function typed({ signal }: Session, asked: Wanted): Promise<void> {
+export async function requireTypedWords({ signal }: Session, asked: Wanted): Promise<void> {
   const { question, words, what, purpose } = asked;
-  const answer = await ask(question, { input: process.stdin, output: process.stderr, signal });
+  const answer = await promptLine(question, {
+    input: process.stdin,
+    output: process.stderr,
+    signal,
+  });
   if (inOrder(answer.split(/[\s,]+/)) !== inOrder(words))
     throw new UserError(
       `'${answer.trim()}' is not '${words.join(" ")}', ${what}: nothing was changed.`,

@@ -1,5 +1,5 @@
 import type { Command, OptionValues } from "commander";
-import { beginEarly } from "../engine/start-worker.js";
+import { startWorkerEarly } from "../engine/start-worker.js";
 import { runCommand, type Session } from "./session.js";
 
 /**
@@ -41,7 +41,7 @@ const withEngine =
   <Options>(load: () => Promise<Work<Options>>): (() => Promise<Work<Options>>) =>
   () =>
     Promise.resolve(async (...given) => {
-      const endUnused = beginEarly();
+      const endUnused = startWorkerEarly();
       try {
         const work = await load();
         return await work(...given);
@@ -62,7 +62,7 @@ function declareChanges(program: Command): void {
     program,
     "dev",
     "do everything: toolchain, the lab if no cloud is configured, the cluster, its verification",
-    async () => (await import("./commands/dev.js")).dev,
+    async () => (await import("./commands/dev.js")).devCommand,
   ).addHelpText(
     "after",
     "\nA cloud is configured when OS_CLOUD or OS_AUTH_URL is set. Without one, `dev` starts the lab: a whole\n" +
@@ -72,7 +72,7 @@ function declareChanges(program: Command): void {
     program,
     "up",
     "create or update the cluster of a stack, then verify that it works",
-    withEngine(async () => (await import("./commands/up.js")).up),
+    withEngine(async () => (await import("./commands/up.js")).upCommand),
   )
     .option(...refresh)
     .option(...expectNoChanges("if anything would change, before anything is changed"))
@@ -85,7 +85,7 @@ function declareChanges(program: Command): void {
     program,
     "preview",
     "show what `up` would do; changes nothing",
-    withEngine(async () => (await import("./commands/preview.js")).preview),
+    withEngine(async () => (await import("./commands/preview.js")).previewCommand),
   )
     .option(...refresh)
     .option(...expectNoChanges("if anything would change"));
@@ -93,7 +93,7 @@ function declareChanges(program: Command): void {
     program,
     "destroy",
     "show what will be deleted, ask for confirmation, delete it, and check that nothing is left",
-    withEngine(async () => (await import("./commands/destroy.js")).destroy),
+    withEngine(async () => (await import("./commands/destroy.js")).destroyCommand),
   )
     .option("--yes", "skip confirmation (required without a terminal or with --json)", false)
     .option(
@@ -105,7 +105,7 @@ function declareChanges(program: Command): void {
     program,
     "refresh",
     "read the real state of the resources into the stack's state; changes nothing in the cloud",
-    withEngine(async () => (await import("./commands/refresh.js")).refresh),
+    withEngine(async () => (await import("./commands/refresh.js")).refreshCommand),
   ).option(...expectNoChanges("if anything differs from the former state"));
 }
 
@@ -114,19 +114,19 @@ function declareLooks(program: Command): void {
     program,
     "status",
     "show machines, nodes, etcd and samples as they are now; changes nothing",
-    async () => (await import("./commands/status.js")).status,
+    async () => (await import("./commands/status.js")).statusCommand,
   );
   command(
     program,
     "kubeconfig",
     "write the administrator's kubeconfig (mode 0600) and print its path",
-    async () => (await import("./commands/kubeconfig.js")).kubeconfig,
+    async () => (await import("./commands/kubeconfig.js")).kubeconfigCommand,
   ).option("--print", "print the kubeconfig itself, which is a secret, instead of the path", false);
   command(
     program,
     "outputs",
     "print the stack's outputs as JSON",
-    async () => (await import("./commands/outputs.js")).outputs,
+    async () => (await import("./commands/outputs.js")).outputsCommand,
   ).option("--show-secrets", "print secret outputs in plain text", false);
 }
 
@@ -135,7 +135,7 @@ function declareBackup(program: Command): void {
     program,
     "backup",
     "back up etcd, the keys and configuration of a control plane and the stack's state into a directory",
-    async () => (await import("./commands/backup.js")).backup,
+    async () => (await import("./commands/backup.js")).backupCommand,
   )
     .option(
       "--to <directory>",
@@ -150,7 +150,7 @@ function declareBackup(program: Command): void {
     program,
     "restore",
     "restore etcd from a backup on the existing machines; everything that was created in Kubernetes later is lost",
-    async () => (await import("./commands/restore.js")).restore,
+    async () => (await import("./commands/restore.js")).restoreCommand,
   )
     .requiredOption("--from <directory>", "directory that `backup` wrote")
     .option("--yes", "skip confirmation (required without a terminal or with --json)", false);
@@ -161,7 +161,7 @@ function declareCare(program: Command): void {
     program,
     "orphans",
     "list, and delete on request, the objects in the project that a lost cluster left",
-    async () => (await import("./commands/orphans.js")).orphans,
+    async () => (await import("./commands/orphans.js")).orphansCommand,
   )
     .option("--cluster <name>", "the cluster's name (default: the stack's name)")
     .option(
@@ -188,13 +188,13 @@ function declareCare(program: Command): void {
     program,
     "doctor",
     "check tools, settings, quotas and names before anything is created; changes nothing",
-    async () => (await import("./commands/doctor.js")).doctor,
+    async () => (await import("./commands/doctor.js")).doctorCommand,
   );
   command(
     program,
     "unlock",
     "show which process holds the stack's lock, and remove the lock after confirmation",
-    async () => (await import("./commands/unlock.js")).unlock,
+    async () => (await import("./commands/unlock.js")).unlockCommand,
   ).option("--yes", "skip confirmation (required without a terminal or with --json)", false);
 }
 
@@ -231,13 +231,13 @@ function declareSetup(program: Command): void {
     program,
     "toolchain",
     "find or build the Pulumi CLI and its plugins; show which were chosen and why",
-    async () => (await import("./commands/toolchain.js")).toolchain,
+    async () => (await import("./commands/toolchain.js")).toolchainCommand,
   );
   command(
     program,
     "env",
     'print the environment variables with which plain `pulumi` works: eval "$(npx stackadm env)"',
-    async () => (await import("./commands/env.js")).env,
+    async () => (await import("./commands/env.js")).envCommand,
   ).addHelpText(
     "after",
     "\nThe login key comes from the running ssh-agent. If the agent has no key, the printed lines start an agent with\n" +

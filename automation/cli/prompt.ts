@@ -13,7 +13,10 @@ export interface AskTarget {
  * Asks the user for a line. Returns "" if the input ends without a line. Throws CANCELLED on the
  * signal, and on Ctrl-C, which a terminal sends as a key during the question.
  */
-export async function ask(question: string, { input, output, signal }: AskTarget): Promise<string> {
+export async function promptLine(
+  question: string,
+  { input, output, signal }: AskTarget,
+): Promise<string> {
   const stop = new AbortController();
   const stops = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
   const lines = createInterface({ input, output, signal: stops });

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { Failure } from "../../base/failures/failure.js";
 import { redactorFor, type Redactor } from "../pulumi/redact-secrets.js";
-import { unlessStopped } from "../engine/cancellation.js";
+import { asCancellation } from "../engine/cancellation.js";
 import type { Progress } from "../../base/progress.js";
 import { jsonProgress } from "../render/json-progress.js";
 import { terminalScreen, type ProgressScreen } from "../render/progress-screen.js";
@@ -61,7 +61,7 @@ function listen(note: (text: string) => void): Stops {
 
 /** Returns any error as a Failure, which has a code, a sentence and a hint. */
 export function asClusterError(error: unknown, signal?: AbortSignal): Failure {
-  const known = unlessStopped(error, signal);
+  const known = asCancellation(error, signal);
   return known instanceof Failure ? known : unforeseen(known);
 }
 

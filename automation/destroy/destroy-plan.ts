@@ -1,14 +1,14 @@
 import { listVisibleObjects, type CloudObject } from "../../openstack/inventory/inventory.js";
-import { irreplaceable, type Orphan } from "../../openstack/inventory/marked-objects.js";
+import { isIrreplaceable, type Orphan } from "../../openstack/inventory/marked-objects.js";
 import { ownershipOf } from "../../openstack/inventory/ownership.js";
 import { withoutPassword } from "../../base/url-passwords.js";
-import { settingsOf } from "../guards/other-backend.js";
+import { nameAndProtectionOf } from "../guards/other-backend.js";
 import {
   readRetentionPolicies,
   floatingIpOf,
   type RetentionPolicies,
 } from "./retention-policies.js";
-import { isSpared } from "../repair/object-attribution.js";
+import { isKeptByDestroy } from "../repair/object-attribution.js";
 import type {
   ClaimedVolume,
   DestroyPlan,
@@ -16,13 +16,13 @@ import type {
   KeptObject,
   VolumeSnapshot,
 } from "../engine/operation-options.js";
-import { othersCredentials } from "../guards/foreign-credentials.js";
+import { foreignCredentials } from "../guards/foreign-credentials.js";
 import { requireClusterStack } from "../guards/cluster-stack.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
 import { protectionOf } from "../guards/destroy-protection.js";
-import type { Run } from "../engine/operation-context.js";
-import { componentsOf, heldBy, holdsNothing, readState } from "../pulumi/stack-state.js";
-import { placeIn } from "../guards/cluster-identity.js";
+import type { StackOperation } from "../engine/operation-context.js";
+import { componentsOf, stackHoldings, isEmptyStack, readState } from "../pulumi/stack-state.js";
+import { locationInState } from "../guards/cluster-identity.js";
 
 /** Returns the objects that carry one of the identities, each with its cluster. */
 const markedIn = (
@@ -55,10 +55,10 @@ const namesOf = (
 function sorted(
   inventory: readonly CloudObject[],
   marked: readonly Orphan[],
-  held: ReturnType<typeof heldBy>,
+  held: ReturnType<typeof stackHoldings>,
   fates: RetentionPolicies,
 ): Pick<DestroyPlan, "goes" | "volumes" | "floatingIps" | "snapshots" | "stays"> {
-  const kept = new Set(marked.filter(irreplaceable).map(({ id }) => id));
+  const kept = new Set(marked.filter(isIrreplaceable).map(({ id }) => id));
   const otherwise = { claim: "", fate: fates.otherwise };
   const volumes = inventory.flatMap(({ kind, id, name, gigabytes }): ClaimedVolume[] => {
     const known = fates.claims.get(id) ?? (kept.has(id) ? otherwise : undefined);
@@ -75,26 +75,26 @@ function sorted(
   const apart = new Set([...volumes, ...floatingIps, ...snapshots].map(({ id }) => id));
   const mine = new Set([...held.owned, ...held.retained, ...marked.map(({ id }) => id)]);
   const rest = inventory.filter(({ id }) => mine.has(id) && !apart.has(id));
-  const goes = rest.filter((one) => !isSpared(one, held));
+  const goes = rest.filter((one) => !isKeptByDestroy(one, held));
   const stays = rest
-    .filter((one) => isSpared(one, held))
+    .filter((one) => isKeptByDestroy(one, held))
     .map((one): KeptObject => (held.retained.has(one.id) ? { ...one, retained: true } : one));
   return { goes, volumes, floatingIps, snapshots, ...(stays.length > 0 && { stays }) };
 }
 
 /** Returns which objects a destroy of the stack would delete and which objects it would keep. */
 export async function planDestroy(
-  run: Run,
+  run: StackOperation,
   { abandon = false }: DestroyPlanOptions,
 ): Promise<DestroyPlan> {
   const [settings, [state, fates], place, { objects: inventory, hidden }] = await Promise.all([
-    settingsOf(run),
+    nameAndProtectionOf(run),
     readState(run.access).then(async (state) => {
       requireClusterStack(run, state);
       await requireSameLocation(run, state);
       return [state, state && (await readRetentionPolicies(run, state, abandon))] as const;
     }),
-    run.cloud().then(placeIn),
+    run.cloud().then(locationInState),
     run.cloud().then(listVisibleObjects),
   ]);
   const where = {
@@ -102,7 +102,7 @@ export async function planDestroy(
     backend: withoutPassword(run.service.backend),
     ...(hidden.length > 0 && { hidden }),
   };
-  if (!state || !fates || holdsNothing(state)) {
+  if (!state || !fates || isEmptyStack(state)) {
     const nothing = { goes: [], volumes: [], floatingIps: [], snapshots: [] };
     const whose = { cluster: settings.name, clusters: [settings.name], identities: [] };
     return { ...whose, ...where, held: false, ...nothing };
@@ -112,12 +112,12 @@ export async function planDestroy(
   const names = namesOf(components, marked);
   const [cluster = settings.name, ...others] = names;
   const protection = protectionOf(run, settings, state);
-  const anothers = await othersCredentials(run, state);
+  const anothers = await foreignCredentials(run, state);
   const { problem } = fates;
   return {
     ...{ cluster, clusters: [cluster, ...others], identities: [...components.keys()] },
     ...{ ...where, held: true },
-    ...sorted(inventory, marked, heldBy(state), fates),
+    ...sorted(inventory, marked, stackHoldings(state), fates),
     ...(protection && { protection }),
     ...(anothers.length > 0 && { others: anothers }),
     ...(problem !== undefined && { problem }),

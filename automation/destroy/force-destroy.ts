@@ -3,9 +3,9 @@ import { deleteOrphans, orphansIn } from "../../openstack/inventory/marked-objec
 import { ownershipOf, readNameInCloud } from "../../openstack/inventory/ownership.js";
 import { withoutResources } from "../pulumi/prune-state.js";
 import { needsApi } from "../pulumi/needs-api.js";
-import { clearRecord, recover } from "../repair/undo-pending-creates.js";
-import { toolsOf } from "../repair/interrupted-run.js";
-import type { Run } from "../engine/operation-context.js";
+import { writeRecoveredState, undoPendingCreates } from "../repair/undo-pending-creates.js";
+import { recoveryToolsOf } from "../repair/interrupted-run.js";
+import type { StackOperation } from "../engine/operation-context.js";
 import { readProviders } from "../engine/cluster-providers.js";
 import {
   identitiesOf,
@@ -27,7 +27,7 @@ import {
  *
  * @param isInside whether a resource is in one of the clusters
  */
-export const formerNames = (
+export const clusterNamesOfEarlierReleases = (
   { deployment }: StateExport,
   isInside: (resource: StateResource) => boolean,
 ): ReadonlySet<string> =>
@@ -55,7 +55,7 @@ const clusterIn = ({ name }: CloudObject): string | undefined =>
  * which may belong to another cluster and are kept.
  */
 function blockingBalancers(
-  run: Run,
+  run: StackOperation,
   objects: readonly CloudObject[],
   { state, former }: { readonly state: StateExport; readonly former: ReadonlySet<string> },
 ): readonly CloudObject[] {
@@ -82,14 +82,14 @@ function blockingBalancers(
 /**
  * Deletes the Octavia load balancers that keep Neutron from deleting the networks, and undoes the
  * pending operations of an interrupted run. Requires that the caller holds the stack's lock.
- * Returns the present state, the new state for `clearRecord`, and the number of removed
+ * Returns the present state, the new state for `writeRecoveredState`, and the number of removed
  * resources. The new state lacks all resources that only the Kubernetes API can delete.
  */
-async function forgetAndUnblock(run: Run, before: StateExport, signal: AbortSignal) {
+async function forgetAndUnblock(run: StackOperation, before: StateExport, signal: AbortSignal) {
   const cloud = await run.cloud();
   const goesWithIt = needsApi(new Set(await readProviders(run.access)));
   const { objects } = await listVisibleObjects(cloud);
-  const former = formerNames(before, goesWithIt);
+  const former = clusterNamesOfEarlierReleases(before, goesWithIt);
   await deleteOrphans(cloud, blockingBalancers(run, objects, { state: before, former }), {
     signal,
     onDelete: ({ kind, name }) => {
@@ -100,9 +100,9 @@ async function forgetAndUnblock(run: Run, before: StateExport, signal: AbortSign
     },
   });
   const { state: rest, forgotten } = withoutResources(before, goesWithIt);
-  // `clearRecord` imports the new state, which has no pending operations. Undo these operations
+  // `writeRecoveredState` imports the new state, which has no pending operations. Undo these operations
   // first: half-created objects block the deletion of their network.
-  const { state } = await recover(run.access, rest, () => toolsOf(run, signal));
+  const { state } = await undoPendingCreates(run.access, rest, () => recoveryToolsOf(run, signal));
   return { before, state, forgotten };
 }
 
@@ -113,8 +113,8 @@ async function forgetAndUnblock(run: Run, before: StateExport, signal: AbortSign
  *
  * @param requireAgreed throws if the user has not agreed to destroy the given state
  */
-export async function abandon(
-  run: Run,
+export async function abandonClusters(
+  run: StackOperation,
   requireAgreed: (state: StateExport | undefined) => void,
 ): Promise<void> {
   const left = await run.hold(async (signal) => {
@@ -123,7 +123,7 @@ export async function abandon(
     return state && forgetAndUnblock(run, state, signal);
   });
   if (!left) return;
-  await clearRecord(run.access, left);
+  await writeRecoveredState(run.access, left);
   run.note(
     `${left.forgotten} resources that need the cluster's API were removed from the state: they are destroyed together with the cluster.`,
   );

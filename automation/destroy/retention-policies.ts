@@ -8,7 +8,7 @@ import type {
   ServiceFloatingIp,
   VolumeSnapshot,
 } from "../engine/operation-options.js";
-import type { Run } from "../engine/operation-context.js";
+import type { StackOperation } from "../engine/operation-context.js";
 import { providersOf, readClusters } from "../engine/cluster-providers.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 import { parseUrn } from "../pulumi/urn.js";
@@ -201,7 +201,7 @@ const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
 /** Returns the answer of each cluster, or the reason why the cluster did not answer. */
-async function askAll(run: Run, state: StateExport): Promise<(Known | string)[]> {
+async function askAll(run: StackOperation, state: StateExport): Promise<(Known | string)[]> {
   const clusters = await readClusters(run.access);
   const whose = (name: string): string => (clusters.length > 1 ? `${name}: ` : "");
   return Promise.all(
@@ -218,7 +218,7 @@ async function askAll(run: Run, state: StateExport): Promise<(Known | string)[]>
  * not use the clusters' APIs.
  */
 export async function readRetentionPolicies(
-  run: Run,
+  run: StackOperation,
   state: StateExport,
   abandon: boolean,
 ): Promise<RetentionPolicies> {

@@ -2,18 +2,18 @@ import { X509Certificate } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import {
   serverState,
-  standsStill,
+  needsIntervention,
   wakingCommand,
 } from "../../openstack/inventory/server-diagnostics.js";
 import { scriptType } from "../../components/remote-scripts/script-type.js";
 import { KubernetesApi, readKubeAccess, type KubeAccess } from "../verify/kubernetes-client.js";
-import { abandon } from "./force-destroy.js";
+import { abandonClusters } from "./force-destroy.js";
 import { needsApi } from "../pulumi/needs-api.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
 import { machineOf } from "../pulumi/events.js";
 import { planBrokenBalancers } from "../repair/broken-load-balancers.js";
 import type { DestroyOptions } from "../engine/operation-options.js";
-import type { Run } from "../engine/operation-context.js";
+import type { StackOperation } from "../engine/operation-context.js";
 import { providersOf, readClusters } from "../engine/cluster-providers.js";
 import { readState, type StateExport, type StateResource } from "../pulumi/stack-state.js";
 import { findApiProblem } from "../verify/api-health.js";
@@ -96,10 +96,10 @@ function teardownServers({ deployment }: StateExport): ReadonlyMap<string, strin
  * Throws if a machine with a teardown script does not run. Without this check the engine would fail
  * after minutes of connection attempts, with a less clear error.
  */
-async function requireMachines(run: Run, state: StateExport): Promise<void> {
+async function requireMachines(run: StackOperation, state: StateExport): Promise<void> {
   for (const [id, machine] of teardownServers(state)) {
     const found = await serverState(await run.cloud(), id);
-    if (!standsStill(found)) continue;
+    if (!needsIntervention(found)) continue;
     const command = wakingCommand(found);
     throw new ClusterError(
       "SERVER_STOPPED",
@@ -120,13 +120,13 @@ type SettleOptions = Pick<DestroyOptions, "abandon" | "signal"> & {
  * Prepares a destroy: waits until the API of each cluster answers, or removes from the state what
  * needs it (`abandon`). Returns the state afterwards.
  */
-export async function settleApi(
-  run: Run,
+export async function awaitOrAbandonApi(
+  run: StackOperation,
   state: StateExport,
   { abandon: abandons, requireAgreed, signal }: SettleOptions,
 ): Promise<StateExport | undefined> {
   if (abandons === true) {
-    await abandon(run, requireAgreed);
+    await abandonClusters(run, requireAgreed);
     return readState(run.access);
   }
   if (state.deployment.resources?.some(needsApi(providersOf(state))) !== true) return state;

@@ -6,17 +6,17 @@ import {
 } from "../../openstack/inventory/inventory.js";
 import {
   deleteOrphans,
-  irreplaceable,
+  isIrreplaceable,
   orphansIn,
   type Orphan,
 } from "../../openstack/inventory/marked-objects.js";
 import { hasData } from "../../openstack/inventory/ownership.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
-import { isSpared } from "../repair/object-attribution.js";
+import { isKeptByDestroy } from "../repair/object-attribution.js";
 import type { KeptObject } from "../engine/operation-options.js";
-import { orphansCommand } from "../orphans/orphan-summary.js";
-import type { Run } from "../engine/operation-context.js";
-import { heldBy, type StateExport } from "../pulumi/stack-state.js";
+import { orphansCommandLine } from "../orphans/orphan-summary.js";
+import type { StackOperation } from "../engine/operation-context.js";
+import { stackHoldings, type StateExport } from "../pulumi/stack-state.js";
 
 export interface SweepOptions {
   readonly cloud: CloudClient;
@@ -36,7 +36,7 @@ export interface SweepOptions {
   readonly interval?: number;
 }
 
-export interface Swept {
+export interface SweepResult {
   readonly deleted: readonly Orphan[];
   /**
    * Retained objects, and volumes, snapshots and floating IPs that the cluster's controllers did
@@ -59,7 +59,7 @@ const named = (objects: readonly CloudObject[]): string =>
 function deletionAdvice(marked: readonly Orphan[], others: readonly CloudObject[]): string {
   const identities = new Set(marked.map(({ mark }) => mark.identity));
   const data = marked.some(hasData) ? " --volumes" : "";
-  const commands = [...identities].map((one) => orphansCommand(one) + data).join("; ");
+  const commands = [...identities].map((one) => orphansCommandLine(one) + data).join("; ");
   return [
     ...(marked.length > 0 ? [`Delete those with the cluster's identity by \`${commands}\`.`] : []),
     ...(others.length > 0
@@ -73,9 +73,9 @@ function deletionAdvice(marked: readonly Orphan[], others: readonly CloudObject[
  * cannot be recreated. Then lists the whole project again. Throws if the cloud still shows another
  * object with these identities, or an object of the state before the destroy.
  */
-export async function sweep(options: SweepOptions): Promise<Swept> {
+export async function sweepLeftovers(options: SweepOptions): Promise<SweepResult> {
   const { cloud, identities, owned, retained, signal, onDelete, onWait, interval } = options;
-  const stays = (one: Orphan): boolean => irreplaceable(one) || isSpared(one, options);
+  const stays = (one: Orphan): boolean => isIrreplaceable(one) || isKeptByDestroy(one, options);
   const { objects: before, hidden } = await listVisibleObjects(cloud);
   const found = orphansIn(before, identities);
   const deleted = found.filter((orphan) => !stays(orphan));
@@ -102,11 +102,14 @@ export async function sweep(options: SweepOptions): Promise<Swept> {
 }
 
 /** Deletes remaining objects after a destroy. `state` is the state before the destroy. */
-export async function sweepAfter(run: Run, state: StateExport | undefined): Promise<Swept> {
+export async function sweepAfterDestroy(
+  run: StackOperation,
+  state: StateExport | undefined,
+): Promise<SweepResult> {
   run.stage("sweep");
-  return sweep({
+  return sweepLeftovers({
     cloud: await run.cloud(),
-    ...heldBy(state),
+    ...stackHoldings(state),
     signal: run.options.signal,
     onWait: (text) => {
       run.note(text);

@@ -1,4 +1,9 @@
-import { Failure, recognised, unmarked, type FailureSubject } from "../../base/failures/failure.js";
+import {
+  Failure,
+  recogniseError,
+  splitCode,
+  type FailureSubject,
+} from "../../base/failures/failure.js";
 import { failureCodes, rowOf, type FailureCode } from "../../base/failures/failure-codes.js";
 import type { ClusterEvent } from "../pulumi/events.js";
 import { parseUrn, shortType } from "../pulumi/urn.js";
@@ -64,7 +69,7 @@ function meaningOfScript({ urn, text }: ErrorMessage): Meaning | undefined {
   if (!typeOf(urn).startsWith("command:remote:")) return undefined;
   const reason = /^reason: (.+)$/.exec(lastLine(text))?.[1];
   if (reason === undefined) return undefined;
-  const { code, text: sentence } = unmarked(reason);
+  const { code, text: sentence } = splitCode(reason);
   return code === undefined
     ? { own: true, code: "COMMAND_FAILED", sentence: filled(urn, "COMMAND_FAILED", sentence) }
     : { own: true, code, sentence: `${about(urn, withoutStop(sentence))}.` };
@@ -72,7 +77,7 @@ function meaningOfScript({ urn, text }: ErrorMessage): Meaning | undefined {
 
 /** Returns the meaning of an error of OpenStack, the engine or its plugins. */
 function meaningOfText({ urn, text }: ErrorMessage): Meaning {
-  const found = recognised(text, typeOf(urn));
+  const found = recogniseError(text, typeOf(urn));
   if (!found) {
     const said = `${typeOf(urn) === "" ? "The program" : who(urn)}: ${text.trim().slice(0, longest)}`;
     const hint = "Run the same command again: it continues where it stopped.";

@@ -43,7 +43,7 @@ const teardown =
  *
  * @param urn URN of the script that finished
  */
-export const undoScriptOf = (urn: string): string | undefined => {
+export const teardownUndoUrn = (urn: string): string | undefined => {
   const [, controlPlane] = teardown.exec(urn) ?? [];
   return controlPlane && urn.replace(teardown, "$1-0-init");
 };
@@ -53,7 +53,7 @@ export const undoScriptOf = (urn: string): string | undefined => {
  *
  * @param urn URN of one of the scripts
  */
-export const copyOf = (urn: string): string =>
+export const scriptCopyUrn = (urn: string): string =>
   urn.replace(
     new RegExp(`${scriptType}::(.*-)[^-]*$`),
     (_, machine: string) => `${copyType}::${machine}${copyName}`,
@@ -126,13 +126,13 @@ export class InterruptedScripts {
     }
     // A failed script may be retried in the same run.
     this.urns.delete(urn);
-    const undo = this.operation === "destroy" ? undoScriptOf(urn) : undefined;
+    const undo = this.operation === "destroy" ? teardownUndoUrn(urn) : undefined;
     if (undo !== undefined) this.urns.add(undo);
   }
 
   #takeMessage(event: Extract<ClusterEvent, { type: "message" }>): void {
     if (event.severity === "error" && explainMessage(event).code === "SCRIPT_MISSING")
-      this.urns.add(copyOf(event.urn));
+      this.urns.add(scriptCopyUrn(event.urn));
   }
 }
 
@@ -140,7 +140,7 @@ export class InterruptedScripts {
  * Marks, after an engine has ended, its unfinished scripts in the state. Returns false if
  * operations are pending: an import would delete those, and the next run repairs them first.
  */
-export async function rememberUnfinished(
+export async function markInterruptedScripts(
   access: StateAccess,
   urns: ReadonlySet<string>,
 ): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { writePrivate } from "../../base/atomic-files.js";
+import { replacePrivateFile } from "../../base/atomic-files.js";
 import { stateDirectory } from "../../base/paths.js";
 import { readKubeAccess, type KubeAccess } from "../verify/kubernetes-client.js";
 import { lastUpPath } from "../pulumi/last-up.js";
@@ -47,7 +47,7 @@ export const timelinePath = ({ directory }: Pick<Whose, "directory">): string =>
  * the name of the stack, so the file may belong to another backend or project. Moves the file only
  * if it connects to one of `clusters`.
  */
-export async function moveEarlier(
+export async function moveEarlierKubeconfig(
   whose: Whose,
   clusters: () => readonly Leading[] | Promise<readonly Leading[]>,
 ): Promise<void> {
@@ -61,9 +61,9 @@ export async function moveEarlier(
 
 /** Writes the kubeconfig with permissions for its owner only, and returns its path. */
 export async function writeKubeconfig(whose: Whose, kubeconfig: string): Promise<string> {
-  await moveEarlier(whose, () => [{ kubeconfig }]);
+  await moveEarlierKubeconfig(whose, () => [{ kubeconfig }]);
   const path = kubeconfigPath(whose);
-  writePrivate(path, kubeconfig);
+  replacePrivateFile(path, kubeconfig);
   return path;
 }
 
@@ -86,12 +86,12 @@ export function keepTimeline(
   whose: Whose,
   timeline: NonNullable<UpResult["timeline"]>,
 ): Pick<UpResult, "timelinePath"> {
-  writePrivate(timelinePath(whose), timelinePage(whose.stack, timeline));
+  replacePrivateFile(timelinePath(whose), timelinePage(whose.stack, timeline));
   return { timelinePath: timelinePath(whose) };
 }
 
 /** Returns the path of the cache of the last successful `up`: see `preflight-cache.ts`. */
-export const fittedPath = ({ directory }: Pick<Whose, "directory">): string =>
+export const preflightCachePath = ({ directory }: Pick<Whose, "directory">): string =>
   join(directory, "fitted");
 
 /**
@@ -102,7 +102,7 @@ export function removeFiles(whose: Whose): void {
   for (const path of [
     kubeconfigPath(whose),
     timelinePath(whose),
-    fittedPath(whose),
+    preflightCachePath(whose),
     lastUpPath(whose),
   ])
     rmSync(path, { force: true });

@@ -10,21 +10,21 @@ import { agentKeys } from "../setup/ssh-agent.js";
 import { recordUpBegin, type RecordedUp } from "../pulumi/last-up.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
 import { Spans } from "../timeline/critical-path.js";
-import { hasPending } from "../pulumi/run-history.js";
+import { hasPendingOperations } from "../pulumi/run-history.js";
 import { prepareWorker, runOperation, type OperationOptions } from "./run-engine.js";
 import type { ClusterEvent } from "../pulumi/events.js";
-import type { ClusterServiceOptions, RunOptions, Stage } from "./operation-options.js";
+import type { ClusterServiceOptions, RunOptions, OperationStage } from "./operation-options.js";
 import type { OperationName, OperationRequest } from "./worker-messages.js";
 import { clusterSpecOf, type SpecSources } from "./stack-settings.js";
 import { readState, type StackOutputs, type StateAccess } from "../pulumi/stack-state.js";
-import { reasonToEnd } from "./cancellation.js";
-import { UndecidedCreates } from "./unconfirmed-creates.js";
-import { rememberUnfinished, InterruptedScripts } from "./interrupted-scripts.js";
+import { abortReason } from "./cancellation.js";
+import { UnconfirmedCreates } from "./unconfirmed-creates.js";
+import { markInterruptedScripts, InterruptedScripts } from "./interrupted-scripts.js";
 import {
   prepareWorkspace,
   programModule,
   readStackFile,
-  withSettings,
+  withStackSettings,
   type WorkspaceOptions,
 } from "../pulumi/workspace.js";
 
@@ -41,7 +41,7 @@ export type OperationFlags = Pick<
 >;
 
 /** Request about one stack, with the stack's settings, cloud client and processes. */
-export class Run {
+export class StackOperation {
   readonly access: StateAccess;
   /** Directory of the stack's settings, in which the program runs. */
   readonly directory: string;
@@ -56,7 +56,7 @@ export class Run {
   /** Start of the request, in milliseconds since 1970. */
   readonly began = Date.now();
   /** Creates in a failed run whose answer was lost. */
-  readonly undecided = new UndecidedCreates();
+  readonly undecided = new UnconfirmedCreates();
   /** Times in which the engine worked on each resource. */
   readonly spans = new Spans();
 
@@ -85,7 +85,7 @@ export class Run {
     this.options.onNote?.(text);
   }
 
-  stage(stage: Stage, detail?: string): void {
+  stage(stage: OperationStage, detail?: string): void {
     this.options.onStage?.(stage, detail);
   }
 
@@ -135,7 +135,7 @@ export class Run {
   }
 
   requireNotStopped(stop = this.options.signal): void {
-    if (stop?.aborted === true) throw reasonToEnd(stop);
+    if (stop?.aborted === true) throw abortReason(stop);
   }
 
   /**
@@ -195,7 +195,7 @@ export class Run {
     }: { readonly stop: AbortSignal | undefined; readonly worker?: () => ChildProcess | undefined },
   ): Promise<void> {
     let operation: Promise<void> | undefined;
-    await withSettings(this.place(), stop, async () => {
+    await withStackSettings(this.place(), stop, async () => {
       await new Promise<void>((begun) => {
         // The engine has read the settings before it reports anything.
         const after =
@@ -275,7 +275,7 @@ export class Run {
 
   /** Marks unfinished scripts in the state, so that the next `up` runs these scripts again. */
   private async remember({ urns }: InterruptedScripts): Promise<void> {
-    await rememberUnfinished(this.access, urns).catch((reason: unknown) => {
+    await markInterruptedScripts(this.access, urns).catch((reason: unknown) => {
       this.note(`The state does not record which scripts did not finish: ${String(reason)}`);
     });
   }
@@ -294,6 +294,6 @@ export class Run {
       return;
     }
     const state = await readState(this.access).catch(() => undefined);
-    if (state && !hasPending(state)) noted.end();
+    if (state && !hasPendingOperations(state)) noted.end();
   }
 }

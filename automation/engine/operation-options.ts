@@ -6,7 +6,7 @@ import type { Verification } from "../verify/verify-cluster.js";
 import type { ClusterError } from "../pulumi/cluster-error.js";
 import type { TimelineRow } from "../timeline/critical-path.js";
 import type { ClusterEvent } from "../pulumi/events.js";
-import type { Secrets, StackOutputs } from "../pulumi/stack-state.js";
+import type { SecretOutputForm, StackOutputs } from "../pulumi/stack-state.js";
 import type { PlanRow } from "../pulumi/preview-rows.js";
 
 export interface ClusterServiceOptions {
@@ -31,7 +31,7 @@ export interface ClusterServiceOptions {
  * `verification`: checks the finished cluster. `sweep`: searches for remaining objects of a
  * destroyed cluster.
  */
-export type Stage = "repair" | "preflight" | "operation" | "verification" | "sweep";
+export type OperationStage = "repair" | "preflight" | "operation" | "verification" | "sweep";
 
 /** Cloud, region and project of a cluster. */
 export interface CloudPlace {
@@ -63,7 +63,7 @@ export interface RunOptions {
   /** Called with sentences for the user: repairs, warnings, and the program's output. */
   readonly onNote?: (text: string) => void;
   /** Called when a stage begins, and again with a detail when the work in the stage changes. */
-  readonly onStage?: (stage: Stage, detail?: string) => void;
+  readonly onStage?: (stage: OperationStage, detail?: string) => void;
   /** Aborting cancels gracefully. */
   readonly signal?: AbortSignal;
   /** Aborting kills the engine at once. */
@@ -115,32 +115,32 @@ export interface DestroyOptions extends RunOptions {
 }
 
 /** Options of operations that only read. */
-export interface LookOptions {
+export interface ReadOptions {
   readonly signal?: AbortSignal;
   /** Text of the stack's settings, used instead of the file. */
   readonly settings?: string;
 }
 
 /** Options of the check whether the cluster fits into the cloud. */
-export interface FitOptions extends LookOptions {
+export interface PreflightRunOptions extends ReadOptions {
   /** Called once with the quotas that the cluster needs, as far as they can be read. */
   readonly onQuotas?: (quotas: readonly QuotaUse[]) => void;
 }
 
 /** Options of reading the stack's outputs. */
-export interface OutputsOptions extends LookOptions {
+export interface OutputsOptions extends ReadOptions {
   /** Form of secret outputs: plain text or "[secret]". Default: plain text. */
-  readonly secrets?: Secrets;
+  readonly secrets?: SecretOutputForm;
 }
 
 /** Options of removing locks. */
-export interface UnlockOptions extends LookOptions {
+export interface UnlockOptions extends ReadOptions {
   /** Dead holders, as `locks` returned them. Default: none. */
   readonly holders?: readonly string[];
 }
 
 /** Options of the destroy plan. */
-export interface DestroyPlanOptions extends LookOptions, Pick<DestroyOptions, "abandon"> {}
+export interface DestroyPlanOptions extends ReadOptions, Pick<DestroyOptions, "abandon"> {}
 
 export interface UpResult {
   /** Outputs of the stack, each with whether it is secret. */
@@ -186,7 +186,7 @@ export interface DestroyPlan extends WhichCluster {
    */
   readonly stays?: readonly KeptObject[];
   /** Application credentials of other users, which are kept. Absent if there are none. */
-  readonly others?: readonly OthersCredential[];
+  readonly others?: readonly ForeignCredential[];
   /** Kinds of objects that the cloud does not show to this user. Absent if there are none. */
   readonly hidden?: readonly Kind[];
   /** Reason why a cluster's API could not be asked. Absent if it answered, or was not needed. */
@@ -194,7 +194,7 @@ export interface DestroyPlan extends WhichCluster {
 }
 
 /** Application credential of another user. Only this user and administrators can delete it. */
-export interface OthersCredential {
+export interface ForeignCredential {
   /** ID in Keystone. */
   readonly id: string;
   readonly name: string;
@@ -264,7 +264,7 @@ export interface DestroyResult {
    */
   readonly kept: readonly KeptObject[];
   /** Application credentials of other users, which were kept. Absent if there are none. */
-  readonly others?: readonly OthersCredential[];
+  readonly others?: readonly ForeignCredential[];
   /** Kinds that the cloud does not show, whose objects may remain. Absent if there are none. */
   readonly hidden?: readonly Kind[];
 }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { z } from "zod";
 import { Failure } from "../../base/failures/failure.js";
 import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
-import { describeLock, locksSaid } from "../pulumi/engine-locks.js";
+import { describeLock, locksInMessage } from "../pulumi/engine-locks.js";
 import type { ClusterEvent } from "../pulumi/events.js";
 import { explainAll, explainMessage } from "./engine-errors.js";
 import {
@@ -177,7 +177,7 @@ function failureOf(
   { events, printed, cancelled }: Circumstances,
 ): Failure {
   if (reply?.kind === "locked") {
-    const by = locksSaid(reply.text).map(describeLock).join(" and ");
+    const by = locksInMessage(reply.text).map(describeLock).join(" and ");
     const whose = by === "" ? "" : `: ${by}`;
     return new Failure("STACK_LOCKED", `Another operation holds this stack${whose}.`);
   }

@@ -1,7 +1,7 @@
 import { connectCloud, type CloudClient } from "../../openstack/client/cloud-client.js";
 import {
   serverState,
-  standsStill,
+  needsIntervention,
   wakingCommand,
   type ServerState,
 } from "../../openstack/inventory/server-diagnostics.js";
@@ -64,7 +64,7 @@ const failedDial = /^Dial (?:proxy |from proxy )?\d+\/\S+ failed: retrying$/;
 const tickMilliseconds = 1000;
 
 /** Reason why a script was given up. */
-export interface Verdict {
+export interface ScriptTimeout {
   readonly why: "stopped" | "silent";
   readonly urn: string;
   readonly step: string;
@@ -112,14 +112,14 @@ export class ScriptWatch {
   private readonly running = new Set<string>();
   private readonly scripts = new Map<string, Script>();
   private lastTick: number | undefined;
-  private given: (Verdict & { readonly at: number }) | undefined;
+  private given: (ScriptTimeout & { readonly at: number }) | undefined;
   private killed = false;
 
   constructor(private readonly options: WatchOptions) {
     this.times = { ...watchTimes, ...options.times };
   }
 
-  get verdict(): Verdict | undefined {
+  get verdict(): ScriptTimeout | undefined {
     return this.given;
   }
 
@@ -200,12 +200,13 @@ export class ScriptWatch {
       const state = await this.options.ask(id).catch(() => undefined);
       if (this.scripts.get(script.urn) !== script || script.heardAt !== heardAt) return;
       if (id === serverId) script.state = state ?? script.state;
-      if (state && standsStill(state)) this.giveUp({ ...script, serverId: id, state }, "stopped");
+      if (state && needsIntervention(state))
+        this.giveUp({ ...script, serverId: id, state }, "stopped");
     };
     await Promise.all(script.servers.map(ask));
   }
 
-  private giveUp({ urn, step, serverId, state }: Script, why: Verdict["why"]): void {
+  private giveUp({ urn, step, serverId, state }: Script, why: ScriptTimeout["why"]): void {
     if (this.given) return;
     this.given = { why, urn, step, serverId, state, at: this.options.now() };
     this.options.cancel();
@@ -227,7 +228,7 @@ export class ScriptWatch {
 }
 
 /** Returns the error about a script that was given up. */
-export function errorOf({ why, urn, step, serverId, state }: Verdict): ClusterError {
+export function errorOf({ why, urn, step, serverId, state }: ScriptTimeout): ClusterError {
   const name = state?.name ?? machineOf(urn, step);
   const subject = { urn, resource: parseUrn(urn).name };
   const again = "then run the same command again: it continues where it stopped.";

@@ -17,7 +17,7 @@ interface Debuggable {
 }
 
 /** Turns off the debug messages, and the stack traces unless PULUMI_DEBUG_PROMISE_LEAKS is set. */
-export function quieten(env: NodeJS.ProcessEnv = process.env): void {
+export function silenceSdk(env: NodeJS.ProcessEnv = process.env): void {
   const sdk = createRequire(require.resolve("@pulumi/pulumi/package.json"));
   (sdk("./log/index.js") as Log).debug = () => Promise.resolve();
   if (env["PULUMI_DEBUG_PROMISE_LEAKS"] !== undefined) return;

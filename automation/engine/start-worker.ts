@@ -38,7 +38,7 @@ let early: ChildProcess | undefined;
  * Starts the process of the next operation early: the process loads Pulumi's SDK while the command
  * loads its own modules. Returns a function that ends the process if no operation used it.
  */
-export function beginEarly(): () => void {
+export function startWorkerEarly(): () => void {
   const child = forkWorker({ env: process.env, cwd: process.cwd() });
   // After such an error, the operation starts another process.
   child.on("error", () => undefined);

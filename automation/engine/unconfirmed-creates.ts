@@ -23,7 +23,7 @@ const failure = /\bcreat(?:e|ing)\b/i;
 
 const isOfCloud = (urn: string): boolean => parseUrn(urn).type.startsWith("openstack:");
 
-export interface UndecidedCreate {
+export interface UnconfirmedCreate {
   /** Pending operation, as the state would contain it after a kill of the engine. */
   readonly operation: PendingOperation;
   /** Whether the state holds another resource with this URN that the create was to replace. */
@@ -31,8 +31,8 @@ export interface UndecidedCreate {
 }
 
 /** Collects the creates in the cloud whose result is unknown. */
-export class UndecidedCreates {
-  private readonly failed = new Map<string, UndecidedCreate>();
+export class UnconfirmedCreates {
+  private readonly failed = new Map<string, UnconfirmedCreate>();
   /** URNs of creates with an attempt that the cloud refused. */
   private readonly refused = new Set<string>();
   /** URNs of creates with an attempt that may have created an object. */
@@ -56,7 +56,7 @@ export class UndecidedCreates {
     else if (failure.test(text)) this.unanswered.add(urn);
   }
 
-  creates(): UndecidedCreate[] {
+  creates(): UnconfirmedCreate[] {
     return [...this.failed].flatMap(([urn, one]) => (this.isRefused(urn) ? [] : [one]));
   }
 

@@ -13,8 +13,8 @@ import {
 import { isSecret, output, type Output } from "@pulumi/pulumi";
 import { isDryRun } from "@pulumi/pulumi/runtime";
 import { parse } from "semver";
-import { foundFacts, setKnownFacts } from "../../components/lookup/lookup-cache.js";
-import { noteEngines } from "../pulumi/lock-holders.js";
+import { storedFacts, setKnownFacts } from "../../components/lookup/lookup-cache.js";
+import { recordStartedEngines } from "../pulumi/lock-holders.js";
 import { decodeEvent } from "../pulumi/events.js";
 import {
   loadSchema,
@@ -25,7 +25,7 @@ import {
   type PlaceMessage,
   type Reply,
 } from "./worker-messages.js";
-import { quieten } from "./silence-sdk.js";
+import { silenceSdk } from "./silence-sdk.js";
 import type { StackOutputs } from "../pulumi/stack-state.js";
 
 /*
@@ -34,7 +34,7 @@ import type { StackOutputs } from "../pulumi/stack-state.js";
  * separate process limits both. See docs/decisions/0010-one-process-per-operation.md.
  */
 
-quieten();
+silenceSdk();
 
 const send = (reply: Reply): void => {
   if (process.connected) process.send?.(reply);
@@ -148,7 +148,7 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Rep
 }
 
 function tellFound(): void {
-  const found = foundFacts();
+  const found = storedFacts();
   if (found) send({ type: "found", found });
 }
 
@@ -242,7 +242,8 @@ async function serve(request: OperationRequest): Promise<void> {
   // A SIGINT to the process group is for the engine, which ends at once on a second SIGINT.
   process.on("SIGINT", () => undefined);
   // A preview takes no lock.
-  const forget = request.operation === "preview" ? undefined : noteEngines(request.workDirectory);
+  const forget =
+    request.operation === "preview" ? undefined : recordStartedEngines(request.workDirectory);
   const reply = await perform(request, cancel.signal).catch(failure);
   // A failed engine may keep its lock; an engine that was refused the lock has none.
   if (reply.type === "done" || (reply.type === "failed" && reply.kind === "locked")) forget?.();

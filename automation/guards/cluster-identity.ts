@@ -1,13 +1,13 @@
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
-import { settingsOf } from "./other-backend.js";
+import { nameAndProtectionOf } from "./other-backend.js";
 import type { CloudPlace, WhichCluster } from "../engine/operation-options.js";
 import { requireClusterStack } from "./cluster-stack.js";
 import { requireSameLocation } from "./cloud-location.js";
-import type { Run } from "../engine/operation-context.js";
+import type { StackOperation } from "../engine/operation-context.js";
 import {
-  holdsNothing,
+  isEmptyStack,
   identitiesOf,
-  namesIn,
+  clusterNamesInState,
   readState,
   type StateExport,
 } from "../pulumi/stack-state.js";
@@ -15,7 +15,7 @@ import {
 /** Internal name of a cloud without a name in clouds.yaml. */
 const nameless = "OS_AUTH_URL";
 
-export const placeIn = ({
+export const locationInState = ({
   name,
   authUrl,
   region,
@@ -28,19 +28,19 @@ export const placeIn = ({
 });
 
 /** Returns the clusters that the stack holds or will create, from state, settings and cloud. */
-export async function whichCluster(
-  run: Run,
+export async function identifyClusters(
+  run: StackOperation,
   state: StateExport | undefined,
 ): Promise<WhichCluster> {
   const [{ name }, place] = await Promise.all([
-    settingsOf(run),
+    nameAndProtectionOf(run),
     // A later request to the cloud reports the error.
-    run.cloud().then(placeIn, () => undefined),
+    run.cloud().then(locationInState, () => undefined),
   ]);
   return {
-    clusters: namesIn(state, name),
+    clusters: clusterNamesInState(state, name),
     identities: [...identitiesOf(state)],
-    held: !holdsNothing(state),
+    held: !isEmptyStack(state),
     ...(place && { place }),
   };
 }
@@ -49,7 +49,9 @@ export async function whichCluster(
  * Reads the state at the start of a command, and reports the clusters. Throws if the cluster is in
  * another project or region.
  */
-export async function beginWith(run: Run): Promise<StateExport | undefined> {
+export async function readStateAndReportClusters(
+  run: StackOperation,
+): Promise<StateExport | undefined> {
   const state = await readState(run.access);
   // The package's program would delete resources that it does not describe. A user's own program
   // may add a cluster to its stack.
@@ -58,21 +60,23 @@ export async function beginWith(run: Run): Promise<StateExport | undefined> {
 }
 
 /**
- * Reads the state for a command that runs no program, like {@link beginWith}. Also throws if the
+ * Reads the state for a command that runs no program, like {@link readStateAndReportClusters}. Also throws if the
  * stack has resources, but no stackadm cluster.
  */
-export async function beginWithOurs(run: Run): Promise<StateExport | undefined> {
+export async function readStateOfClusterStack(
+  run: StackOperation,
+): Promise<StateExport | undefined> {
   const state = await readState(run.access);
   requireClusterStack(run, state);
   return checkAndReport(run, state);
 }
 
 async function checkAndReport(
-  run: Run,
+  run: StackOperation,
   state: StateExport | undefined,
 ): Promise<StateExport | undefined> {
   await requireSameLocation(run, state);
   const { onCluster } = run.options;
-  if (onCluster) onCluster(await whichCluster(run, state));
+  if (onCluster) onCluster(await identifyClusters(run, state));
   return state;
 }

@@ -1,7 +1,7 @@
 import { clusterType } from "../../components/pulumi/cluster-type.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
-import type { Run } from "../engine/operation-context.js";
-import { holdsNothing, type StateExport } from "../pulumi/stack-state.js";
+import type { StackOperation } from "../engine/operation-context.js";
+import { isEmptyStack, type StateExport } from "../pulumi/stack-state.js";
 
 /*
  * Users may run the commands in any Pulumi project. The commands refuse stacks without a stackadm
@@ -12,7 +12,7 @@ import { holdsNothing, type StateExport } from "../pulumi/stack-state.js";
  * Returns whether a resource is a cluster or inside a cluster. The URN contains the types of all
  * parents, so the state need not contain the cluster itself.
  */
-export const isOfCluster = ({ urn }: { readonly urn: string }): boolean => {
+export const isInsideCluster = ({ urn }: { readonly urn: string }): boolean => {
   const [, , types = ""] = urn.split("::");
   return types.split("$").includes(clusterType);
 };
@@ -21,16 +21,16 @@ export const isOfCluster = ({ urn }: { readonly urn: string }): boolean => {
  * Returns whether the state has resources, and none of them belongs to a cluster. Providers do not
  * count: they are created before the cluster. Pure.
  */
-export function isForeign(state: StateExport | undefined): boolean {
-  if (state === undefined || holdsNothing(state)) return false;
+export function hasNoCluster(state: StateExport | undefined): boolean {
+  if (state === undefined || isEmptyStack(state)) return false;
   const { resources, pending_operations: pending } = state.deployment;
   const all = [...(resources ?? []), ...(pending ?? []).map(({ resource }) => resource)];
-  return !all.some(isOfCluster) && all.some(({ type }) => !type.startsWith("pulumi:"));
+  return !all.some(isInsideCluster) && all.some(({ type }) => !type.startsWith("pulumi:"));
 }
 
 /** Throws, before anything is changed, if the stack has resources, but no stackadm cluster. */
-export function requireClusterStack(run: Run, state: StateExport | undefined): void {
-  if (!isForeign(state)) return;
+export function requireClusterStack(run: StackOperation, state: StateExport | undefined): void {
+  if (!hasNoCluster(state)) return;
   throw new ClusterError(
     "INVALID_CONFIG",
     `Stack '${run.stack}' of project '${run.project}' has resources, but no stackadm cluster. Nothing was changed.`,

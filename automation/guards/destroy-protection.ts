@@ -1,6 +1,6 @@
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
-import type { Run } from "../engine/operation-context.js";
+import type { StackOperation } from "../engine/operation-context.js";
 import { identitiesOf, type StateExport } from "../pulumi/stack-state.js";
 import { parseUrn, shortType } from "../pulumi/urn.js";
 
@@ -10,7 +10,7 @@ import { parseUrn, shortType } from "../pulumi/urn.js";
  * protected resource only after it has deleted all others.
  */
 export function protectionOf(
-  { stack }: Run,
+  { stack }: StackOperation,
   settings: Pick<ClusterSpec, "name" | "protect">,
   state: StateExport | undefined,
 ): ClusterError | undefined {
@@ -38,7 +38,7 @@ export function requireUnprotected(...of: Parameters<typeof protectionOf>): void
 }
 
 /** Throws if the clusters in the state are not the clusters that the user was shown. */
-export function requireMeant(
+export function requireConfirmedClusters(
   state: StateExport | undefined,
   meant: readonly string[] | undefined,
 ): void {

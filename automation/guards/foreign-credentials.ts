@@ -1,10 +1,10 @@
-import { isAnothers } from "../../openstack/checks/cluster-credential.js";
-import type { OthersCredential } from "../engine/operation-options.js";
+import { isOwnedByAnotherUser } from "../../openstack/checks/cluster-credential-check.js";
+import type { ForeignCredential } from "../engine/operation-options.js";
 import { resourcesInCloud } from "./cloud-location.js";
-import type { OperationFlags, Run } from "../engine/operation-context.js";
+import type { OperationFlags, StackOperation } from "../engine/operation-context.js";
 import { rewriteState, type StateExport, type StateResource } from "../pulumi/stack-state.js";
 import { unconvertedServerGroups } from "./plugin-conversion.js";
-import { silentObjects } from "./unreachable-clusters.js";
+import { objectsOfUnreachableClusters } from "./unreachable-clusters.js";
 import { isClusterCredential, withStoredRetainedIds } from "../pulumi/retained-objects.js";
 
 /*
@@ -26,16 +26,16 @@ const credentialsIn = (state: StateExport | undefined): StateResource[] =>
   resourcesInCloud(state).filter(isClusterCredential);
 
 /** Returns the credentials that belong to another user, and reports each. */
-export async function othersCredentials(
-  run: Run,
+export async function foreignCredentials(
+  run: StackOperation,
   state: StateExport | undefined,
-): Promise<OthersCredential[]> {
+): Promise<ForeignCredential[]> {
   const held = credentialsIn(state);
   if (held.length === 0) return [];
   const cloud = await run.cloud();
-  const asked = held.map(async (one): Promise<OthersCredential[]> => {
+  const asked = held.map(async (one): Promise<ForeignCredential[]> => {
     const { urn, id = "" } = one;
-    return (await isAnothers(cloud, id)) ? [{ id, name: nameOf(one), urn }] : [];
+    return (await isOwnedByAnotherUser(cloud, id)) ? [{ id, name: nameOf(one), urn }] : [];
   });
   const others = (await Promise.all(asked)).flat();
   for (const { id, name } of others)
@@ -46,13 +46,13 @@ export async function othersCredentials(
 }
 
 /** Returns the URNs of resources that a refresh cannot read, or would read in a wrong form. */
-const unread = async (run: Run, state: StateExport | undefined): Promise<string[]> => [
-  ...(await silentObjects(run, state)),
+const unread = async (run: StackOperation, state: StateExport | undefined): Promise<string[]> => [
+  ...(await objectsOfUnreachableClusters(run, state)),
   ...unconvertedServerGroups(state),
 ];
 
 const excluding = (
-  others: readonly OthersCredential[],
+  others: readonly ForeignCredential[],
   passed: readonly string[],
 ): OperationFlags => {
   const exclude = [...others.map(({ urn }) => urn), ...passed];
@@ -65,12 +65,12 @@ const excluding = (
  * {@link unread}.
  */
 export async function excludeForeignCredentials(
-  run: Run,
+  run: StackOperation,
   state: StateExport | undefined,
   reads = run.options.refresh === true,
 ): Promise<OperationFlags> {
   const [others, passed] = await Promise.all([
-    othersCredentials(run, state),
+    foreignCredentials(run, state),
     reads ? unread(run, state) : [],
   ]);
   return excluding(others, passed);
@@ -99,7 +99,7 @@ function withRetention(state: StateExport, others: ReadonlySet<string>): StateEx
  * retained objects.
  */
 async function storeRetention(
-  { access }: Run,
+  { access }: StackOperation,
   found: StateExport | undefined,
   others: ReadonlySet<string>,
 ): Promise<void> {
@@ -113,10 +113,10 @@ async function storeRetention(
  * operation itself excluded such resources, they would stay in the state.
  */
 export async function retainForeignCredentials(
-  run: Run,
+  run: StackOperation,
   found: StateExport | undefined,
-): Promise<{ readonly others: readonly OthersCredential[]; readonly flags: OperationFlags }> {
-  const others = await othersCredentials(run, found);
+): Promise<{ readonly others: readonly ForeignCredential[]; readonly flags: OperationFlags }> {
+  const others = await foreignCredentials(run, found);
   await storeRetention(run, found, new Set(others.map(({ id }) => id)));
   if (run.options.refresh !== true) return { others, flags: {} };
   const passed = await unread(run, found);

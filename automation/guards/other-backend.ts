@@ -1,18 +1,20 @@
-import { findMarked, irreplaceable } from "../../openstack/inventory/marked-objects.js";
+import { findMarked, isIrreplaceable } from "../../openstack/inventory/marked-objects.js";
 import { hasData, isIdentity } from "../../openstack/inventory/ownership.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import { withoutPassword } from "../../base/url-passwords.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
 import type { DestroyResult } from "../engine/operation-options.js";
-import { clusterLines, showCommand } from "../orphans/orphan-summary.js";
-import type { Run } from "../engine/operation-context.js";
+import { clusterSummaryLines, showCommand } from "../orphans/orphan-summary.js";
+import type { StackOperation } from "../engine/operation-context.js";
 import { readNameAndProtection } from "../engine/stack-settings.js";
 
 /**
  * Returns the cluster's name and protection from the stack's settings, even if the settings are
  * invalid.
  */
-export async function settingsOf(run: Run): Promise<Pick<ClusterSpec, "name" | "protect">> {
+export async function nameAndProtectionOf(
+  run: StackOperation,
+): Promise<Pick<ClusterSpec, "name" | "protect">> {
   try {
     return await run.spec();
   } catch (error) {
@@ -29,12 +31,12 @@ export async function settingsOf(run: Run): Promise<Pick<ClusterSpec, "name" | "
  * floating IPs of Services.
  */
 export async function requireNoOtherBackend(
-  run: Run,
+  run: StackOperation,
   cluster: string,
 ): Promise<Pick<DestroyResult, "kept" | "hidden">> {
   const { found, hidden } = await findMarked(await run.cloud());
   const ours = found.filter(({ mark }) => mark.name === cluster);
-  const living = ours.filter((object) => !irreplaceable(object) && !hasData(object));
+  const living = ours.filter((object) => !isIrreplaceable(object) && !hasData(object));
   if (living.length === 0) return { kept: ours, ...(hidden.length > 0 && { hidden }) };
   const identity = living.find(({ mark }) => isIdentity(mark.identity))?.mark.identity;
   const lost =
@@ -43,7 +45,7 @@ export async function requireNoOtherBackend(
       : ` If that state is lost, \`${showCommand(identity)}\` lists the cluster's objects and shows how to delete them.`;
   throw new ClusterError(
     "STACK_NOT_FOUND",
-    `The state at ${withoutPassword(run.service.backend)} has no resources of stack '${run.stack}', so nothing was destroyed. The project has:\n${clusterLines(living)}`,
+    `The state at ${withoutPassword(run.service.backend)} has no resources of stack '${run.stack}', so nothing was destroyed. The project has:\n${clusterSummaryLines(living)}`,
     `Set PULUMI_BACKEND_URL to the backend with the state of this cluster.${lost}`,
   );
 }

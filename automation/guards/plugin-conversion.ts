@@ -3,8 +3,8 @@ import {
   takesPolicyList,
   type OpenstackPlugin,
 } from "../../base/versions/openstack-plugin-versions.js";
-import { isOfCluster } from "./cluster-stack.js";
-import type { Run } from "../engine/operation-context.js";
+import { isInsideCluster } from "./cluster-stack.js";
+import type { StackOperation } from "../engine/operation-context.js";
 import { describesCluster, openstackPluginIn } from "../engine/stack-settings.js";
 import {
   rewriteState,
@@ -42,7 +42,7 @@ function withPolicy(values: Values | undefined, isList: boolean): Values | undef
  * for a name without version. Undefined for other resources and other providers.
  */
 function defaultVersion(one: StateResource): string | undefined {
-  if (one.type !== serverGroupType || !isOfCluster(one)) return undefined;
+  if (one.type !== serverGroupType || !isInsideCluster(one)) return undefined;
   const [, version] = /::default((?:_\d+)*)::[^:]*$/.exec(one.provider ?? "") ?? [];
   return version?.slice(1).replaceAll("_", ".");
 }
@@ -66,7 +66,7 @@ export const convertServerGroups = (state: StateExport, plugin: OpenstackPlugin)
  * Returns the plugin version of the cluster. Undefined if the settings describe no cluster: then
  * the user's own program selects the version.
  */
-function pluginOf(run: Run): OpenstackPlugin | undefined {
+function pluginOf(run: StackOperation): OpenstackPlugin | undefined {
   const sources = run.sources();
   if (!describesCluster(sources)) return undefined;
   const siteFile = run.service.env["STACKADM_SITE"];
@@ -77,7 +77,7 @@ function pluginOf(run: Run): OpenstackPlugin | undefined {
  * Rewrites server groups in the state for the plugin version of the cluster. Returns the new state.
  */
 export const rewriteServerGroups = async (
-  run: Run,
+  run: StackOperation,
   found: StateExport | undefined,
 ): Promise<StateExport | undefined> => {
   const plugin = pluginOf(run);
@@ -90,7 +90,10 @@ export const rewriteServerGroups = async (
  * Returns the URNs of server groups that {@link rewriteServerGroups} rewrites. The engine may plan changes of
  * these server groups before the rewriting, but these changes will not happen.
  */
-export function takenOver(run: Run, state: StateExport | undefined): ReadonlySet<string> {
+export function rewrittenServerGroups(
+  run: StackOperation,
+  state: StateExport | undefined,
+): ReadonlySet<string> {
   const plugin = pluginOf(run);
   const groups =
     plugin && state?.deployment.resources?.filter((one) => inForm(one, plugin) !== one);

@@ -5,29 +5,30 @@ import { backendDirectory } from "../pulumi/backend.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
 import {
   describeLock,
-  holderRuns,
-  locksSaid,
+  isHolderRunning,
+  locksInMessage,
   removeLock,
   stackLocks,
   type StackLock,
 } from "../pulumi/engine-locks.js";
 import {
-  forgetEngines,
-  hasEnded,
+  deleteEngineNotes,
+  hasEngineEnded,
   isOrphanedEngine,
-  noteOfEnding,
-  notesIn,
+  noteOfAbandonedHolder,
+  readEngineNotes,
   isHolderDead,
   type EngineNote,
 } from "../pulumi/lock-holders.js";
 import { requireClusterStack } from "./cluster-stack.js";
-import type { Run } from "../engine/operation-context.js";
+import type { StackOperation } from "../engine/operation-context.js";
 import { pulumi, readState, type StateAccess } from "../pulumi/stack-state.js";
 
-const isDirectory = ({ service }: Run): boolean => backendDirectory(service.backend) !== undefined;
+const isDirectory = ({ service }: StackOperation): boolean =>
+  backendDirectory(service.backend) !== undefined;
 
 /** Returns the locks of the stack. Asks the engine if the backend is no directory. */
-const locksOf = (run: Run): Promise<StackLock[]> =>
+const locksOf = (run: StackOperation): Promise<StackLock[]> =>
   isDirectory(run)
     ? Promise.resolve(stackLocks(run.service.backend, run.project, run.stack))
     : locksByEngine(run.access);
@@ -46,7 +47,7 @@ async function locksByEngine(access: StateAccess): Promise<StackLock[]> {
   if (/already exists|no stack named/.test(stderr)) return [];
   if (!/currently locked/.test(stderr))
     throw new Error(`Cannot read which process holds the stack's lock: ${stderr.trim()}`);
-  const said = locksSaid(stderr);
+  const said = locksInMessage(stderr);
   return said.length > 0 ? said : [{}];
 }
 
@@ -58,26 +59,31 @@ const lockedError = (by: StackLock): ClusterError =>
   );
 
 /** Returns whether the holder is certainly dead. */
-const isDead = ({ access }: Run, { holder }: StackLock): boolean =>
-  holder !== undefined && isHolderDead(notesIn(access.workspace.directory), holder);
+const isDead = ({ access }: StackOperation, { holder }: StackLock): boolean =>
+  holder !== undefined && isHolderDead(readEngineNotes(access.workspace.directory), holder);
 
 /**
  * Removes all locks of the stack, and the notes about their engines. In a backend that is no
  * directory, the engine can only remove all locks together.
  */
-async function removeLocks(run: Run, locks: readonly StackLock[]): Promise<void> {
+async function removeLocks(run: StackOperation, locks: readonly StackLock[]): Promise<void> {
   if (isDirectory(run)) locks.forEach(removeLock);
   else if (locks.length > 0) await pulumi(run.access, ["cancel", "--yes"]);
-  forgetEngines(run.access.workspace.directory);
+  deleteEngineNotes(run.access.workspace.directory);
 }
 
 /** Milliseconds that an engine without a client may take to finish its operations. */
 const endingMilliseconds = 15 * 60_000;
 
 /** Returns the notes about all holders if all are about to end; otherwise undefined. */
-function endingHolders({ access }: Run, alive: readonly StackLock[]): EngineNote[] | undefined {
-  const notes = notesIn(access.workspace.directory);
-  const ending = alive.flatMap(({ holder }) => (holder && noteOfEnding(notes, holder)) ?? []);
+function endingHolders(
+  { access }: StackOperation,
+  alive: readonly StackLock[],
+): EngineNote[] | undefined {
+  const notes = readEngineNotes(access.workspace.directory);
+  const ending = alive.flatMap(
+    ({ holder }) => (holder && noteOfAbandonedHolder(notes, holder)) ?? [],
+  );
   return ending.length === alive.length ? ending : undefined;
 }
 
@@ -85,7 +91,7 @@ function endingHolders({ access }: Run, alive: readonly StackLock[]): EngineNote
  * Throws if another operation holds the stack's lock. Waits for an engine whose command line has
  * ended, and removes the lock of a dead engine.
  */
-export async function requireFree(run: Run): Promise<void> {
+export async function requireUnlocked(run: StackOperation): Promise<void> {
   const until = Date.now() + endingMilliseconds;
   let told = false;
   for (;;) {
@@ -97,7 +103,7 @@ export async function requireFree(run: Run): Promise<void> {
           `The last command was killed, but its engine (process ${pid}) still finishes its running steps: waiting for it.`,
         );
     told = true;
-    while (ending.some((note) => !hasEnded(note)) && Date.now() < until)
+    while (ending.some((note) => !hasEngineEnded(note)) && Date.now() < until)
       await pause(200, undefined, { signal: run.options.signal });
   }
 }
@@ -106,11 +112,14 @@ export async function requireFree(run: Run): Promise<void> {
  * Removes the locks if all holders are dead. Returns the engines to wait for; none if the stack is
  * free. Throws if another operation holds the lock.
  */
-async function removeDeadLocks(run: Run, { mayWait }: { mayWait: boolean }): Promise<EngineNote[]> {
+async function removeDeadLocks(
+  run: StackOperation,
+  { mayWait }: { mayWait: boolean },
+): Promise<EngineNote[]> {
   const { directory } = run.access.workspace;
   // Asking the engine takes a second: ask only if an engine of this program may have left a lock.
-  const mayHold = (note: EngineNote) => hasEnded(note) || isOrphanedEngine(note);
-  if (!isDirectory(run) && !notesIn(directory).some(mayHold)) return [];
+  const mayHold = (note: EngineNote) => hasEngineEnded(note) || isOrphanedEngine(note);
+  if (!isDirectory(run) && !readEngineNotes(directory).some(mayHold)) return [];
   // Two commands may find the same dead holder: the second command must not remove the new lock of
   // the first command.
   const purpose = "removing the lock of an ended engine";
@@ -131,17 +140,21 @@ async function removeDeadLocks(run: Run, { mayWait }: { mayWait: boolean }): Pro
 }
 
 /** Returns the holders of the stack, for messages. */
-export const holdersOf = async (run: Run): Promise<string[]> =>
+export const lockHoldersOf = async (run: StackOperation): Promise<string[]> =>
   (await locksOf(run)).map(describeLock);
 
 /**
  * Removes the stack's locks, and returns their holders. Throws if a holder may be alive and is not
  * in `holders`.
  */
-export async function unlock(run: Run, holders: readonly string[]): Promise<string[]> {
+export async function unlockStack(
+  run: StackOperation,
+  holders: readonly string[],
+): Promise<string[]> {
   const locks = await locksOf(run);
   const alive = locks.find(
-    (lock) => !isDead(run, lock) && (holderRuns(lock) || !holders.includes(describeLock(lock))),
+    (lock) =>
+      !isDead(run, lock) && (isHolderRunning(lock) || !holders.includes(describeLock(lock))),
   );
   if (alive) throw lockedError(alive);
   if (locks.length > 0) requireClusterStack(run, await readState(run.access));

@@ -1,5 +1,5 @@
 import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-client.js";
-import type { Run } from "../engine/operation-context.js";
+import type { StackOperation } from "../engine/operation-context.js";
 import { readClusters, readProviders, type ClusterInState } from "../engine/cluster-providers.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 import { findApiProblem } from "../verify/api-health.js";
@@ -14,7 +14,7 @@ import { findApiProblem } from "../verify/api-health.js";
 const patience = 10_000;
 
 /** Returns the URNs of the providers of clusters whose API does not answer, and reports why. */
-async function silentProviders(run: Run): Promise<string[]> {
+async function silentProviders(run: StackOperation): Promise<string[]> {
   const clusters = await readClusters(run.access);
   const complaints = await Promise.all(
     clusters.map(async (one): Promise<ClusterInState[]> => {
@@ -34,7 +34,10 @@ async function silentProviders(run: Run): Promise<string[]> {
 }
 
 /** Returns the URNs of the objects that a refresh must exclude. */
-export async function silentObjects(run: Run, state: StateExport | undefined): Promise<string[]> {
+export async function objectsOfUnreachableClusters(
+  run: StackOperation,
+  state: StateExport | undefined,
+): Promise<string[]> {
   if (!state) return [];
   const providers = (await silentProviders(run)).map((urn) => `${urn}::`);
   return (state.deployment.resources ?? []).flatMap(({ urn, provider = "" }) =>

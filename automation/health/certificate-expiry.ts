@@ -1,4 +1,7 @@
-import { validityOf, type Validity } from "../../components/identity/kubeconfig.js";
+import {
+  clientCertificateValidity,
+  type CertificateValidity,
+} from "../../components/identity/kubeconfig.js";
 import type { NodeReport } from "../verify/nodes.js";
 
 /*
@@ -11,7 +14,7 @@ import type { NodeReport } from "../verify/nodes.js";
  * certificates when less than a third is left, so by then it has a newer kubeconfig, or creates one
  * when its script runs.
  */
-export const isOld = ({ from, to }: Validity, now: number): boolean =>
+export const isDueForRenewal = ({ from, to }: CertificateValidity, now: number): boolean =>
   now > Date.parse(to) - 0.3 * (Date.parse(to) - Date.parse(from));
 
 type Nodes = readonly Pick<NodeReport, "name" | "certificate">[];
@@ -42,8 +45,8 @@ export function certificateWarnings(
           `${what} and was not renewed in time; \`journalctl -u stackadm-certificates\` on that machine says why`,
         ];
   });
-  const validity = validityOf(kubeconfig);
-  if (!validity || !isOld(validity, now)) return late;
+  const validity = clientCertificateValidity(kubeconfig);
+  if (!validity || !isDueForRenewal(validity, now)) return late;
   const what = `the certificate of the stack's kubeconfig ${moment(validity.to, now)}`;
   return [...late, `${what}; renew it with \`npx stackadm up --stack ${stack}\``];
 }
@@ -51,7 +54,7 @@ export function certificateWarnings(
 /**
  * Returns a sentence about the certificate that has to be renewed first; undefined without nodes.
  */
-export const firstToEnd = (nodes: Nodes): string | undefined => {
+export const firstExpiringCertificate = (nodes: Nodes): string | undefined => {
   const [first] = nodes
     .flatMap(({ name, certificate }) => (certificate ? [{ name, ...certificate }] : []))
     .sort((a, b) => Date.parse(a.by) - Date.parse(b.by));

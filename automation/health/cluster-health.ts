@@ -2,18 +2,18 @@ import { podNetworkTraits } from "../../components/pod-network/pod-network-kinds
 import {
   entryTarget,
   parseOutputs,
-  valuesOf,
+  outputValues,
   type ClusterOutputs,
 } from "../verify/cluster-outputs.js";
-import { usualPatience } from "../verify/check.js";
+import { defaultCheckTimeout } from "../verify/check.js";
 import { failedChecks, verifyCluster, type Verification } from "../verify/verify-cluster.js";
 import { certificateWarnings } from "./certificate-expiry.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
 import { timelineOf } from "../timeline/critical-path.js";
 import { keepKubeconfig, keepTimeline } from "../engine/kubeconfig-file.js";
 import type { UpOptions, UpResult } from "../engine/operation-options.js";
-import type { Run } from "../engine/operation-context.js";
-import { tellSharedHosts } from "./shared-hosts.js";
+import type { StackOperation } from "../engine/operation-context.js";
+import { reportSharedHosts } from "./shared-hosts.js";
 import {
   readStackOutputs,
   readState,
@@ -43,7 +43,7 @@ export class VerificationFailed extends ClusterError {
  * times `timeoutFactor`.
  */
 export async function verifyFromOutside(
-  run: Run,
+  run: StackOperation,
   outputs: ClusterOutputs,
   patience?: number,
   onDetail?: (text: string) => void,
@@ -58,7 +58,7 @@ export async function verifyFromOutside(
     entry: entryTarget(outputs, { user: ssh?.user ?? "debian", agentSocket }),
     ownPodNetwork: podNetwork !== undefined && podNetworkTraits(podNetwork).broughtAlong === true,
     signal: run.options.signal,
-    timeout: patience ?? usualPatience * timeoutFactor,
+    timeout: patience ?? defaultCheckTimeout * timeoutFactor,
     ...(onDetail && { onDetail }),
   });
 }
@@ -71,7 +71,7 @@ export type EarlyVerification = Pick<UpResult, "outputs" | "verification">;
  * does not compare secret values. False for the package's own program, whose outputs come from
  * resources: the engine reports changes of resources.
  */
-const mayDiffer = ({ service: { program } }: Run, outputs: StackOutputs): boolean =>
+const mayDiffer = ({ service: { program } }: StackOperation, outputs: StackOutputs): boolean =>
   program !== undefined && Object.values(outputs).some(({ secret }) => secret);
 
 /**
@@ -79,7 +79,7 @@ const mayDiffer = ({ service: { program } }: Run, outputs: StackOutputs): boolea
  * changes nothing. Undefined if the cluster cannot be checked, or does not work completely.
  */
 export async function verifyEarly(
-  run: Run,
+  run: StackOperation,
   state: StateExport,
   { verify = true }: UpOptions,
 ): Promise<EarlyVerification | undefined> {
@@ -87,7 +87,7 @@ export async function verifyEarly(
     const outputs = await readStackOutputs(run.access, state);
     if (mayDiffer(run, outputs)) return undefined;
     if (!verify) return { outputs };
-    const verification = await verifyFromOutside(run, parseOutputs(valuesOf(outputs)), 0);
+    const verification = await verifyFromOutside(run, parseOutputs(outputValues(outputs)), 0);
     return verification.ok ? { outputs, verification } : undefined;
   } catch {
     return undefined;
@@ -100,7 +100,7 @@ export async function verifyEarly(
  * @param after state after the run
  */
 function tellTimeline(
-  { access, spans }: Run,
+  { access, spans }: StackOperation,
   after: StateExport | undefined,
   { kubeconfigPath }: Pick<UpResult, "kubeconfigPath">,
 ): Pick<UpResult, "timeline" | "timelinePath"> {
@@ -118,7 +118,7 @@ type Seen = EarlyVerification & { readonly after: StateExport | undefined };
  * after the run.
  */
 export async function verifyAfterUp(
-  run: Run,
+  run: StackOperation,
   seen: Seen | undefined,
   options: UpOptions,
 ): Promise<UpResult & Pick<Seen, "after">> {
@@ -143,20 +143,20 @@ export async function verifyAfterUp(
 
 /** Checks the cluster while the timeline is written. Throws if something does not work. */
 async function prove(
-  run: Run,
+  run: StackOperation,
   made: UpResult,
   rest: Promise<ReturnType<typeof tellTimeline>>,
   { verify = true, patience }: UpOptions,
 ): Promise<UpResult> {
   if (!verify) return { ...made, ...(await rest) };
   run.stage("verification");
-  const outputs = parseOutputs(valuesOf(made.outputs));
+  const outputs = parseOutputs(outputValues(made.outputs));
   const looked = async (): Promise<Verification> => {
     const [found] = await Promise.all([
       verifyFromOutside(run, outputs, patience, (text) => {
         run.stage("verification", text);
       }),
-      tellSharedHosts(run, outputs),
+      reportSharedHosts(run, outputs),
     ]);
     return found;
   };

@@ -7,16 +7,16 @@ import { credentialWarnings } from "./credential-expiry.js";
 import type { MachineStatus, StatusResult } from "../engine/operation-options.js";
 import { verifyFromOutside } from "./cluster-health.js";
 import { sharedHostWarnings } from "./shared-hosts.js";
-import type { Run } from "../engine/operation-context.js";
+import type { StackOperation } from "../engine/operation-context.js";
 import type { StateExport } from "../pulumi/stack-state.js";
-import { whichCluster } from "../guards/cluster-identity.js";
+import { identifyClusters } from "../guards/cluster-identity.js";
 
 /** Milliseconds that a check may take if the cluster does not answer. */
 const patience = 5_000;
 
 /** Returns the machines with their status in Nova, and warnings about shared hosts. */
 async function serversOf(
-  run: Run,
+  run: StackOperation,
   outputs: ClusterOutputs,
 ): Promise<{ readonly machines: MachineStatus[]; readonly warnings: readonly string[] }> {
   const servers = await listObjects(await run.cloud(), "server");
@@ -33,7 +33,7 @@ async function serversOf(
  * Returns warnings about the credential. Ignores invalid settings, which must not prevent the
  * status, and settings of a custom program that do not describe the cluster.
  */
-async function warningsOf(run: Run, state: StateExport): Promise<string[]> {
+async function warningsOf(run: StackOperation, state: StateExport): Promise<string[]> {
   const { credential } = (await run.spec().catch(() => undefined)) ?? {};
   const supplied = credential?.id === undefined ? undefined : credential.expiresAt;
   return credentialWarnings(state, { stack: run.stack, supplied });
@@ -43,13 +43,13 @@ async function warningsOf(run: Run, state: StateExport): Promise<string[]> {
  * Returns the machines from the cloud, and nodes and samples from Kubernetes. An API that does not
  * answer is reported in the result.
  */
-export async function lookAt(
-  run: Run,
+export async function readClusterStatus(
+  run: StackOperation,
   state: StateExport,
   outputs: ClusterOutputs,
 ): Promise<StatusResult> {
   const [cluster, { machines, warnings: sharing }] = await Promise.all([
-    whichCluster(run, state),
+    identifyClusters(run, state),
     serversOf(run, outputs),
   ]);
   const others = [...(await warningsOf(run, state)), ...sharing];

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { endingOf } from "../../openstack/checks/cluster-credential.js";
+import { expiryWarning } from "../../openstack/checks/cluster-credential-check.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 import { isClusterCredential } from "../pulumi/retained-objects.js";
 
 const moment = z.string().refine((text) => Number.isFinite(Date.parse(text)));
 
-export interface EndingOptions {
+export interface CredentialExpiryOptions {
   readonly stack: string;
   /** Expiry of the credential in the settings, as the user wrote it. */
   readonly supplied?: string | undefined;
@@ -19,7 +19,7 @@ export interface EndingOptions {
  */
 export function credentialWarnings(
   { deployment }: StateExport,
-  { stack, supplied, now }: EndingOptions,
+  { stack, supplied, now }: CredentialExpiryOptions,
 ): string[] {
   const own = (deployment.resources ?? []).filter(isClusterCredential);
   const ends = own.flatMap(({ inputs, outputs }) => {
@@ -28,7 +28,7 @@ export function credentialWarnings(
   });
   const command = `run \`npx stackadm up --stack ${stack}\``;
   const warn = (end: string, what: string): string[] => {
-    const ending = endingOf(end, now);
+    const ending = expiryWarning(end, now);
     return ending === undefined ? [] : [`${ending}; ${what}, and ${command}`];
   };
   if (own.length === 0 && supplied !== undefined)

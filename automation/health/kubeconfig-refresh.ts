@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { isOld } from "./certificate-expiry.js";
-import type { Run } from "../engine/operation-context.js";
+import { isDueForRenewal } from "./certificate-expiry.js";
+import type { StackOperation } from "../engine/operation-context.js";
 import type { StateExport } from "../pulumi/stack-state.js";
-import { rememberUnfinished } from "../engine/interrupted-scripts.js";
+import { markInterruptedScripts } from "../engine/interrupted-scripts.js";
 
 /*
  * Control planes renew their certificates themselves, also the certificate of the administrator's
@@ -28,13 +28,16 @@ export function scriptsForKubeconfig(
   const all = deployment.resources ?? [];
   const old = all.some(({ urn, outputs }) => {
     const { data } = published.safeParse(readiness.test(urn) ? outputs : undefined);
-    return data !== undefined && isOld(data.kubeconfigValidity, now);
+    return data !== undefined && isDueForRenewal(data.kubeconfigValidity, now);
   });
   return new Set(old ? all.flatMap(({ urn }) => (handsOut.test(urn) ? [urn] : [])) : []);
 }
 
 /** Reports an old kubeconfig, and returns the URNs of the scripts that return a new one. */
-export function reportOldKubeconfig(run: Run, state: StateExport | undefined): ReadonlySet<string> {
+export function reportOldKubeconfig(
+  run: StackOperation,
+  state: StateExport | undefined,
+): ReadonlySet<string> {
   const scripts = state ? scriptsForKubeconfig(state) : new Set<string>();
   if (scripts.size > 0)
     run.note(
@@ -47,6 +50,9 @@ export function reportOldKubeconfig(run: Run, state: StateExport | undefined): R
  * Marks the scripts of {@link reportOldKubeconfig} in the state, so that the next run of the engine runs these
  * scripts again.
  */
-export async function fetchKubeconfig(run: Run, state: StateExport | undefined): Promise<void> {
-  await rememberUnfinished(run.access, reportOldKubeconfig(run, state));
+export async function fetchKubeconfig(
+  run: StackOperation,
+  state: StateExport | undefined,
+): Promise<void> {
+  await markInterruptedScripts(run.access, reportOldKubeconfig(run, state));
 }

@@ -1,7 +1,7 @@
 import { listObjects, type CloudObject } from "../../openstack/inventory/inventory.js";
-import { livesByMajority } from "../../components/plan/roles.js";
+import { needsMajority } from "../../components/plan/roles.js";
 import type { ClusterOutputs } from "../verify/cluster-outputs.js";
-import type { Run } from "../engine/operation-context.js";
+import type { StackOperation } from "../engine/operation-context.js";
 
 /**
  * Groups of machines that should fail independently, with their path in the settings. `voting`:
@@ -11,7 +11,7 @@ const groups = ({ nodes, etcd }: ClusterOutputs) =>
   [
     {
       path: "controlPlane",
-      machines: nodes.filter(({ role }) => livesByMajority(role)),
+      machines: nodes.filter(({ role }) => needsMajority(role)),
       voting: (etcd ?? []).length === 0,
     },
     { path: "etcd", machines: etcd ?? [], voting: true },
@@ -50,7 +50,10 @@ export function sharedHostWarnings(
  * Reports the warnings of {@link sharedHostWarnings} after an `up`. Reports none if the cloud does
  * not answer, because this must not fail the `up`.
  */
-export async function tellSharedHosts(run: Run, outputs: ClusterOutputs): Promise<void> {
+export async function reportSharedHosts(
+  run: StackOperation,
+  outputs: ClusterOutputs,
+): Promise<void> {
   if (groups(outputs).every(({ machines }) => machines.length < 2)) return;
   const servers = await run
     .cloud()

@@ -3,21 +3,18 @@ import type { CloudObject, Kind } from "../../openstack/inventory/inventory.js";
 import {
   deleteOrphans,
   findMarked,
-  irreplaceable,
+  isIrreplaceable,
   type Orphan,
 } from "../../openstack/inventory/marked-objects.js";
 import { hasData, isIdentity } from "../../openstack/inventory/ownership.js";
-import {
-  describeObjects,
-  foreignPortsBeforeDeletion,
-} from "../../openstack/inventory/foreign-ports.js";
+import { describeObjects, foreignPortsBlocking } from "../../openstack/inventory/foreign-ports.js";
 import { UserError } from "../../base/failures/user-error.js";
 import type { ClusterServiceOptions } from "../engine/operation-options.js";
-import { whichCluster } from "./orphan-summary.js";
-import { unlessStopped } from "../engine/cancellation.js";
+import { ambiguousClusterError } from "./orphan-summary.js";
+import { asCancellation } from "../engine/cancellation.js";
 
 /** Clusters to search for: all with this name, or the one with this identity. */
-export type OrphansOf = { readonly cluster: string } | { readonly identity: string };
+export type OrphanSelector = { readonly cluster: string } | { readonly identity: string };
 
 export interface FoundOrphans {
   /** Objects of the clusters, as far as the cloud shows them to this user. */
@@ -61,7 +58,7 @@ export interface OrphanServiceOptions extends Pick<ClusterServiceOptions, "env">
  */
 export interface OrphanCleaner {
   /** Returns the objects of the clusters. Changes nothing. */
-  find(of: OrphansOf): Promise<FoundOrphans>;
+  find(of: OrphanSelector): Promise<FoundOrphans>;
   /**
    * Deletes the objects of one cluster, except objects that the options keep. Destroys even a
    * running cluster: the caller has to know that the cluster does not run. Does not ask for
@@ -75,23 +72,23 @@ export interface OrphanCleaner {
 }
 
 /** Returns the objects that a deletion with these options keeps. */
-export const keptOf = (
+export const keptOrphans = (
   found: readonly Orphan[],
   { volumes = false, floatingIps = false }: OrphansWithData,
 ): Orphan[] =>
-  found.filter((one) => (hasData(one) ? !volumes : irreplaceable(one) && !floatingIps));
+  found.filter((one) => (hasData(one) ? !volumes : isIrreplaceable(one) && !floatingIps));
 
 /** Throws unless all objects have the same identity. Several clusters may share a name. */
 function requireOne(found: readonly Orphan[]): void {
   const identities = [...new Set(found.map(({ mark }) => mark.identity))];
-  if (identities.length > 1 || !identities.every(isIdentity)) throw whichCluster(found);
+  if (identities.length > 1 || !identities.every(isIdentity)) throw ambiguousClusterError(found);
 }
 
 /**
  * Throws if ports of other owners block the deletion of a network: the deletion of the cluster
  * would fail after minutes, half done.
  */
-export function requireWay({ inTheWay }: FoundOrphans): void {
+export function requireNoBlockingPorts({ inTheWay }: FoundOrphans): void {
   if (inTheWay.length === 0) return;
   throw new UserError(
     `Cannot delete the network: it still contains ${describeObjects(inTheWay)}, which this cluster does not own. Nothing was deleted.`,
@@ -109,18 +106,18 @@ export function createOrphanService({ env, onNote }: OrphanServiceOptions): Orph
       const isMeant = ({ mark }: Orphan): boolean =>
         "identity" in of ? mark.identity === of.identity : mark.name === of.cluster;
       const found = all.filter(isMeant);
-      return { found, hidden, inTheWay: foreignPortsBeforeDeletion(found, objects) };
+      return { found, hidden, inTheWay: foreignPortsBlocking(found, objects) };
     },
     delete: async (there, options = {}) => {
       const { found } = there;
       requireOne(found);
-      requireWay(there);
-      const kept = keptOf(found, options);
+      requireNoBlockingPorts(there);
+      const kept = keptOrphans(found, options);
       const deleted = found.filter((one) => !kept.includes(one));
       try {
         await deleteOrphans(await cloud(), deleted, { ...options, ...patience });
       } catch (error) {
-        throw unlessStopped(error, options.signal);
+        throw asCancellation(error, options.signal);
       }
       return { deleted, kept };
     },

@@ -6,17 +6,17 @@ export const showCommand = (identity: string): string =>
   `npx stackadm orphans --identity ${identity}`;
 
 /** Returns the command that deletes the objects of a cluster whose state is lost. */
-export const orphansCommand = (identity: string): string => `${showCommand(identity)} --delete`;
+export const orphansCommandLine = (identity: string): string => `${showCommand(identity)} --delete`;
 
 /**
  * Returns whether the cluster may be running: it has a server with another status than ERROR. A
  * stopped server counts, too.
  */
-export const mayLive = (found: readonly Orphan[]): boolean =>
+export const mayBeRunning = (found: readonly Orphan[]): boolean =>
   found.some(({ kind, status }) => kind === "server" && status !== "ERROR");
 
 /** Returns one line per cluster: its identity, and how many of its servers run. */
-export function clusterLines(found: readonly Orphan[]): string {
+export function clusterSummaryLines(found: readonly Orphan[]): string {
   const identities = [...new Set(found.map(({ mark }) => mark.identity))];
   return identities
     .map((identity) => {
@@ -30,13 +30,13 @@ export function clusterLines(found: readonly Orphan[]): string {
 }
 
 /** Returns the error that asks for an identity: several clusters may share a name. */
-export function whichCluster(found: readonly Orphan[]): UserError {
+export function ambiguousClusterError(found: readonly Orphan[]): UserError {
   const identity = found.find(({ mark }) => mark.identity !== "")?.mark.identity;
   return new UserError(
-    `Several clusters may share this name; write the identity of the one to delete:\n${clusterLines(found)}`,
+    `Several clusters may share this name; write the identity of the one to delete:\n${clusterSummaryLines(found)}`,
     identity === undefined
       ? "An earlier release created the objects without an identity: delete them by hand."
-      : `If no state has the cluster any more, run \`${orphansCommand(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
+      : `If no state has the cluster any more, run \`${orphansCommandLine(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
     2,
   );
 }

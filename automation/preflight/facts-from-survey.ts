@@ -1,10 +1,10 @@
 import type { OwnedByStack, Survey } from "../../openstack/checks/preflight-checks.js";
 import { isUuid, matchesOf } from "../../openstack/client/name-or-id.js";
 import type { CloudScope } from "../../openstack/auth/cloud-scope.js";
-import type { Wanted } from "../../openstack/checks/cloud-lookups.js";
+import type { RequiredLookups } from "../../openstack/checks/cloud-lookups.js";
 import type { CloudFacts } from "../../components/lookup/cloud-lookup.js";
-import { isBetterNotIgnored } from "../../components/lookup/power-states.js";
-import { marksOn, type ExistingServer } from "../../components/lookup/server-metadata.js";
+import { isBetterNotIgnored } from "../../components/lookup/refused-power-states.js";
+import { existingServersOf, type ExistingServer } from "../../components/lookup/server-metadata.js";
 
 interface Thing {
   readonly id: string;
@@ -33,7 +33,12 @@ function idsOf(
  * Returns whether the cluster uses existing networks, addresses or security groups: the program
  * then needs more than their IDs.
  */
-const usesExisting = ({ network, admin, floatingIps = [], securityGroups = [] }: Wanted): boolean =>
+const usesExisting = ({
+  network,
+  admin,
+  floatingIps = [],
+  securityGroups = [],
+}: RequiredLookups): boolean =>
   [network, admin, ...floatingIps, ...securityGroups].some((one) => one !== undefined);
 
 /**
@@ -42,7 +47,7 @@ const usesExisting = ({ network, admin, floatingIps = [], securityGroups = [] }:
  */
 function externalIn(
   { externalNetworks }: Survey,
-  { externalNetwork, servicesExternalNetwork }: Wanted,
+  { externalNetwork, servicesExternalNetwork }: RequiredLookups,
 ):
   | Pick<CloudFacts, "externalNetworkId" | "externalNetworkName" | "servicesExternalNetwork">
   | undefined {
@@ -67,16 +72,16 @@ function externalIn(
  *
  * @param held facts about the stack, to leave out servers of other clusters
  */
-export function factsIn(
+export function factsFromSurvey(
   survey: Survey,
-  wanted: Wanted,
+  wanted: RequiredLookups,
   scope: CloudScope | undefined,
   held: OwnedByStack,
 ): CloudFacts | undefined {
   if (usesExisting(wanted)) return undefined;
   const { images, flavors, objects } = survey;
   const listed = objects.filter(({ kind }) => kind === "server");
-  const servers = marksOn(listed, { cluster: wanted.cluster ?? "", held });
+  const servers = existingServersOf(listed, { cluster: wanted.cluster ?? "", held });
   const statuses = new Map(listed.map(({ id, status }) => [id, status]));
   const isJudged = ({ id, failed }: ExistingServer): boolean =>
     failed || isBetterNotIgnored("active", statuses.get(id) ?? "");

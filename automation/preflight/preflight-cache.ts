@@ -3,20 +3,20 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { writePrivate } from "../../base/atomic-files.js";
+import { replacePrivateFile } from "../../base/atomic-files.js";
 import { packageRoot } from "../../base/paths.js";
-import { endingOf } from "../../openstack/checks/cluster-credential.js";
+import { expiryWarning } from "../../openstack/checks/cluster-credential-check.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
 import {
   listServers,
-  marksOn,
+  existingServersOf,
   type ListedServer,
 } from "../../components/lookup/server-metadata.js";
-import { fittedPath } from "../engine/kubeconfig-file.js";
+import { preflightCachePath } from "../engine/kubeconfig-file.js";
 import { ownProvider } from "../pulumi/urn.js";
-import type { Run } from "../engine/operation-context.js";
-import { heldBy, ownedIds, type StateExport } from "../pulumi/stack-state.js";
+import type { StackOperation } from "../engine/operation-context.js";
+import { stackHoldings, ownedIds, type StateExport } from "../pulumi/stack-state.js";
 
 /*
  * Cache of the last successful `up`, in a file on this machine. If the settings and the objects in
@@ -27,7 +27,7 @@ import { heldBy, ownedIds, type StateExport } from "../pulumi/stack-state.js";
 
 const schema = z.object({ key: z.string(), found: z.custom<KnownFacts>().optional() });
 
-const fileOf = ({ access }: Run): string => fittedPath(access.workspace);
+const fileOf = ({ access }: StackOperation): string => preflightCachePath(access.workspace);
 
 /**
  * Returns a text that identifies this release. In a checkout, the text includes the stamp of the
@@ -63,7 +63,7 @@ function keyOf(spec: ClusterSpec, state: StateExport): string {
  * Returns the content of the cache; undefined if there is none, or if the file does not have the
  * present format.
  */
-function readCache(run: Run): z.infer<typeof schema> | undefined {
+function readCache(run: StackOperation): z.infer<typeof schema> | undefined {
   try {
     return schema.parse(JSON.parse(readFileSync(fileOf(run), "utf8")));
   } catch {
@@ -72,20 +72,24 @@ function readCache(run: Run): z.infer<typeof schema> | undefined {
 }
 
 /** Returns whether there is a cache and the run may use it. Does not need the state. */
-export const mayUseCache = (run: Run): boolean =>
+export const mayUseCache = (run: StackOperation): boolean =>
   run.options.refresh !== true && existsSync(fileOf(run));
 
 /**
  * Returns whether settings and objects are the same as in the cache. False if the credential
  * expires soon: the check of the cloud must then warn about the expiry each time.
  */
-export function isCacheValid(run: Run, spec: ClusterSpec, state: StateExport | undefined): boolean {
+export function isCacheValid(
+  run: StackOperation,
+  spec: ClusterSpec,
+  state: StateExport | undefined,
+): boolean {
   const end = spec.credential?.expiresAt;
   return (
     state !== undefined &&
     mayUseCache(run) &&
     readCache(run)?.key === keyOf(spec, state) &&
-    (end === undefined || endingOf(end) === undefined)
+    (end === undefined || expiryWarning(end) === undefined)
   );
 }
 
@@ -93,8 +97,8 @@ export function isCacheValid(run: Run, spec: ClusterSpec, state: StateExport | u
  * Lists the servers with the cluster's name, before the state is known. Returns undefined if the
  * request fails, and for a custom program: its servers are not known here.
  */
-export const beginServers = async (
-  run: Run,
+export const listServersEarly = async (
+  run: StackOperation,
   { name }: ClusterSpec,
 ): Promise<readonly ListedServer[] | undefined> =>
   run.service.program === undefined
@@ -107,7 +111,7 @@ export const beginServers = async (
 /** Answers that a run gets before it decides whether to check the cloud. */
 interface Asked {
   readonly state: StateExport | undefined;
-  /** Result of {@link beginServers}. */
+  /** Result of {@link listServersEarly}. */
   readonly asking: Promise<readonly ListedServer[] | undefined> | undefined;
 }
 
@@ -118,13 +122,13 @@ interface Asked {
  * may change while the settings do not.
  */
 export async function cachedFacts(
-  run: Run,
+  run: StackOperation,
   { name }: ClusterSpec,
   { state, asking }: Asked,
 ): Promise<KnownFacts | undefined> {
   const [found, listed] = [readCache(run)?.found, await asking];
   if (!found || !listed) return undefined;
-  const servers = marksOn(listed, { cluster: name, held: heldBy(state) });
+  const servers = existingServersOf(listed, { cluster: name, held: stackHoldings(state) });
   if (Object.values(servers).some(({ failed }) => failed)) return undefined;
   const { scope, network, admin, securityGroupIds } = found.facts;
   if (network || admin || securityGroupIds) return undefined;
@@ -137,14 +141,14 @@ export async function cachedFacts(
  * cloud.
  */
 export function storePreflightCache(
-  run: Run,
+  run: StackOperation,
   spec: ClusterSpec | undefined,
   state: StateExport | undefined,
 ): void {
   if (!spec || !state) return;
   try {
     const found = run.found?.facts.servers ? run.found : undefined;
-    writePrivate(fileOf(run), JSON.stringify({ key: keyOf(spec, state), found }));
+    replacePrivateFile(fileOf(run), JSON.stringify({ key: keyOf(spec, state), found }));
   } catch (error) {
     run.note(`The result of the check in the cloud cannot be saved: ${String(error)}`);
   }

@@ -11,15 +11,15 @@ import {
 } from "../../openstack/checks/preflight-checks.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
-import { needsOf, wantedOf } from "../../components/cloud-requirements.js";
+import { cloudRequirementsOf, requiredLookups } from "../../components/cloud-requirements.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
-import { beginServers, cachedFacts, isCacheValid, mayUseCache } from "./preflight-cache.js";
+import { listServersEarly, cachedFacts, isCacheValid, mayUseCache } from "./preflight-cache.js";
 import { unrecordedAmong, deleteUnrecordedObjects } from "../repair/unrecorded-objects.js";
-import type { FitOptions, UpOptions } from "../engine/operation-options.js";
-import type { Repaired } from "../repair/interrupted-run.js";
-import type { Run } from "../engine/operation-context.js";
-import { heldBy, type StateExport } from "../pulumi/stack-state.js";
-import { factsIn } from "./facts-from-survey.js";
+import type { PreflightRunOptions, UpOptions } from "../engine/operation-options.js";
+import type { RepairResult } from "../repair/interrupted-run.js";
+import type { StackOperation } from "../engine/operation-context.js";
+import { stackHoldings, type StateExport } from "../pulumi/stack-state.js";
+import { factsFromSurvey } from "./facts-from-survey.js";
 
 /**
  * Answer of the cloud: the project's objects, and a function that returns the problems and warnings
@@ -33,11 +33,11 @@ interface Look {
 }
 
 async function look(
-  run: Run,
+  run: StackOperation,
   spec: ClusterSpec,
   { namesOnly }: { readonly namesOnly: boolean },
 ): Promise<Look> {
-  const [cloud, needs] = [await run.cloud(), needsOf(spec)];
+  const [cloud, needs] = [await run.cloud(), cloudRequirementsOf(spec)];
   if (namesOnly) {
     const objects = await namedObjects(cloud, needs);
     return { objects, findings: (held) => nameProblems(objects, needs, held) };
@@ -48,7 +48,7 @@ async function look(
 }
 
 /** Starts the check while the state is being read. The returned promise rejects with the errors. */
-function beginLook(run: Run, spec: ClusterSpec): Promise<Look> {
+function beginLook(run: StackOperation, spec: ClusterSpec): Promise<Look> {
   const looking = look(run, spec, { namesOnly: false });
   looking.catch(() => undefined);
   return looking;
@@ -56,15 +56,15 @@ function beginLook(run: Run, spec: ClusterSpec): Promise<Look> {
 
 /** Returns the problems and warnings for this cluster in this cloud. Changes nothing. */
 export async function findingsFor(
-  run: Run,
+  run: StackOperation,
   spec: ClusterSpec,
   state: StateExport | undefined,
-  { onQuotas }: FitOptions = {},
+  { onQuotas }: PreflightRunOptions = {},
 ): Promise<Finding[]> {
   const { objects, findings, surveyed } = await look(run, spec, { namesOnly: false });
   const lost = await unrecordedAmong(run, state, objects);
-  const held = { ...heldBy(state), going: new Set(lost.map(({ id }) => id)) };
-  if (surveyed) onQuotas?.(quotasFor(surveyed, needsOf(spec), held));
+  const held = { ...stackHoldings(state), going: new Set(lost.map(({ id }) => id)) };
+  if (surveyed) onQuotas?.(quotasFor(surveyed, cloudRequirementsOf(spec), held));
   return [
     ...(await findings(held)),
     ...lost.map(({ kind, name, id }) =>
@@ -80,18 +80,18 @@ export async function findingsFor(
  * program, whose lookups are not known here.
  */
 async function surveyedFacts(
-  run: Run,
+  run: StackOperation,
   spec: ClusterSpec,
   { surveyed, held }: { readonly surveyed: Survey; readonly held: OwnedByStack },
 ): Promise<KnownFacts | undefined> {
   if (run.service.program !== undefined) return undefined;
-  const wanted = wantedOf(spec);
-  const facts = factsIn(surveyed, wanted, (await run.cloud()).scope, held);
+  const wanted = requiredLookups(spec);
+  const facts = factsFromSurvey(surveyed, wanted, (await run.cloud()).scope, held);
   return facts && { wanted: JSON.stringify(wanted), facts };
 }
 
 /** Reports warnings, and throws one error with all problems. */
-function report(run: Run, findings: readonly Finding[]): void {
+function report(run: StackOperation, findings: readonly Finding[]): void {
   for (const { severity, text } of findings) if (severity === "warning") run.note(`! ${text}`);
   const problems = findings.filter(({ severity }) => severity === "problem");
   if (problems.length === 0) return;
@@ -106,19 +106,19 @@ function report(run: Run, findings: readonly Finding[]): void {
  * and returns facts that the program need not look up. It does not check the cloud if nothing has
  * changed since the last successful run.
  */
-export function beginFit(
-  run: Run,
+export function startPreflight(
+  run: StackOperation,
   spec: ClusterSpec | undefined,
   { preflight: fit = true, expectNoChanges = false }: UpOptions,
 ) {
   const namesOnly = fit === "names";
   const early = spec && !namesOnly && !mayUseCache(run) ? beginLook(run, spec) : undefined;
-  const asking = spec && mayUseCache(run) ? beginServers(run, spec) : undefined;
+  const asking = spec && mayUseCache(run) ? listServersEarly(run, spec) : undefined;
   return async ({
     state,
     interrupted,
     mended = false,
-  }: Repaired): Promise<KnownFacts | undefined> => {
+  }: RepairResult): Promise<KnownFacts | undefined> => {
     if (!spec) return undefined;
     if (!interrupted && !mended && isCacheValid(run, spec, state))
       return cachedFacts(run, spec, { state, asking });
@@ -131,7 +131,7 @@ export function beginFit(
       expectNoChanges,
     });
     if (going.size > 0) run.stage("preflight");
-    const held = heldBy(state);
+    const held = stackHoldings(state);
     const findings = await asked.findings({ ...held, going });
     report(run, findings);
     // The survey may contain objects that have been deleted since.

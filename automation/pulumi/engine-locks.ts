@@ -58,7 +58,7 @@ function readJson(file: string): unknown {
  * Returns the locks in the engine's message about a locked stack. The message names the holder of
  * each lock.
  */
-export function locksSaid(text: string): StackLock[] {
+export function locksInMessage(text: string): StackLock[] {
   const said = text.matchAll(/created by (.+)@(\S+) \(pid (\d+)\) at (\S+)/g);
   const locks = [...said].map(([, username, hostname, pid, timestamp]): StackLock => {
     const { data: holder } = lockSchema.safeParse({
@@ -74,7 +74,7 @@ export function locksSaid(text: string): StackLock[] {
  * Returns whether a Pulumi process with the holder's PID runs on this host. The lock must not be
  * removed then.
  */
-export function holderRuns({ holder }: StackLock): boolean {
+export function isHolderRunning({ holder }: StackLock): boolean {
   if (holder?.host !== hostname()) return false;
   try {
     return readFileSync(`/proc/${holder.pid.toString()}/comm`, "utf8").startsWith("pulumi");

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { unmarked } from "../../base/failures/failure.js";
+import { splitCode } from "../../base/failures/failure.js";
 import type { FailureCode } from "../../base/failures/failure-codes.js";
 import { phaseOf, type Phase } from "./phases.js";
 import { ownProvider, parseUrn, shortType } from "./urn.js";
@@ -233,12 +233,12 @@ function decodeMessage(
   const urn = diagnostic.urn ?? "";
   if (diagnostic.ephemeral === true) return decodeLine(at, urn, text);
   // The error of a failed script contains everything that the script printed, also signs of life.
-  const said = unmarked(text.replaceAll(signsOfLife, "").trimEnd());
+  const said = splitCode(text.replaceAll(signsOfLife, "").trimEnd());
   return { type: "message", at, urn, severity, ...said };
 }
 
 /** Returns a listener that collects all events in `events` and passes each event on. */
-export function collecting({ onEvent }: { readonly onEvent?: (event: ClusterEvent) => void }): {
+export function collectEvents({ onEvent }: { readonly onEvent?: (event: ClusterEvent) => void }): {
   readonly events: ClusterEvent[];
   readonly onEvent: (event: ClusterEvent) => void;
 } {

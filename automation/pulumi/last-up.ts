@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { writePrivate } from "../../base/atomic-files.js";
+import { replacePrivateFile } from "../../base/atomic-files.js";
 import type { Workspace } from "./workspace.js";
 
 /*
@@ -39,7 +39,7 @@ export function readLastUp(place: Place): LastUp | undefined {
 
 function writeNote(place: Place, begun: LastUp | undefined): void {
   try {
-    if (begun) writePrivate(lastUpPath(place), Object.values(begun).join(" "));
+    if (begun) replacePrivateFile(lastUpPath(place), Object.values(begun).join(" "));
     else rmSync(lastUpPath(place), { force: true });
   } catch {
     // Without a note, the repair keeps more objects.

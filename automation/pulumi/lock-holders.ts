@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { hostname, uptime } from "node:os";
 import { basename, join } from "node:path";
 import { z } from "zod";
-import { writePrivate } from "../../base/atomic-files.js";
+import { replacePrivateFile } from "../../base/atomic-files.js";
 import {
   isEarlierBoot,
   processFacts,
@@ -51,7 +51,7 @@ const fileOf = (directory: string, { pid, started }: EngineNote): string =>
  * @param directory private directory of the stack
  * @param client PID of the process that waits for the engine's result
  */
-export function noteEngine(directory: string, pid: number, client = process.pid): () => void {
+export function recordEngine(directory: string, pid: number, client = process.pid): () => void {
   const [place, facts, waiting] = [processPlace(), processFacts(pid), processFacts(client)];
   // Without a note, nothing proves that a killed engine is dead: the user has to confirm it.
   if (!place || !facts) return () => undefined;
@@ -61,7 +61,7 @@ export function noteEngine(directory: string, pid: number, client = process.pid)
   };
   const file = fileOf(directory, note);
   try {
-    writePrivate(file, JSON.stringify(note));
+    replacePrivateFile(file, JSON.stringify(note));
   } catch {
     return () => undefined;
   }
@@ -76,7 +76,7 @@ export function noteEngine(directory: string, pid: number, client = process.pid)
  * deletes the notes, except notes about killed engines. Call this function when the engines have
  * released their locks.
  */
-export function noteEngines(directory: string): () => void {
+export function recordStartedEngines(directory: string): () => void {
   // Read now: after the parent has exited, `process.ppid` is the PID of another process.
   const client = process.ppid;
   const forgets: (() => void)[] = [];
@@ -84,7 +84,7 @@ export function noteEngines(directory: string): () => void {
     const { process: child } = message as { readonly process: ChildProcess };
     child.once("spawn", () => {
       if (child.pid === undefined || basename(child.spawnfile) !== "pulumi") return;
-      const forget = noteEngine(directory, child.pid, client);
+      const forget = recordEngine(directory, child.pid, client);
       forgets.push(() => {
         if (child.exitCode !== null) forget();
       });
@@ -106,7 +106,7 @@ function readNote(file: string): EngineNote[] {
 }
 
 /** Returns the notes of a stack's engines. */
-export function notesIn(directory: string): EngineNote[] {
+export function readEngineNotes(directory: string): EngineNote[] {
   const folder = folderOf(directory);
   try {
     return readdirSync(folder).flatMap((name) => readNote(join(folder, name)));
@@ -135,7 +135,7 @@ const isSamePlace = (place: ProcessPlace, { boot, namespace }: ProcessPlace): bo
  * Returns whether the engine has certainly ended: its process is gone, the PID belongs to another
  * process, or the machine was rebooted after the note.
  */
-export function hasEnded(note: EngineNote, here: ObservationPlace = currentPlace()): boolean {
+export function hasEngineEnded(note: EngineNote, here: ObservationPlace = currentPlace()): boolean {
   if (!here.place) return false;
   if (isSamePlace(note.place, here.place)) return processFacts(note.pid)?.started !== note.started;
   // Copies of a virtual machine may have the same machine ID, but not the same name and boot time.
@@ -159,7 +159,7 @@ export const isHolderDead = (
   notes: readonly EngineNote[],
   holder: LockHolder,
   here: ObservationPlace = currentPlace(),
-): boolean => notes.some((note) => isHolder(note, holder) && hasEnded(note, here));
+): boolean => notes.some((note) => isHolder(note, holder) && hasEngineEnded(note, here));
 
 /**
  * Returns whether an engine still runs on this machine although its client has ended. The worker
@@ -172,11 +172,11 @@ export const isOrphanedEngine = (
   client !== undefined &&
   here.place !== undefined &&
   isSamePlace(note.place, here.place) &&
-  !hasEnded(note, here) &&
+  !hasEngineEnded(note, here) &&
   processFacts(client.pid)?.started !== client.started;
 
 /** Returns the note about a holder that still runs although its client has ended. */
-export const noteOfEnding = (
+export const noteOfAbandonedHolder = (
   notes: readonly EngineNote[],
   holder: LockHolder,
   here: ObservationPlace = currentPlace(),
@@ -187,10 +187,10 @@ export const noteOfEnding = (
  * Deletes the notes about the engines of a stack that is not locked. Keeps notes about engines that
  * run on this machine: such an engine may be about to take the lock.
  */
-export function forgetEngines(directory: string): void {
+export function deleteEngineNotes(directory: string): void {
   const { place } = currentPlace();
-  for (const note of notesIn(directory)) {
-    const runs = place && isSamePlace(note.place, place) && !hasEnded(note);
+  for (const note of readEngineNotes(directory)) {
+    const runs = place && isSamePlace(note.place, place) && !hasEngineEnded(note);
     if (!runs) rmSync(fileOf(directory, note), { force: true });
   }
 }

@@ -56,7 +56,7 @@ export type RecoveryStep =
   | { readonly act: "delete rule"; readonly what: string; readonly resource: StateResource };
 
 /** Returns the type and name of a resource, for messages. */
-export const whatOf = (urn: string): string => {
+export const typeAndNameOf = (urn: string): string => {
   const { name, type } = parseUrn(urn);
   return `${shortType(type)} '${name}'`;
 };
@@ -64,7 +64,7 @@ export const whatOf = (urn: string): string => {
 /** Returns how to undo one pending operation. Pure. */
 export function recoveryStep({ type, resource }: PendingOperation): RecoveryStep {
   const { type: token } = parseUrn(resource.urn);
-  const what = whatOf(resource.urn);
+  const what = typeAndNameOf(resource.urn);
   if (type !== "creating") return { act: "forget", what };
   const kind = kindOfType[token];
   if (kind) return { act: "delete object", what, kind, resource };
@@ -79,20 +79,20 @@ export function recoveryStep({ type, resource }: PendingOperation): RecoveryStep
 }
 
 /** Returns the value of an input if it is plain text; undefined if it is unknown or secret. */
-export const text = (value: unknown): string | undefined =>
+export const plainTextInput = (value: unknown): string | undefined =>
   typeof value === "string" ? value : undefined;
 
 /**
  * Returns whether the interrupted create may have created this object: the object has the name in
  * the inputs, or for a floating IP the description.
  */
-export function isTheOne(object: CloudObject, resource: StateResource): boolean {
+export function mayBeCreatedBy(object: CloudObject, resource: StateResource): boolean {
   const inputs = resource.inputs ?? {};
   if (object.kind === "floating IP") {
-    const description = text(inputs["description"]);
+    const description = plainTextInput(inputs["description"]);
     return description !== undefined && description !== "" && object.description === description;
   }
-  return object.name === text(inputs["name"]);
+  return object.name === plainTextInput(inputs["name"]);
 }
 
 /** Order of the steps: the last created object first, so that no object is in use. */

@@ -37,11 +37,11 @@ const historySchema = z.array(
     resourceChanges: z.record(z.string(), z.number()).optional(),
   }),
 );
-export type History = z.output<typeof historySchema>;
+export type StackHistory = z.output<typeof historySchema>;
 
 /** Runs of a stack: the engine's history, and the note of this program about the last `up`. */
-export interface Runs {
-  readonly history: History;
+export interface StackRuns {
+  readonly history: StackHistory;
   readonly begun?: LastUp | undefined;
 }
 
@@ -68,7 +68,7 @@ export function stateWrittenAt({ deployment }: StateExport): number | undefined 
 }
 
 /** Returns whether the state has pending operations: an engine was killed while it worked. */
-export const hasPending = ({ deployment }: StateExport): boolean =>
+export const hasPendingOperations = ({ deployment }: StateExport): boolean =>
   (deployment.pending_operations ?? []).length > 0;
 
 /**
@@ -82,7 +82,7 @@ const isCopy = (written: number, begun: LastUp | undefined): boolean =>
  * Returns the start time of the last noted `up`, if it began after the last run in the history and
  * its end was not noted. Otherwise undefined.
  */
-function oursSince({ history, begun }: Runs): number | undefined {
+function oursSince({ history, begun }: StackRuns): number | undefined {
   const recorded = Date.parse(history[0]?.endTime ?? "1970-01-01");
   return begun && begun.to === undefined && begun.from >= recorded ? begun.from : undefined;
 }
@@ -93,7 +93,7 @@ function oursSince({ history, begun }: Runs): number | undefined {
  * older than these runs. If the last `up` has no noted end, adds a certain period: from the start
  * of this `up` to the last write of the state.
  */
-function killed(state: StateExport, runs: Runs): RunPeriod[] {
+function killed(state: StateExport, runs: StackRuns): RunPeriod[] {
   const { history } = runs;
   const written = stateWrittenAt(state);
   const settled = history.find(({ kind, result }) => kind !== "refresh" && result === "succeeded");
@@ -113,8 +113,8 @@ function killed(state: StateExport, runs: Runs): RunPeriod[] {
  * Returns the periods of runs whose results may be missing in the state: runs that failed after the
  * last successful `up`, and the killed run, which is not in the history. Pure.
  */
-export function unsettledPeriods(
-  runs: Runs,
+export function unrecordedRunPeriods(
+  runs: StackRuns,
   state: StateExport,
   { interrupted = state }: UnsettledOptions = {},
 ): RunPeriod[] {
@@ -128,7 +128,7 @@ export function unsettledPeriods(
       return [{ ...stretch, ...(kind === "destroy" ? { destroyed: true } : { ended: true }) }];
     },
   );
-  return hasPending(interrupted) ? [...failed, ...killed(interrupted, runs)] : failed;
+  return hasPendingOperations(interrupted) ? [...failed, ...killed(interrupted, runs)] : failed;
 }
 
 /**
@@ -146,14 +146,14 @@ export const isWithinPeriods = (
 };
 
 /** Reads the engine's history and the note about the last `up`. */
-export async function runsOf(access: StateAccess): Promise<Runs> {
+export async function runsOf(access: StateAccess): Promise<StackRuns> {
   const { stdout } = await pulumi(access, ["stack", "history", "--json", "--page-size", "50"]);
   return { history: historySchema.parse(JSON.parse(stdout)), begun: readLastUp(access.workspace) };
 }
 
-/** Reads the runs of the stack, and returns the periods of {@link unsettledPeriods}. */
-export const readUnsettledPeriods = async (
+/** Reads the runs of the stack, and returns the periods of {@link unrecordedRunPeriods}. */
+export const readUnrecordedRunPeriods = async (
   access: StateAccess,
   state: StateExport,
   doubts?: UnsettledOptions,
-): Promise<RunPeriod[]> => unsettledPeriods(await runsOf(access), state, doubts);
+): Promise<RunPeriod[]> => unrecordedRunPeriods(await runsOf(access), state, doubts);

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { clusterNameKey, identityKey } from "../../openstack/inventory/ownership.js";
-import { recognised } from "../../base/failures/failure.js";
+import { recogniseError } from "../../base/failures/failure.js";
 import { run } from "../../base/run-command.js";
 import { backendVariable, withoutAttributes } from "./backend.js";
 import { ClusterError } from "./cluster-error.js";
 import { dropEmptyAttributes, readCheckpoint } from "./checkpoint-files.js";
-import { noteEngine } from "./lock-holders.js";
+import { recordEngine } from "./lock-holders.js";
 import { identityIn, createdIds, retainedIds } from "./retained-objects.js";
 import type { Workspace } from "./workspace.js";
 
@@ -77,7 +77,7 @@ export async function pulumi(
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   let forget = (): void => undefined;
   const onStart = (pid: number): void => {
-    if (locks) forget = noteEngine(workspace.directory, pid);
+    if (locks) forget = recordEngine(workspace.directory, pid);
   };
   const { directory: cwd, stack } = workspace;
   const command = [...args, "--non-interactive", "--stack", stack];
@@ -94,7 +94,7 @@ export async function pulumi(
  */
 function unreadable(said: string): ClusterError | undefined {
   const [line = ""] = /\berror: .*/.exec(said) ?? [];
-  const { code, words = "" } = recognised(line, "") ?? {};
+  const { code, words = "" } = recogniseError(line, "") ?? {};
   if (code !== "WRONG_PASSPHRASE") return undefined;
   return new ClusterError(
     code,
@@ -131,7 +131,7 @@ export async function writeState(access: StateAccess, state: StateExport): Promi
 }
 
 /** Returns the error for a state that another command has changed meanwhile. */
-export const overtaken = (): ClusterError =>
+export const stateChangedError = (): ClusterError =>
   new ClusterError(
     "STACK_LOCKED",
     "Another operation changed this stack meanwhile, so the state is left unchanged.",
@@ -152,7 +152,7 @@ export async function changeState(
   try {
     await writeState(access, state);
   } catch (error) {
-    throw /currently locked/.test(String(error)) ? overtaken() : error;
+    throw /currently locked/.test(String(error)) ? stateChangedError() : error;
   }
 }
 
@@ -200,7 +200,7 @@ export const ownedIds = (state: StateExport | undefined): Set<string> =>
  * Returns whether the stack does not exist, or has neither resources nor pending operations. The
  * stack itself, components and providers do not count.
  */
-export const holdsNothing = (state: StateExport | undefined): boolean =>
+export const isEmptyStack = (state: StateExport | undefined): boolean =>
   !(state?.deployment.resources ?? []).some(
     ({ id, type }) => id !== undefined && !type.startsWith("pulumi:"),
   ) && (state?.deployment.pending_operations ?? []).length === 0;
@@ -225,7 +225,7 @@ export const identitiesOf = (state: StateExport | undefined): Set<string> =>
  * Returns what belongs to the stack: IDs of objects that it created, IDs of retained objects (even
  * if these are no longer in the state), and the identities of its clusters.
  */
-export const heldBy = (state: StateExport | undefined) => ({
+export const stackHoldings = (state: StateExport | undefined) => ({
   owned: ownedIds(state),
   retained: retainedIds(state),
   identities: identitiesOf(state),
@@ -241,7 +241,7 @@ const marks = z.looseObject({ [identityKey]: z.string(), [clusterNameKey]: z.str
  * Returns the names of the clusters in the state, from the metadata of their servers, or else from
  * their components. Returns `otherwise` if the state has no cluster.
  */
-export function namesIn(state: StateExport | undefined, otherwise: string): string[] {
+export function clusterNamesInState(state: StateExport | undefined, otherwise: string): string[] {
   const inCloud = new Map(
     (state?.deployment.resources ?? []).flatMap(({ inputs }): [string, string][] => {
       const { success, data } = marks.safeParse(inputs?.["metadata"]);
@@ -255,11 +255,11 @@ export function namesIn(state: StateExport | undefined, otherwise: string): stri
 const outputsSchema = z.record(z.string(), z.unknown());
 
 /** Form of secret outputs: plain text, for use in this process only, or "[secret]". */
-export type Secrets = "in clear" | "hidden";
+export type SecretOutputForm = "in clear" | "hidden";
 
 export async function readOutputs(
   access: StateAccess,
-  secrets: Secrets = "in clear",
+  secrets: SecretOutputForm = "in clear",
 ): Promise<Record<string, unknown>> {
   const clear = secrets === "in clear" ? ["--show-secrets"] : [];
   const { stdout } = await pulumi(access, ["stack", "output", "--json", ...clear]);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isMap, parseDocument } from "yaml";
-import { writePrivate } from "../../base/atomic-files.js";
+import { replacePrivateFile } from "../../base/atomic-files.js";
 import { withLock } from "../../base/file-lock.js";
 import { packageRoot, stateDirectory } from "../../base/paths.js";
 import { UserError } from "../../base/failures/user-error.js";
@@ -159,7 +159,8 @@ export function prepareWorkspace(options: WorkspaceOptions): Workspace {
   project.delete("main");
   project.set("runtime", "nodejs");
   const [target, text] = [join(workspace.directory, "Pulumi.yaml"), project.toString()];
-  if (!existsSync(target) || readFileSync(target, "utf8") !== text) writePrivate(target, text);
+  if (!existsSync(target) || readFileSync(target, "utf8") !== text)
+    replacePrivateFile(target, text);
   return workspace;
 }
 
@@ -169,7 +170,7 @@ export function prepareWorkspace(options: WorkspaceOptions): Workspace {
  */
 function writeSettings({ settings, file, earlier }: Copied): void {
   const kept = earlier === undefined ? undefined : readFileSync(earlier, "utf8");
-  writePrivate(file, withSecretsProvider(settings, kept));
+  replacePrivateFile(file, withSecretsProvider(settings, kept));
 }
 
 /** Milliseconds that another command may take until its engine has read its settings. */
@@ -182,7 +183,7 @@ const readingMilliseconds = 120_000;
  *
  * @param begin starts the work; resolves when the engine has read its settings or has ended
  */
-export async function withSettings(
+export async function withStackSettings(
   options: WorkspaceOptions,
   signal: AbortSignal | undefined,
   begin: () => Promise<unknown>,

@@ -1,4 +1,4 @@
-import { firstToEnd } from "../health/certificate-expiry.js";
+import { firstExpiringCertificate } from "../health/certificate-expiry.js";
 import { phaseFacts, type Phase } from "../pulumi/phases.js";
 import type { PhaseTime } from "../timeline/phase-times.js";
 import type { Check } from "../verify/check.js";
@@ -24,7 +24,7 @@ const dash = (text: string): string => (text === "" ? "-" : text);
 
 /** Returns the table of nodes, and a line about the certificate that expires first. */
 export function nodesTable({ nodes }: Pick<Verification, "nodes">): string {
-  const first = firstToEnd(nodes);
+  const first = firstExpiringCertificate(nodes);
   const lines = table(
     ["NODE", "ROLE", "VERSION", "ADDRESS", "EXTERNAL", "ZONE", "READY"],
     nodes.map((node) => [

@@ -1,6 +1,6 @@
 import { kinds, type CloudObject } from "../../openstack/inventory/inventory.js";
 import type { ClaimedVolume, DestroyPlan, KeptObject } from "../engine/operation-options.js";
-import { hiddenLines } from "./marked-objects.js";
+import { hiddenLines } from "./orphan-tables.js";
 import { table } from "./table.js";
 import { clusterWords, identityWords, placeWords } from "./cluster-line.js";
 
@@ -130,7 +130,7 @@ function ofFate(plan: DestroyPlan, fate: ClaimedVolume["fate"]): string[] {
 }
 
 /** Returns the plan as one line, for a destroy that the user has already confirmed. */
-export function planLine(plan: DestroyPlan): string {
+export function destroyPlanLine(plan: DestroyPlan): string {
   const { problem } = plan;
   const things = [
     ...byKind(plan).map(([kind, { length }]) => counted(length, kind)),

@@ -1,5 +1,5 @@
 import type { Progress, Step } from "../../base/progress.js";
-import type { RunOptions, Stage } from "../engine/operation-options.js";
+import type { RunOptions, OperationStage } from "../engine/operation-options.js";
 import type { Redactor } from "../pulumi/redact-secrets.js";
 import { OperationView } from "./operation-progress.js";
 import { timedPhases, type TimedPhase } from "./cluster-report.js";
@@ -16,7 +16,7 @@ export interface RunViewOptions {
 /** Title of a stage, and the measured seconds that the stage takes. */
 type Words = readonly [title: string, seconds: number];
 
-const words = (stage: Stage, { direction, stack }: RunViewOptions): Words => {
+const words = (stage: OperationStage, { direction, stack }: RunViewOptions): Words => {
   switch (stage) {
     case "repair":
       return ["Delete what an interrupted run left", 10];
@@ -34,7 +34,7 @@ const words = (stage: Stage, { direction, stack }: RunViewOptions): Words => {
 };
 
 interface Open {
-  readonly stage: Stage;
+  readonly stage: OperationStage;
   readonly since: number;
   readonly step: Step;
 }
@@ -45,7 +45,7 @@ interface Open {
  */
 export class RunView {
   private readonly operation: OperationView;
-  private readonly took = new Map<Stage, number>();
+  private readonly took = new Map<OperationStage, number>();
   private open: Open | undefined;
 
   constructor(private readonly options: RunViewOptions) {
@@ -87,7 +87,7 @@ export class RunView {
     ];
   }
 
-  private enter(stage: Stage, detail?: string): void {
+  private enter(stage: OperationStage, detail?: string): void {
     if (this.open?.stage !== stage) {
       this.leave();
       const step = this.options.progress.step(...words(stage, this.options));

@@ -1,6 +1,6 @@
 import {
-  deletionTimeLimits,
-  Wait,
+  deletionTimeouts,
+  WaitOptions,
   type DeleteOptions,
 } from "../../openstack/inventory/wait-until-unused.js";
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
@@ -9,17 +9,17 @@ import { deleteObject } from "../../openstack/inventory/marked-objects.js";
 import { ownershipOf } from "../../openstack/inventory/ownership.js";
 import { needsApi } from "../pulumi/needs-api.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
-import { hasPending } from "../pulumi/run-history.js";
+import { hasPendingOperations } from "../pulumi/run-history.js";
 import { withoutResources } from "../pulumi/prune-state.js";
 import { resourcesInCloud } from "../guards/cloud-location.js";
 import type { PlanRow } from "../pulumi/preview-rows.js";
-import { clearRecord } from "./undo-pending-creates.js";
-import { text } from "../pulumi/pending-operations.js";
-import type { Run } from "../engine/operation-context.js";
+import { writeRecoveredState } from "./undo-pending-creates.js";
+import { plainTextInput } from "../pulumi/pending-operations.js";
+import type { StackOperation } from "../engine/operation-context.js";
 import { readProviders } from "../engine/cluster-providers.js";
 import {
   identitiesOf,
-  overtaken,
+  stateChangedError,
   readState,
   type StateExport,
   type StateResource,
@@ -49,7 +49,7 @@ export function balancersWithParts(
   const found = new Set(all.filter(({ type, id }) => type === balancerType && ids.has(id ?? "")));
   const isIn = ({ inputs, outputs }: StateResource): boolean =>
     owners.some((key) =>
-      [inputs, outputs].some((properties) => ids.has(text(properties?.[key]) ?? "")),
+      [inputs, outputs].some((properties) => ids.has(plainTextInput(properties?.[key]) ?? "")),
     );
   for (let before = -1; before < found.size;) {
     before = found.size;
@@ -97,7 +97,11 @@ interface Seen {
  * Returns the load balancers that the state records for the environment's cloud, each with the
  * condition that Octavia reports.
  */
-async function lookAt(run: Run, state: StateExport | undefined, within?: number): Promise<Seen[]> {
+async function lookAt(
+  run: StackOperation,
+  state: StateExport | undefined,
+  within?: number,
+): Promise<Seen[]> {
   // A load balancer that is being replaced is already deleted, with its parts.
   const held = resourcesInCloud(state).filter(
     ({ type, id, pendingReplacement }) =>
@@ -108,15 +112,18 @@ async function lookAt(run: Run, state: StateExport | undefined, within?: number)
   const seen = held.map(async (one): Promise<Seen> => {
     const { id = "", outputs } = one;
     const found = await readBalancer(cloud, id, within);
-    const what = `load balancer '${found?.name ?? text(outputs?.["name"]) ?? ""}' (${id})`;
+    const what = `load balancer '${found?.name ?? plainTextInput(outputs?.["name"]) ?? ""}' (${id})`;
     return { id, held: one, what, fate: conditionOfBalancer(one, found, identities), found };
   });
   return Promise.all(seen);
 }
 
 /** Like `lookAt`, but returns none if Octavia cannot be asked: later steps report the error. */
-const lookFirst = (run: Run, state: StateExport | undefined, within?: number): Promise<Seen[]> =>
-  lookAt(run, state, within).catch(() => []);
+const lookFirst = (
+  run: StackOperation,
+  state: StateExport | undefined,
+  within?: number,
+): Promise<Seen[]> => lookAt(run, state, within).catch(() => []);
 
 /** Milliseconds that an `up` waits for Octavia's answer about each load balancer. */
 const glance = 5_000;
@@ -131,7 +138,7 @@ function theirs({ id, what }: Seen): { readonly sentence: string; readonly hint:
   };
 }
 
-function tellTheirs(run: Run, seen: readonly Seen[]): void {
+function tellTheirs(run: StackOperation, seen: readonly Seen[]): void {
   for (const one of seen.filter(({ fate }) => fate === "theirs")) {
     const { sentence, hint } = theirs(one);
     run.note(`! ${sentence} ${hint}`);
@@ -163,7 +170,7 @@ const plans: Readonly<Partial<Record<Fate, string>>> = {
 
 /** Reports broken load balancers, and returns a plan row for each one that `up` recreates. */
 export async function planBrokenBalancers(
-  run: Run,
+  run: StackOperation,
   state: StateExport | undefined,
 ): Promise<readonly PlanRow[]> {
   const seen = await lookFirst(run, state);
@@ -185,7 +192,7 @@ export async function waitForOctavia(
   { id, what }: Pick<Seen, "id" | "what">,
   options: DeleteOptions = {},
 ): Promise<void> {
-  const wait = new Wait({ what, bound: deletionTimeLimits.balancer }, options);
+  const wait = new WaitOptions({ what, bound: deletionTimeouts.balancer }, options);
   for (;;) {
     options.signal?.throwIfAborted();
     const status = (await readBalancer(cloud, id))?.status ?? "";
@@ -216,15 +223,17 @@ const sayings = {
 
 /** Returns what happens to the address of a load balancer that is created again. Pure. */
 function addressAfter({ inputs, outputs }: StateResource, purpose: Purpose): string {
-  const isKept = ["vipPortId", "vipAddress"].some((key) => text(inputs?.[key]) !== undefined);
+  const isKept = ["vipPortId", "vipAddress"].some(
+    (key) => plainTextInput(inputs?.[key]) !== undefined,
+  );
   if (isKept || purpose === "destroy") return "";
-  const address = text(outputs?.["vipAddress"]);
+  const address = plainTextInput(outputs?.["vipAddress"]);
   const now = address === undefined ? "" : ` than ${address}`;
   return ` It has no separate port, so it may get another address${now}.`;
 }
 
 /** Returns options that report each wait to the user and stop at the signal. */
-const patienceOf = (run: Run, signal: AbortSignal | undefined): DeleteOptions => ({
+const patienceOf = (run: StackOperation, signal: AbortSignal | undefined): DeleteOptions => ({
   signal,
   onWait: (said) => {
     run.note(said);
@@ -232,9 +241,14 @@ const patienceOf = (run: Run, signal: AbortSignal | undefined): DeleteOptions =>
 });
 
 /** Deletes load balancers in ERROR, and returns the new state. The caller holds the lock. */
-async function clear(run: Run, before: StateExport, purpose: Purpose, signal: AbortSignal) {
+async function clear(
+  run: StackOperation,
+  before: StateExport,
+  purpose: Purpose,
+  signal: AbortSignal,
+) {
   // An import would delete the pending operations, which the next run has to repair.
-  if (hasPending(before)) throw overtaken();
+  if (hasPendingOperations(before)) throw stateChangedError();
   const seen = await lookAt(run, before);
   const broken = seen.flatMap(({ fate, ...one }) =>
     fate === "failed" || fate === "gone" ? [{ ...one, fate }] : [],
@@ -254,7 +268,7 @@ async function clear(run: Run, before: StateExport, purpose: Purpose, signal: Ab
  * these APIs. Skips resources with `deletedWith`: in a destroy without their server as a target,
  * the engine would delete each of these resources separately.
  */
-async function settleFirst(run: Run, state: StateExport): Promise<void> {
+async function settleFirst(run: StackOperation, state: StateExport): Promise<void> {
   const isOfApi = needsApi(new Set(await readProviders(run.access)));
   const target = (state.deployment.resources ?? [])
     .filter((one) => isOfApi(one) && one.deletedWith === undefined)
@@ -262,7 +276,7 @@ async function settleFirst(run: Run, state: StateExport): Promise<void> {
   if (target.length > 0) await run.engine("destroy", { exists: true, target });
 }
 
-export interface MendOptions {
+export interface DeleteBrokenOptions {
   readonly purpose: Purpose;
   /** Throws if the user has not agreed to this state. Default: no check. */
   readonly requireAgreed?: (state: StateExport | undefined) => void;
@@ -274,9 +288,9 @@ export interface MendOptions {
  * for busy ones. Returns the new state, and whether it differs.
  */
 export async function deleteBrokenBalancers(
-  run: Run,
+  run: StackOperation,
   state: StateExport | undefined,
-  { purpose, requireAgreed }: MendOptions,
+  { purpose, requireAgreed }: DeleteBrokenOptions,
 ): Promise<{ readonly state: StateExport | undefined; readonly mended: boolean }> {
   const isWaitedFor = ({ fate }: Seen): boolean =>
     fate === "going" || (fate === "busy" && purpose === "destroy");
@@ -299,6 +313,6 @@ export async function deleteBrokenBalancers(
     return now && clear(run, now, purpose, signal);
   });
   if (!cleared) return { state: undefined, mended: true };
-  await clearRecord(run.access, cleared);
+  await writeRecoveredState(run.access, cleared);
   return { state: cleared.state, mended: true };
 }

@@ -1,11 +1,11 @@
 import { ClusterError } from "../pulumi/cluster-error.js";
-import { collecting } from "../pulumi/events.js";
+import { collectEvents } from "../pulumi/events.js";
 import { planBrokenBalancers } from "./broken-load-balancers.js";
 import { excludeForeignCredentials } from "../guards/foreign-credentials.js";
 import { planRows, type PlanRow } from "../pulumi/preview-rows.js";
-import { takenOver } from "../guards/plugin-conversion.js";
+import { rewrittenServerGroups } from "../guards/plugin-conversion.js";
 import { isInterrupted } from "./undo-pending-creates.js";
-import { Run } from "../engine/operation-context.js";
+import { StackOperation } from "../engine/operation-context.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 
 /** Number of rows in the message; `preview` shows all. */
@@ -31,14 +31,17 @@ export const unexpectedRepair = (what: string): ClusterError =>
  * Throws if `up` would repair or change anything. Pulumi's own option `expectNoChanges` applies the
  * changes first and fails afterwards.
  */
-export async function requireNoChanges(run: Run, state: StateExport | undefined): Promise<void> {
+export async function requireNoChanges(
+  run: StackOperation,
+  state: StateExport | undefined,
+): Promise<void> {
   if (state && isInterrupted(state))
     throw unexpectedRepair("first repair what an interrupted run left");
   const { signal, killSignal, refresh, parallel, settings } = run.options;
-  const { events, onEvent } = collecting({});
+  const { events, onEvent } = collectEvents({});
   const balancers = await planBrokenBalancers(run, state);
   run.stage("preflight", "whether anything would change");
-  const looking = new Run(run.service, run.stack, {
+  const looking = new StackOperation(run.service, run.stack, {
     ...{ signal, killSignal, refresh, parallel, settings, onEvent },
   });
   try {
@@ -46,6 +49,6 @@ export async function requireNoChanges(run: Run, state: StateExport | undefined)
   } finally {
     looking.close();
   }
-  const plan = planRows(events, balancers, takenOver(run, state));
+  const plan = planRows(events, balancers, rewrittenServerGroups(run, state));
   if (plan.length > 0) throw unexpectedChanges(plan);
 }

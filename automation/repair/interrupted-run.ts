@@ -1,22 +1,22 @@
 import { listVisibleObjects } from "../../openstack/inventory/inventory.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
-import type { Stage } from "../engine/operation-options.js";
+import type { OperationStage } from "../engine/operation-options.js";
 import { requireCurrentState } from "./outdated-state.js";
 import {
-  clearRecord,
+  writeRecoveredState,
   concernsCloud,
   isInterrupted,
-  recover,
+  undoPendingCreates,
   type RecoveryTools,
 } from "./undo-pending-creates.js";
-import { recoverySteps, whatOf } from "../pulumi/pending-operations.js";
-import type { Run } from "../engine/operation-context.js";
+import { recoverySteps, typeAndNameOf } from "../pulumi/pending-operations.js";
+import type { StackOperation } from "../engine/operation-context.js";
 import type { PlanRow } from "../pulumi/preview-rows.js";
 import { readState, type PendingOperation, type StateExport } from "../pulumi/stack-state.js";
 import { isScript } from "../engine/interrupted-scripts.js";
 import { parseUrn, shortType } from "../pulumi/urn.js";
 
-export interface Repaired {
+export interface RepairResult {
   readonly state: StateExport | undefined;
   /** State before the repair. Absent: nothing was repaired. */
   readonly interrupted?: StateExport;
@@ -30,11 +30,11 @@ export interface Repaired {
  * @param stage stage in which the repair is reported
  * @param newest whether to refuse an outdated state; false for a destroy, which deletes everything
  */
-export async function repair(
-  run: Run,
+export async function repairInterruptedRun(
+  run: StackOperation,
   found: StateExport | undefined,
-  { stage, newest }: { readonly stage: Stage; readonly newest: boolean },
-): Promise<Repaired> {
+  { stage, newest }: { readonly stage: OperationStage; readonly newest: boolean },
+): Promise<RepairResult> {
   if (!found || !isInterrupted(found)) return { state: found };
   run.stage(stage);
   const recovered = await run.hold(async (signal) => {
@@ -46,10 +46,10 @@ export async function repair(
       const { objects } = await listVisibleObjects(await run.cloud());
       await requireCurrentState(run.access, now, objects);
     }
-    return recover(run.access, now, () => toolsOf(run, signal));
+    return undoPendingCreates(run.access, now, () => recoveryToolsOf(run, signal));
   });
   if (!("before" in recovered)) return { state: recovered.state };
-  await clearRecord(run.access, recovered);
+  await writeRecoveredState(run.access, recovered);
   run.note(
     `An earlier run was interrupted; repaired what it left: ${recovered.cleared.join(", ")}.`,
   );
@@ -61,7 +61,7 @@ export async function repair(
  * failed `up`. The engine forgets such creates, so the next run could not know about these objects.
  * If the deletion fails, reports the error and does not throw.
  */
-export async function undoUndecided(run: Run): Promise<void> {
+export async function deleteUnconfirmedCreates(run: StackOperation): Promise<void> {
   const creates = run.undecided.creates();
   if (creates.length === 0) return;
   /**
@@ -82,13 +82,14 @@ export async function undoUndecided(run: Run): Promise<void> {
     const work = async (signal: AbortSignal): Promise<void> => {
       const state = await undecided();
       const during = { from: run.began, to: Date.now() };
-      if (state) await recover(run.access, state, () => toolsOf(run, signal), during);
+      if (state)
+        await undoPendingCreates(run.access, state, () => recoveryToolsOf(run, signal), during);
     };
     // The run may have failed because it was stopped; only a second stop (`killSignal`) ends this
     // work.
     await run.hold(work, { stop: run.options.killSignal });
   } catch (error) {
-    const names = creates.map(({ operation }) => whatOf(operation.resource.urn)).join(", ");
+    const names = creates.map(({ operation }) => typeAndNameOf(operation.resource.urn)).join(", ");
     run.note(
       `Whether the cloud created ${names} is unknown (${error instanceof Error ? error.message : String(error)}); the next \`npx stackadm up\` looks for it.`,
     );
@@ -96,7 +97,10 @@ export async function undoUndecided(run: Run): Promise<void> {
 }
 
 /** Returns the tools for a repair. The caller holds the stack's lock. */
-export const toolsOf = async (run: Run, signal: AbortSignal): Promise<RecoveryTools> => ({
+export const recoveryToolsOf = async (
+  run: StackOperation,
+  signal: AbortSignal,
+): Promise<RecoveryTools> => ({
   cloud: await run.cloud(),
   note: (text) => {
     run.note(text);
@@ -110,8 +114,8 @@ const undecidedIn = (pending: readonly PendingOperation[]): string =>
     .join(", ")}`;
 
 /** Adds to a plan what `up` repairs before the engine starts, and reports it. */
-export function withRepairs(
-  run: Run,
+export function withPlannedRepairs(
+  run: StackOperation,
   state: StateExport | undefined,
   plan: readonly PlanRow[],
 ): PlanRow[] {
@@ -131,7 +135,7 @@ export function withRepairs(
  * deletes pending updates, and overwrites the time of the kill, by which the repair detects an
  * outdated state.
  */
-export function tellRepair(run: Run, state: StateExport | undefined): void {
+export function reportPlannedRepair(run: StackOperation, state: StateExport | undefined): void {
   const pending = state?.deployment.pending_operations ?? [];
   if (!state || pending.length === 0) return;
   const said = undecidedIn(pending);

@@ -33,12 +33,12 @@ export type Attribution =
  * Parents and creation time of an object without an identity of a cluster. Parents are absent if
  * no parent tells which cluster owns the object.
  */
-export interface Unmarked {
+export interface UnmarkedObject {
   readonly parents?: readonly string[];
   readonly created: string;
 }
 
-export const unproven = (because: string): Attribution => ({ is: "unproven", because });
+export const unprovenAttribution = (because: string): Attribution => ({ is: "unproven", because });
 
 /**
  * Decides by the creation time: `left behind` if it is in one of the periods, or else `unproven`.
@@ -50,10 +50,10 @@ export function attributeByTime(
   unsettled: readonly RunPeriod[],
   clocks?: number,
 ): Attribution {
-  if (created === "") return unproven("the cloud does not report when it was created");
+  if (created === "") return unprovenAttribution("the cloud does not report when it was created");
   return isWithinPeriods(created, unsettled, clocks)
     ? { is: "left behind" }
-    : unproven("it was perhaps not created during such a run");
+    : unprovenAttribution("it was perhaps not created during such a run");
 }
 
 /**
@@ -61,12 +61,12 @@ export function attributeByTime(
  * its creation time falls into a run whose results may be missing in the state.
  */
 export function attributeUnmarked(
-  { parents, created }: Unmarked,
+  { parents, created }: UnmarkedObject,
   { owned, unsettled }: RunEvidence,
 ): Attribution {
-  if (parents === undefined) return unproven("nothing on it names its owner");
+  if (parents === undefined) return unprovenAttribution("nothing on it names its owner");
   if (!parents.every((parent) => parent !== "" && owned.has(parent)))
-    return unproven("none of its parents is in the state");
+    return unprovenAttribution("none of its parents is in the state");
   return attributeByTime(created, unsettled);
 }
 
@@ -151,7 +151,8 @@ const isForgotten = ({ kind, network }: CloudObject, { owned, unsettled }: RunEv
  * the state may be outdated. So the object must also have been created in one of the periods.
  */
 export function attributeUnrecorded(object: CloudObject, known: RunEvidence): Attribution {
-  if (isOfMachine(object)) return unproven("it belongs to a machine that may be running");
+  if (isOfMachine(object))
+    return unprovenAttribution("it belongs to a machine that may be running");
   if (isForgotten(object, known)) return { is: "left behind" };
   return attributeUnmarked({ parents: [], created: object.created }, known);
 }
@@ -160,7 +161,7 @@ export function attributeUnrecorded(object: CloudObject, known: RunEvidence): At
  * Returns whether a destroy keeps the object even if it has the cluster's identity: it is retained,
  * or it is a volume or snapshot that is not in the state.
  */
-export const isSpared = (
+export const isKeptByDestroy = (
   object: CloudObject,
   { owned, retained }: Pick<RunEvidence, "owned" | "retained">,
 ): boolean => retained.has(object.id) || (hasData(object) && !owned.has(object.id));

@@ -7,13 +7,13 @@ import {
   runsOf,
   clockTolerance,
   stateWrittenAt,
-  type History,
-  type Runs,
+  type StackHistory,
+  type StackRuns,
 } from "../pulumi/run-history.js";
 import { unchangedOperations } from "../pulumi/events.js";
 import { isUnrecorded, type RunEvidence } from "./object-attribution.js";
-import { isTheOne, kindOfType } from "../pulumi/pending-operations.js";
-import { heldBy, type StateAccess, type StateExport } from "../pulumi/stack-state.js";
+import { mayBeCreatedBy, kindOfType } from "../pulumi/pending-operations.js";
+import { stackHoldings, type StateAccess, type StateExport } from "../pulumi/stack-state.js";
 
 /*
  * Checks whether a state with pending operations is outdated: a copy from the middle of a run,
@@ -25,7 +25,7 @@ import { heldBy, type StateAccess, type StateExport } from "../pulumi/stack-stat
 /** Returns whether a pending operation of the state may have created the object. */
 const isPending = (object: CloudObject, { deployment }: StateExport): boolean =>
   (deployment.pending_operations ?? []).some(
-    ({ resource }) => kindOfType[resource.type] === object.kind && isTheOne(object, resource),
+    ({ resource }) => kindOfType[resource.type] === object.kind && mayBeCreatedBy(object, resource),
   );
 
 /**
@@ -70,7 +70,7 @@ function newestIn(state: StateExport): number | undefined {
  * Returns whether a run changed resources. A run without changes proves nothing about the age of
  * the state.
  */
-const hasChanged = ({ kind, resourceChanges }: History[number]): boolean =>
+const hasChanged = ({ kind, resourceChanges }: StackHistory[number]): boolean =>
   kind === "update" &&
   Object.entries(resourceChanges ?? { something: 1 }).some(
     ([what, count]) => !unchangedOperations.has(what) && count > 0,
@@ -82,12 +82,12 @@ const hasChanged = ({ kind, resourceChanges }: History[number]): boolean =>
  */
 function madeByControllers(
   state: StateExport,
-  { history }: Runs,
+  { history }: StackRuns,
   objects: readonly CloudObject[],
 ): CloudObject | undefined {
   if (!wasBeforeControllers(state)) return undefined;
   const since = history.find(({ kind }) => kind !== "refresh")?.endTime ?? stackCreatedAt(state);
-  const held = heldBy(state);
+  const held = stackHoldings(state);
   return objects.find(
     (one) =>
       isOfControllers(one, held) && Date.parse(one.created) > Date.parse(since ?? "1970-01-01"),
@@ -100,7 +100,7 @@ function madeByControllers(
  */
 export function evidenceOfNewerState(
   state: StateExport,
-  runs: Runs,
+  runs: StackRuns,
   objects: readonly CloudObject[],
 ): string | undefined {
   const newest = newestIn(state);
@@ -111,7 +111,7 @@ export function evidenceOfNewerState(
   if (ours !== undefined && isLater(ours)) return `an \`up\` on this machine ran at ${at(ours)}`;
   const ended = Date.parse(runs.history.find(hasChanged)?.endTime ?? "");
   if (isLater(ended)) return `an update ended at ${at(ended)}`;
-  const held = heldBy(state);
+  const held = stackHoldings(state);
   const found =
     objects.find(
       (one) =>

@@ -1,7 +1,7 @@
-import { othersCredentials } from "../guards/foreign-credentials.js";
-import { removeRefusedPowerStates } from "./refused-power-states.js";
-import { whatOf } from "../pulumi/pending-operations.js";
-import type { Run } from "../engine/operation-context.js";
+import { foreignCredentials } from "../guards/foreign-credentials.js";
+import { removeRefusedPowerStates } from "./remove-refused-power-states.js";
+import { typeAndNameOf } from "../pulumi/pending-operations.js";
+import type { StackOperation } from "../engine/operation-context.js";
 import { readState, type StateExport } from "../pulumi/stack-state.js";
 
 /*
@@ -27,10 +27,10 @@ export const partialCreatesIn = ({ deployment }: StateExport): string[] =>
  * Returns the URNs of the resources to refresh. Skips application credentials of other users,
  * because Keystone does not show these credentials, and the refresh would fail.
  */
-async function readable(run: Run, state: StateExport): Promise<string[]> {
+async function readable(run: StackOperation, state: StateExport): Promise<string[]> {
   const found = partialCreatesIn(state);
   if (found.length === 0) return [];
-  const others = new Set((await othersCredentials(run, state)).map(({ urn }) => urn));
+  const others = new Set((await foreignCredentials(run, state)).map(({ urn }) => urn));
   return found.filter((urn) => !others.has(urn));
 }
 
@@ -41,14 +41,14 @@ async function readable(run: Run, state: StateExport): Promise<string[]> {
  * resources that no longer exist.
  */
 export async function refreshPartialCreates(
-  run: Run,
+  run: StackOperation,
   held: StateExport | undefined,
 ): Promise<{ readonly state: StateExport | undefined; readonly mended: boolean }> {
   const state = await removeRefusedPowerStates(run.access, held);
   const target = state ? await readable(run, state) : [];
   if (target.length === 0) return { state, mended: false };
   run.stage("repair");
-  const what = target.map(whatOf).join(", ");
+  const what = target.map(typeAndNameOf).join(", ");
   run.note(
     `An earlier run created these resources but could not read them; reading them first: ${what}.`,
   );

@@ -6,7 +6,7 @@ import { wasGone, type DeleteOptions } from "../../openstack/inventory/wait-unti
 import { inUtc, listObjects } from "../../openstack/inventory/inventory.js";
 import { deleteObject } from "../../openstack/inventory/marked-objects.js";
 import { interfacesOf, removeInterface } from "../../openstack/inventory/router-interfaces.js";
-import { readUnsettledPeriods, type RunPeriod } from "../pulumi/run-history.js";
+import { readUnrecordedRunPeriods, type RunPeriod } from "../pulumi/run-history.js";
 import {
   attributeNamed,
   attributeUnmarked,
@@ -14,16 +14,16 @@ import {
   type Attribution,
 } from "./object-attribution.js";
 import {
-  isTheOne,
+  mayBeCreatedBy,
   recoverySteps,
-  text,
-  whatOf,
+  plainTextInput,
+  typeAndNameOf,
   type RecoveryStep,
 } from "../pulumi/pending-operations.js";
 import {
   changeState,
-  heldBy,
-  overtaken,
+  stackHoldings,
+  stateChangedError,
   type StateAccess,
   type StateExport,
 } from "../pulumi/stack-state.js";
@@ -61,7 +61,7 @@ async function deleteObjects(
   tools: RecoveryTools,
 ): Promise<void> {
   const objects = await listObjects(tools.cloud, kind);
-  for (const object of objects.filter((one) => isTheOne(one, resource))) {
+  for (const object of objects.filter((one) => mayBeCreatedBy(one, resource))) {
     if (
       !isToDelete(`${kind} '${object.name}' (${object.id})`, attributeNamed(object, known), tools)
     )
@@ -77,7 +77,10 @@ async function deletePart(
   tools: RecoveryTools,
 ): Promise<void> {
   const { cloud, note } = tools;
-  const [name, owner] = [text(resource.inputs?.["name"]), text(resource.inputs?.[of])];
+  const [name, owner] = [
+    plainTextInput(resource.inputs?.["name"]),
+    plainTextInput(resource.inputs?.[of]),
+  ];
   if (name === undefined || owner === undefined) return;
   const isMeant = ({ id, created }: { id: string; created: string }): boolean =>
     !known.owned.has(id) &&
@@ -96,8 +99,8 @@ async function detachRouter(
   tools: RecoveryTools,
 ): Promise<void> {
   const { cloud, note } = tools;
-  const router = text(resource.inputs?.["routerId"]);
-  const subnet = text(resource.inputs?.["subnetId"]);
+  const router = plainTextInput(resource.inputs?.["routerId"]);
+  const subnet = plainTextInput(resource.inputs?.["subnetId"]);
   if (router === undefined || subnet === undefined) return;
   for (const { id, created } of await interfacesOf(cloud, router, subnet)) {
     if (known.owned.has(id)) continue;
@@ -125,16 +128,16 @@ async function deleteRule(
   known: RunEvidence,
   tools: RecoveryTools,
 ): Promise<void> {
-  const group = text(inputs?.["securityGroupId"]);
+  const group = plainTextInput(inputs?.["securityGroupId"]);
   if (group === undefined) return;
   const { security_group_rules: rules } = rulesSchema.parse(
     await tools.cloud.request("network", "GET", `/security-group-rules?security_group_id=${group}`),
   );
   const alike = rules.filter(
     ({ id, description, ethertype, direction }) =>
-      description === text(inputs?.["description"]) &&
-      ethertype === text(inputs?.["ethertype"]) &&
-      direction === text(inputs?.["direction"]) &&
+      description === plainTextInput(inputs?.["description"]) &&
+      ethertype === plainTextInput(inputs?.["ethertype"]) &&
+      direction === plainTextInput(inputs?.["direction"]) &&
       !known.owned.has(id),
   );
   for (const { id, created_at: created } of alike) {
@@ -164,7 +167,7 @@ async function perform(
   }
 }
 
-export interface Recovered {
+export interface RecoveryResult {
   /** Operations that were undone or need no undo. */
   readonly cleared: readonly string[];
   /** State before the repair. */
@@ -184,24 +187,24 @@ export const concernsCloud = ({ deployment }: StateExport): boolean =>
 /**
  * Deletes objects that the pending operations of an interrupted run may have created. The caller
  * holds the stack's lock. Does not touch objects in the state. The stored state keeps the pending
- * operations until {@link clearRecord}.
+ * operations until {@link writeRecoveredState}.
  *
  * @param during period of these operations, if known. Default: derived from the state and the
  * engine's history
  */
-export async function recover(
+export async function undoPendingCreates(
   access: StateAccess,
   before: StateExport,
   connect: () => Promise<RecoveryTools>,
   during?: RunPeriod,
-): Promise<Recovered> {
+): Promise<RecoveryResult> {
   const pending = before.deployment.pending_operations ?? [];
   const { state, left } = withoutLeaveScripts(before);
   const steps = recoverySteps(pending);
   if (concernsCloud(before)) {
     const tools = await connect();
-    const unsettled = during ? [during] : await readUnsettledPeriods(access, state);
-    const known = { ...heldBy(state), unsettled };
+    const unsettled = during ? [during] : await readUnrecordedRunPeriods(access, state);
+    const known = { ...stackHoldings(state), unsettled };
     for (const step of steps) {
       tools.signal?.throwIfAborted();
       await perform(step, known, tools);
@@ -213,7 +216,7 @@ export async function recover(
     new Set(updating.map(({ resource }) => resource.urn)),
   );
   return {
-    cleared: [...steps.map(({ what }) => what), ...left.map(whatOf)],
+    cleared: [...steps.map(({ what }) => what), ...left.map(typeAndNameOf)],
     before,
     state: { ...rest, deployment: { ...deployment, pending_operations: [] } },
   };
@@ -222,11 +225,11 @@ export async function recover(
 /**
  * Writes the new state. Throws if the stored state has changed since it was read under the lock.
  */
-export const clearRecord = (
+export const writeRecoveredState = (
   access: StateAccess,
-  { before, state }: Pick<Recovered, "before" | "state">,
+  { before, state }: Pick<RecoveryResult, "before" | "state">,
 ): Promise<void> =>
   changeState(access, (now) => {
-    if (!isDeepStrictEqual(now, before)) throw overtaken();
+    if (!isDeepStrictEqual(now, before)) throw stateChangedError();
     return state;
   });

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CloudObject } from "../../openstack/inventory/inventory.js";
 import { ownershipOf } from "../../openstack/inventory/ownership.js";
 import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-client.js";
-import type { Run } from "../engine/operation-context.js";
+import type { StackOperation } from "../engine/operation-context.js";
 import { readClusters } from "../engine/cluster-providers.js";
 
 /*
@@ -28,7 +28,7 @@ const servicesOf = ({ name, tags }: CloudObject): string[] =>
  *
  * @param services all existing Services, as `namespace/name`
  */
-export function withoutService(
+export function balancersWithoutService(
   objects: readonly CloudObject[],
   identities: ReadonlySet<string>,
   services: ReadonlySet<string>,
@@ -93,8 +93,8 @@ async function servicesAt(kubeconfig: string): Promise<string[]> {
  * Returns the clusters' load balancers whose Services no longer exist. Returns none if the API of a
  * cluster does not answer.
  */
-export async function lostBalancers(
-  run: Run,
+export async function balancersOfDeletedServices(
+  run: StackOperation,
   objects: readonly CloudObject[],
   identities: ReadonlySet<string>,
 ): Promise<CloudObject[]> {
@@ -104,7 +104,7 @@ export async function lostBalancers(
     const services = await Promise.all(clusters.map(({ kubeconfig }) => servicesAt(kubeconfig)));
     return clusters.length === 0
       ? []
-      : withoutService(objects, identities, new Set(services.flat()));
+      : balancersWithoutService(objects, identities, new Set(services.flat()));
   } catch {
     // The destroy reports later what blocks the deletion of the networks.
     return [];

@@ -9,18 +9,26 @@ import {
 import { deleteOrphans } from "../../openstack/inventory/marked-objects.js";
 import {
   describeObjects,
-  foreignPortsBeforeDeletion,
+  foreignPortsBlocking,
   foreignPortsIn,
 } from "../../openstack/inventory/foreign-ports.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
-import { readUnsettledPeriods, type UnsettledOptions } from "../pulumi/run-history.js";
+import { readUnrecordedRunPeriods, type UnsettledOptions } from "../pulumi/run-history.js";
 import { isUnrecorded, attributeUnrecorded, type Attribution } from "./object-attribution.js";
 import { unexpectedRepair } from "./expect-no-changes.js";
-import { foreignBalancers, isOfService, lostBalancers } from "./unrecorded-load-balancers.js";
-import { endedBefore, unreachedIn, verdictOnLostServer } from "./unrecorded-servers.js";
+import {
+  foreignBalancers,
+  isOfService,
+  balancersOfDeletedServices,
+} from "./unrecorded-load-balancers.js";
+import {
+  failedRunPeriodsBefore,
+  portsWithoutScripts,
+  attributeUnrecordedServer,
+} from "./unrecorded-servers.js";
 import { requireCurrentState } from "./outdated-state.js";
-import type { Run } from "../engine/operation-context.js";
-import { heldBy, readState, type StateExport } from "../pulumi/stack-state.js";
+import type { StackOperation } from "../engine/operation-context.js";
+import { stackHoldings, readState, type StateExport } from "../pulumi/stack-state.js";
 
 /*
  * Finds objects of the cluster that the state does not contain. A failed create is in no state, but
@@ -33,20 +41,20 @@ import { heldBy, readState, type StateExport } from "../pulumi/stack-state.js";
  * engine's history only if there are candidates.
  */
 export async function unrecordedAmong(
-  run: Run,
+  run: StackOperation,
   state: StateExport | undefined,
   objects: readonly CloudObject[],
   doubts?: UnsettledOptions,
 ): Promise<CloudObject[]> {
-  const held = heldBy(state);
+  const held = stackHoldings(state);
   const lost = objects.filter((one) => isUnrecorded(one, held));
   if (!state || lost.length === 0) return [];
-  const known = { ...held, unsettled: await readUnsettledPeriods(run.access, state, doubts) };
-  const unreached = unreachedIn(state);
-  const ended = endedBefore(state, known.unsettled);
+  const known = { ...held, unsettled: await readUnrecordedRunPeriods(run.access, state, doubts) };
+  const unreached = portsWithoutScripts(state);
+  const ended = failedRunPeriodsBefore(state, known.unsettled);
   const verdict = (one: CloudObject): Attribution =>
     one.kind === "server"
-      ? verdictOnLostServer(one, { ended, objects, unreached })
+      ? attributeUnrecordedServer(one, { ended, objects, unreached })
       : attributeUnrecorded(one, known);
   return lost.filter((one) => verdict(one).is === "left behind");
 }
@@ -59,7 +67,7 @@ function requireWay(
   objects: readonly CloudObject[],
   owned: ReadonlySet<string>,
 ): void {
-  const strange = foreignPortsBeforeDeletion(lost, objects, owned);
+  const strange = foreignPortsBlocking(lost, objects, owned);
   if (strange.length === 0) return;
   const places = lost.filter(({ kind }) => kind === "network" || kind === "subnet");
   throw new ClusterError(
@@ -86,7 +94,7 @@ const withPurpose = (error: unknown): unknown =>
  * another run may be creating these objects.
  */
 async function deleteUnderLock(
-  run: Run,
+  run: StackOperation,
   look: () => Promise<readonly CloudObject[]>,
   choose: (
     state: StateExport | undefined,
@@ -96,7 +104,7 @@ async function deleteUnderLock(
   await run.hold(async (signal) => {
     const [state, objects] = await Promise.all([readState(run.access), look()]);
     const lost = await choose(state, objects);
-    requireWay(lost, objects, heldBy(state).owned);
+    requireWay(lost, objects, stackHoldings(state).owned);
     const onDelete = (one: CloudObject): void => {
       const { kind, name, id } = one;
       const why = isOfService(one)
@@ -119,7 +127,7 @@ async function deleteUnderLock(
  * `up`. With `expectNoChanges`, throws instead of deleting. Returns the IDs of these objects.
  */
 export async function deleteUnrecordedObjects(
-  run: Run,
+  run: StackOperation,
   state: StateExport | undefined,
   objects: readonly CloudObject[],
   { expectNoChanges, ...doubts }: UnsettledOptions & { readonly expectNoChanges: boolean },
@@ -156,7 +164,10 @@ const inTheWay: readonly Kind[] = ["load balancer", "floating IP", "router", "po
  * the cluster's networks. Runs before a destroy. Reports blocking objects of other owners and
  * keeps them. Skips kinds that the user cannot list.
  */
-export async function unblockNetworks(run: Run, state: StateExport | undefined): Promise<void> {
+export async function unblockNetworks(
+  run: StackOperation,
+  state: StateExport | undefined,
+): Promise<void> {
   const look = async (): Promise<CloudObject[]> => {
     const cloud = await run.cloud();
     const found = await Promise.allSettled(inTheWay.map((kind) => listObjects(cloud, kind)));
@@ -166,14 +177,14 @@ export async function unblockNetworks(run: Run, state: StateExport | undefined):
     now: StateExport | undefined,
     objects: readonly CloudObject[],
   ): Promise<CloudObject[]> => {
-    const held = heldBy(now);
+    const held = stackHoldings(now);
     const lost = objects.filter((one) => isUnrecorded(one, held));
-    return [...lost, ...(await lostBalancers(run, objects, held.identities))];
+    return [...lost, ...(await balancersOfDeletedServices(run, objects, held.identities))];
   };
   const objects = await look();
   const lost = await lostIn(state, objects);
   if (lost.length > 0) await deleteUnderLock(run, look, lostIn);
-  const { owned, identities } = heldBy(state);
+  const { owned, identities } = stackHoldings(state);
   const going = new Set([...owned, ...lost.map(({ id }) => id)]);
   const strange = [
     ...foreignPortsIn(owned, objects, going),

@@ -1,6 +1,6 @@
 import type { CloudObject } from "../../openstack/inventory/inventory.js";
 import { clockTolerance, stateWrittenAt, type RunPeriod } from "../pulumi/run-history.js";
-import { unproven, attributeByTime, type Attribution } from "./object-attribution.js";
+import { unprovenAttribution, attributeByTime, type Attribution } from "./object-attribution.js";
 import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 import { isScript } from "../engine/interrupted-scripts.js";
 import { parseUrn } from "../pulumi/urn.js";
@@ -21,7 +21,7 @@ const machineOfPort = ({ urn, type }: StateResource): string | undefined =>
  * Returns the port IDs of machines without any script in the state: these machines were never part
  * of a cluster.
  */
-export function unreachedIn({ deployment }: StateExport): ReadonlySet<string> {
+export function portsWithoutScripts({ deployment }: StateExport): ReadonlySet<string> {
   const all = deployment.resources ?? [];
   const steps = all.filter(isScript).map(({ urn }) => parseUrn(urn).name);
   const ports = all.flatMap((port) => {
@@ -33,15 +33,15 @@ export function unreachedIn({ deployment }: StateExport): ReadonlySet<string> {
 }
 
 /** Facts about the stack and the project. */
-export interface LostServerFacts {
+export interface UnrecordedServerFacts {
   /**
    * Periods of failed runs that had finished before the state was written, so that the state has
-   * their results. See {@link endedBefore}.
+   * their results. See {@link failedRunPeriodsBefore}.
    */
   readonly ended: readonly RunPeriod[];
   /** All objects of the project that the user may see. */
   readonly objects: readonly CloudObject[];
-  /** Ports of machines without a script. See {@link unreachedIn}. */
+  /** Ports of machines without a script. See {@link portsWithoutScripts}. */
   readonly unreached: ReadonlySet<string>;
 }
 
@@ -49,7 +49,10 @@ export interface LostServerFacts {
  * Returns the periods of failed runs that had finished before the state was written, and from which
  * the state has resources. Neither is the case after an older state was restored.
  */
-export function endedBefore(state: StateExport, unsettled: readonly RunPeriod[]): RunPeriod[] {
+export function failedRunPeriodsBefore(
+  state: StateExport,
+  unsettled: readonly RunPeriod[],
+): RunPeriod[] {
   const written = stateWrittenAt(state) ?? 0;
   const times = (state.deployment.resources ?? [])
     .flatMap(({ created, modified }) => [created, modified])
@@ -66,12 +69,12 @@ export function endedBefore(state: StateExport, unsettled: readonly RunPeriod[])
  * Decides about a server. `left behind`: the state has all its ports and no script of its machine,
  * and a failed run created the server and finished before the state was written.
  */
-export function verdictOnLostServer(
+export function attributeUnrecordedServer(
   { id, created }: CloudObject,
-  { ended, objects, unreached }: LostServerFacts,
+  { ended, objects, unreached }: UnrecordedServerFacts,
 ): Attribution {
   const ports = objects.filter(({ kind, device }) => kind === "port" && device === id);
   if (ports.length === 0 || !ports.every((port) => unreached.has(port.id)))
-    return unproven("it is a machine that may be running");
+    return unprovenAttribution("it is a machine that may be running");
   return attributeByTime(created, ended);
 }

@@ -41,7 +41,7 @@ const numbers = (version: string): [number, number] => {
  * Returns version and advice for a cluster of this version. kubectl may be at most one minor
  * version older or newer than the cluster. Never throws.
  */
-export async function lookAtKubectl(
+export async function checkKubectl(
   cluster: string,
   options: KubectlOptions = {},
 ): Promise<Kubectl> {

@@ -4,12 +4,12 @@ import type { Toolchain } from "../../toolchain/toolchain.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
 import type { OpenstackPlugin } from "../../base/versions/openstack-plugin-versions.js";
 import { labFolder, labName, stateDirectory } from "../../base/paths.js";
-import { silent, type Progress } from "../../base/progress.js";
+import { silentProgress, type Progress } from "../../base/progress.js";
 import { UserError } from "../../base/failures/user-error.js";
 import { backendVariable, requireBackend } from "../pulumi/backend.js";
 import { ensureCommands } from "../../base/host-packages.js";
 import { passphraseEnvironment } from "./passphrase-variable.js";
-import { ensureAgent, madeKey, type Agent } from "./ssh-agent.js";
+import { ensureAgent, reportNewKey, type Agent } from "./ssh-agent.js";
 
 /** Names and paths of the lab that commands need. */
 export interface LabSettings {
@@ -28,7 +28,7 @@ export const labSettings = (): LabSettings => ({
   siteFile: stateDirectory(labFolder(), "site.yaml"),
 });
 
-export const labRuns = (): boolean => existsSync(labSettings().cloudsFile);
+export const isLabRunning = (): boolean => existsSync(labSettings().cloudsFile);
 
 const isSet = (value: string | undefined): value is string => value !== undefined && value !== "";
 
@@ -43,14 +43,14 @@ export const cloudIsNamed = (env: NodeJS.ProcessEnv): boolean =>
 export function usesLab(env: NodeJS.ProcessEnv): boolean {
   const { cloud, tlsCloud } = labSettings();
   if ([cloud, tlsCloud].includes(env["OS_CLOUD"] ?? "")) return true;
-  return !cloudIsNamed(env) && labRuns();
+  return !cloudIsNamed(env) && isLabRunning();
 }
 
 /**
  * Returns true if the toolchain may use stand-ins for plugins: on the lab, and if no cloud is
  * named. Undefined for other clouds, which need the official plugins.
  */
-export const standInsByDefault = (env: NodeJS.ProcessEnv): true | undefined =>
+export const usesStandInsByDefault = (env: NodeJS.ProcessEnv): true | undefined =>
   usesLab(env) || !cloudIsNamed(env) ? true : undefined;
 
 /**
@@ -181,7 +181,7 @@ export async function prepareEnvironment(
   const cloud = cloudEnvironment(env);
   // Checks the backend first, because the further work may take minutes.
   const backend = backendUrl(env, options.backend);
-  const { progress = silent, signal, passphrase: needed = true } = options;
+  const { progress = silentProgress, signal, passphrase: needed = true } = options;
   const note = (text: string): void => {
     progress.note(text);
   };
@@ -190,12 +190,12 @@ export async function prepareEnvironment(
   const { ensureToolchain } = await import("../../toolchain/toolchain.js");
   const toolchain = await ensureToolchain({
     ...{ progress, signal, env },
-    standIns: standInsByDefault(env),
+    standIns: usesStandInsByDefault(env),
     openstackPlugin: options.openstackPlugin,
   });
   if (options.agent !== false) await ensureCommands(sshCommands, progress);
   const agent =
-    options.agent === false ? undefined : await ensureAgent(env, ownKeyFile(), madeKey(note));
+    options.agent === false ? undefined : await ensureAgent(env, ownKeyFile(), reportNewKey(note));
   const changes: Record<string, string> = {
     ...toolchain.environment,
     PULUMI_BACKEND_URL: backend,

@@ -47,7 +47,7 @@ export async function agentKeys(socket: string, env = process.env): Promise<stri
 type OnMade = (path: string) => void;
 
 /** Returns a callback that reports a new key. */
-export const madeKey =
+export const reportNewKey =
   (note: (text: string) => void): OnMade =>
   (path) => {
     note(

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { SshTarget } from "../../base/ssh-client.js";
 import type { KubernetesApi } from "./kubernetes-client.js";
 import type { ClusterOutputs } from "./cluster-outputs.js";
-import type { Fetched, Sessions } from "./ssh-sessions.js";
+import type { FetchResult, Sessions } from "./ssh-sessions.js";
 
 /** Check of the finished cluster, with its result. */
 export interface Check {
@@ -44,12 +44,12 @@ const shortestPause = 100;
 const longestPause = 1_000;
 
 /** Milliseconds in which each check must succeed, with `timeoutFactor` 1. */
-export const usualPatience = 60_000;
+export const defaultCheckTimeout = 60_000;
 
 /** Repeats the attempt until it succeeds. Throws the last error after the time limit. */
-export async function eventually<T>(
+export async function retryUntilSuccess<T>(
   attempt: () => Promise<T>,
-  { timeout = usualPatience, signal }: VerifyOptions,
+  { timeout = defaultCheckTimeout, signal }: VerifyOptions,
 ): Promise<T> {
   const end = Date.now() + timeout;
   for (let next = shortestPause; ; next = Math.min(2 * next, longestPause)) {
@@ -63,14 +63,14 @@ export async function eventually<T>(
   }
 }
 
-export async function check(
+export async function runCheck(
   name: string,
   where: string,
   { attempt, options }: { attempt: () => Promise<string>; options: VerifyOptions },
 ): Promise<Check> {
   options.onDetail?.(`${name} ${where}`);
   try {
-    return { name, where, ok: true, answer: await eventually(attempt, options) };
+    return { name, where, ok: true, answer: await retryUntilSuccess(attempt, options) };
   } catch (error) {
     return {
       name,
@@ -83,7 +83,7 @@ export async function check(
 
 const oneLine = (text: string): string => text.trim().split("\n")[0]?.slice(0, 80) ?? "";
 
-export function accepted({ status, body }: Fetched): string {
+export function bodyOfSuccess({ status, body }: FetchResult): string {
   if (status !== 200) throw new Error(`HTTP ${status}: ${oneLine(body)}`);
   return `HTTP 200: ${oneLine(body)}`;
 }

@@ -48,7 +48,7 @@ export type ClusterOutputs = z.infer<typeof outputsSchema>;
 export type MachineOutput = z.infer<typeof machine>;
 
 /** Returns the values of a stack's outputs, secret or not. */
-export const valuesOf = (outputs: StackOutputs): Record<string, unknown> =>
+export const outputValues = (outputs: StackOutputs): Record<string, unknown> =>
   Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
 
 /**

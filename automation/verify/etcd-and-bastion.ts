@@ -1,14 +1,14 @@
 import { etcdPorts } from "../../base/ports.js";
 import type { SshRoute } from "../../base/ssh-client.js";
-import { rolesOf, type Proof, type RoleRow } from "../../components/plan/roles.js";
-import { accepted, check, type Check, type VerificationRun } from "./check.js";
+import { rolesOf, type RoleCheck, type RoleRow } from "../../components/plan/roles.js";
+import { bodyOfSuccess, runCheck, type Check, type VerificationRun } from "./check.js";
 import {
   machinesOf,
   targetOf,
   type ClusterOutputs,
   type MachineOutput,
 } from "./cluster-outputs.js";
-import { podComplaint } from "./pod-readiness.js";
+import { podProblem } from "./pod-readiness.js";
 import type { Sessions } from "./ssh-sessions.js";
 
 interface Question {
@@ -29,11 +29,11 @@ const onMachine =
     return ask(sessions, target);
   };
 
-const questions: Readonly<Record<Proof, Question>> = {
+const questions: Readonly<Record<RoleCheck, Question>> = {
   "etcd-pod": {
     name: "etcd member",
     ask: async ({ api }, { name }) => {
-      const complaint = await podComplaint(api, "kube-system", `etcd-${name}`);
+      const complaint = await podProblem(api, "kube-system", `etcd-${name}`);
       if (complaint !== undefined) throw new Error(complaint);
       return "its pod is Ready";
     },
@@ -41,7 +41,7 @@ const questions: Readonly<Record<Proof, Question>> = {
   "etcd-health": {
     name: "etcd member",
     ask: onMachine(async (sessions, target) =>
-      accepted(await sessions.fetch(target, "127.0.0.1", health)),
+      bodyOfSuccess(await sessions.fetch(target, "127.0.0.1", health)),
     ),
   },
   login: {
@@ -70,7 +70,7 @@ export const checkEtcdAndBastion = (look: VerificationRun): Promise<Check[]> =>
   Promise.all(
     machinesOf(look.outputs).flatMap((machine) =>
       questionsTo(machine, look.outputs).map(({ name, ask }) =>
-        check(name, machine.name, {
+        runCheck(name, machine.name, {
           options: look,
           attempt: () => ask(look, machine),
         }),

@@ -16,7 +16,7 @@ const podSchema = z.looseObject({
  * Returns the reason why a pod is not Ready, with kubelet's message if there is one; undefined for
  * a ready pod.
  */
-export async function podComplaint(
+export async function podProblem(
   api: KubernetesApi,
   namespace: string,
   name: string,

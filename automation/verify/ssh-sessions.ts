@@ -42,7 +42,7 @@ async function open(client: Client, address: string, port: number): Promise<Dupl
   }
 }
 
-export interface Fetched {
+export interface FetchResult {
   readonly status: number;
   readonly body: string;
 }
@@ -50,7 +50,7 @@ export interface Fetched {
 const get = (
   createConnection: () => Duplex,
   to: { readonly host: string; readonly port: number; readonly path: string },
-): Promise<Fetched> =>
+): Promise<FetchResult> =>
   new Promise((resolve, reject) => {
     const call = request({ ...to, createConnection }, (answer) => {
       let body = "";
@@ -93,9 +93,9 @@ export class Sessions {
   constructor(private readonly patience?: Patience) {}
 
   /** Sends a GET to `http://<address>:<port><path>` through the machine and returns the answer. */
-  async fetch(target: SshRoute, address: string, options: FetchOptions = {}): Promise<Fetched> {
+  async fetch(target: SshRoute, address: string, options: FetchOptions = {}): Promise<FetchResult> {
     const { port = 80, path = "/", timeout = patience, host = address } = options;
-    const work = async (): Promise<Fetched> => {
+    const work = async (): Promise<FetchResult> => {
       const channel = await open(await this.#client(target), address, port);
       return get(() => channel, { host, port, path });
     };

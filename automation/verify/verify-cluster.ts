@@ -1,8 +1,8 @@
 import { exchange } from "../../openstack/http/http-exchange.js";
 import {
-  accepted,
-  check,
-  eventually,
+  bodyOfSuccess,
+  runCheck,
+  retryUntilSuccess,
   type Check,
   type VerificationRun,
   type VerifyOptions,
@@ -43,24 +43,26 @@ const whereOf = ({ address, host }: Asked): string =>
 
 /** Checks an HTTP server from this computer. */
 const checkOutside = (asked: Asked, options: VerifyOptions): Promise<Check> =>
-  check(asked.name, whereOf(asked), {
+  runCheck(asked.name, whereOf(asked), {
     options,
     attempt: async () => {
       const headers: Record<string, string> = asked.host === undefined ? {} : { host: asked.host };
-      return accepted(await exchange(`http://${asked.address}/`, { timeout: 10_000, headers }));
+      return bodyOfSuccess(
+        await exchange(`http://${asked.address}/`, { timeout: 10_000, headers }),
+      );
     },
   });
 
 /** Checks an HTTP server from a machine of the cluster. */
 const checkInside = (asked: Asked, options: VerificationRun): Promise<Check> =>
-  check(asked.name, whereOf(asked), {
+  runCheck(asked.name, whereOf(asked), {
     options,
     attempt: async () => {
       const { address, host } = asked;
       const { entry, sessions } = options;
       if (!entry) throw new Error("no machine of the cluster can be reached by SSH");
       const fetched = await sessions.fetch(entry, address, { host });
-      return `${accepted(fetched)} (asked on ${entry.host})`;
+      return `${bodyOfSuccess(fetched)} (asked on ${entry.host})`;
     },
   });
 
@@ -99,7 +101,7 @@ async function checkClaims(api: KubernetesApi, options: VerifyOptions): Promise<
     if (proof === undefined) throw new Error(`${writerPod} has not read its data back yet`);
     return proof;
   };
-  return [await check("claim", `${namespace}/${claim}`, { attempt, options })];
+  return [await runCheck("claim", `${namespace}/${claim}`, { attempt, options })];
 }
 
 /**
@@ -119,7 +121,7 @@ function checkNodes(api: KubernetesApi, options: VerifyOptions): Promise<NodeRep
     return found;
   };
   // Returns the nodes even if some nodes never become ready.
-  return eventually(allReady, options).catch(() => readNodes(api));
+  return retryUntilSuccess(allReady, options).catch(() => readNodes(api));
 }
 
 /**

@@ -35,7 +35,8 @@ export class Failure extends Error {
  */
 
 /** Returns a failure as text for the engine. */
-export const marked = (code: FailureCode, sentence: string): string => `[${code}] ${sentence}`;
+export const textWithCode = (code: FailureCode, sentence: string): string =>
+  `[${code}] ${sentence}`;
 
 /**
  * Pattern of the code at the very beginning of a text, where no other program's words can be. The
@@ -45,8 +46,8 @@ export const marked = (code: FailureCode, sentence: string): string => `[${code}
 const mark =
   /^(?:(.*\bOne or more errors occurred: )|(?:Preview failed: )?before hook "[^"\\\n]*" failed: )?\[([A-Z_]+)\] /;
 
-/** Returns the code and sentence in a text from {@link marked}; no code for any other text. */
-export function unmarked(text: string): { readonly code?: FailureCode; readonly text: string } {
+/** Returns the code and sentence in a text from {@link textWithCode}; no code for any other text. */
+export function splitCode(text: string): { readonly code?: FailureCode; readonly text: string } {
   const [whole = "", before = "", code = ""] = mark.exec(text) ?? [];
   return isFailureCode(code) ? { code, text: before + text.slice(whole.length) } : { text };
 }
@@ -56,7 +57,7 @@ export function unmarked(text: string): { readonly code?: FailureCode; readonly 
  * of the list that the first line announces. The body of a cloud's answer is included: gophercloud
  * 1 writes it on the next line, gophercloud 2 on the same line.
  */
-export function tellingLine(text: string): string {
+export function reasonLine(text: string): string {
   const lines = text
     .trim()
     .split("\n")
@@ -82,11 +83,11 @@ const urns = /urn:pulumi:[^\s"']+/g;
  *
  * @param type type of the resource that failed; "" if unknown
  */
-export function recognised(
+export function recogniseError(
   text: string,
   type: string,
 ): { readonly code: FailureCode; readonly words: string } | undefined {
-  const line = tellingLine(text).replaceAll(urns, "");
+  const line = reasonLine(text).replaceAll(urns, "");
   for (const code of failureCodes)
     for (const said of rowOf(code).said ?? []) {
       const speaks = type === "" || type.startsWith(said.of ?? "");

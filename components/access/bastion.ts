@@ -1,17 +1,21 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import type { Access } from "../machine/ssh-access.js";
+import type { SshAccess } from "../machine/ssh-access.js";
 import { hostScripts, hostValues } from "../machine/preparation.js";
 import { MachineGroup, type MachineGroupArgs, type Member } from "../machine/machine-group.js";
-import { ownState } from "../pulumi/stack-state.js";
+import { ownState } from "../pulumi/recorded-resources.js";
 import { scriptsBeside } from "../remote-scripts/script-texts.js";
 import { stepOf } from "../remote-scripts/script-steps.js";
-import { EntryAddress, through, type EntryAddressArgs } from "./ssh-route.js";
+import { EntryAddress, accessThrough, type EntryAddressArgs } from "./ssh-route.js";
 
 const read = scriptsBeside(__dirname);
 /** Step that prepares a bastion. */
 export const bastionStep = stepOf("bastion", {
-  scripts: [read("../remote-scripts/scripts/common.sh"), ...hostScripts, read("bastion.sh")],
+  scripts: [
+    read("../remote-scripts/scripts/common.sh"),
+    ...hostScripts,
+    read("check-bastion-login.sh"),
+  ],
 });
 
 export type BastionArgs = Omit<MachineGroupArgs, "steps">;
@@ -35,15 +39,15 @@ export class Bastion extends MachineGroup {
    * Returns the access through the bastion, known when the bastion accepts connections. Before, no
    * other machine is dialled, so that a failure of the bastion is reported once.
    */
-  at(host: pulumi.Output<string>, spec: Pick<ClusterSpec, "ssh" | "securityUpdates">): Access {
+  at(host: pulumi.Output<string>, spec: Pick<ClusterSpec, "ssh" | "securityUpdates">): SshAccess {
     const { machine } = this.member;
-    const access = through(machine, host);
+    const access = accessThrough(machine, host);
     const ready = this.script(this.member, "prepare", {
       access,
       step: bastionStep,
       values: hostValues(spec),
     });
-    return through(
+    return accessThrough(
       machine,
       pulumi.all([host, ready.id]).apply(([known]) => known),
     );

@@ -1,10 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { Access } from "../machine/ssh-access.js";
+import type { SshAccess } from "../machine/ssh-access.js";
 import type { Machine } from "../machine/machine.js";
 import { PubliclyAddressed, type RouteOutside } from "../network/public-address.js";
 
 /** Access at each machine's own address: the program runs in the machines' network. */
-const direct: Access = {
+const direct: SshAccess = {
   route: (machine) => machine.ssh(machine.address),
 };
 
@@ -14,15 +14,15 @@ const inAdminNetwork = ({ machine, adminAddress }: Machine): pulumi.Output<strin
 };
 
 /** Access at each machine's address in the admin network. */
-const admin: Access = {
+const admin: SshAccess = {
   route: (machine) => machine.ssh(inAdminNetwork(machine)),
 };
 
 /** Kinds of access without a hop, by their name in a specification. */
-export const withoutHops: Readonly<Partial<Record<string, Access>>> = { direct, admin };
+export const accessWithoutHop: Readonly<Partial<Record<string, SshAccess>>> = { direct, admin };
 
 /** Returns the access that reaches `entry` at `host` and all other machines through it. */
-export const through = (entry: Machine, host: pulumi.Output<string>): Access => {
+export const accessThrough = (entry: Machine, host: pulumi.Output<string>): SshAccess => {
   const hop = entry.ssh(host);
   return {
     route: (machine) => (machine === entry ? hop : { ...machine.ssh(machine.address), proxy: hop }),

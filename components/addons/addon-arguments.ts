@@ -22,7 +22,7 @@ import type { CloudAccess } from "./cloud-config-secret.js";
  * @param balancer address of the load balancer in front of the ingress controller's machines.
  *   Default: none
  */
-export const addonsOf = (
+export const addonArguments = (
   spec: ClusterSpec,
   { webhook }: Pick<ClusterFacts, "webhook"> = {},
   balancer?: pulumi.Output<string>,

@@ -10,7 +10,7 @@ import {
   nodeConfig,
 } from "./manifests/block-storage-node.js";
 import { Snapshots } from "./snapshots.js";
-import { cinderCsiDriver, storageClass } from "./manifests/storage-class.js";
+import { cinderCsiDriverObject, storageClass } from "./manifests/storage-class.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
 import type { CloudConfig } from "./cloud-config-secret.js";
 import type { ImageTable } from "../../base/versions/container-images.js";
@@ -58,7 +58,7 @@ export class BlockStorage extends Addon {
 
   constructor(name: string, args: BlockStorageArgs, opts?: pulumi.ComponentResourceOptions) {
     super(BlockStorage.type, name, args, opts);
-    const driver = this.object(kubernetes.storage.v1.CSIDriver, "driver", cinderCsiDriver());
+    const driver = this.object(kubernetes.storage.v1.CSIDriver, "driver", cinderCsiDriverObject());
     this.controller = this.#createController(args, driver);
     this.node = this.#createNode(args, driver);
     this.storageClasses = args.storageClasses.map((settings) =>

@@ -8,7 +8,7 @@ import {
   machinesClass,
   type loadBalancerClasses,
   type loadBalancerKeys,
-  type otherSections,
+  type generalSectionKeys,
 } from "../config/cloud/cloud-conf-keys.js";
 
 type Written<Shape extends z.core.$ZodLooseShape> = {
@@ -19,11 +19,11 @@ type Written<Shape extends z.core.$ZodLooseShape> = {
 export interface CloudSettings {
   readonly loadBalancer?: Written<typeof loadBalancerKeys> & { readonly enabled?: boolean };
   readonly loadBalancerClasses?: z.output<typeof loadBalancerClasses>;
-  readonly global?: Written<typeof otherSections.global>;
-  readonly networking?: Written<typeof otherSections.networking>;
-  readonly metadata?: Written<typeof otherSections.metadata>;
-  readonly blockStorage?: Written<typeof otherSections.blockStorage>;
-  readonly keyManager?: Written<typeof otherSections.keyManager>;
+  readonly global?: Written<typeof generalSectionKeys.global>;
+  readonly networking?: Written<typeof generalSectionKeys.networking>;
+  readonly metadata?: Written<typeof generalSectionKeys.metadata>;
+  readonly blockStorage?: Written<typeof generalSectionKeys.blockStorage>;
+  readonly keyManager?: Written<typeof generalSectionKeys.keyManager>;
 }
 
 /** Returns the settings for cloud.conf in a specification. */

@@ -3,9 +3,9 @@ import * as pulumi from "@pulumi/pulumi";
 import { Addon, balancerTimeouts } from "../kubernetes-objects/addon.js";
 import {
   ingressClass,
-  ofAddress,
-  ofService,
-  traefik,
+  fixedIngressAddressFlag,
+  publishedServiceFlag,
+  traefikDeployment,
   traefikAccess,
   traefikBudget,
   traefikNamespaceObject,
@@ -13,7 +13,7 @@ import {
   type TraefikSettings,
 } from "./manifests/traefik.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
-import type { Balancing } from "./manifests/load-balanced-service.js";
+import type { LoadBalancerServiceSettings } from "./manifests/load-balanced-service.js";
 
 /** Arguments of {@link IngressController}. Every argument can change in place. */
 export interface IngressControllerArgs extends AddonArgs, Omit<TraefikSettings, "shown"> {
@@ -23,7 +23,7 @@ export interface IngressControllerArgs extends AddonArgs, Omit<TraefikSettings, 
    */
   readonly address?: pulumi.Input<string>;
   /** Settings of the Service, if the Service has a load balancer. @default none */
-  readonly balancing?: Balancing;
+  readonly balancing?: LoadBalancerServiceSettings;
   /**
    * Resources that must work before the ingress controller is created, and exist until its Service
    * is deleted.
@@ -49,13 +49,21 @@ export class IngressController extends Addon {
       traefikNamespaceObject(),
     );
     const access = this.access(traefikAccess(), namespace);
-    const shown = address === undefined ? ofService : pulumi.interpolate`${ofAddress}${address}`;
-    this.object(kubernetes.apps.v1.Deployment, "deployment", traefik({ ...args, shown }), {
-      // order: pods need their namespace, service account, permissions, and machines.
-      dependsOn: [namespace, ...access, ...after],
-      // The pods wait for the pod network and for workers.
-      customTimeouts: { create: "5m", update: "5m" },
-    });
+    const shown =
+      address === undefined
+        ? publishedServiceFlag
+        : pulumi.interpolate`${fixedIngressAddressFlag}${address}`;
+    this.object(
+      kubernetes.apps.v1.Deployment,
+      "deployment",
+      traefikDeployment({ ...args, shown }),
+      {
+        // order: pods need their namespace, service account, permissions, and machines.
+        dependsOn: [namespace, ...access, ...after],
+        // The pods wait for the pod network and for workers.
+        customTimeouts: { create: "5m", update: "5m" },
+      },
+    );
     const { PodDisruptionBudget } = kubernetes.policy.v1;
     // order: objects need their namespace.
     this.object(PodDisruptionBudget, "budget", traefikBudget(), { dependsOn: [namespace] });

@@ -18,7 +18,7 @@ import {
 } from "./manifests/samples.js";
 import type { SampleServices } from "../config/load-balancing/sample-services.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
-import type { Balancing } from "./manifests/load-balanced-service.js";
+import type { LoadBalancerServiceSettings } from "./manifests/load-balanced-service.js";
 
 /** Arguments of {@link Samples}. */
 export interface SamplesArgs extends AddonArgs {
@@ -30,7 +30,7 @@ export interface SamplesArgs extends AddonArgs {
    */
   readonly services?: SampleServices;
   /** Settings of both load balancers. Change: in place. @default none */
-  readonly balancing?: Balancing;
+  readonly balancing?: LoadBalancerServiceSettings;
   /** Resources that serve an Ingress for the web server. Change: in place. @default no Ingress */
   readonly ingress?: readonly pulumi.Resource[];
   /**

@@ -1,24 +1,24 @@
 import { z } from "zod";
 import { endpointTraits } from "./load-balancing/endpoint-traits.js";
-import { access, bastion, wayIn } from "./machines/ssh-access.js";
+import { access, bastion, sshAccessConflicts } from "./machines/ssh-access.js";
 import { etcdConflicts, etcd } from "./machines/etcd.js";
 import { apiName, dnsNameOf, endpoint, withDefaults } from "./load-balancing/endpoint.js";
 import {
-  besideServicesNetwork,
+  servicesNetworkConflicts,
   cloudController,
   loadBalancer,
-  nowhereToPlace,
+  ovnPlacementConflicts,
   openstackPlugin,
   withoutLoadBalancers,
 } from "./cloud/cloud.js";
 import { credential } from "./cloud/credential.js";
-import { ingress, wrongIngress } from "./load-balancing/ingress.js";
+import { ingress, ingressConflicts } from "./load-balancing/ingress.js";
 import { missingNodes } from "./machines/group-options.js";
-import { wrongAddresses } from "./network/fixed-addresses.js";
-import { wrongFloatingIps } from "./network/floating-ips.js";
+import { fixedAddressConflicts } from "./network/fixed-addresses.js";
+import { floatingIpConflicts } from "./network/floating-ips.js";
 import { ipv6Conflicts } from "./network/ipv6.js";
 import { kubernetes, metricsServer, samples } from "./kubernetes/kubernetes.js";
-import { etcdElsewhere } from "./kubernetes/static-pod-patches.js";
+import { externalEtcdPatches } from "./kubernetes/static-pod-patches.js";
 import {
   allowedCidrs,
   serviceCidrs,
@@ -43,25 +43,31 @@ import {
 } from "./network/network.js";
 import {
   podNetwork,
-  samplesAlone,
+  samplesWithoutPodNetwork,
   withoutExternalIps,
   withoutKubeProxy,
-  withoutRoutes,
+  cloudRoutesConflicts,
 } from "./network/pod-network.js";
 import { overlappingRanges } from "../schema/cidr-overlap.js";
 import { insufficientRanges } from "./network/address-capacity.js";
 import { sampleServices } from "./load-balancing/sample-services.js";
-import { blockStorage, storageClasses, wrongClasses } from "./cloud/block-storage.js";
-import { topologyConflicts, nowhereToRun, presetOf, topology, unscheduled } from "./topology.js";
+import { blockStorage, storageClasses, storageClassConflicts } from "./cloud/block-storage.js";
+import {
+  topologyConflicts,
+  missingMachineGroup,
+  topologyDefaults,
+  topology,
+  podsWithoutNodes,
+} from "./topology.js";
 import { volumesWithoutZone } from "./machines/volumes.js";
-import { doc, label, present, record, truth } from "../schema/fields.js";
+import { doc, label, nonEmptyText, record, booleanField } from "../schema/fields.js";
 
 /**
  * All arguments of a cluster with types, checks, defaults and documentation. Arguments are declared
  * nowhere else.
  */
 export const clusterShape = record({
-  image: present("an image").meta(
+  image: nonEmptyText("an image").meta(
     doc(
       "replaces nodes",
       "Image of the machines, by name or ID: a Debian or Ubuntu with cloud-init.",
@@ -77,7 +83,7 @@ export const clusterShape = record({
   name: label("the name of a cluster").meta(
     doc("refused", "Prefix of the name of every object in the cloud.", "the name of the stack"),
   ),
-  protect: truth()
+  protect: booleanField()
     .default(false)
     .meta(
       doc(
@@ -145,7 +151,10 @@ const unknownName = ({ endpoint: written, apiName: name }: Checked): z.core.$Zod
 
 /** Returns the groups of machines that become nodes, each with its path in the arguments. */
 const nodeGroupsOf = ({ topology: chosen, controlPlane: first, workers: pools }: Checked) => [
-  { path: ["controlPlane"], group: { ...first, count: first.count ?? presetOf(chosen).count } },
+  {
+    path: ["controlPlane"],
+    group: { ...first, count: first.count ?? topologyDefaults(chosen).count },
+  },
   ...Object.entries(pools).map(([pool, group]) => ({ path: ["workers", pool], group })),
 ];
 
@@ -185,7 +194,7 @@ const countedIn = (value: Checked) => {
 };
 
 const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) => {
-  const { count, schedulable } = presetOf(chosen);
+  const { count, schedulable } = topologyDefaults(chosen);
   return {
     controlPlane: {
       ...written,
@@ -217,30 +226,30 @@ const grouped = ["network", "controlPlane", "workers", "bastion", "etcd"] as con
 const comparisons: readonly Comparison[] = [
   { of: ["network"], find: ({ network: ranges }) => overlappingRanges("network", ranges) },
   { of: ["network"], find: foreignDns },
-  { of: ["storageClasses"], find: ({ storageClasses: classes }) => wrongClasses(classes) },
+  { of: ["storageClasses"], find: ({ storageClasses: classes }) => storageClassConflicts(classes) },
   { of: ["workers"], find: reservedPools },
-  { of: ["workers", "access", "bastion", "network"], find: wayIn },
+  { of: ["workers", "access", "bastion", "network"], find: sshAccessConflicts },
   { of: ["topology", "controlPlane", "workers"], find: topologyConflicts },
-  { of: [...several, "samples", "ingress"], find: unscheduled },
+  { of: [...several, "samples", "ingress"], find: podsWithoutNodes },
   { of: ["allowedCidrs", "sshCidrs", "network", "controlPlane"], find: rangesWithoutIpv4 },
   { of: ["etcd", "topology", "workers"], find: etcdConflicts },
-  { of: ["etcd", "kubernetes"], find: etcdElsewhere },
+  { of: ["etcd", "kubernetes"], find: externalEtcdPatches },
   { of: several, find: (value) => missingNodes(groupsOf(value)) },
   { of: [...several, "bastion", "zones"], find: unplacedVolumes },
-  { of: placed, find: (value) => wrongAddresses({ ...value, groups: groupsOf(value) }) },
+  { of: placed, find: (value) => fixedAddressConflicts({ ...value, groups: groupsOf(value) }) },
   { of: grouped, find: unfilteredSecurityGroups },
-  { of: ["samples", "podNetwork"], find: samplesAlone },
+  { of: ["samples", "podNetwork"], find: samplesWithoutPodNetwork },
   { of: outside, find: (value) => existingNetworkConflicts({ ...value, ...withDefaults(value) }) },
-  { of: made, find: (value) => nowhereToPlace({ ...value, ...withDefaults(value) }) },
+  { of: made, find: (value) => ovnPlacementConflicts({ ...value, ...withDefaults(value) }) },
   {
     of: [...reached, "sampleServices"],
-    find: (value) => wrongFloatingIps({ ...value, ...withDefaults(value) }),
+    find: (value) => floatingIpConflicts({ ...value, ...withDefaults(value) }),
   },
   { of: ["endpoint", "apiName"], find: unknownName },
-  { of: ["ingress", "workers", ...around], find: wrongIngress },
+  { of: ["ingress", "workers", ...around], find: ingressConflicts },
   { of: balanced, find: withoutLoadBalancers },
-  { of: ["loadBalancer", "cloudController", "network"], find: besideServicesNetwork },
-  { of: routed, find: withoutRoutes },
+  { of: ["loadBalancer", "cloudController", "network"], find: servicesNetworkConflicts },
+  { of: routed, find: cloudRoutesConflicts },
   { of: dual, find: ipv6Conflicts },
   { of: ["podNetwork", "kubernetes"], find: withoutKubeProxy },
   { of: ["podNetwork", "kubernetes"], find: withoutExternalIps },
@@ -280,7 +289,7 @@ export function parseClusterSpec(args: unknown, root = "cluster"): SpecResult {
   const result = clusterSchema.safeParse(args);
   const lacking = Object.entries({
     externalNetwork: missingExternalNetwork(args),
-    workers: nowhereToRun(args),
+    workers: missingMachineGroup(args),
   });
   const missing = lacking.flatMap(([key, message]) =>
     message === undefined ? [] : [{ path: [key], message }],

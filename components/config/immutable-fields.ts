@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { clusterShape, type ClusterSpec } from "./cluster-spec.js";
 import { isFields } from "../schema/merge-defaults.js";
-import { floatingIpsOfWays, isOfWay } from "./network/floating-ips.js";
+import { replaceableFloatingIps, isReplaceableFloatingIpPath } from "./network/floating-ips.js";
 
 /**
  * Values that an existing cluster must keep ("frozen" values), by their path in the arguments. Each
  * value is one line of text: `network.pods` has `10.244.0.0/16`.
  */
-export type Frozen = Readonly<Record<string, string>>;
+export type FrozenValuesByPath = Readonly<Record<string, string>>;
 
 /** JSON schema of an argument, reduced to the keywords that this file reads. */
 interface Schema {
@@ -94,7 +94,7 @@ const nothing = "nothing";
  * assumed for a cluster that stores no value. Running pods were started with these values, or
  * kubelet would not start with other values.
  */
-const keptFields: Readonly<Record<string, Frozen>> = {
+const keptFields: Readonly<Record<string, FrozenValuesByPath>> = {
   "kubernetes.kubelet": {
     cgroupDriver: "systemd",
     clusterDNS: nothing,
@@ -113,7 +113,7 @@ const keptOfFields = (path: string, value: unknown): [string, string][] =>
   });
 
 /** Splits values that earlier releases stored as one JSON object into a value for each field. */
-const byField = (values: Frozen): Frozen =>
+const byField = (values: FrozenValuesByPath): FrozenValuesByPath =>
   Object.fromEntries(
     Object.entries(values).flatMap(([path, value]): [string, string][] =>
       Object.hasOwn(keptFields, path) ? keptOfFields(path, JSON.parse(value)) : [[path, value]],
@@ -124,7 +124,7 @@ const byField = (values: Frozen): Frozen =>
  * Values assumed for paths that a cluster does not store, because only a later release protects the
  * path. Not stored, so that an additional path changes no script's input.
  */
-export const unwritten: Frozen = {
+export const assumedFrozenValues: FrozenValuesByPath = {
   externalNetwork: nothing,
   "loadBalancer.enabled": "true",
   "network.portSecurity": "true",
@@ -156,7 +156,7 @@ export const clientPath = "operator.clientCertificate";
 const ofOperator: ReadonlySet<string> = new Set([authorityPath, clientPath]);
 
 /** Error messages for paths that users cannot write, because the paths are not arguments. */
-const sentences: Frozen = {
+const sentences: FrozenValuesByPath = {
   [authorityPath]:
     "the cluster knows the cloud by an authority of its own, and this run knows none: its controllers and machines could not reach the cloud any more; name the authority's certificate as `cacert` in clouds.yaml or as OS_CACERT, and where a public authority has taken its place, that one's",
   [clientPath]:
@@ -167,7 +167,7 @@ const sentences: Frozen = {
  * Settings that an existing cluster can gain but not lose, each with the value that stands for the
  * absence of the setting.
  */
-const gained: Frozen = {
+const gained: FrozenValuesByPath = {
   [authorityPath]: nothing,
   [clientPath]: nothing,
   "blockStorage.snapshots": "false",
@@ -192,8 +192,10 @@ const isGeneration = (path: string): boolean => generations.some((one) => one ==
  * Returns whether a generation of control planes, bastion or etcd changed. plan/replacements.ts
  * then checks whether the run may replace the machines.
  */
-export const otherGenerations = (before: Frozen, now: Frozen): boolean =>
-  generations.some((path) => before[path] !== now[path]);
+export const hasChangedGeneration = (
+  before: FrozenValuesByPath,
+  now: FrozenValuesByPath,
+): boolean => generations.some((path) => before[path] !== now[path]);
 
 /**
  * JSON schema of a cluster's arguments, built once on first use. For a program with many clusters,
@@ -205,7 +207,7 @@ let schemaOfClusters: Schema | undefined;
  * Returns the values that the cluster must keep while it exists. In `spec`, replace the names of
  * OpenStack objects by IDs where the IDs are known, so that writing an ID for a name is no change.
  */
-export function frozenValues(spec: ClusterSpec): Frozen {
+export function frozenValues(spec: ClusterSpec): FrozenValuesByPath {
   schemaOfClusters ??= z.toJSONSchema(clusterShape, {
     io: "output",
     unrepresentable: "any",
@@ -215,10 +217,13 @@ export function frozenValues(spec: ClusterSpec): Frozen {
     [versionPath, spec.kubernetes.version] as [string, string],
     ...keptOfFields("kubernetes.kubelet", spec.kubernetes.kubelet),
     ...keptOfFields("kubernetes.kubeProxy", spec.kubernetes.kubeProxy),
-    ...floatingIpsOfWays(spec).map(([path, given]): [string, string] => [path, given ?? nothing]),
+    ...replaceableFloatingIps(spec).map(([path, given]): [string, string] => [
+      path,
+      given ?? nothing,
+    ]),
   ];
   return Object.fromEntries(
-    found.filter(([path, value]) => ({ ...unwritten, ...gained })[path] !== value),
+    found.filter(([path, value]) => ({ ...assumedFrozenValues, ...gained })[path] !== value),
   );
 }
 
@@ -227,7 +232,7 @@ export function frozenValues(spec: ClusterSpec): Frozen {
  * `workers.gpu` for `workers.gpu.rootVolume.size`, and `workers.gpu.nodes.0` for
  * `workers.gpu.nodes.0.address`. Returns undefined for all other paths.
  */
-export const groupOf = (path: string): string | undefined =>
+export const machineGroupOfPath = (path: string): string | undefined =>
   /^(?:cluster\.)?((?:controlPlane|etcd|bastion|workers\.[^.]+)(?:\.nodes\.\d+)?)\.(?:[a-z]+Volume\.|address$)/.exec(
     path,
   )?.[1];
@@ -237,10 +242,15 @@ export const groupOf = (path: string): string | undefined =>
  * reordered schema runs no script again. Leaves out values that may change or disappear in an
  * existing cluster, and values that no machine knows.
  */
-export const frozenLines = (values: Frozen): string =>
+export const frozenLines = (values: FrozenValuesByPath): string =>
   Object.entries(values)
-    .filter(([path]) => groupOf(path) === undefined && !ofOperator.has(path) && path !== loginPath)
-    .filter(([path]) => !isGeneration(path) && !isOfWay(path) && path !== versionPath)
+    .filter(
+      ([path]) =>
+        machineGroupOfPath(path) === undefined && !ofOperator.has(path) && path !== loginPath,
+    )
+    .filter(
+      ([path]) => !isGeneration(path) && !isReplaceableFloatingIpPath(path) && path !== versionPath,
+    )
     .map(([path, value]) => `${path} ${value}`)
     .sort()
     .join("\n");
@@ -252,12 +262,12 @@ export const frozenLines = (values: Frozen): string =>
  * `gained`.
  */
 export function compareFrozen(
-  before: Frozen,
-  now: Frozen,
+  before: FrozenValuesByPath,
+  now: FrozenValuesByPath,
 ): { readonly path: string; readonly message: string }[] {
-  const was = new Map(Object.entries({ ...unwritten, ...byField(before) }));
+  const was = new Map(Object.entries({ ...assumedFrozenValues, ...byField(before) }));
   const lost = Object.entries(gained).filter(([path]) => was.has(path));
-  const is = { ...unwritten, ...Object.fromEntries(lost), ...byField(now) };
+  const is = { ...assumedFrozenValues, ...Object.fromEntries(lost), ...byField(now) };
   return Object.entries(is).flatMap(([path, value]) => {
     const mayChange =
       isGeneration(path) || isVolume(path) || isOfVolume(path) || path === versionPath;
@@ -275,13 +285,13 @@ export function compareFrozen(
  * `now` has: existing machines gain or lose neither. Paths that only a later release stores cause
  * no error, because a cluster stores only what the user writes for a group.
  */
-export const compareGroups = (
-  before: Frozen,
-  now: Frozen,
+export const findOneSidedGroupValues = (
+  before: FrozenValuesByPath,
+  now: FrozenValuesByPath,
 ): { readonly path: string; readonly message: string }[] => {
-  const oneSided = (some: Frozen, others: Frozen): string[] =>
+  const oneSided = (some: FrozenValuesByPath, others: FrozenValuesByPath): string[] =>
     Object.keys(some).filter(
-      (path) => groupOf(path) !== undefined && !isOfVolume(path) && !(path in others),
+      (path) => machineGroupOfPath(path) !== undefined && !isOfVolume(path) && !(path in others),
     );
   const otherwise = (path: string): string =>
     path.startsWith("workers.")

@@ -1,18 +1,18 @@
 import type { ClusterSpec } from "./cluster-spec.js";
 import { podNetworkTraits } from "../pod-network/pod-network-kinds.js";
-import type { Late } from "../kubernetes-objects/kubernetes-types.js";
+import type { StringInput } from "../kubernetes-objects/kubernetes-types.js";
 
 interface Kept {
   /** Path of the secret below `cluster`, in the form for `pulumi config set --path`. */
   readonly path: string;
-  readonly value: Late | undefined;
+  readonly value: StringInput | undefined;
 }
 
 /**
  * Returns whether a proxy's URL contains a user and password. Assumes so for a URL that is not
  * plain text, such as an encrypted URL.
  */
-const signsIn = (address: Late | undefined): boolean =>
+const signsIn = (address: StringInput | undefined): boolean =>
   typeof address !== "string" || /^[a-z]+:\/\/[^/]*@/i.test(address);
 
 const secretsIn = ({

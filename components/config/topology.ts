@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isFields } from "../schema/merge-defaults.js";
-import { doc, shown } from "../schema/fields.js";
+import { doc, shortValue } from "../schema/fields.js";
 
 export const topologies = ["single", "one-control-plane", "ha"] as const;
 export type Topology = (typeof topologies)[number];
@@ -38,7 +38,8 @@ const presets: Readonly<Record<Topology, Preset>> = {
 
 export const topology = z
   .enum(topologies, {
-    error: ({ input }) => `${shown(input)} is no topology; write one of ${topologies.join(", ")}`,
+    error: ({ input }) =>
+      `${shortValue(input)} is no topology; write one of ${topologies.join(", ")}`,
   })
   .optional()
   .meta(
@@ -53,7 +54,7 @@ export const topology = z
  * Returns the defaults of a topology. Without a topology, returns the defaults of
  * `one-control-plane`.
  */
-export const presetOf = (
+export const topologyDefaults = (
   chosen: Topology | undefined,
 ): Pick<Preset, "schedulable" | "endpoint"> & { readonly count: number } => {
   const { controlPlanes, ...rest } = presets[chosen ?? "one-control-plane"];
@@ -107,7 +108,7 @@ export function topologyConflicts({ topology: chosen, ...of }: Written): z.core.
  * Reports `samples` and `ingress` if no machine accepts their pods. Without samples and ingress, a
  * cluster may have no such machine: workers may be added later.
  */
-export function unscheduled({
+export function podsWithoutNodes({
   samples,
   ingress,
   ...of
@@ -115,7 +116,7 @@ export function unscheduled({
   readonly samples: boolean;
   readonly ingress?: { readonly kind: string } | undefined;
 }): z.core.$ZodRawIssue[] {
-  const { schedulable = presetOf(of.topology).schedulable } = of.controlPlane ?? {};
+  const { schedulable = topologyDefaults(of.topology).schedulable } = of.controlPlane ?? {};
   if (schedulable || Object.values(of.workers).some(({ count }) => count > 0)) return [];
   const what = {
     ...(samples && { samples }),
@@ -134,7 +135,7 @@ export function unscheduled({
  * Returns an error if the arguments have no group of machines that could run pods of the user.
  * Accepts unchecked input, so that this error appears together with all other errors.
  */
-export function nowhereToRun(written: unknown): string | undefined {
+export function missingMachineGroup(written: unknown): string | undefined {
   if (!isFields(written)) return undefined;
   const { topology: chosen, controlPlane, workers = {} } = written;
   const schedulable = isFields(controlPlane) ? controlPlane["schedulable"] : undefined;

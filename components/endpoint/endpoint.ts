@@ -5,7 +5,7 @@ import type { LocalContext } from "../lookup/local-context.js";
 import {
   keepalivedConfig,
   noVirtualIp,
-  readyAt,
+  readyzUrl,
   type virtualIpValues,
 } from "./keepalived-documents.js";
 
@@ -127,7 +127,7 @@ export abstract class Endpoint extends PubliclyAddressed {
     if (!this.virtualIp) return noVirtualIp;
     return {
       VIRTUAL_IP: this.virtualIp,
-      VIRTUAL_IP_READY: this.virtualIp.apply(readyAt),
+      VIRTUAL_IP_READY: this.virtualIp.apply(readyzUrl),
       VIRTUAL_IP_CONFIG: pulumi
         .all([this.virtualIp, pulumi.all([...controlPlanes])])
         .apply(([address, addresses]) => keepalivedConfig({ address, position, addresses })),

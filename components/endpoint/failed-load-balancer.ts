@@ -36,7 +36,7 @@ async function hasListeners(cloud: CloudClient, { id }: { readonly id: string })
  *
  * @throws UserError if a load balancer has listeners
  */
-export async function deleteFailed(
+export async function deleteFailedLoadBalancers(
   cloud: CloudClient,
   { name, identity }: { readonly name: string; readonly identity: string },
   options: DeleteOptions = {},
@@ -65,7 +65,7 @@ export async function deleteFailed(
  * and its address, but the state does not contain it. The hook deletes the load balancer, and makes
  * the engine create it once more.
  */
-export const clearFailed = (
+export const failedLoadBalancerHook = (
   mark: ClusterMarkInput,
   name: string,
   operator: LocalContext,
@@ -74,7 +74,7 @@ export const clearFailed = (
     if (failedOperation !== "create") return false;
     try {
       const identity = await awaitOutput(pulumi.output(mark.identity));
-      const told = await deleteFailed(await operator.connect(), { name, identity });
+      const told = await deleteFailedLoadBalancers(await operator.connect(), { name, identity });
       for (const sentence of told) await pulumi.log.warn(sentence);
       return told.length > 0 && errors.length === 1;
     } catch (error) {

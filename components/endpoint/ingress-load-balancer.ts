@@ -4,7 +4,7 @@ import type { ClusterSpec } from "../config/cluster-spec.js";
 import {
   balancerOptions,
   customTimeouts,
-  monitoring,
+  healthMonitorOptions,
   flavorAndZone,
 } from "./load-balancer-options.js";
 import { isOvn, listenerRanges, serviceRanges } from "../config/load-balancing/endpoint-traits.js";
@@ -15,7 +15,7 @@ import { entranceName } from "../plan/object-names.js";
 import type { IngressSpec } from "../config/load-balancing/ingress.js";
 import type { RouterAddress } from "../lookup/existing-network.js";
 import type { LocalContext } from "../lookup/local-context.js";
-import { entrances, type Entrance } from "../config/load-balancing/ingress-traits.js";
+import { ingressPorts, type IngressPort } from "../config/load-balancing/ingress-traits.js";
 
 /** Returns the range that only contains this address. */
 const hostRange = ({ ipAddress = "" }: RouterAddress): string => `${ipAddress}/32`;
@@ -80,7 +80,7 @@ export class IngressBalancer extends PubliclyAddressed {
       balancerOptions(mark, args.name, operator),
     );
     this.#last = balancer;
-    for (const entrance of entrances) this.open(entrance, balancer.id);
+    for (const entrance of ingressPorts) this.open(entrance, balancer.id);
     this.address = ingress.public ? this.floatingIp(balancer.vipPortId) : balancer.vipAddress;
     this.registerOutputs({ address: this.address });
   }
@@ -102,7 +102,7 @@ export class IngressBalancer extends PubliclyAddressed {
       .apply((all = []) => listenerRanges([...clients, ...all.map(hostRange)]));
   }
 
-  private open(entrance: Entrance, loadbalancerId: pulumi.Input<string>): void {
+  private open(entrance: IngressPort, loadbalancerId: pulumi.Input<string>): void {
     const { name, port, nodePort } = entrance;
     const { mark, machines, subnetId } = this.#args;
     const ovn = isOvn(this.#provider);
@@ -118,7 +118,7 @@ export class IngressBalancer extends PubliclyAddressed {
       lbMethod: ovn ? "SOURCE_IP_PORT" : "LEAST_CONNECTIONS",
     });
     this.part(openstack.loadbalancer.Monitor, `monitor-${name}`, {
-      ...{ name: called, poolId: pool.id, type: protocol, ...monitoring },
+      ...{ name: called, poolId: pool.id, type: protocol, ...healthMonitorOptions },
     });
     for (const { plan, machine } of machines)
       this.part(openstack.loadbalancer.Member, `member-${name}-${String(plan.position)}`, {

@@ -24,7 +24,7 @@ export interface VirtualIp {
 export const interfacePlaceholder = "@INTERFACE@";
 
 /** Returns the URL at which an API server reports that it is ready. */
-export const readyAt = (host: string): string => `https://${host}:${String(apiPort)}/readyz`;
+export const readyzUrl = (host: string): string => `https://${host}:${String(apiPort)}/readyz`;
 
 /**
  * VRRP router ID. All clusters have the same ID, because the security group blocks messages of
@@ -61,7 +61,7 @@ global_defs {
 }
 
 vrrp_script api {
-  script "/usr/bin/curl -fsk -o /dev/null --max-time 2 ${readyAt("127.0.0.1")}"
+  script "/usr/bin/curl -fsk -o /dev/null --max-time 2 ${readyzUrl("127.0.0.1")}"
   interval 2
   timeout 3
   fall 3

@@ -2,13 +2,13 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { ClusterMarkInput } from "../identity/resource-tags.js";
 import { createMinutes, inMinutes } from "../lifecycle/create-timeouts.js";
 import type { LocalContext } from "../lookup/local-context.js";
-import { clearFailed } from "./failed-load-balancer.js";
+import { failedLoadBalancerHook } from "./failed-load-balancer.js";
 
 /**
  * Health checks of members, times in seconds. After three failed checks a member gets no
  * connections, after one successful check it gets connections again.
  */
-export const monitoring = { delay: 5, timeout: 4, maxRetries: 1, maxRetriesDown: 3 };
+export const healthMonitorOptions = { delay: 5, timeout: 4, maxRetries: 1, maxRetriesDown: 3 };
 const timeout = inMinutes(createMinutes.loadBalancer);
 /**
  * Time limits of a load balancer and its parts, long because Octavia applies one change of a load
@@ -38,9 +38,9 @@ export const balancerOptions = (
   name: string,
   operator: LocalContext | undefined,
 ): pulumi.CustomResourceOptions => ({
-  // Two load balancers cannot have the same address, and `clearFailed` finds a failed load balancer
+  // Two load balancers cannot have the same address, and `failedLoadBalancerHook` finds a failed load balancer
   // by its name.
   deleteBeforeReplace: true,
   customTimeouts,
-  hooks: { onError: operator ? [clearFailed(mark, name, operator)] : [] },
+  hooks: { onError: operator ? [failedLoadBalancerHook(mark, name, operator)] : [] },
 });

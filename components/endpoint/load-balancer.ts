@@ -13,7 +13,7 @@ import { isOvn, listenerRanges } from "../config/load-balancing/endpoint-traits.
 import {
   balancerOptions,
   customTimeouts,
-  monitoring,
+  healthMonitorOptions,
   flavorAndZone,
 } from "./load-balancer-options.js";
 
@@ -181,7 +181,7 @@ export class LoadBalancerEndpoint extends Endpoint {
     const { name, spec } = this.#args;
     const ready = { type: "HTTPS", urlPath: "/readyz", httpMethod: "GET", expectedCodes: "200" };
     const asked = isOvn(spec.provider) ? { type: "TCP" } : ready;
-    const args = { name, poolId: id, ...asked, ...monitoring };
+    const args = { name, poolId: id, ...asked, ...healthMonitorOptions };
     return this.make(openstack.loadbalancer.Monitor, "monitor", args, { customTimeouts });
   }
 }

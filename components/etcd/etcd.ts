@@ -1,14 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { Access } from "../machine/ssh-access.js";
+import type { SshAccess } from "../machine/ssh-access.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { joinSigner } from "../identity/join-certificate.js";
+import { joinSignerPublicKey } from "../identity/join-certificate.js";
 import {
   MachineGroup,
   type LeaveScriptArgs,
   type MachineGroupArgs,
   type Member,
 } from "../machine/machine-group.js";
-import { joinerValues } from "../machine/join-credentials.js";
+import { joinRequestVariables } from "../machine/join-credentials.js";
 import { preparation, prepareStepOf } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/secret-values.js";
 import type { Rollout } from "../lifecycle/rollout.js";
@@ -25,7 +25,7 @@ export interface EtcdArgs extends Omit<MachineGroupArgs, "generationOf" | "steps
 
 interface MemberArgs {
   readonly spec: ClusterSpec;
-  readonly access: Access;
+  readonly access: SshAccess;
 }
 
 /** Separate machines that only run etcd: kubeadm's external etcd. */
@@ -55,7 +55,7 @@ export class Etcd extends MachineGroup {
   }
 
   /** Begins etcd on the first machine, then joins the others one by one. */
-  form(spec: ClusterSpec, access: Access): this {
+  form(spec: ClusterSpec, access: SshAccess): this {
     let before: RemoteScript | undefined;
     const [first, second = first] = this.members;
     for (const member of this.members) {
@@ -107,7 +107,7 @@ export class Etcd extends MachineGroup {
       access,
       step: memberStep,
       values: {
-        ...joinerValues(member, this.members, this.#machines),
+        ...joinRequestVariables(member, this.members, this.#machines),
         ...versionValuesOf(spec),
         NODE_NAME: plan.name,
         ADDRESS: machine.address,
@@ -116,7 +116,7 @@ export class Etcd extends MachineGroup {
           memberDocuments({ name: plan.name, address }, settings),
         ),
         KUBELET_CONFIG: kubeletDocument(kubernetes.kubelet),
-        JOIN_SIGNER: pulumi.unsecret(pulumi.output(this.#machines.seed).apply(joinSigner)),
+        JOIN_SIGNER: pulumi.unsecret(pulumi.output(this.#machines.seed).apply(joinSignerPublicKey)),
         NODE_RANGE: spec.network.nodes,
         KUBELET: prepare.after(kubernetes.version),
         AFTER_KUBEADM: this.plan.steps.afterKubeadm,

@@ -12,7 +12,7 @@ const asking = [
 export const etcdMintScript = programOf(__dirname)("scripts/issue-etcd-certificates.sh");
 
 /** Programs installed on etcd's machines, by the variable in which the scripts read each. */
-export const memberPrograms = { MINT_SCRIPT: etcdMintScript } as const;
+export const etcdMachinePrograms = { MINT_SCRIPT: etcdMintScript } as const;
 
 export const memberScripts = [
   ...asking,
@@ -25,11 +25,11 @@ export const memberScripts = [
   read("scripts/etcd-member.sh"),
 ] as const;
 export const clientScripts = [...asking, read("scripts/client-certificate.sh")] as const;
-export const leaveScripts = [asking[0], read("scripts/leave-etcd.sh")] as const;
+export const leaveScripts = [asking[0], read("scripts/check-etcd-quorum.sh")] as const;
 
 export const memberStep = stepOf("member", {
   scripts: memberScripts,
-  programs: memberPrograms,
+  programs: etcdMachinePrograms,
   tellsCreate: true,
 });
 export const clientStep = stepOf("client", { scripts: clientScripts });
@@ -49,7 +49,7 @@ export const memberValues = [
   "KUBELET",
   "AFTER_KUBEADM",
 ] as const;
-/** Variables that scripts/leave-etcd.sh reads. */
+/** Variables that scripts/check-etcd-quorum.sh reads. */
 export const leaveValues = ["NODE_NAME", "LEAVING_ADDRESS"] as const;
 /** Variables that scripts/client-certificate.sh and the scripts before it read. */
 export const clientValues = [...askerValues, "ETCD"] as const;

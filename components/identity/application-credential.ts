@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { accessRulesOf, type AccessRule } from "../../openstack/auth/access-rules.js";
-import { rolesOf } from "../../openstack/checks/cluster-credential.js";
+import { rolesOf } from "../../openstack/checks/cluster-credential-check.js";
 import { credentialDescription, nameInCloud } from "../../openstack/inventory/ownership.js";
 import { Component } from "../pulumi/component.js";
 import type { CloudScope } from "../../openstack/auth/cloud-scope.js";

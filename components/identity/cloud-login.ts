@@ -1,6 +1,6 @@
 import { scryptSync } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
-import { usualDomain } from "../../openstack/checks/service-user.js";
+import { defaultDomain } from "../../openstack/checks/service-user-check.js";
 import type { CloudScope } from "../../openstack/auth/cloud-scope.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 
@@ -41,7 +41,14 @@ export function suppliedLogin(
   { credential = {} }: Pick<ClusterSpec, "credential">,
   scope: pulumi.Output<CloudScope>,
 ): pulumi.Output<CloudLogin> | undefined {
-  const { id, secret, username = "", userDomainName = usualDomain, userId, password } = credential;
+  const {
+    id,
+    secret,
+    username = "",
+    userDomainName = defaultDomain,
+    userId,
+    password,
+  } = credential;
   if (id !== undefined && secret !== undefined) return loginWith(id, secret);
   if (password === undefined) return undefined;
   const name = userId === undefined ? { username, userDomainName } : { userId };

@@ -1,4 +1,4 @@
-import { derive } from "./openssh-encoding.js";
+import { deriveBytes } from "./openssh-encoding.js";
 
 /**
  * Returns the key with which API servers encrypt Secrets, in base64. The same seed always gives the
@@ -6,5 +6,5 @@ import { derive } from "./openssh-encoding.js";
  */
 export function encryptionKey(seed: string): string {
   if (Buffer.from(seed, "base64").length < 32) throw new RangeError("the seed is too short");
-  return derive(seed, "encryption/secrets/1", 32).toString("base64");
+  return deriveBytes(seed, "encryption/secrets/1", 32).toString("base64");
 }

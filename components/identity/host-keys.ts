@@ -1,4 +1,10 @@
-import { algorithm, derive, field, publicBlob, publicBytes } from "./openssh-encoding.js";
+import {
+  keyAlgorithm,
+  deriveBytes,
+  encodeField,
+  publicBlob,
+  publicBytes,
+} from "./openssh-encoding.js";
 
 /** SSH key of type ed25519. */
 export interface SshKey {
@@ -17,16 +23,16 @@ const block = 8;
  */
 const openssh = (secret: Buffer, own: Buffer, check: Buffer, comment: string): string => {
   const inner = Buffer.concat([
-    ...[check, check, field(algorithm), field(own)],
-    ...[field(Buffer.concat([secret, own])), field(comment)],
+    ...[check, check, encodeField(keyAlgorithm), encodeField(own)],
+    ...[encodeField(Buffer.concat([secret, own])), encodeField(comment)],
   ]);
   const padding = Buffer.from(
     Array.from({ length: (block - (inner.length % block)) % block }, (_, index) => index + 1),
   );
   const one = Buffer.from([0, 0, 0, 1]);
   const whole = Buffer.concat([
-    ...[Buffer.from("openssh-key-v1\0"), field("none"), field("none"), field("")],
-    ...[one, field(publicBlob(own)), field(Buffer.concat([inner, padding]))],
+    ...[Buffer.from("openssh-key-v1\0"), encodeField("none"), encodeField("none"), encodeField("")],
+    ...[one, encodeField(publicBlob(own)), encodeField(Buffer.concat([inner, padding]))],
   ]);
   const lines = whole.toString("base64").match(/.{1,70}/g) ?? [];
   return [
@@ -46,12 +52,12 @@ const openssh = (secret: Buffer, own: Buffer, check: Buffer, comment: string): s
  */
 export function deriveKey(seed: string, purpose: string): SshKey {
   if (Buffer.from(seed, "base64").length < 32) throw new RangeError("the seed is too short");
-  const secret = derive(seed, purpose, 32);
+  const secret = deriveBytes(seed, purpose, 32);
   const own = publicBytes(secret);
-  const check = derive(seed, `check:${purpose}`, 4);
+  const check = deriveBytes(seed, `check:${purpose}`, 4);
   return {
     privateKey: openssh(secret, own, check, purpose),
-    publicKey: `${algorithm} ${publicBlob(own).toString("base64")}`,
+    publicKey: `${keyAlgorithm} ${publicBlob(own).toString("base64")}`,
   };
 }
 

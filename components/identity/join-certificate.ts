@@ -1,9 +1,9 @@
 import { sign } from "node:crypto";
 import { deriveKey, type SshKey } from "./host-keys.js";
 import {
-  algorithm,
-  derive,
-  field,
+  keyAlgorithm,
+  deriveBytes,
+  encodeField,
   privateKeyOf,
   publicBlob,
   publicBytes,
@@ -40,7 +40,8 @@ export interface JoinKey extends SshKey {
  * Returns the public key with which control planes verify certificates. Only the program has the
  * private key.
  */
-export const joinSigner = (seed: string): string => deriveKey(seed, signerPurpose).publicKey;
+export const joinSignerPublicKey = (seed: string): string =>
+  deriveKey(seed, signerPurpose).publicKey;
 
 /**
  * Returns the command that sshd always runs for the holder of the certificate. The last argument is
@@ -56,7 +57,7 @@ export const joinCommand = ({
 
 /** Encodes a critical option: the name, and the data as a field within a field. */
 const option = (name: string, data: string): Buffer =>
-  Buffer.concat([field(name), field(field(data))]);
+  Buffer.concat([encodeField(name), encodeField(encodeField(data))]);
 
 /**
  * Returns the key with which one machine asks to join, and a certificate that binds the key to
@@ -68,27 +69,32 @@ export function joinKey(seed: string, joiner: JoinCertificateSubject): JoinKey {
   for (const [what, value] of Object.entries<string>({ ...joiner }))
     if (!/^[a-zA-Z0-9:.-]+$/.test(value)) throw new RangeError(`${what} "${value}" is not a word`);
   const purpose = `join/${joiner.grant}/${joiner.machine}`;
-  const signer = derive(seed, signerPurpose, 32);
+  const signer = deriveBytes(seed, signerPurpose, 32);
   const command = joinCommand(joiner);
   const signed = Buffer.concat([
-    field(certificateType),
+    encodeField(certificateType),
     // The nonce must only differ between certificates with different content.
-    field(derive(seed, `nonce:${command}`, 32)),
-    field(publicBytes(derive(seed, purpose, 32))),
-    ...[uint64(0n), uint32(userCertificate), field(joiner.machine), field(field(joinUser))],
+    encodeField(deriveBytes(seed, `nonce:${command}`, 32)),
+    encodeField(publicBytes(deriveBytes(seed, purpose, 32))),
+    ...[
+      uint64(0n),
+      uint32(userCertificate),
+      encodeField(joiner.machine),
+      encodeField(encodeField(joinUser)),
+    ],
     ...[uint64(0n), uint64(forever)],
     // The format requires options in the order of their names.
-    field(
+    encodeField(
       Buffer.concat([option("force-command", command), option("source-address", joiner.address)]),
     ),
     // No extension: no terminal, no forwarding.
-    ...[field(""), field("")],
-    field(publicBlob(publicBytes(signer))),
+    ...[encodeField(""), encodeField("")],
+    encodeField(publicBlob(publicBytes(signer))),
   ]);
   const signature = Buffer.concat([
-    field(algorithm),
-    field(sign(null, signed, privateKeyOf(signer))),
+    encodeField(keyAlgorithm),
+    encodeField(sign(null, signed, privateKeyOf(signer))),
   ]);
-  const whole = Buffer.concat([signed, field(signature)]).toString("base64");
+  const whole = Buffer.concat([signed, encodeField(signature)]).toString("base64");
   return { ...deriveKey(seed, purpose), certificate: `${certificateType} ${whole} ${purpose}` };
 }

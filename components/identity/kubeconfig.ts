@@ -15,13 +15,13 @@ const adminConf = z.object({
 });
 
 /** Validity of a kubeconfig's client certificate, as times of RFC 3339. */
-export interface Validity {
+export interface CertificateValidity {
   readonly from: string;
   readonly to: string;
 }
 
 /** Returns the validity of a kubeconfig's client certificate; undefined if it cannot be read. */
-export function validityOf(kubeconfig: string): Validity | undefined {
+export function clientCertificateValidity(kubeconfig: string): CertificateValidity | undefined {
   try {
     const { users } = adminConf.parse(parse(kubeconfig));
     const encoded = users[0].user["client-certificate-data"];

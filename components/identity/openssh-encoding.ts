@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from "nod
 
 /** Encoding of OpenSSH's data types (RFC 4251) for keys and certificates. */
 
-export const algorithm = "ssh-ed25519";
+export const keyAlgorithm = "ssh-ed25519";
 
 /** DER before the 32 bytes of an ed25519 private key (RFC 8410, PKCS #8). */
 const pkcs8 = Buffer.from("302e020100300506032b657004220420", "hex");
@@ -11,11 +11,11 @@ const pkcs8 = Buffer.from("302e020100300506032b657004220420", "hex");
  * Derives bytes from seed and purpose (HKDF, RFC 5869). The bytes do not reveal the bytes for
  * another purpose.
  */
-export const derive = (seed: string, purpose: string, length: number): Buffer =>
+export const deriveBytes = (seed: string, purpose: string, length: number): Buffer =>
   Buffer.from(hkdfSync("sha256", Buffer.from(seed, "base64"), "stackadm", purpose, length));
 
 /** Encodes a field: its length as uint32, then its bytes. */
-export function field(content: Buffer | string): Buffer {
+export function encodeField(content: Buffer | string): Buffer {
   const bytes = Buffer.from(content);
   return Buffer.concat([uint32(bytes.length), bytes]);
 }
@@ -56,4 +56,5 @@ export const publicBytes = (secret: Buffer): Buffer =>
  * Encodes the 32 bytes of a public key as in public key files (before base64) and in certificates.
  * The caller passes the public bytes, because OpenSSL is slow to compute them.
  */
-export const publicBlob = (own: Buffer): Buffer => Buffer.concat([field(algorithm), field(own)]);
+export const publicBlob = (own: Buffer): Buffer =>
+  Buffer.concat([encodeField(keyAlgorithm), encodeField(own)]);

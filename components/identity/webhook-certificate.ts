@@ -1,5 +1,5 @@
 import { sign } from "node:crypto";
-import { derive, privateKeyOf, publicBytes } from "./openssh-encoding.js";
+import { deriveBytes, privateKeyOf, publicBytes } from "./openssh-encoding.js";
 
 /** Private key of a server and its self-signed certificate, both PEM. */
 export interface ServerCertificate {
@@ -52,10 +52,10 @@ export function serverCertificate(
   seed: string,
   { purpose, address }: { readonly purpose: string; readonly address: string },
 ): ServerCertificate {
-  const secret = derive(seed, purpose, 32);
+  const secret = deriveBytes(seed, purpose, 32);
   const name = nameOf(purpose);
   // The first byte makes the serial number positive, as X.509 requires.
-  const serial = Buffer.concat([Buffer.from([1]), derive(seed, `serial:${purpose}`, 15)]);
+  const serial = Buffer.concat([Buffer.from([1]), deriveBytes(seed, `serial:${purpose}`, 15)]);
   const validity = [
     der(0x17, Buffer.from("200101000000Z")),
     der(0x18, Buffer.from("99991231235959Z")),

@@ -4,11 +4,11 @@ import { toYaml } from "../../base/yaml.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import { encryptionFlags, encryptionHome } from "./secrets-encryption.js";
 import {
-  admission,
+  admissionPluginSettings,
   apiServerFlags,
   controllerManagerFlags,
   schedulerFlags,
-  statusReports,
+  nodeStatusIntervals,
 } from "./hardening.js";
 import { webhookKubeconfig } from "./keystone-webhook.js";
 
@@ -75,7 +75,7 @@ const policyFile = ({ enabled, policy }: Kubernetes["audit"]): OwnFile | undefin
  * Returns the file with settings of admission plugins. Undefined if the user's flags name a file.
  */
 function admissionFile(kubernetes: Kubernetes): OwnFile | undefined {
-  const document = admission(kubernetes);
+  const document = admissionPluginSettings(kubernetes);
   return document && ownFile("admission", "yaml", toYaml(document));
 }
 
@@ -241,7 +241,7 @@ export const kubeletConfiguration = (own: Fields): Fields => ({
   cgroupDriver: "systemd",
   // If the user sets nodeStatusUpdateFrequency, kubelet's default applies to
   // nodeStatusReportFrequency.
-  ...("nodeStatusUpdateFrequency" in own ? {} : statusReports()),
+  ...("nodeStatusUpdateFrequency" in own ? {} : nodeStatusIntervals()),
   ...own,
 });
 

@@ -62,7 +62,7 @@ const ownsAdmission = (extraArgs: Flags): boolean => !(admissionFlag in extraArg
  * Returns whether the cluster's CA signs the serving certificates of kubelets
  * (scripts/programs/approve-kubelet-certificates.sh).
  */
-export const signsKubelets = (kubernetes: KubeletArgs): boolean =>
+export const signsKubeletCertificates = (kubernetes: KubeletArgs): boolean =>
   kubeletFields(kubernetes)[ownCertificate] === true;
 
 /**
@@ -78,7 +78,7 @@ export const apiServerFlags = (kubernetes: Kubernetes): Flags => ({
     "etcd-readycheck-timeout": 2,
   }),
   ...(kubernetes.hardened && {
-    ...(signsKubelets(kubernetes) && {
+    ...(signsKubeletCertificates(kubernetes) && {
       "kubelet-certificate-authority": "/etc/kubernetes/pki/ca.crt",
     }),
     "service-account-extend-token-expiration": false,
@@ -160,7 +160,7 @@ const hardenedKubelet: Fields = {
  * additional CPU time of an idle kubelet could be measured. Source: kubernetes,
  * pkg/kubelet/volumemanager/reconciler and pkg/controller/volume/attachdetach/reconciler.
  */
-export const statusReports = (timeoutFactor = 1): Fields => ({
+export const nodeStatusIntervals = (timeoutFactor = 1): Fields => ({
   nodeStatusUpdateFrequency: `${String(2 * timeoutFactor)}s`,
   nodeStatusReportFrequency: "5m0s",
 });
@@ -172,7 +172,7 @@ export const statusReports = (timeoutFactor = 1): Fields => ({
  */
 const slowKubelet = (factor: number, own: Fields): Fields => ({
   nodeLeaseDurationSeconds: 40 * factor,
-  ...(!("nodeStatusUpdateFrequency" in own) && statusReports(factor)),
+  ...(!("nodeStatusUpdateFrequency" in own) && nodeStatusIntervals(factor)),
 });
 
 /**
@@ -244,7 +244,7 @@ const eventRateLimit = {
  * Returns the settings of admission plugins, among them the default levels of Pod Security for
  * namespaces. Undefined if the user's flags name a file.
  */
-export const admission = ({
+export const admissionPluginSettings = ({
   apiServer,
   hardened,
 }: Pick<Kubernetes, "apiServer" | "hardened">): Fields | undefined =>

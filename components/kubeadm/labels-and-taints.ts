@@ -8,7 +8,7 @@ const joined = (parts: readonly string[]): string =>
  * a line `NAME-PREFIX LABELS TAINTS` for each group of machines. A further machine in a group
  * changes nothing. Returns "" if no group has labels or taints.
  */
-export const nodeMarks = (
+export const labelsAndTaintsText = (
   groups: readonly Pick<PlannedGroup, "name" | "labels" | "taints">[],
 ): string =>
   groups

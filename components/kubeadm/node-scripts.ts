@@ -27,7 +27,7 @@ const upgrading = [...versionScripts, read("scripts/upgrade-node.sh")];
 /** Program on control planes that admits joining machines and reports when they are Ready. */
 export const mintScript = program("scripts/programs/issue-join-credentials.sh");
 /** Program on control planes that drains nodes while their kubelet is upgraded. */
-export const retireScript = program(
+export const drainForUpgradeProgram = program(
   "scripts/drain-nodes.sh",
   "scripts/programs/drain-for-upgrade.sh",
 );
@@ -35,11 +35,13 @@ export const retireScript = program(
  * Program on control planes that sets labels and taints of nodes (install-labels-and-taints.sh
  * installs it).
  */
-export const marksScript = program("scripts/programs/set-labels-and-taints.sh");
+export const setLabelsAndTaintsProgram = program("scripts/programs/set-labels-and-taints.sh");
 /** Program on control planes that starts to encrypt Secrets when all of them can decrypt. */
 export const encryptionScript = program("scripts/programs/start-encryption.sh");
 /** Program on control planes that approves kubelets' serving certificates. */
-export const servingScript = program("scripts/programs/approve-kubelet-certificates.sh");
+export const approveKubeletCertificatesProgram = program(
+  "scripts/programs/approve-kubelet-certificates.sh",
+);
 /** Program on control planes that renews kubeadm's certificates before they expire. */
 export const renewScript = program(
   "../machine/scripts/restart-with-rollback.sh",
@@ -50,10 +52,10 @@ export const renewScript = program(
 /** Programs installed on control planes, by the variable in which control-plane.sh reads each. */
 export const controlPlanePrograms = {
   MINT_SCRIPT: mintScript,
-  RETIRE_SCRIPT: retireScript,
-  MARKS_SCRIPT: marksScript,
+  RETIRE_SCRIPT: drainForUpgradeProgram,
+  MARKS_SCRIPT: setLabelsAndTaintsProgram,
   ENCRYPTION_SCRIPT: encryptionScript,
-  SERVING_SCRIPT: servingScript,
+  SERVING_SCRIPT: approveKubeletCertificatesProgram,
   RENEW_SCRIPT: renewScript,
 } as const;
 

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { Access } from "../machine/ssh-access.js";
+import type { SshAccess } from "../machine/ssh-access.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { MachineSettings } from "../machine/machine.js";
@@ -9,9 +9,9 @@ import { runtimeValues, type DelayUntilTurn } from "../machine/secret-values.js"
 import type { Rollout } from "../lifecycle/rollout.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
 import { kubeletText } from "./component-configuration.js";
-import type { ControlPlane } from "./control-plane.js";
+import type { ControlPlane } from "./control-planes.js";
 import { kubeletFieldsOf } from "./hardening.js";
-import { joinerValues } from "../machine/join-credentials.js";
+import { joinRequestVariables } from "../machine/join-credentials.js";
 import { joinDocumentOf, type ClusterFacts } from "./cluster-facts.js";
 import { NodeGroup } from "./abstract-node-group.js";
 import { joinStep, upgradeValuesOf } from "./node-scripts.js";
@@ -25,7 +25,7 @@ export interface JoinArgs {
   readonly spec: ClusterSpec;
   readonly machines: MachineSettings;
   readonly endpoint: Endpoint;
-  readonly access: Access;
+  readonly access: SshAccess;
   readonly controlPlane: ControlPlane;
   readonly facts: ClusterFacts;
 }
@@ -73,7 +73,7 @@ export class WorkerPool extends NodeGroup {
       after: leave,
       step: joinStep,
       values: {
-        ...joinerValues(member, controlPlane.members, machines),
+        ...joinRequestVariables(member, controlPlane.members, machines),
         ...upgradeValuesOf(spec),
         KUBERNETES_VERSION: this.#turns.version(
           member.plan.name,

@@ -16,7 +16,7 @@ import type {
 import type * as pulumi from "@pulumi/pulumi";
 
 /** Text that may become known only during the run, for example an ID from the cloud. */
-export type Late = pulumi.Input<string>;
+export type StringInput = pulumi.Input<string>;
 
 /**
  * Object with API version, kind and name. Pulumi would generate a name for an object without a

@@ -26,7 +26,7 @@ type Handler = Pick<Probe, "httpGet">;
 type Rhythm = Partial<Omit<Probe, keyof Handler | keyof typeof probeTimeout>>;
 
 /** Returns a readiness probe. */
-export const readiness = (handler: Handler, rhythm: Rhythm): Probe => ({
+export const readinessProbeOf = (handler: Handler, rhythm: Rhythm): Probe => ({
   ...{ ...handler, ...probeTimeout },
   ...rhythm,
 });
@@ -35,7 +35,7 @@ export const readiness = (handler: Handler, rhythm: Rhythm): Probe => ({
  * Returns a liveness probe that restarts a container after 80 s without an answer, as in kubeadm's
  * control planes.
  */
-export const liveness = (handler: Handler, rhythm: Rhythm = {}): Probe => ({
+export const livenessProbeOf = (handler: Handler, rhythm: Rhythm = {}): Probe => ({
   ...{ ...handler, ...probeTimeout },
   ...{ periodSeconds: 10, failureThreshold: 8 },
   ...rhythm,
@@ -75,7 +75,7 @@ export function fromField(name: string, fieldPath: string): EnvVar {
 /**
  * Returns the variables with which a client in a pod on the host network reaches the API by the
  * name in the machine's /etc/hosts. The address of the API's Service would work only after the
- * start of kube-proxy. The pod needs the label {@link namesApi}. Not for Calico, which writes the
+ * start of kube-proxy. The pod needs the label {@link apiByNameLabel}. Not for Calico, which writes the
  * name in brackets like an IPv6 address.
  *
  * @param name API name. Default: no variables, and the client uses the API's Service
@@ -92,10 +92,10 @@ export const apiByName = (name: string | undefined): EnvVar[] =>
  * Label of pods with {@link apiByName}. When the name gets another address,
  * kubeadm/scripts/api-name.sh restarts the containers of pods with this label.
  */
-export const namesApi = { "stackadm/api-by-name": "yes" };
+export const apiByNameLabel = { "stackadm/api-by-name": "yes" };
 
 /** Toleration of every taint, for components that a node needs before it can be ready. */
-export const everywhere: Toleration[] = [{ operator: "Exists" }];
+export const tolerateAllTaints: Toleration[] = [{ operator: "Exists" }];
 
 /** Toleration that lets pods run on control planes. */
 export const onControlPlane: Toleration = {
@@ -105,7 +105,7 @@ export const onControlPlane: Toleration = {
 };
 
 /** Toleration that lets pods run before the cloud controller has initialized the node. */
-export const beforeItIsInitialized: Toleration = {
+export const tolerateUninitialized: Toleration = {
   key: "node.cloudprovider.kubernetes.io/uninitialized",
   operator: "Equal",
   value: "true",
@@ -116,7 +116,7 @@ export const beforeItIsInitialized: Toleration = {
  * Tolerations that move a single pod to another node half a minute after the pod's node fails. The
  * default is five minutes.
  */
-export const leavesSoon: Toleration[] = ["not-ready", "unreachable"].map((condition) => ({
+export const evictSoonTolerations: Toleration[] = ["not-ready", "unreachable"].map((condition) => ({
   key: `node.kubernetes.io/${condition}`,
   operator: "Exists",
   effect: "NoExecute",

@@ -4,13 +4,13 @@ import { Failure } from "../../base/failures/failure.js";
 import {
   describeServer,
   serverState,
-  standsStill,
+  needsIntervention,
   wakingCommand,
   type ServerState,
 } from "../../openstack/inventory/server-diagnostics.js";
 import { probeLogin, type SshRoute } from "../../base/ssh-client.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
-import { report } from "../pulumi/errors.js";
+import { reportFailure } from "../pulumi/errors.js";
 import { markNeverAnswered } from "../lookup/marked-servers.js";
 import type { LocalContext } from "../lookup/local-context.js";
 import { dialSeconds, type Connection } from "../remote-scripts/remote-script.js";
@@ -18,7 +18,7 @@ import type { ExistingServers } from "../lookup/server-metadata.js";
 import { ScriptFailures } from "./script-failures.js";
 
 /** Machine on which a script runs: name, server and SSH connection. */
-export interface ReachedServer {
+export interface ScriptServer {
   readonly machine: string;
   readonly serverId: pulumi.Output<string>;
   readonly connection: Connection;
@@ -39,7 +39,7 @@ export interface DialPatience {
 }
 
 /** Machine that does not answer. */
-export interface SilentServer {
+export interface UnreachableServer {
   readonly machine: string;
   readonly serverId: string;
   /**
@@ -112,7 +112,7 @@ export class FailedMachines {
       if (id !== undefined) {
         const sentence = `Nova could not create the machine ${machine}; the next \`up\` replaces it.`;
         const { text } = await this.evidence(id);
-        await report(new Failure("SERVER_ERROR", `${sentence} ${text}`));
+        await reportFailure(new Failure("SERVER_ERROR", `${sentence} ${text}`));
       }
       return false;
     });
@@ -124,7 +124,7 @@ export class FailedMachines {
    *
    * @param script name of the script
    */
-  examine({ machine, serverId, connection }: ReachedServer, script: string): pulumi.ErrorHook {
+  examine({ machine, serverId, connection }: ScriptServer, script: string): pulumi.ErrorHook {
     const failures = new ScriptFailures(this, { machine, serverId, connection }, script);
     return errorHook(`examine-${machine}-${script}`, (failure) => failures.startsAgain(failure));
   }
@@ -134,7 +134,7 @@ export class FailedMachines {
    * answered its first script, and is marked for replacement. A machine that has worked before, or
    * whose server was stopped, is never replaced.
    */
-  async judge({ machine, serverId, way }: SilentServer, first: boolean): Promise<Failure> {
+  async judge({ machine, serverId, way }: UnreachableServer, first: boolean): Promise<Failure> {
     const { state, text } = await this.evidence(serverId);
     const command = state && wakingCommand(state);
     if (state && command !== undefined)
@@ -163,7 +163,7 @@ export class FailedMachines {
     if (dialSeconds + waited >= bears) return false;
     const servers = [serverId, ...(proxy ? [proxy.server] : [])];
     const states = await Promise.all(servers.map((id) => this.stateOf(id)));
-    return !states.some((state) => state && standsStill(state));
+    return !states.some((state) => state && needsIntervention(state));
   }
 
   /**
@@ -172,7 +172,7 @@ export class FailedMachines {
    */
   async stopped(hop: { readonly machine: string; readonly server: string }) {
     const state = await this.stateOf(hop.server);
-    return state && standsStill(state)
+    return state && needsIntervention(state)
       ? this.judge({ machine: hop.machine, serverId: hop.server }, false)
       : undefined;
   }
@@ -201,7 +201,7 @@ export class FailedMachines {
    * for replacement if possible.
    */
   private async nextFor(
-    server: Pick<SilentServer, "serverId" | "way">,
+    server: Pick<UnreachableServer, "serverId" | "way">,
     state: ServerState | undefined,
   ): Promise<string> {
     if (state?.status === "DELETED") return "`up --refresh` creates it again";
@@ -215,7 +215,7 @@ export class FailedMachines {
    * answered.
    */
   private async mark(
-    { serverId, way }: Pick<SilentServer, "serverId" | "way">,
+    { serverId, way }: Pick<UnreachableServer, "serverId" | "way">,
     state: ServerState | undefined,
   ): Promise<boolean> {
     if (!this.operator || !this.servers) return false;

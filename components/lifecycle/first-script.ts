@@ -3,12 +3,12 @@
  * booted.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { historyOf } from "../lookup/marked-servers.js";
-import { ownState } from "../pulumi/stack-state.js";
+import { serverHistoryOf } from "../lookup/marked-servers.js";
+import { ownState } from "../pulumi/recorded-resources.js";
 import { serverOfPath, serverOfScript } from "../remote-scripts/script-steps.js";
 
 /** Returns whether a script runs for the first time on the present server. */
-export const isFirst = (
+export const isFirstRunOnServer = (
   operation: string,
   servers: { readonly before?: string; readonly now: string },
 ): boolean =>
@@ -18,20 +18,20 @@ export const isFirst = (
  * Returns whether a script, or the copy of scripts, failed on a server on which no script came to
  * its end before this run.
  */
-export async function neverReached(
+export async function isServerNeverReached(
   failure: pulumi.ErrorHookArgs,
   server: string,
 ): Promise<boolean> {
-  const inputs: Readonly<Record<string, unknown>> = await resolved(
+  const inputs: Readonly<Record<string, unknown>> = await resolveKnownOutput(
     pulumi.output(failure.oldInputs ?? {}),
   );
   const before = serverOfPath(inputs["remotePath"]) ?? serverOfScript(inputs);
-  if (!isFirst(failure.failedOperation, { before, now: server })) return false;
-  return historyOf(server, (await ownState()) ?? []) !== "part of the cluster";
+  if (!isFirstRunOnServer(failure.failedOperation, { before, now: server })) return false;
+  return serverHistoryOf(server, (await ownState()) ?? []) !== "part of the cluster";
 }
 
 /** Returns the value of an output that the engine already knows. */
-export const resolved = <T>(output: pulumi.Output<T>): Promise<pulumi.Unwrap<T>> =>
+export const resolveKnownOutput = <T>(output: pulumi.Output<T>): Promise<pulumi.Unwrap<T>> =>
   new Promise((resolve) => {
     pulumi.output(output).apply(resolve);
   });

@@ -1,7 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { groupsOf, planCluster, type ClusterPlan } from "../plan/cluster-plan.js";
-import { keptGenerations, replacementProblems, type Existing } from "../plan/replacements.js";
+import {
+  keptGenerations,
+  replacementProblems,
+  type ExistingGenerations,
+} from "../plan/replacements.js";
 import {
   upgradeProblems,
   type ClusterBeforeUpgrade as Upgraded,
@@ -12,11 +16,11 @@ import {
   authorityPath,
   clientPath,
   compareFrozen,
-  compareGroups,
+  findOneSidedGroupValues,
   frozenLines,
   frozenValues,
-  groupOf,
-  otherGenerations,
+  machineGroupOfPath,
+  hasChangedGeneration,
   versionPath,
 } from "../config/immutable-fields.js";
 import {
@@ -26,12 +30,12 @@ import {
   type CloudFacts,
 } from "../lookup/cloud-lookup.js";
 import { clusterType } from "../pulumi/cluster-type.js";
-import { ConfigError, type Problem } from "../pulumi/errors.js";
+import { ConfigError, type ArgumentProblem } from "../pulumi/errors.js";
 import type { LocalContext } from "../lookup/local-context.js";
-import { isAsBefore } from "../lookup/lookup-cache.js";
-import { nameIn, ownState, type RecordedResource } from "../pulumi/stack-state.js";
+import { isUnchangedSinceLastRun } from "../lookup/lookup-cache.js";
+import { resourceNameOf, ownState, type RecordedResource } from "../pulumi/recorded-resources.js";
 import { GuardedValues, type GuardedValuesArgs } from "../remote-scripts/remote-script.js";
-import { generationMark } from "../lookup/server-metadata.js";
+import { generationMetadataKey } from "../lookup/server-metadata.js";
 
 export interface FrozenValuesArgs {
   readonly cluster: string;
@@ -40,9 +44,9 @@ export interface FrozenValuesArgs {
   /** Groups as {@link groupNames} returns them. */
   readonly groups: Readonly<Record<string, string>>;
   /** Returns the problems with changed generations, given the servers in the state. */
-  readonly replacements: (existing: Existing) => readonly Problem[];
+  readonly replacements: (existing: ExistingGenerations) => readonly ArgumentProblem[];
   /** Returns the problems with another version of Kubernetes, or with changes that accompany it. */
-  readonly upgrades: (before: Upgraded) => readonly Problem[];
+  readonly upgrades: (before: Upgraded) => readonly ArgumentProblem[];
 }
 
 /** Name of a cluster's {@link FrozenValues}. */
@@ -63,13 +67,13 @@ export class FrozenValues extends GuardedValues {
     opts?: pulumi.CustomResourceOptions,
   ) {
     const check: GuardedValuesArgs["check"] = async ({ urn, before, now }) => {
-      const found = [...compareFrozen(before, now), ...compareGroups(before, now)];
-      const replaces = otherGenerations(before, now);
+      const found = [...compareFrozen(before, now), ...findOneSidedGroupValues(before, now)];
+      const replaces = hasChangedGeneration(before, now);
       const written = before[versionPath];
       if (found.length === 0 && !replaces && written === now[versionPath]) return;
       const state = await stateOf(urn);
       const kept = found.filter(({ path }) => {
-        const group = groupOf(path);
+        const group = machineGroupOfPath(path);
         if (group === undefined) return state?.lived ?? true;
         const component = groups[group];
         return component !== undefined && (state?.has(component) ?? true);
@@ -103,7 +107,7 @@ export const groupNames = (plan: ClusterPlan): Readonly<Record<string, string>> 
   );
 
 /** Returns the frozen values of a specification. Networks are compared by ID. */
-export function frozenOf(
+export function frozenValuesOf(
   spec: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
   operator?: LocalContext,
@@ -167,7 +171,7 @@ interface Before {
   readonly begun: boolean;
   /** Returns whether the component has servers, or a server has this name. */
   readonly has: (component: string) => boolean;
-  readonly servers: Existing;
+  readonly servers: ExistingGenerations;
   /** Version with which the whole cluster last came up. */
   readonly reached: string | undefined;
 }
@@ -177,7 +181,7 @@ interface Before {
  * change.
  */
 export async function versionBefore(cluster: string): Promise<VersionBefore> {
-  const state = isAsBefore() ? [] : ((await ownState()) ?? []);
+  const state = isUnchangedSinceLastRun() ? [] : ((await ownState()) ?? []);
   return { written: writtenIn(state, cluster), reached: reachedIn(state, cluster) };
 }
 
@@ -199,39 +203,39 @@ function reachedIn(state: readonly RecordedResource[], cluster: string): string 
  * Returns whether the resource is from inside a cluster that answered: a Kubernetes object or the
  * provider for them.
  */
-export const isInside = ({ type }: Pick<RecordedResource, "type">): boolean =>
+export const isInsideKubernetes = ({ type }: Pick<RecordedResource, "type">): boolean =>
   /^(pulumi:providers:kubernetes$|kubernetes:)/.test(type);
 
 const instance = "openstack:compute/instance:Instance";
 const script = "command:remote:Command";
 
-const marks = z.looseObject({ [generationMark]: z.string().default("0") });
+const marks = z.looseObject({ [generationMetadataKey]: z.string().default("0") });
 const serverOutputs = z.looseObject({ name: z.string(), metadata: marks.default(marks.parse({})) });
 
 /**
  * Returns the generation of each server in the state. Servers of a release that did not record it
  * have the first one.
  */
-const serversIn = (state: readonly RecordedResource[]): Existing =>
+const serversIn = (state: readonly RecordedResource[]): ExistingGenerations =>
   new Map(
     state
       .filter(({ type }) => type === instance)
       .flatMap(({ outputs }): [string, string][] => {
         const { success, data } = serverOutputs.safeParse(outputs);
-        return success ? [[data.name, data.metadata[generationMark]]] : [];
+        return success ? [[data.name, data.metadata[generationMetadataKey]]] : [];
       }),
   );
 
 /** Returns the contents of the cluster's state; undefined if it cannot be read. */
 async function stateOf(urn: string): Promise<Before | undefined> {
-  const prefix = nameIn(urn).replace(/[^-]*$/, "");
+  const prefix = resourceNameOf(urn).replace(/[^-]*$/, "");
   const state = await ownState();
   const mine = state?.filter(({ name }) => name.startsWith(prefix));
   return (
     mine && {
-      lived: mine.some(isInside),
+      lived: mine.some(isInsideKubernetes),
       begun: mine.some(
-        (one) => isInside(one) || (one.type === script && /-(init|join)$/.test(one.name)),
+        (one) => isInsideKubernetes(one) || (one.type === script && /-(init|join)$/.test(one.name)),
       ),
       has: (component) =>
         mine.some(

@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { PlannedMachine } from "../plan/cluster-plan.js";
-import { replacementProblems, type Existing } from "../plan/replacements.js";
+import { replacementProblems, type ExistingGenerations } from "../plan/replacements.js";
 import { isUpgrade, upgradeProblems, type VersionBefore } from "../plan/upgrades.js";
-import { livesByMajority, type Role } from "../plan/roles.js";
+import { needsMajority, type Role } from "../plan/roles.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
 import { ConfigError } from "../pulumi/errors.js";
 import type { ExistingServers } from "../lookup/server-metadata.js";
@@ -66,7 +66,7 @@ export class Rollout {
    * @param upgrading whether machines get another version of Kubernetes. Default: no
    */
   constructor(
-    private readonly existing: Promise<Existing | undefined> | undefined,
+    private readonly existing: Promise<ExistingGenerations | undefined> | undefined,
     private readonly upgrading: Promise<boolean> = Promise.resolve(false),
   ) {}
 
@@ -114,7 +114,7 @@ export class Rollout {
 
   private async mayHaveVersion(
     machine: string,
-    asked: Promise<Existing | undefined>,
+    asked: Promise<ExistingGenerations | undefined>,
     first: pulumi.Output<string>,
   ): Promise<void> {
     if (!(await this.upgrading)) return;
@@ -140,7 +140,7 @@ export class Rollout {
 
   private async after(
     machine: string,
-    asked: Promise<Existing | undefined>,
+    asked: Promise<ExistingGenerations | undefined>,
     first: pulumi.Output<string>,
   ): Promise<void> {
     const existing = await asked;
@@ -150,7 +150,10 @@ export class Rollout {
     await this.doneWith(this.before(machine, existing).filter((one) => exists(one.machine)));
   }
 
-  private async turn(me: Waiting, asked: Promise<Existing | undefined>): Promise<number> {
+  private async turn(
+    me: Waiting,
+    asked: Promise<ExistingGenerations | undefined>,
+  ): Promise<number> {
     const existing = await asked;
     if (!this.waits(me, existing)) return me.generation;
     await this.doneWith([...(await this.upgradedBefore(me)), ...this.earlier(me, existing)]);
@@ -162,24 +165,27 @@ export class Rollout {
    * version, which must not be newer than the API servers' version.
    */
   private async upgradedBefore(me: Waiting): Promise<readonly Waiting[]> {
-    if (livesByMajority(me.role) || !(await this.upgrading)) return [];
-    return this.#machines.filter(({ role }) => livesByMajority(role));
+    if (needsMajority(me.role) || !(await this.upgrading)) return [];
+    return this.#machines.filter(({ role }) => needsMajority(role));
   }
 
   private async doneWith(machines: readonly Waiting[]): Promise<void> {
     await Promise.all(machines.flatMap(({ joined }) => (joined ? [awaitOutput(joined)] : [])));
   }
 
-  private waits({ machine, generation }: Waiting, existing: Existing | undefined): boolean {
+  private waits(
+    { machine, generation }: Waiting,
+    existing: ExistingGenerations | undefined,
+  ): boolean {
     return existing === undefined ? generation > 0 : isOlder(existing.get(machine), generation);
   }
 
-  private earlier(me: Waiting, existing: Existing | undefined): readonly Waiting[] {
-    if (livesByMajority(me.role)) {
+  private earlier(me: Waiting, existing: ExistingGenerations | undefined): readonly Waiting[] {
+    if (needsMajority(me.role)) {
       const order = this.of(me.role);
       return order.slice(0, order.indexOf(me));
     }
-    const first = new Set(this.#machines.map(({ role }) => role).filter(livesByMajority));
+    const first = new Set(this.#machines.map(({ role }) => role).filter(needsMajority));
     return [
       ...[...first].flatMap((role) => this.rolling(role, existing)),
       ...this.before(me.machine, existing),
@@ -191,7 +197,7 @@ export class Rollout {
   }
 
   /** Returns all machines of a role if the run replaces one of them; otherwise none. */
-  private rolling(role: Role, existing: Existing | undefined): readonly Waiting[] {
+  private rolling(role: Role, existing: ExistingGenerations | undefined): readonly Waiting[] {
     const order = this.of(role);
     return order.some((one) => this.waits(one, existing)) ? order : [];
   }
@@ -201,8 +207,8 @@ export class Rollout {
    * because otherwise two machines could wait for each other. Machines that are not replaced come
    * first, so that a missing machine is created again before another machine is taken down.
    */
-  private before(machine: string, existing: Existing | undefined): readonly Waiting[] {
-    const order = this.#machines.filter(({ role }) => !livesByMajority(role));
+  private before(machine: string, existing: ExistingGenerations | undefined): readonly Waiting[] {
+    const order = this.#machines.filter(({ role }) => !needsMajority(role));
     const position = order.findIndex((one) => one.machine === machine);
     const me = order[position];
     if (!me) return [];
@@ -213,7 +219,7 @@ export class Rollout {
   }
 }
 
-function generations(found: string): Existing | undefined {
+function generations(found: string): ExistingGenerations | undefined {
   if (found === "") return undefined;
   const servers = Object.entries(JSON.parse(found) as ExistingServers);
   return new Map(servers.map(([name, { generation }]) => [name, generation]));
@@ -225,9 +231,9 @@ function generations(found: string): Existing | undefined {
  */
 function possible(
   spec: ClusterSpec,
-  existing: Existing | undefined,
+  existing: ExistingGenerations | undefined,
   version: VersionBefore,
-): Existing | undefined {
+): ExistingGenerations | undefined {
   const problems = existing
     ? [...replacementProblems(spec, existing), ...upgradeProblems(spec, { ...version, existing })]
     : [];

@@ -5,9 +5,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { Failure } from "../../base/failures/failure.js";
-import { report } from "../pulumi/errors.js";
-import type { FailedMachines, ReachedServer } from "./boot-failures.js";
-import { neverReached, resolved } from "./first-script.js";
+import { reportFailure } from "../pulumi/errors.js";
+import type { FailedMachines, ScriptServer } from "./boot-failures.js";
+import { isServerNeverReached, resolveKnownOutput } from "./first-script.js";
 import type { Connection } from "../remote-scripts/remote-script.js";
 import { sshFailureOf } from "./ssh-failures.js";
 
@@ -21,7 +21,7 @@ export class ScriptFailures {
 
   constructor(
     private readonly machines: FailedMachines,
-    private readonly reached: ReachedServer,
+    private readonly reached: ScriptServer,
     private readonly script: string,
   ) {}
 
@@ -31,7 +31,7 @@ export class ScriptFailures {
    */
   async startsAgain(failure: pulumi.ErrorHookArgs): Promise<boolean> {
     const told = sshFailureOf(failure.errors[0] ?? "");
-    const way: Way = await resolved(pulumi.output(this.reached.connection));
+    const way: Way = await resolveKnownOutput(pulumi.output(this.reached.connection));
     const kind = told === "unclear" ? await this.machines.ask(way) : told;
     switch (kind) {
       case "again":
@@ -39,10 +39,10 @@ export class ScriptFailures {
       case "other":
         return false;
       case "wrong host key":
-        await report(wrongHostKey(this.reached.machine));
+        await reportFailure(wrongHostKey(this.reached.machine));
         return false;
       case "cut off":
-        return this.#afterCut(way, await resolved(this.reached.serverId));
+        return this.#afterCut(way, await resolveKnownOutput(this.reached.serverId));
       default:
         return this.#afterSilence(failure, way, kind);
     }
@@ -68,7 +68,7 @@ export class ScriptFailures {
       return true;
     }
     const sentence = `${ended} ${this.cuts.toString()} times while the script '${this.script}' ran on it.`;
-    await report(stopped ?? new Failure("SSH_UNREACHABLE", sentence));
+    await reportFailure(stopped ?? new Failure("SSH_UNREACHABLE", sentence));
     return false;
   }
 
@@ -82,11 +82,11 @@ export class ScriptFailures {
     kind: "silent" | "silent proxy",
   ): Promise<boolean> {
     const { machine } = this.reached;
-    const serverId = await resolved(this.reached.serverId);
+    const serverId = await resolveKnownOutput(this.reached.serverId);
     const first =
       this.cuts === 0 &&
       !this.machines.hasRunOn(serverId) &&
-      (await neverReached(failure, serverId));
+      (await isServerNeverReached(failure, serverId));
     this.silentSince ??= performance.now();
     const waited = (performance.now() - this.silentSince) / 1000;
     // A machine whose connection ended may restart, which takes as long as its first boot.
@@ -101,7 +101,7 @@ export class ScriptFailures {
       kind === "silent"
         ? await this.machines.judge({ machine, serverId, way }, first)
         : way.proxy && (await this.machines.stopped(way.proxy));
-    if (failed) await report(failed);
+    if (failed) await reportFailure(failed);
     return false;
   }
 }

@@ -1,4 +1,4 @@
-import { tellingLine } from "../../base/failures/failure.js";
+import { reasonLine } from "../../base/failures/failure.js";
 
 /**
  * Causes of a failed script, as an error of the command plugin shows them.
@@ -36,7 +36,7 @@ const endings = [
  * nothing.
  */
 export function sshFailureOf(message: string): SshFailure {
-  const line = tellingLine(message);
+  const line = reasonLine(message);
   if (/host key mismatch/i.test(line)) return "wrong host key";
   if (endings.some((ending) => ending.test(line))) return "cut off";
   if (!/after \d+ failed attempts/.test(line)) return "other";

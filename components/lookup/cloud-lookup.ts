@@ -1,9 +1,9 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import { recognised } from "../../base/failures/failure.js";
+import { recogniseError } from "../../base/failures/failure.js";
 import { lookupOrder, isUuid } from "../../openstack/client/name-or-id.js";
 import { scopeIn, type CloudScope } from "../../openstack/auth/cloud-scope.js";
-import type { Wanted } from "../../openstack/checks/cloud-lookups.js";
+import type { RequiredLookups } from "../../openstack/checks/cloud-lookups.js";
 import { ProgramError } from "../pulumi/errors.js";
 import { findServers } from "./marked-servers.js";
 import { findFloatingIp } from "./existing-floating-ip.js";
@@ -13,10 +13,16 @@ import {
   type FoundAdminNetwork,
   type FoundNetwork,
 } from "./existing-network.js";
-import { knownFacts, noteFacts } from "./lookup-cache.js";
-import { lookingWith } from "../pulumi/openstack-plugin.js";
+import { knownFacts, storeFacts } from "./lookup-cache.js";
+import { withPluginVersion } from "../pulumi/openstack-plugin.js";
 import type { LocalContext } from "./local-context.js";
-import { find, reasonOf, type Found, type Lookup, type FoundObject } from "./lookup.js";
+import {
+  findFirst,
+  cloudReasonOf,
+  type LookupResult,
+  type Lookup,
+  type FoundObject,
+} from "./lookup.js";
 import type { ExistingServers } from "./server-metadata.js";
 
 /** Results of the lookups in the cloud before anything is created. */
@@ -57,7 +63,10 @@ export interface FoundExternalNetwork {
  * `reason`.
  */
 const unusable = (sentence: string, reason: string): ProgramError =>
-  new ProgramError(recognised(reason, "openstack:")?.code ?? "FAILED", `${sentence}: ${reason}`);
+  new ProgramError(
+    recogniseError(reason, "openstack:")?.code ?? "FAILED",
+    `${sentence}: ${reason}`,
+  );
 
 /** Returns the existing network. Throws if the lookups did not include the network. */
 export const networkIn = ({ network }: CloudFacts): FoundNetwork =>
@@ -81,7 +90,7 @@ export const servicesExternalNetworkIn = ({
 const lacking = (what: string): never => {
   throw new ProgramError(
     "INVALID_CONFIG",
-    `The cloud's facts lack ${what}; look them up with \`lookUpCloud(wantedOf(spec))\`.`,
+    `The cloud's facts lack ${what}; look them up with \`lookUpCloud(requiredLookups(spec))\`.`,
   );
 };
 
@@ -140,19 +149,19 @@ const securityGroupLookups = (reference: string, opts: pulumi.InvokeOptions): re
  * listed
  */
 export async function lookUpCloud(
-  wanted: Wanted,
+  wanted: RequiredLookups,
   opts: pulumi.InvokeOptions = {},
   operator?: LocalContext,
 ): Promise<CloudFacts> {
   const known = knownFacts(wanted);
   if (known) return known;
-  const facts = await ask(wanted, lookingWith(wanted.openstackPlugin, opts), operator);
-  noteFacts(wanted, facts);
+  const facts = await ask(wanted, withPluginVersion(wanted.openstackPlugin, opts), operator);
+  storeFacts(wanted, facts);
   return facts;
 }
 
 async function ask(
-  wanted: Wanted,
+  wanted: RequiredLookups,
   opts: pulumi.InvokeOptions,
   operator: LocalContext | undefined,
 ): Promise<CloudFacts> {
@@ -162,7 +171,7 @@ async function ask(
   // Reports a wrong credential only once: in the lookup that every user may make.
   const place = await scope.then(scopeOf).catch((error: unknown) => {
     if (pulumi.RunError.isInstance(error)) throw error;
-    throw unusable("The cloud cannot be used", reasonOf(error));
+    throw unusable("The cloud cannot be used", cloudReasonOf(error));
   });
   const servers = whoseServers(wanted, place, operator);
   const outside = findExternal(externalNetwork, opts);
@@ -170,10 +179,12 @@ async function ask(
   const beside = wanted.admin && findAdminNetwork(wanted.admin, { opts });
   const services = findExternal(wanted.servicesExternalNetwork, opts);
   const things = await Promise.all([
-    ...images.map((image) => find("image", image, imageLookups(image, opts))),
+    ...images.map((image) => findFirst("image", image, imageLookups(image, opts))),
     outside ?? none,
-    ...flavors.map((flavor) => find("flavor", flavor, flavorLookups(flavor, opts))),
-    ...securityGroups.map((one) => find("security group", one, securityGroupLookups(one, opts))),
+    ...flavors.map((flavor) => findFirst("flavor", flavor, flavorLookups(flavor, opts))),
+    ...securityGroups.map((one) =>
+      findFirst("security group", one, securityGroupLookups(one, opts)),
+    ),
     ...floatingIps.map((one) => findFloatingIp(one, opts)),
   ]);
   const places = [await inside, await beside, await services] as const;
@@ -198,7 +209,7 @@ async function ask(
 
 /** Returns the cluster's servers in Nova; undefined without an operator. */
 const whoseServers = async (
-  { cluster }: Wanted,
+  { cluster }: RequiredLookups,
   { projectId }: CloudScope,
   operator: LocalContext | undefined,
 ): Promise<ExistingServers | undefined> =>
@@ -208,18 +219,18 @@ const whoseServers = async (
 const findExternal = (
   reference: string | undefined,
   opts: pulumi.InvokeOptions,
-): Promise<Found> | undefined =>
+): Promise<LookupResult> | undefined =>
   reference === undefined
     ? undefined
-    : find("external network", reference, networkLookups(reference, opts));
+    : findFirst("external network", reference, networkLookups(reference, opts));
 
 /**
  * Returns the networks that were found. Leaves out networks that the specification does not name.
  */
 const placesOf = (
-  network?: Found<FoundNetwork>,
-  admin?: Found<FoundAdminNetwork>,
-  pool?: Found,
+  network?: LookupResult<FoundNetwork>,
+  admin?: LookupResult<FoundAdminNetwork>,
+  pool?: LookupResult,
 ): Pick<CloudFacts, "network" | "admin" | "servicesExternalNetwork"> => ({
   ...(network && "networkId" in network && { network }),
   ...(admin && "networkId" in admin && { admin }),
@@ -230,8 +241,8 @@ const placesOf = (
 const none: FoundObject = { id: "" };
 
 function requireAll(
-  all: readonly Found[],
-  ...places: readonly (Found<FoundNetwork | FoundAdminNetwork | FoundObject> | undefined)[]
+  all: readonly LookupResult[],
+  ...places: readonly (LookupResult<FoundNetwork | FoundAdminNetwork | FoundObject> | undefined)[]
 ): FoundObject[] {
   const problems = [...all, ...places].flatMap((found) =>
     found && "problem" in found ? [found] : [],

@@ -2,8 +2,8 @@ import * as openstack from "@pulumi/openstack";
 import type * as pulumi from "@pulumi/pulumi";
 import { identityKey } from "../../openstack/inventory/ownership.js";
 import type { WantedFloatingIp } from "../../openstack/checks/cloud-lookups.js";
-import { wrongNameProblem, noneFound, reasonOf, type Found } from "./lookup.js";
-import { ownedByStack, ownState } from "../pulumi/stack-state.js";
+import { wrongNameProblem, noMatchPattern, cloudReasonOf, type LookupResult } from "./lookup.js";
+import { ownedIdsAndIdentities, ownState } from "../pulumi/recorded-resources.js";
 
 /**
  * Finds a floating IP. Returns a problem if the project does not have the floating IP, or if a port
@@ -12,7 +12,7 @@ import { ownedByStack, ownState } from "../pulumi/stack-state.js";
 export async function findFloatingIp(
   { address, path }: WantedFloatingIp,
   opts: pulumi.InvokeOptions,
-): Promise<Found> {
+): Promise<LookupResult> {
   try {
     const { id, portId } = await openstack.networking.getFloatingIp({ address }, opts);
     if (portId === undefined || portId === "") return { id };
@@ -23,8 +23,8 @@ export async function findFloatingIp(
           `the floating IP ${address} of ${path} is in use on the port "${name}"; write another one, or free it`,
         );
   } catch (error) {
-    const reason = reasonOf(error);
-    return noneFound.test(reason)
+    const reason = cloudReasonOf(error);
+    return noMatchPattern.test(reason)
       ? wrongNameProblem(
           `the floating IP ${address} of ${path} is none of this project's; allocate it, or leave it out`,
         )
@@ -42,7 +42,9 @@ async function isOurs(port: {
   readonly allTags: readonly string[];
 }): Promise<boolean> {
   const recorded = (await ownState()) ?? [];
-  const marks = [...ownedByStack(recorded).identities].map((one) => `${identityKey}=${one}`);
+  const marks = [...ownedIdsAndIdentities(recorded).identities].map(
+    (one) => `${identityKey}=${one}`,
+  );
   return (
     port.allTags.some((tag) => marks.includes(tag)) ||
     recorded.some(({ outputs }) => [outputs["portId"], outputs["vipPortId"]].includes(port.portId))

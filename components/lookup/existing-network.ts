@@ -4,14 +4,14 @@ import { lookupOrder, matchesOf } from "../../openstack/client/name-or-id.js";
 import type { WantedAdminNetwork, WantedNetwork } from "../../openstack/checks/cloud-lookups.js";
 import { overlaps } from "../../base/ip-addresses.js";
 import {
-  find,
+  findFirst,
   wrongNameProblem,
-  noneFound,
-  reasonOf,
-  severalFound,
-  type Found,
+  noMatchPattern,
+  cloudReasonOf,
+  severalMatchesPattern,
+  type LookupResult,
   type Lookup,
-  type Problem,
+  type LookupProblem,
   type FoundObject,
 } from "./lookup.js";
 
@@ -41,7 +41,7 @@ export interface FoundAdminNetwork {
 
 interface Looking {
   /** External network to which the router must be connected. */
-  readonly outside?: Promise<Found> | undefined;
+  readonly outside?: Promise<LookupResult> | undefined;
   readonly opts: pulumi.InvokeOptions;
 }
 
@@ -70,8 +70,12 @@ const usualMtu = 1500;
 export async function findNetwork(
   wanted: WantedNetwork,
   looking: Looking,
-): Promise<Found<FoundNetwork>> {
-  const network = await find("network", wanted.network, networkLookups(wanted.network, looking));
+): Promise<LookupResult<FoundNetwork>> {
+  const network = await findFirst(
+    "network",
+    wanted.network,
+    networkLookups(wanted.network, looking),
+  );
   if ("problem" in network) return network;
   const subnet = await findSubnet(wanted, network, looking);
   if ("problem" in subnet) return subnet;
@@ -101,7 +105,7 @@ function networkLookups(reference: string, { opts }: Looking): readonly Lookup<N
 async function subnetsOf(
   { subnets: ids }: Network,
   { opts }: Looking,
-): Promise<{ readonly all: readonly Subnet[] } | Problem> {
+): Promise<{ readonly all: readonly Subnet[] } | LookupProblem> {
   try {
     const asked = ids.map((subnetId) => openstack.networking.getSubnet({ subnetId }, opts));
     const all = (await Promise.all(asked))
@@ -109,7 +113,7 @@ async function subnetsOf(
       .map(({ id, name, cidr: range, gatewayIp: gateway }) => ({ id, name, range, gateway }));
     return { all };
   } catch (error) {
-    return { problem: reasonOf(error), named: false };
+    return { problem: cloudReasonOf(error), named: false };
   }
 }
 
@@ -123,7 +127,7 @@ function subnetCalled(
   reference: string,
   network: string,
   subnets: readonly Subnet[],
-): Found<Subnet> {
+): LookupResult<Subnet> {
   const [found, ...more] = matchesOf(reference, subnets);
   if (!found)
     return wrongNameProblem(
@@ -140,7 +144,7 @@ async function findSubnet(
   { network, subnet: reference, nodes }: WantedNetwork,
   found: Network,
   looking: Looking,
-): Promise<Found<Subnet>> {
+): Promise<LookupResult<Subnet>> {
   const subnets = await subnetsOf(found, looking);
   if ("problem" in subnets) return subnets;
   if (reference === undefined)
@@ -166,7 +170,7 @@ function subnetOrOnly(
   wanted: string | undefined,
   network: string,
   subnets: readonly Subnet[],
-): Found<Subnet> {
+): LookupResult<Subnet> {
   if (wanted !== undefined) return subnetCalled(wanted, network, subnets);
   const [only, ...more] = subnets;
   return only && more.length === 0
@@ -183,8 +187,8 @@ function subnetOrOnly(
 export async function findAdminNetwork(
   { network: reference, subnet: wanted, apart }: WantedAdminNetwork,
   looking: Looking,
-): Promise<Found<FoundAdminNetwork>> {
-  const network = await find("network", reference, networkLookups(reference, looking));
+): Promise<LookupResult<FoundAdminNetwork>> {
+  const network = await findFirst("network", reference, networkLookups(reference, looking));
   if ("problem" in network) return network;
   const subnets = await subnetsOf(network, looking);
   if ("problem" in subnets) return subnets;
@@ -208,7 +212,7 @@ async function findRouter(
   reference: string,
   { networkId, subnet }: { readonly networkId: string; readonly subnet: Subnet },
   { outside, opts }: Looking,
-): Promise<Found<Router>> {
+): Promise<LookupResult<Router>> {
   const look = async (by: openstack.networking.GetRouterArgs): Promise<readonly Router[]> => {
     const { id, externalNetworkId, externalFixedIps } = await openstack.networking.getRouter(
       by,
@@ -221,17 +225,17 @@ async function findRouter(
     byId: () => look({ routerId: reference }),
     byName: () => look({ name: reference }),
   });
-  const router = await find("router", reference, lookups);
+  const router = await findFirst("router", reference, lookups);
   if ("problem" in router) return router;
   try {
     await openstack.networking.getPort({ networkId, deviceId: router.id }, opts);
   } catch (error) {
-    const reason = reasonOf(error);
-    if (noneFound.test(reason))
+    const reason = cloudReasonOf(error);
+    if (noMatchPattern.test(reason))
       return wrongNameProblem(
         `the router "${reference}" has no interface in the network of the subnet "${subnet.name || subnet.id}"; add one, or write the router that has one`,
       );
-    if (!severalFound.test(reason)) return { problem: reason, named: false };
+    if (!severalMatchesPattern.test(reason)) return { problem: reason, named: false };
   }
   const external = await outside;
   if (!external || "problem" in external || external.id === router.outside) return router;

@@ -1,4 +1,4 @@
-import type { Wanted } from "../../openstack/checks/cloud-lookups.js";
+import type { RequiredLookups } from "../../openstack/checks/cloud-lookups.js";
 import type { CloudFacts } from "./cloud-lookup.js";
 
 /*
@@ -27,19 +27,19 @@ export const setKnownFacts = (known: KnownFacts | undefined): void => {
  * Returns whether settings and objects are unchanged since a successful run, according to the
  * service.
  */
-export const isAsBefore = (): boolean => given?.asBefore === true;
+export const isUnchangedSinceLastRun = (): boolean => given?.asBefore === true;
 
 /**
  * Returns the given facts if they are for exactly these lookups. Undefined: the program must ask
  * the cloud.
  */
-export const knownFacts = (wanted: Wanted): CloudFacts | undefined =>
+export const knownFacts = (wanted: RequiredLookups): CloudFacts | undefined =>
   given?.wanted === JSON.stringify(wanted) ? given.facts : undefined;
 
 /** Stores the results of lookups in the cloud, for the service. */
-export const noteFacts = (wanted: Wanted, facts: CloudFacts): void => {
+export const storeFacts = (wanted: RequiredLookups, facts: CloudFacts): void => {
   found = { wanted: JSON.stringify(wanted), facts };
 };
 
 /** Returns the results of the last lookups in the cloud by this process. */
-export const foundFacts = (): KnownFacts | undefined => found;
+export const storedFacts = (): KnownFacts | undefined => found;

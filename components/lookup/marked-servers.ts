@@ -4,15 +4,19 @@ import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import { probeLogin, type SshRoute } from "../../base/ssh-client.js";
 import { parseRoute, routeMetadataKey, routeText } from "./ssh-route-metadata.js";
 import type { LocalContext } from "./local-context.js";
-import { ownedByStack, ownState, type RecordedResource } from "../pulumi/stack-state.js";
+import {
+  ownedIdsAndIdentities,
+  ownState,
+  type RecordedResource,
+} from "../pulumi/recorded-resources.js";
 import { scriptType } from "../remote-scripts/script-type.js";
 import { serverOfScript } from "../remote-scripts/script-steps.js";
-import { isBetterNotIgnored } from "./power-states.js";
+import { isBetterNotIgnored } from "./refused-power-states.js";
 import {
   addressesOf,
   listServers,
-  marksOn,
-  neverAnsweredMark,
+  existingServersOf,
+  neverAnsweredMetadataKey,
   type ExistingServers,
   type ListedServer,
   type OwnCluster,
@@ -32,8 +36,8 @@ export async function findServers(
     const client = await operator.connect();
     if (client.projectId !== projectId) return undefined;
     const [listed, state] = await Promise.all([listServers(client, cluster), ownState()]);
-    const own = { cluster, held: state && ownedByStack(state) };
-    const servers = await judged(client, marksOn(listed, own), { own, state, operator });
+    const own = { cluster, held: state && ownedIdsAndIdentities(state) };
+    const servers = await judged(client, existingServersOf(listed, own), { own, state, operator });
     return withPower(servers, listed, state);
   } catch {
     return undefined;
@@ -62,7 +66,7 @@ async function judged(
   if (!Object.values(servers).some(({ failed }) => failed)) return servers;
   const { state = [] } = judge;
   const verdicts = Object.entries(servers).map(async ([name, server]) => {
-    const kind = server.failed ? historyOf(server.id, state) : "new";
+    const kind = server.failed ? serverHistoryOf(server.id, state) : "new";
     const answers = server.failed && kind === "new" && (await answersNow(client, server.id, judge));
     if (answers)
       await pulumi.log.info(`The machine ${name} answers on SSH by now, so it is not replaced.`);
@@ -111,7 +115,7 @@ type History = "not ours" | "part of the cluster" | "new";
  * Returns what the state knows of a server. Scripts of a machine are named after it, and name
  * the server.
  */
-export function historyOf(serverId: string, state: readonly RecordedResource[]): History {
+export function serverHistoryOf(serverId: string, state: readonly RecordedResource[]): History {
   const server = recordOf(serverId, state);
   if (!server) return "not ours";
   const machine = server.name.replace(/server$/, "");
@@ -163,7 +167,7 @@ export const markNeverAnswered = async (
 ): Promise<void> => {
   const noted = way && routeText(way);
   const metadata = {
-    [neverAnsweredMark]: serverId,
+    [neverAnsweredMetadataKey]: serverId,
     ...(noted !== undefined && { [routeMetadataKey]: noted }),
   };
   await client.request("compute", "POST", `/servers/${serverId}/metadata`, { metadata });
@@ -175,7 +179,7 @@ export const markNeverAnswered = async (
  */
 async function unmark(client: CloudClient, serverId: string): Promise<void> {
   if (pulumi.runtime.isDryRun()) return;
-  for (const mark of [neverAnsweredMark, routeMetadataKey])
+  for (const mark of [neverAnsweredMetadataKey, routeMetadataKey])
     await client
       .request("compute", "DELETE", `/servers/${serverId}/metadata/${mark}`)
       .catch(() => undefined);

@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { writePrivate } from "../../base/atomic-files.js";
+import { replacePrivateFile } from "../../base/atomic-files.js";
 import type { PinnedManifest } from "../../base/versions/pod-network-manifests.js";
 
-export type PinnedText = { readonly text: string } | { readonly problem: string };
+export type PinnedFileResult = { readonly text: string } | { readonly problem: string };
 
 const digestOf = (content: Buffer): string => createHash("sha256").update(content).digest("hex");
 
@@ -22,10 +22,10 @@ export interface PinnedFileDirectories {
  * Caches downloads. Blocks the process, because a component creates its resources in its
  * constructor and the text decides which resources.
  */
-export function readPinned(
+export function readPinnedFile(
   { source, sha256 }: PinnedManifest,
   { directory = "", cache }: PinnedFileDirectories = {},
-): PinnedText {
+): PinnedFileResult {
   const isAddress = /^https?:\/\//.test(source);
   const kept = cache === undefined ? undefined : join(cache, sha256);
   try {
@@ -35,7 +35,7 @@ export function readPinned(
       if ("text" in before) return before;
     }
     const found = checked(fetched(source), source, sha256);
-    if (kept !== undefined && "text" in found) writePrivate(kept, found.text);
+    if (kept !== undefined && "text" in found) replacePrivateFile(kept, found.text);
     return found;
   } catch (error) {
     return { problem: `${source} cannot be read: ${reasonOf(error)}; ${remedy}` };
@@ -44,7 +44,7 @@ export function readPinned(
 
 const remedy = "write an address or a path that this machine can read";
 
-function checked(content: Buffer, source: string, sha256: string): PinnedText {
+function checked(content: Buffer, source: string, sha256: string): PinnedFileResult {
   const found = digestOf(content);
   return found === sha256
     ? { text: content.toString("utf8") }

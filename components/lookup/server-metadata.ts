@@ -10,13 +10,13 @@ import type { OwnedByStack } from "../../openstack/checks/preflight-checks.js";
  */
 
 /** Metadata key of the generation with which a server was created. */
-export const generationMark = "stackadm-generation";
+export const generationMetadataKey = "stackadm-generation";
 
 /**
  * Metadata key on a server that never answered. The value is the ID of the server, so that a copy
  * of the metadata on another server has no effect.
  */
-export const neverAnsweredMark = "stackadm-never-answered";
+export const neverAnsweredMetadataKey = "stackadm-never-answered";
 
 export interface ExistingServer {
   /**
@@ -30,7 +30,7 @@ export interface ExistingServer {
   readonly failed: boolean;
   /**
    * Whether the program must not ignore changes of the server's power state, because OpenStack's
-   * provider would refuse the power state (see power-states.ts). @default the program ignores
+   * provider would refuse the power state (see refused-power-states.ts). @default the program ignores
    * changes
    */
   readonly powerRefused?: boolean;
@@ -114,16 +114,19 @@ export async function addressesOf(
 }
 
 /** Returns what the metadata say about the listed servers that belong to the cluster. */
-export function marksOn(servers: readonly ListedServer[], own: OwnCluster): ExistingServers {
+export function existingServersOf(
+  servers: readonly ListedServer[],
+  own: OwnCluster,
+): ExistingServers {
   const found: Record<string, ExistingServer> = {};
   for (const { id, name, status, metadata } of ownOf(servers, own)) {
-    const generation = metadata[generationMark] ?? "";
+    const generation = metadata[generationMetadataKey] ?? "";
     const other = found[name];
     found[name] = other
       ? // It is unknown which of both servers is the machine's, so no server is replaced.
         { id: "", generation: other.generation === generation ? generation : "", failed: false }
       : // Nova accepts no metadata for a server in ERROR.
-        { id, generation, failed: metadata[neverAnsweredMark] === id || status === "ERROR" };
+        { id, generation, failed: metadata[neverAnsweredMetadataKey] === id || status === "ERROR" };
   }
   return found;
 }

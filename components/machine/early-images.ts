@@ -46,7 +46,7 @@ const replaced = (spec: Listed, role: Role): KubeadmImage[] =>
   );
 
 /** Returns a pattern (grep -E) for the images of kubeadm's list that the machine pulls early. */
-export function pulledEarly(spec: Listed, role: Role): string {
+export function earlyImagesPattern(spec: Listed, role: Role): string {
   const names = rolesOf(spec)[role].kubeadmImages;
   const others = replaced(spec, role).map((name): string => kubeadmImages[name]);
   if (names === "all" && others.length === 0) return ".";

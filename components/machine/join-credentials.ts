@@ -9,7 +9,7 @@ import type { Member } from "./machine-group.js";
  * Returns the variables of scripts/request-join-credentials.sh on `member`, which may ask all other
  * control planes.
  */
-export function joinerValues(
+export function joinRequestVariables(
   { plan, machine }: Member,
   controlPlanes: readonly Member[],
   { seed }: Pick<MachineSettings, "seed">,

@@ -1,12 +1,12 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import type { Access } from "./ssh-access.js";
+import type { SshAccess } from "./ssh-access.js";
 import type { PlannedGroup, PlannedMachine } from "../plan/cluster-plan.js";
-import { livesByMajority, roleTable, type Leave } from "../plan/roles.js";
+import { needsMajority, roleTable, type LeaveStep } from "../plan/roles.js";
 import { serverGroupNameOf } from "../identity/resource-tags.js";
 import { securityGroupIn } from "../lookup/cloud-lookup.js";
 import { Component } from "../pulumi/component.js";
-import { policyOf } from "../pulumi/openstack-plugin.js";
+import { serverGroupPolicies } from "../pulumi/openstack-plugin.js";
 import {
   CopiedScripts,
   RemoteScript,
@@ -38,7 +38,7 @@ export interface Member {
   readonly plan: PlannedMachine;
   readonly machine: Machine;
   /** Returns the machine's scripts. The first call copies them to the machine. */
-  readonly copied: (access: Access) => CopiedScripts;
+  readonly copied: (access: SshAccess) => CopiedScripts;
 }
 
 /** Arguments of the script that runs before a machine's server is deleted. */
@@ -49,14 +49,14 @@ export interface LeaveScriptArgs extends Pick<RemoteScriptArgs, "step" | "values
    */
   readonly survivor: Member;
   /** Steps that the survivor runs. Empty: there is no script. */
-  readonly leaves: readonly Leave[];
-  readonly access: Access;
+  readonly leaves: readonly LeaveStep[];
+  readonly access: SshAccess;
   /** Resource that must be in the state first. */
   readonly after?: pulumi.Resource;
 }
 
 interface ScriptArgs extends Pick<RemoteScriptArgs, "step" | "values"> {
-  readonly access: Access;
+  readonly access: SshAccess;
   /** Resource that must be in the state first. */
   readonly after?: pulumi.Resource | undefined;
 }
@@ -119,7 +119,7 @@ export abstract class MachineGroup extends Component {
     { role, zone }: PlannedMachine,
     made: readonly Member[],
   ): pulumi.Output<string> | undefined {
-    if (this.plan.policy === undefined || !livesByMajority(role)) return undefined;
+    if (this.plan.policy === undefined || !needsMajority(role)) return undefined;
     return made.findLast((one) => one.plan.zone === zone)?.machine.serverId;
   }
 
@@ -130,7 +130,7 @@ export abstract class MachineGroup extends Component {
     return this.make(
       openstack.compute.ServerGroup,
       "server-group",
-      { name, policies: policyOf(policy) },
+      { name, policies: serverGroupPolicies(policy) },
       // A new name would replace the group, so a group of an earlier release keeps its name.
       { ignoreChanges: ["name"] },
     ).id;
@@ -142,7 +142,7 @@ export abstract class MachineGroup extends Component {
     machine: Machine,
     steps: readonly Step[],
   ): Member["copied"] {
-    const copy = (access: Access): CopiedScripts => {
+    const copy = (access: SshAccess): CopiedScripts => {
       const connection = access.route(machine);
       const onError = [this.#failed.examine(machine.reachedBy(connection), copyName)];
       return this.make(
@@ -159,7 +159,7 @@ export abstract class MachineGroup extends Component {
   /** Prepares a machine for kubeadm. */
   protected prepare(
     member: Member,
-    access: Access,
+    access: SshAccess,
     values: RemoteScriptArgs["values"],
   ): RemoteScript {
     const ipv6 = this.#ipv6 && ipv6ScriptVariables(this.#ipv6, member.machine.ipv6Address);

@@ -15,14 +15,14 @@ import { roleTable } from "../plan/roles.js";
 import { volumeLines, type PlannedVolume } from "../plan/volumes.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
 import { Component } from "../pulumi/component.js";
-import { generationMark } from "../lookup/server-metadata.js";
-import type { FailedMachines, ReachedServer } from "../lifecycle/boot-failures.js";
+import { generationMetadataKey } from "../lookup/server-metadata.js";
+import type { FailedMachines, ScriptServer } from "../lifecycle/boot-failures.js";
 import { createMinutes, inMinutes } from "../lifecycle/create-timeouts.js";
-import { knownAfter } from "../pulumi/await-output.js";
+import { outputAfter } from "../pulumi/await-output.js";
 import type { Connection, SshHop } from "../remote-scripts/remote-script.js";
 import type { MachinesIpv6 } from "../network/network.js";
 import type { SecondInterface } from "./second-interface.js";
-import { userData } from "./user-data.js";
+import { renderUserData } from "./user-data.js";
 import { blockDevices, type MachineVolume } from "./block-devices.js";
 
 /** Settings that all machines of a cluster have in common. */
@@ -119,7 +119,7 @@ export class Machine extends Component {
   }
 
   /** Returns the fields for error messages about a failed script. */
-  reachedBy(connection: Connection): ReachedServer {
+  reachedBy(connection: Connection): ScriptServer {
     return { machine: this.machine, serverId: this.serverId, connection };
   }
 
@@ -208,7 +208,7 @@ export class Machine extends Component {
         ...{ name: machine, configDrive: true, powerState: "active" },
         ...(!boots && { imageId }),
         ...(volumes.length > 0 && { blockDevices: blockDevices(imageId, volumes) }),
-        flavorId: knownAfter(args.placedAfter, idOf(args, "flavorIds", plan.flavor)),
+        flavorId: outputAfter(args.placedAfter, idOf(args, "flavorIds", plan.flavor)),
         // The default route leads through the first network of the list.
         networks: [port, ...(adminPort ? [adminPort] : [])].map(({ id }) => ({ port: id })),
         ...(plan.zone !== undefined && { availabilityZone: plan.zone }),
@@ -219,12 +219,12 @@ export class Machine extends Component {
           .apply(([marks, generation]) => ({
             ...plan.metadata,
             ...marks,
-            [generationMark]: String(generation),
+            [generationMetadataKey]: String(generation),
           })),
         userData: pulumi
           .all([hostKey, secondInterface(adminPort, args.admin)])
           .apply(([key, second]) =>
-            userData({
+            renderUserData({
               ...{ machine, login, hostKey: key, more: plan.cloudInit, second },
               ...(replaces !== undefined && { replaces }),
             }),

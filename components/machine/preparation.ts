@@ -1,11 +1,11 @@
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { keyIn } from "../config/machines/machines.js";
-import { taintText, type OwnSteps, type Taint } from "../plan/cluster-plan.js";
+import { publicKeyBase64 } from "../config/machines/machines.js";
+import { taintText, type UserScripts, type Taint } from "../plan/cluster-plan.js";
 import { roleTable, rolesOf, type Role } from "../plan/roles.js";
 import { podNetworkTraits } from "../pod-network/pod-network-kinds.js";
 import { packageSeries } from "../../base/versions/pinned-versions.js";
 import { containerdConfig } from "./containerd-documents.js";
-import { earlyImages, pulledEarly } from "./early-images.js";
+import { earlyImages, earlyImagesPattern } from "./early-images.js";
 import { registryFiles } from "./registry-documents.js";
 import { scriptsBeside } from "../remote-scripts/script-texts.js";
 import { stepOf, type Step } from "../remote-scripts/script-steps.js";
@@ -65,7 +65,7 @@ export const hostValues = ({
   // If the key that the machines were created with is revoked, the current key must be added, or
   // the program could no longer log in.
   LOGIN_KEYS: [...(ssh.revokedKeys.length > 0 ? [ssh.publicKey] : []), ...ssh.loginKeys].join("\n"),
-  REVOKED_KEYS: ssh.revokedKeys.map(keyIn).join("\n"),
+  REVOKED_KEYS: ssh.revokedKeys.map(publicKeyBase64).join("\n"),
   SECURITY_UPDATES: securityUpdates ? "yes" : "no",
 });
 
@@ -76,7 +76,7 @@ export const prepareScripts = [
   ...hostScripts,
   read("scripts/prepare/check-host.sh"),
   read("scripts/prepare/mount-volumes.sh"),
-  read("scripts/prepare/measure-disk.sh"),
+  read("scripts/prepare/measure-disk-latency.sh"),
   read("scripts/prepare/trust-cloud-ca.sh"),
   read("scripts/prepare/proxy.sh"),
   read("scripts/prepare/repository-keys.sh"),
@@ -98,12 +98,12 @@ export const cgroupDriver = ({ kubelet }: ClusterSpec["kubernetes"]): "systemd" 
   kubelet["cgroupDriver"] === "cgroupfs" ? "cgroupfs" : "systemd";
 
 /** Additions for single machines or groups, beyond what their role has. */
-export interface Additions {
+export interface PreparationAdditions {
   /** Packages of the distribution. */
   readonly packages?: readonly string[];
   /** Taints of the node, besides those of its role. */
   readonly taints?: readonly Taint[];
-  readonly steps?: Pick<OwnSteps, "beforeKubeadm">;
+  readonly steps?: Pick<UserScripts, "beforeKubeadm">;
 }
 
 /** Variables set elsewhere: per machine in machine-group.ts, in turn in secret-values.ts. */
@@ -116,12 +116,12 @@ export function preparation(
     "kubernetes" | "network" | "podNetwork" | "etcd" | "ssh" | "securityUpdates" | "timeoutFactor"
   >,
   role: Role,
-  { packages: extra = [], taints = [], steps }: Additions = {},
+  { packages: extra = [], taints = [], steps }: PreparationAdditions = {},
 ): Record<Exclude<(typeof prepareValues)[number], Late>, string> {
   const { kubernetes, network, podNetwork } = spec;
   const { version, packages } = kubernetes;
   return {
-    KUBEADM_IMAGES: pulledEarly(spec, role),
+    KUBEADM_IMAGES: earlyImagesPattern(spec, role),
     ...packageValuesOf(spec),
     PACKAGES_KEY_FINGERPRINT: packages.keyFingerprint,
     NEWEST_PACKAGES_URL: newestPackages(kubernetes),

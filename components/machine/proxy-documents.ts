@@ -7,7 +7,7 @@ export type ProxySpec = Pick<ClusterSpec, "network" | "endpoint" | "apiName" | "
  * URLs of the proxy, by the scheme of the request. Undefined: requests with this scheme use no
  * proxy.
  */
-export interface Proxies {
+export interface ProxyUrls {
   readonly http: string | undefined;
   readonly https: string | undefined;
 }
@@ -15,7 +15,7 @@ export interface Proxies {
 const hostOf = (url: string): string => /^https?:\/\/(?:[^/@]*@)?([^/:\s]+)/.exec(url)?.[1] ?? "";
 
 /** Returns whether an entry of a no-proxy list covers a host. */
-export function excepts(entry: string, host: string): boolean {
+export function isProxyException(entry: string, host: string): boolean {
   if (entry.includes("/"))
     return (
       Address4.isValid(entry) &&
@@ -57,7 +57,9 @@ export function exceptions({ network, endpoint, apiName, kubernetes }: ProxySpec
  * and curl of older distributions, do not understand ranges.
  */
 function withNames(entries: readonly string[], urls: readonly string[]): string[] {
-  const named = urls.map(hostOf).filter((host) => entries.some((entry) => excepts(entry, host)));
+  const named = urls
+    .map(hostOf)
+    .filter((host) => entries.some((entry) => isProxyException(entry, host)));
   return [...new Set([...entries, ...named])];
 }
 
@@ -67,7 +69,7 @@ const schemes = ["http", "https"] as const;
  * Returns an environment file for systemd and shells. Contains each variable in upper and in lower
  * case, because programs differ in which name they read.
  */
-function environment(proxies: Proxies, direct: readonly string[]): string {
+function environment(proxies: ProxyUrls, direct: readonly string[]): string {
   const values = {
     HTTP_PROXY: proxies.http,
     HTTPS_PROXY: proxies.https,
@@ -84,7 +86,7 @@ function environment(proxies: Proxies, direct: readonly string[]): string {
 }
 
 /** Returns apt's configuration. apt only knows exceptions by host name. */
-function aptConfiguration(proxies: Proxies, direct: readonly string[]): string {
+function aptConfiguration(proxies: ProxyUrls, direct: readonly string[]): string {
   const hosts = direct.filter((entry) => /^[a-z0-9][a-z0-9.-]*$/i.test(entry));
   return schemes
     .flatMap((scheme) => {
@@ -105,7 +107,7 @@ function curlConfiguration(proxy: string | undefined, direct: readonly string[])
 }
 
 /** Returns the files that scripts/prepare/proxy.sh writes, one line `NAME BASE64` each. */
-export function proxyFiles(spec: ProxySpec, proxies: Proxies): string {
+export function proxyFiles(spec: ProxySpec, proxies: ProxyUrls): string {
   const direct = exceptions(spec);
   const { source, key } = spec.kubernetes.packages.containerd;
   // containerd does not contact the package source of containerd, so its environment file lacks

@@ -5,6 +5,6 @@ import type { Machine } from "./machine.js";
  * Source of SSH connections to machines. Only implementations in access/ know which machine is the
  * proxy of which.
  */
-export interface Access {
+export interface SshAccess {
   route(machine: Machine): Connection;
 }

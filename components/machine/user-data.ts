@@ -1,9 +1,13 @@
 import type { SshKey } from "../identity/host-keys.js";
-import { beginningOf, partBoundary, partTypes } from "../config/machines/custom-steps.js";
+import {
+  partBeginning,
+  partBoundary,
+  cloudInitMimeTypes,
+} from "../config/machines/user-scripts.js";
 import { secondInterfaceCommand, type SecondInterface } from "./second-interface.js";
 import { toYaml } from "../../base/yaml.js";
 
-export interface UserData {
+export interface UserDataArgs {
   /** Name of the machine, which is also the name of the server and of the node. */
   readonly machine: string;
   /** User for logins, and the user's public key. */
@@ -48,14 +52,14 @@ const boundedWait = {
 };
 
 /** Returns the user data of a machine. The host key is the only secret in it. */
-export function userData({
+export function renderUserData({
   machine,
   login,
   hostKey,
   replaces,
   second,
   more = [],
-}: UserData): string {
+}: UserDataArgs): string {
   const config = {
     hostname: machine,
     prefer_fqdn_over_hostname: false,
@@ -91,7 +95,7 @@ export function userData({
  */
 function multipart(own: string, more: readonly string[]): string {
   const part = (text: string, ...headers: readonly string[]): string => {
-    const type = partTypes[beginningOf(text) ?? "#cloud-config"];
+    const type = cloudInitMimeTypes[partBeginning(text) ?? "#cloud-config"];
     const head = [`Content-Type: ${type}; charset="utf-8"`, "MIME-Version: 1.0", ...headers];
     return `--${partBoundary}\n${head.join("\n")}\n\n${text.replace(/\n?$/, "\n")}`;
   };

@@ -4,13 +4,13 @@ import { isOvn } from "../config/load-balancing/endpoint-traits.js";
 import type { SecurityGroup } from "../plan/cluster-plan.js";
 import { nodeRoles, roleTable, type Role } from "../plan/roles.js";
 import { podNetworkTraits, type PodNetworkSpec } from "../pod-network/pod-network-kinds.js";
-import type { Passage } from "../pod-network/pod-network-traits.js";
+import type { PodNetworkTraffic } from "../pod-network/pod-network-traits.js";
 
 /**
  * Source of connections: all machines in a security group, including later ones, or an address
  * range.
  */
-export type Source = { readonly group: SecurityGroup } | { readonly range: string };
+export type TrafficSource = { readonly group: SecurityGroup } | { readonly range: string };
 
 export interface FirewallRule {
   /**
@@ -20,7 +20,7 @@ export interface FirewallRule {
   readonly key: string;
   /** Security group to which the rule belongs. */
   readonly group: SecurityGroup;
-  readonly from: Source;
+  readonly from: TrafficSource;
   readonly ethertype: "IPv4" | "IPv6";
   /** Protocol; absent: every protocol. */
   readonly protocol?: "tcp" | "udp" | "icmp" | "ipv6-icmp" | "vrrp" | "4";
@@ -61,7 +61,7 @@ export interface FirewallPlan {
 export type FirewallRow = Omit<FirewallRule, "key" | "ethertype" | "from"> & {
   /** Part of the rules' names. Must not change, or the rules are replaced. */
   readonly name: string;
-  readonly from: readonly Source[];
+  readonly from: readonly TrafficSource[];
 };
 
 const rows = (plan: FirewallPlan): readonly FirewallRow[] => [
@@ -180,7 +180,10 @@ const betweenControlPlanes: FirewallRow = {
 };
 
 /** Returns the sources of a pod network's packets. */
-const passing = (from: Passage["from"], pods: readonly string[]): readonly Source[] => {
+const passing = (
+  from: PodNetworkTraffic["from"],
+  pods: readonly string[],
+): readonly TrafficSource[] => {
   if (typeof from === "object") return [from];
   return from === "pods" ? pods.map((range) => ({ range })) : [{ group: "node" }];
 };
@@ -252,11 +255,11 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
   ];
 };
 
-const nameOf = (source: Source): string =>
+const nameOf = (source: TrafficSource): string =>
   "group" in source ? source.group : source.range.replaceAll(/[/:]/g, "-");
 
 /** Returns the IP families of a source: one for a range, both for a group. */
-const ethertypes = (source: Source): readonly FirewallRule["ethertype"][] => {
+const ethertypes = (source: TrafficSource): readonly FirewallRule["ethertype"][] => {
   if ("group" in source) return ["IPv4", "IPv6"];
   return [Address4.isValid(source.range) ? "IPv4" : "IPv6"];
 };

@@ -6,7 +6,7 @@ import { Component } from "../pulumi/component.js";
 import { ipv6SubnetName } from "../plan/object-names.js";
 import type { Ipv6Spec } from "../config/network/ipv6.js";
 import type { FoundNetwork, RouterAddress } from "../lookup/existing-network.js";
-import { stretchesWithout } from "../../base/ip-addresses.js";
+import { freeParts } from "../../base/ip-addresses.js";
 import type { RouteOutside } from "./public-address.js";
 
 export interface NetworkArgs {
@@ -34,11 +34,11 @@ export interface NetworkArgs {
    * Separate network for load balancers of Services.
    * @default load balancers are in the machines' network
    */
-  readonly ofServices?: ServicesPlace | undefined;
+  readonly ofServices?: ServicesNetworkSettings | undefined;
 }
 
 /** Settings of the separate network for load balancers of Services. */
-export interface ServicesPlace {
+export interface ServicesNetworkSettings {
   /** Name of network, subnet and router. */
   readonly name: string;
   readonly range: string;
@@ -122,7 +122,7 @@ export class Network extends Component {
       ipVersion: 4,
       dnsNameservers: args.dns.filter((one) => !args.ipv6 || Address4.isValid(one)),
       ...(args.reserved.length > 0 && {
-        allocationPools: [...stretchesWithout(args.nodes, args.reserved)],
+        allocationPools: [...freeParts(args.nodes, args.reserved)],
       }),
       ...marks,
     });
@@ -214,7 +214,7 @@ type Place = { readonly [Key in "networkId" | "subnetId"]: pulumi.Output<string>
  */
 const servicesArgs = (
   mark: ClusterMarkInput,
-  { name, range, externalNetwork }: ServicesPlace,
+  { name, range, externalNetwork }: ServicesNetworkSettings,
 ): NetworkArgs => ({
   ...{ mark, name, nodes: range, externalNetwork },
   ...{ dns: [], reserved: [], routesOfCloud: false },

@@ -7,7 +7,7 @@ import type { NetworkArgs } from "./network.js";
 /**
  * Returns the networks that the specification uses, with the IDs that were looked up in the cloud.
  */
-export const networksFound = (
+export const resolvedNetworks = (
   { name, externalNetwork, network, loadBalancer }: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
 ): Pick<NetworkArgs, "externalNetwork" | "ofServices"> & {

@@ -43,7 +43,7 @@ export interface PlannedMachine {
 }
 
 /** Bash scripts of the user. Empty text: no script. */
-export interface OwnSteps {
+export interface UserScripts {
   readonly beforeKubeadm: string;
   readonly afterKubeadm: string;
 }
@@ -65,7 +65,7 @@ export interface PlannedGroup {
   /** Labels of the nodes. */
   readonly labels: Texts;
   readonly taints: readonly Taint[];
-  readonly steps: OwnSteps;
+  readonly steps: UserScripts;
   /** Existing security groups that the machines' ports also get, by name or ID. */
   readonly securityGroups: readonly string[];
   readonly machines: readonly PlannedMachine[];
@@ -136,7 +136,7 @@ interface Override extends WrittenVolumes {
 }
 
 /** Machine group as written in the specification. */
-export interface WrittenGroup
+export interface MachineGroupSpec
   extends
     Pick<PlannedMachine, "tags" | "metadata" | "schedulerHints" | "cloudInit">,
     WrittenVolumes {
@@ -148,7 +148,7 @@ export interface WrittenGroup
   readonly labels: Texts;
   readonly taints: readonly Taint[];
   readonly spread: Spread;
-  readonly steps: OwnSteps;
+  readonly steps: UserScripts;
   readonly securityGroups: readonly string[];
   readonly nodes: Readonly<Record<string, Override>>;
 }
@@ -156,10 +156,10 @@ export interface WrittenGroup
 const policies = { soft: "soft-anti-affinity", hard: "anti-affinity", none: undefined } as const;
 
 type Planned = Pick<ClusterSpec, "name" | "image" | "zones"> & {
-  readonly controlPlane: WrittenGroup;
-  readonly workers: Readonly<Record<string, WrittenGroup>>;
+  readonly controlPlane: MachineGroupSpec;
+  readonly workers: Readonly<Record<string, MachineGroupSpec>>;
   readonly bastion?: ClusterSpec["bastion"];
-  readonly etcd?: Omit<WrittenGroup, keyof typeof noNode> | undefined;
+  readonly etcd?: Omit<MachineGroupSpec, keyof typeof noNode> | undefined;
   readonly endpoint?: ClusterSpec["endpoint"];
   readonly network?: Partial<
     Pick<ClusterSpec["network"], "portSecurity" | "securityGroups" | "admin">
@@ -168,21 +168,21 @@ type Planned = Pick<ClusterSpec, "name" | "image" | "zones"> & {
 type Common = Pick<Planned, "name" | "image" | "zones" | "network">;
 
 /** Returns the zone at `position`: zones are used in turn. Undefined: Nova chooses. */
-export function zoneAt(zones: readonly string[], position: number): string | undefined {
+export function zoneAtPosition(zones: readonly string[], position: number): string | undefined {
   return zones.length === 0 ? undefined : zones[position % zones.length];
 }
 
 function group(
   { name, image, zones, network }: Common,
   place: Place,
-  written: WrittenGroup,
+  written: MachineGroupSpec,
 ): PlannedGroup {
   const { pool, role } = place;
   const { labels, taints, steps, tags, metadata, schedulerHints, cloudInit } = written;
   const machines = Array.from({ length: written.count }, (_, position): PlannedMachine => {
     const own: Override = written.nodes[String(position)] ?? {};
     const machine = `${name}-${pool}-${String(position)}`;
-    const zone = own.zone ?? zoneAt(written.zones ?? zones, position);
+    const zone = own.zone ?? zoneAtPosition(written.zones ?? zones, position);
     return {
       ...{ name: machine, role, pool, position },
       flavor: own.flavor ?? written.flavor,

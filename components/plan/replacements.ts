@@ -1,4 +1,4 @@
-import type { Frozen } from "../config/immutable-fields.js";
+import type { FrozenValuesByPath } from "../config/immutable-fields.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import {
   controlPlanesOf,
@@ -12,7 +12,7 @@ import {
  * Existing servers: the name of each, with the generation in which the server was created. Empty
  * generation: unknown.
  */
-export type Existing = ReadonlyMap<string, string>;
+export type ExistingGenerations = ReadonlyMap<string, string>;
 
 interface Problem {
   readonly path: string;
@@ -26,7 +26,10 @@ interface Replaced {
 }
 
 /** Returns the machines whose server is known to have another generation than the plan. */
-export const replacedOf = (machines: readonly PlannedMachine[], existing: Existing): Replaced[] =>
+export const replacedOf = (
+  machines: readonly PlannedMachine[],
+  existing: ExistingGenerations,
+): Replaced[] =>
   machines.flatMap((machine) => {
     const made = existing.get(machine.name) ?? "";
     return made === "" || made === String(machine.generation) ? [] : [{ machine, made }];
@@ -37,7 +40,11 @@ export const replacedOf = (machines: readonly PlannedMachine[], existing: Existi
  * values, so that a change is checked: not every run may replace these machines. Leaves out a group
  * in which all generations are 0.
  */
-export const keptGenerations = ({ groups: [leading], bastion, etcd }: ClusterPlan): Frozen =>
+export const keptGenerations = ({
+  groups: [leading],
+  bastion,
+  etcd,
+}: ClusterPlan): FrozenValuesByPath =>
   Object.fromEntries(
     [leading, bastion, etcd].flatMap((group) => {
       const made = group?.machines.map(({ generation }) => generation) ?? [];
@@ -48,7 +55,7 @@ export const keptGenerations = ({ groups: [leading], bastion, etcd }: ClusterPla
   );
 
 /** Returns a problem for each server that must not be replaced, or not in this run. */
-export function replacementProblems(spec: ClusterSpec, existing: Existing): Problem[] {
+export function replacementProblems(spec: ClusterSpec, existing: ExistingGenerations): Problem[] {
   const plan = planCluster(spec);
   return [
     ...ofControlPlanes(spec, plan, existing),
@@ -80,7 +87,7 @@ interface Ordered {
  */
 function ofGroup(
   { path, nodes, machines }: Ordered,
-  existing: Existing,
+  existing: ExistingGenerations,
   against: (machine: PlannedMachine) => Reason,
 ): Problem[] {
   const wrong = replacedOf(machines, existing).flatMap(({ machine, made }) => {
@@ -99,14 +106,18 @@ function ofGroup(
   return wrong.map((one) => problem(one, `nodes.${String(one.machine.position)}.generation`));
 }
 
-const ofControlPlanes = (spec: ClusterSpec, plan: ClusterPlan, existing: Existing): Problem[] =>
+const ofControlPlanes = (
+  spec: ClusterSpec,
+  plan: ClusterPlan,
+  existing: ExistingGenerations,
+): Problem[] =>
   ofGroup(
     { path: "controlPlane", nodes: spec.controlPlane.nodes, machines: controlPlanesOf(plan) },
     existing,
     (machine) => againstControlPlane(machine, plan, existing),
   );
 
-const ofEtcd = (spec: ClusterSpec, plan: ClusterPlan, existing: Existing): Problem[] =>
+const ofEtcd = (spec: ClusterSpec, plan: ClusterPlan, existing: ExistingGenerations): Problem[] =>
   ofGroup(
     { path: "etcd", nodes: spec.etcd?.nodes ?? {}, machines: plan.etcd?.machines ?? [] },
     existing,
@@ -116,10 +127,10 @@ const ofEtcd = (spec: ClusterSpec, plan: ClusterPlan, existing: Existing): Probl
 function againstControlPlane(
   { position }: PlannedMachine,
   plan: ClusterPlan,
-  existing: Existing,
+  existing: ExistingGenerations,
 ): Reason {
   const machines = controlPlanesOf(plan);
-  const leaving = leavingOf(plan, existing);
+  const leaving = removedControlPlanes(plan, existing);
   if (leaving.length > 0) {
     const count = String(machines.length + leaving.length);
     return (made) =>
@@ -138,7 +149,7 @@ function againstControlPlane(
 function missingBehind(
   position: number,
   machines: readonly PlannedMachine[],
-  existing: Existing,
+  existing: ExistingGenerations,
 ): Reason {
   const missing = machines.filter((one) => one.position > position && !existing.has(one.name));
   if (missing.length === 0) return undefined;
@@ -149,7 +160,7 @@ function missingBehind(
 function againstMember(
   { position }: PlannedMachine,
   plan: ClusterPlan,
-  existing: Existing,
+  existing: ExistingGenerations,
 ): Reason {
   const machines = plan.etcd?.machines ?? [];
   if (machines.length < 3)
@@ -165,7 +176,7 @@ function againstMember(
 }
 
 /** Returns the names of existing servers of control planes that the plan no longer contains. */
-export const leavingOf = (plan: ClusterPlan, existing: Existing): string[] =>
+export const removedControlPlanes = (plan: ClusterPlan, existing: ExistingGenerations): string[] =>
   [...existing.keys()].filter((name) => leaves(name, plan));
 
 /** Returns whether the server is that of a control plane that the plan no longer contains. */
@@ -179,7 +190,7 @@ const leaves = (name: string, { groups: [group] }: ClusterPlan): boolean =>
  * bastion would have a new host key, but the scripts that run before a machine is deleted use the
  * host key of the last run.
  */
-function ofBastion(plan: ClusterPlan, existing: Existing): Problem[] {
+function ofBastion(plan: ClusterPlan, existing: ExistingGenerations): Problem[] {
   const [bastion] = replacedOf(plan.bastion?.machines ?? [], existing);
   if (!bastion) return [];
   const { machine, made } = bastion;

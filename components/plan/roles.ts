@@ -7,13 +7,13 @@ export type Role = "control-plane" | "worker" | "bastion" | "etcd";
 export const poolLabel = "stackadm.io/pool";
 
 /** Step that another machine runs before the server of a machine is deleted. */
-export type Leave = "drain" | "remove-etcd-member" | "keep-majority";
+export type LeaveStep = "drain" | "remove-etcd-member" | "keep-majority";
 
 /**
  * Check that a verification of the cluster makes on a machine
  * (automation/verify/etcd-and-bastion.ts), in addition to the check that nodes are Ready.
  */
-export type Proof = "etcd-pod" | "etcd-health" | "login";
+export type RoleCheck = "etcd-pod" | "etcd-health" | "login";
 
 /** Everything that depends on a machine's role. No other code tests for a role. */
 export interface RoleRow {
@@ -50,8 +50,8 @@ export interface RoleRow {
    */
   readonly grant: "token" | "certificates" | "membership" | "nothing";
   /** Steps before a server is deleted. Empty: the server is deleted without any step. */
-  readonly leaves: readonly Leave[];
-  readonly proofs: readonly Proof[];
+  readonly leaves: readonly LeaveStep[];
+  readonly proofs: readonly RoleCheck[];
   /**
    * Whether a machine has the same SSH host key again after a replacement. A new key would break
    * connections: scripts that run before a machine is deleted know the host key of an earlier run,
@@ -124,7 +124,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
 const roles = (): Role[] => Object.keys(roleTable) as Role[];
 
 /** Returns whether a majority of the machines with a role must stay up, because they run etcd. */
-export const livesByMajority = (role: string): boolean =>
+export const needsMajority = (role: string): boolean =>
   roles().some((one) => one === role && roleTable[one].runsEtcd);
 
 /** Returns the roles whose machines are nodes. */

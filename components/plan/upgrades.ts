@@ -1,7 +1,7 @@
 import { compareVersions, minorAfter, minorOf } from "../../base/versions/pinned-versions.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import { controlPlanesOf, planCluster, type ClusterPlan } from "./cluster-plan.js";
-import { leavingOf, replacedOf, type Existing } from "./replacements.js";
+import { removedControlPlanes, replacedOf, type ExistingGenerations } from "./replacements.js";
 
 /** Kubernetes version of a cluster before the run. */
 export interface VersionBefore {
@@ -17,7 +17,7 @@ export interface VersionBefore {
 /** Kubernetes version and servers of an existing cluster before the run. */
 export interface ClusterBeforeUpgrade extends VersionBefore {
   /** Servers that are known to exist. */
-  readonly existing: Existing;
+  readonly existing: ExistingGenerations;
 }
 
 interface Problem {
@@ -63,13 +63,17 @@ function againstVersion(reached: string, version: string): string | undefined {
  * server. If the upgrade began in an earlier run (`begun`), a missing machine is recreated with the
  * new version.
  */
-function againstRun(plan: ClusterPlan, existing: Existing, begun: boolean): string | undefined {
+function againstRun(
+  plan: ClusterPlan,
+  existing: ExistingGenerations,
+  begun: boolean,
+): string | undefined {
   const machines = [...controlPlanesOf(plan), ...(plan.etcd?.machines ?? [])];
   const names = (some: readonly string[]): string => some.join(", ");
   const replaced = replacedOf(machines, existing).map(({ machine }) => machine.name);
   if (replaced.length > 0)
     return `cannot come while ${names(replaced)} would be replaced; write the generation again in which they were made, run \`up\`, and raise it afterwards`;
-  const leaving = leavingOf(plan, existing);
+  const leaving = removedControlPlanes(plan, existing);
   if (leaving.length > 0)
     return `cannot come while ${names(leaving)} would leave; write the former count again, run \`up\`, and lower it afterwards`;
   const missing = machines.filter(

@@ -8,7 +8,7 @@ import { manifestOf } from "./manifest-check.js";
 import {
   isWorkload,
   typeOf,
-  type Anchors,
+  type ManifestAnchors,
   type ManifestObject,
   type ManifestType,
 } from "./manifest-objects.js";
@@ -52,7 +52,7 @@ export abstract class ManifestAddon extends Addon {
    */
   protected read(
     pinned: PinnedManifest,
-    anchors: Anchors,
+    anchors: ManifestAnchors,
     files: PinnedFileDirectories | undefined,
   ): readonly ManifestObject[] {
     const manifest = manifestOf(pinned, anchors, files);

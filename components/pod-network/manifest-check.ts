@@ -1,10 +1,10 @@
 import type { PinnedManifest } from "../../base/versions/pod-network-manifests.js";
-import type { Problem } from "../pulumi/errors.js";
-import { readPinned, type PinnedFileDirectories } from "../lookup/pinned-files.js";
+import type { ArgumentProblem } from "../pulumi/errors.js";
+import { readPinnedFile, type PinnedFileDirectories } from "../lookup/pinned-files.js";
 import { calicoAnchorsOf } from "./calico/manifests.js";
 import { canalAnchors } from "./canal/manifests.js";
 import type { PodNetworkSpec } from "./pod-network-kinds.js";
-import { readManifest, type Anchors, type Manifest } from "./manifest-objects.js";
+import { readManifest, type ManifestAnchors, type Manifest } from "./manifest-objects.js";
 
 type ByManifest = Extract<PodNetworkSpec, { readonly manifest: PinnedManifest }>["kind"];
 
@@ -12,7 +12,7 @@ type ByManifest = Extract<PodNetworkSpec, { readonly manifest: PinnedManifest }>
  * Required parts of each pod network's manifest. The compiler reports a pod network that has a
  * manifest but is missing here.
  */
-const anchors: Readonly<Record<ByManifest, (network: Checked["network"]) => Anchors>> = {
+const anchors: Readonly<Record<ByManifest, (network: Checked["network"]) => ManifestAnchors>> = {
   calico: calicoAnchorsOf,
   canal: () => canalAnchors,
 };
@@ -23,10 +23,10 @@ const anchors: Readonly<Record<ByManifest, (network: Checked["network"]) => Anch
  */
 export function manifestOf(
   pinned: PinnedManifest,
-  wanted: Anchors,
+  wanted: ManifestAnchors,
   files?: PinnedFileDirectories,
 ): Manifest {
-  const read = readPinned(pinned, files);
+  const read = readPinnedFile(pinned, files);
   if ("problem" in read) return read;
   const manifest = readManifest(read.text, wanted);
   return "problem" in manifest
@@ -45,7 +45,7 @@ interface Checked {
 export function manifestProblems(
   { podNetwork: spec, network }: Checked,
   files?: PinnedFileDirectories,
-): readonly Problem[] {
+): readonly ArgumentProblem[] {
   if (!("manifest" in spec)) return [];
   const found = manifestOf(spec.manifest, anchors[spec.kind](network), files);
   return "problem" in found

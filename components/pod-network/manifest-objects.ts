@@ -6,7 +6,7 @@ import {
   type ImageRegistry,
   type OwnImages,
 } from "../../base/versions/container-images.js";
-import type { Late } from "../kubernetes-objects/kubernetes-types.js";
+import type { StringInput } from "../kubernetes-objects/kubernetes-types.js";
 
 const objectSchema = z.looseObject({
   apiVersion: z.string(),
@@ -61,7 +61,7 @@ export const isWorkload = ({ kind }: ManifestObject): boolean => workloadKinds.i
  * Parts of a manifest into which the cluster's settings are written. A manifest without these parts
  * is refused.
  */
-export interface Anchors {
+export interface ManifestAnchors {
   readonly configMap: string;
   readonly daemonSet: string;
   /** Containers of the DaemonSet that receive settings. */
@@ -80,7 +80,7 @@ export type Manifest =
  * Returns the objects of a manifest, or an error message if the manifest has unknown objects or
  * lacks a part in `anchors`.
  */
-export function readManifest(text: string, anchors: Anchors): Manifest {
+export function readManifest(text: string, anchors: ManifestAnchors): Manifest {
   try {
     const documents = parseAllDocuments(text);
     const [error] = documents.flatMap(({ errors }) => errors);
@@ -105,7 +105,10 @@ const schemaOf = (value: unknown): typeof objectSchema => {
   return workloadKinds.includes(kind) ? workloadSchema : objectSchema;
 };
 
-function lackingIn(objects: readonly ManifestObject[], anchors: Anchors): string | undefined {
+function lackingIn(
+  objects: readonly ManifestObject[],
+  anchors: ManifestAnchors,
+): string | undefined {
   const has = (kind: string, name: string) =>
     objects.find((object) => object.kind === kind && object.metadata.name === name);
   const configMap = has("ConfigMap", anchors.configMap);
@@ -119,8 +122,10 @@ function lackingIn(objects: readonly ManifestObject[], anchors: Anchors): string
   return missing === undefined ? undefined : `container ${missing} in ${anchors.daemonSet}`;
 }
 
-const holds = ({ data }: ManifestObject, { key, pattern }: NonNullable<Anchors["data"]>): boolean =>
-  pattern.test(String((data as Readonly<Record<string, unknown>> | undefined)?.[key]));
+const holds = (
+  { data }: ManifestObject,
+  { key, pattern }: NonNullable<ManifestAnchors["data"]>,
+): boolean => pattern.test(String((data as Readonly<Record<string, unknown>> | undefined)?.[key]));
 
 const containersOf = (object: ManifestObject): readonly ManifestContainer[] => {
   const { initContainers = [], containers } = (object as Workload).spec.template.spec;
@@ -130,7 +135,7 @@ const containersOf = (object: ManifestObject): readonly ManifestContainer[] => {
 type Change = (object: ManifestObject) => ManifestObject;
 
 /** Returns the objects after all changes, in the order of the changes. */
-export const changed = (
+export const applyChanges = (
   objects: readonly ManifestObject[],
   changes: readonly Change[],
 ): readonly ManifestObject[] =>
@@ -167,7 +172,7 @@ const mapContainers =
  * Returns a change of all containers. The image becomes the copy in the registry or the replacement
  * of the user. A failed container reports the last lines of its log, which a failed `up` shows.
  */
-export const runHere = (registry: ImageRegistry | undefined, own?: OwnImages): Change =>
+export const withClusterImages = (registry: ImageRegistry | undefined, own?: OwnImages): Change =>
   mapContainers((container) => ({
     ...container,
     image: manifestImage(container.image, registry, own),
@@ -175,7 +180,7 @@ export const runHere = (registry: ImageRegistry | undefined, own?: OwnImages): C
   }));
 
 /** Returns a change that sets values of a ConfigMap and keeps all other values. */
-export const withData = (name: string, data: Readonly<Record<string, Late>>): Change =>
+export const withData = (name: string, data: Readonly<Record<string, StringInput>>): Change =>
   only("ConfigMap", name, (object) => ({
     ...object,
     data: { ...(object["data"] as object), ...data },
@@ -220,7 +225,7 @@ export const withVariables =
  * Returns a change that adds an annotation to the pods of a DaemonSet. Another value restarts the
  * pods.
  */
-export const withChecksum = (daemonSet: string, value: Late): Change =>
+export const withChecksum = (daemonSet: string, value: StringInput): Change =>
   only("DaemonSet", daemonSet, (object) => {
     const { spec } = object as Workload;
     const { metadata } = spec.template;

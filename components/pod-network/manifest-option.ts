@@ -1,17 +1,17 @@
 import { publishedManifests } from "../../base/versions/pod-network-manifests.js";
-import { doc, present, record, text } from "../schema/fields.js";
+import { doc, nonEmptyText, record, textField } from "../schema/fields.js";
 
 /** Returns the schema of the option that replaces a pod network's published manifest. */
 export const manifestOption = (kind: keyof typeof publishedManifests) =>
   record({
-    source: present("a manifest").meta(
+    source: nonEmptyText("a manifest").meta(
       doc(
         "in place",
         "With `calico` and `canal`: URL of the manifest that is deployed, or its path relative to the project's directory.",
         "the manifest of the release that this program pins",
       ),
     ),
-    sha256: text(
+    sha256: textField(
       (value) => /^[0-9a-f]{64}$/.test(value),
       "is not a SHA-256; write 64 hexadecimal digits, as `sha256sum` shows them",
       "write the SHA-256 of the manifest, as `sha256sum` shows it",

@@ -2,12 +2,12 @@
 import type { z } from "zod";
 import type { ClusterRanges, Ipv6Mode } from "../../base/ip-addresses.js";
 import type { ImageName } from "../../base/versions/container-images.js";
-import type { Late } from "../kubernetes-objects/kubernetes-types.js";
+import type { StringInput } from "../kubernetes-objects/kubernetes-types.js";
 
 /**
  * Traffic that a pod network needs between machines, in addition to the traffic of every cluster.
  */
-export interface Passage {
+export interface PodNetworkTraffic {
   /** Part of the name of the firewall rules. Must not change, or the rules are replaced. */
   readonly name: string;
   /** Source addresses of the packets. */
@@ -63,7 +63,7 @@ type Path =
 export type PodNetworkTraits = Path & {
   /** Images that a machine needs before its pods have addresses. */
   readonly images: readonly ImageName[];
-  readonly passages: readonly Passage[];
+  readonly passages: readonly PodNetworkTraffic[];
   /**
    * Support of IPv6: the allowed values of `network.ipv6.mode`, and the bytes that encapsulation
    * adds to a packet in a dual-stack cluster. Or the reason to refuse IPv6, as the rest of a
@@ -94,7 +94,7 @@ export type PodNetworkTraits = Path & {
    */
   readonly broughtAlong?: true;
   /** Options that must be secret, each with its path, like `peers[0].password`. @default none */
-  readonly secrets?: readonly { readonly path: string; readonly value: Late | undefined }[];
+  readonly secrets?: readonly { readonly path: string; readonly value: StringInput | undefined }[];
   /** Kernel modules that the pod network needs, in addition to the modules of every node. */
   readonly kernelModules: readonly string[];
 };

@@ -17,7 +17,7 @@ export async function awaitOutput<T extends string | number>(output: pulumi.Outp
  * resource of `other` is created first, but both resources are deleted at the same time. A preview
  * does not wait.
  */
-export const knownAfter = (
+export const outputAfter = (
   other: pulumi.Output<string> | undefined,
   input: pulumi.Output<string>,
 ): pulumi.Output<string> =>

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { marked, type Failure } from "../../base/failures/failure.js";
+import { textWithCode, type Failure } from "../../base/failures/failure.js";
 import type { FailureCode } from "../../base/failures/failure-codes.js";
 
 /*
@@ -10,22 +10,22 @@ import type { FailureCode } from "../../base/failures/failure-codes.js";
 /** Error that stops the program. Printed without a stack trace. */
 export class ProgramError extends pulumi.RunError {
   constructor(code: FailureCode, sentence: string) {
-    super(marked(code, sentence));
+    super(textWithCode(code, sentence));
   }
 }
 
 /** Reports the cause of an error to the engine. The engine also reports the error itself. */
-export const report = ({ code, sentence }: Failure): Promise<void> =>
-  pulumi.log.error(marked(code, sentence));
+export const reportFailure = ({ code, sentence }: Failure): Promise<void> =>
+  pulumi.log.error(textWithCode(code, sentence));
 
 /** Problem with one value: the path, and a sentence with what is wrong and what to write. */
-export interface Problem {
+export interface ArgumentProblem {
   /** Path as the user writes it: "cluster.workers.general.count". */
   readonly path: string;
   readonly message: string;
 }
 
-const list = (problems: readonly Problem[]): string =>
+const list = (problems: readonly ArgumentProblem[]): string =>
   problems.map(({ path, message }) => `  ${path}: ${message}`).join("\n");
 
 /**
@@ -33,7 +33,7 @@ const list = (problems: readonly Problem[]): string =>
  * trace.
  */
 export class ConfigError extends ProgramError {
-  constructor(where: string, problems: readonly Problem[]) {
+  constructor(where: string, problems: readonly ArgumentProblem[]) {
     super("INVALID_CONFIG", `${where} is not valid:\n${list(problems)}`);
   }
 }
@@ -43,8 +43,8 @@ export class ConfigError extends ProgramError {
  * trace.
  */
 export class ArgumentError extends pulumi.ResourceError {
-  constructor(component: pulumi.Resource, problems: readonly Problem[]) {
+  constructor(component: pulumi.Resource, problems: readonly ArgumentProblem[]) {
     const sentence = `The arguments are not valid:\n${list(problems)}`;
-    super(marked("INVALID_CONFIG", sentence), component, true);
+    super(textWithCode("INVALID_CONFIG", sentence), component, true);
   }
 }

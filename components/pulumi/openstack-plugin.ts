@@ -6,7 +6,7 @@ import {
   type OpenstackPlugin,
 } from "../../base/versions/openstack-plugin-versions.js";
 import { ProgramError } from "./errors.js";
-import { kinds } from "./transforms.js";
+import { transformableTypes } from "./transforms.js";
 
 /*
  * The program, not the installed SDK, decides which version of the OpenStack plugin creates the
@@ -18,17 +18,17 @@ const sdk = createRequire(__filename)("@pulumi/openstack/package.json") as { ver
 const sdkVersion = sdk.version.replace(/^v/, "");
 
 /**
- * Returns the `policies` of a server group as a list. {@link withPlugin} converts the list to a
+ * Returns the `policies` of a server group as a list. {@link pluginOptions} converts the list to a
  * string if the plugin takes a string. The type `never` is valid with both SDKs: `policies` is a
  * list up to version 3 and a string since.
  */
-export const policyOf = (policy: string): never => [policy] as never;
+export const serverGroupPolicies = (policy: string): never => [policy] as never;
 
 /**
  * Adds the plugin version to the options of lookups. If the options contain a provider, the engine
  * ignores the version.
  */
-export const lookingWith = (
+export const withPluginVersion = (
   plugin: OpenstackPlugin | undefined,
   opts: pulumi.InvokeOptions,
 ): pulumi.InvokeOptions => ({ version: plugin ?? defaultOpenstackPlugin, ...opts });
@@ -57,14 +57,14 @@ const refuseUpdate = (name: string): pulumi.ResourceHook =>
  * Returns the options of a component for whose children a plugin version creates the OpenStack
  * objects.
  */
-export const withPlugin = (plugin?: OpenstackPlugin): pulumi.ComponentResourceOptions => {
+export const pluginOptions = (plugin?: OpenstackPlugin): pulumi.ComponentResourceOptions => {
   const transformation: pulumi.ResourceTransformation = ({ type, name, props, opts }) => {
     if (!type.startsWith("openstack:")) return undefined;
     const provider =
       (opts as pulumi.CustomResourceOptions).provider ?? opts.parent?.getProvider(type);
     const version = plugin ?? (provider ? sdkVersion : defaultOpenstackPlugin);
     const chosen = provider ? opts : { ...opts, version };
-    if (type !== kinds.serverGroup) return { props, opts: chosen };
+    if (type !== transformableTypes.serverGroup) return { props, opts: chosen };
     const hooks = { beforeUpdate: [refuseUpdate(name)] };
     return {
       props: inForm(props, version),

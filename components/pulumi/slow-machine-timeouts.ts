@@ -76,7 +76,7 @@ function longer(
  * Returns the options of a component for machines that are `factor` times as slow as usual. With
  * these options, all children have longer timeouts, probes and leases.
  */
-export function forSlowMachines(factor: number): pulumi.ComponentResourceOptions {
+export function slowMachineOptions(factor: number): pulumi.ComponentResourceOptions {
   if (factor === 1) return {};
   const transformation: pulumi.ResourceTransformation = ({ type, props, opts }) => ({
     props: workloads.includes(type) ? slowWorkload(props, factor) : props,

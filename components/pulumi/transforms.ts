@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 
 /** Resource types of a cluster that the user can transform, with Pulumi's type tokens. */
-export const kinds = {
+export const transformableTypes = {
   network: "openstack:networking/network:Network",
   subnet: "openstack:networking/subnet:Subnet",
   router: "openstack:networking/router:Router",
@@ -42,7 +42,7 @@ export const kinds = {
   customResourceDefinition: "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition",
   apiService: "kubernetes:apiregistration.k8s.io/v1:APIService",
 } as const;
-export type ChildKind = keyof typeof kinds;
+export type ChildKind = keyof typeof transformableTypes;
 
 /** Function that changes the inputs and options of one child before the provider gets them. */
 export type Transform = (child: {
@@ -67,7 +67,10 @@ export function withTransforms(
   transforms: Transforms = {},
 ): pulumi.ComponentResourceOptions {
   const byType = new Map<string, Transform | undefined>(
-    (Object.keys(kinds) as ChildKind[]).map((kind) => [kinds[kind], transforms[kind]]),
+    (Object.keys(transformableTypes) as ChildKind[]).map((kind) => [
+      transformableTypes[kind],
+      transforms[kind],
+    ]),
   );
   const transformation: pulumi.ResourceTransformation = ({ type, name, props, opts: given }) => {
     const transform = byType.get(type);

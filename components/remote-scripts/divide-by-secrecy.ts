@@ -8,7 +8,7 @@ const textsOf = (texts: readonly (readonly [string, string])[]): Texts => Object
 const none: pulumi.Output<Texts> = pulumi.output(textsOf([]));
 
 /** Values of a step, divided by who may read them. */
-export interface Divided {
+export interface DividedValues {
   /** Values for its command; a digest in place of a long one. */
   readonly shown: pulumi.Output<Texts>;
   /** Values for its standard input; secret if one of them is. */
@@ -16,7 +16,9 @@ export interface Divided {
 }
 
 /** Divides values by whether they are secret, which is known only with each value. */
-export function dividedBySecrecy(values: Readonly<Record<string, pulumi.Input<string>>>): Divided {
+export function dividedBySecrecy(
+  values: Readonly<Record<string, pulumi.Input<string>>>,
+): DividedValues {
   const all = Object.entries(values).map(([name, input]) => {
     const value = pulumi.output(input);
     const clear = pulumi.unsecret(value);

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { nameIn, ownState, type RecordedResource } from "../pulumi/stack-state.js";
+import { resourceNameOf, ownState, type RecordedResource } from "../pulumi/recorded-resources.js";
 import { scriptType, unfinishedCommand } from "./script-type.js";
 import { serverOfScript } from "./script-steps.js";
 
@@ -25,7 +25,9 @@ const outputBefore = (
   pulumi
     .all([urn, server])
     .apply(async ([script, id]) =>
-      (await isKnown(stdout)) ? undefined : outputIn((await ownState()) ?? [], nameIn(script), id),
+      (await isKnown(stdout))
+        ? undefined
+        : outputIn((await ownState()) ?? [], resourceNameOf(script), id),
     );
 
 async function isKnown(output: pulumi.Output<string>): Promise<boolean> {

@@ -208,7 +208,7 @@ export class RandomSeed extends command.local.Command {
   }
 }
 
-export interface RandomIdentityArgs {
+export interface ClusterIdentityArgs {
   /**
    * Whether the engine refuses to delete the resource. Nothing replaces it while the cluster
    * exists, so this only prevents a destroy. @default no
@@ -220,10 +220,10 @@ export interface RandomIdentityArgs {
  * Identity of the cluster: 12 random hexadecimal digits, generated once, no secret. The command
  * line reads it from the state, where it is recorded before any object that carries it.
  */
-export class RandomIdentity extends command.local.Command {
+export class ClusterIdentity extends command.local.Command {
   constructor(
     name: string,
-    { protect = false }: RandomIdentityArgs,
+    { protect = false }: ClusterIdentityArgs,
     opts?: pulumi.CustomResourceOptions,
   ) {
     super(
@@ -249,7 +249,7 @@ export class RandomIdentity extends command.local.Command {
 type Texts = Readonly<Record<string, string>>;
 
 /** Values in the state and the new values, without values that are not known yet. */
-export interface ValueChange {
+export interface ScriptValuesDiff {
   readonly urn: string;
   readonly before: Texts;
   readonly now: Texts;
@@ -262,7 +262,7 @@ export interface GuardedValuesArgs {
    */
   readonly values: Readonly<Record<string, pulumi.Input<string>>>;
   /** Called before a change, also in a preview. An error that it throws ends the run. */
-  readonly check: (change: ValueChange) => Promise<void>;
+  readonly check: (change: ScriptValuesDiff) => Promise<void>;
 }
 
 /** Values that are kept in the state. A change updates them in place and runs nothing. */

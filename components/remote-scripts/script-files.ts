@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 // The place of the file has no influence on any resource.
 // eslint-disable-next-line no-restricted-syntax
 import { cacheDirectory } from "../../base/paths.js";
-import { writePrivate } from "../../base/atomic-files.js";
+import { replacePrivateFile } from "../../base/atomic-files.js";
 import type { Bundle } from "./script-steps.js";
 
 const day = 86_400_000;
@@ -19,7 +19,7 @@ export function fileOf({ digest, text }: Bundle): string {
   const file = cacheDirectory("scripts", `${digest}.sh`);
   // Noted before the text is compared, so that another run does not delete the file afterwards.
   const usedToday = noteUse(file);
-  if (textOf(file) !== text) writePrivate(file, text);
+  if (textOf(file) !== text) replacePrivateFile(file, text);
   if (!usedToday) deleteUnused(dirname(file));
   return file;
 }

@@ -1,6 +1,6 @@
 import { Address4, Address6 } from "ip-address";
 import { z } from "zod";
-import type { Late } from "../kubernetes-objects/kubernetes-types.js";
+import type { StringInput } from "../kubernetes-objects/kubernetes-types.js";
 
 /**
  * Effect of a changed argument on an existing cluster. Every leaf of the schema states one effect:
@@ -12,36 +12,36 @@ import type { Late } from "../kubernetes-objects/kubernetes-types.js";
  * - `refused`: the argument must not change; preview and `up` report this before anything changes
  *   (config/immutable-fields.ts)
  */
-export const changes = [
+export const changeEffects = [
   "in place",
   "restarts kubelet",
   "restarts control plane",
   "replaces nodes",
   "refused",
 ] as const;
-export type Change = (typeof changes)[number];
+export type ChangeEffect = (typeof changeEffects)[number];
 
 /** Documentation of one argument. */
 export interface Documentation {
   readonly description: string;
-  readonly change: Change;
+  readonly change: ChangeEffect;
   /** Text that the documentation shows as the default, for a default that is computed. */
   readonly otherwise?: string;
 }
 
 /** Returns the documentation in the form that the JSON schema has. */
 export const doc = (
-  change: Change,
+  change: ChangeEffect,
   description: string,
   otherwise?: string,
-): { description: string; change: Change; otherwise?: string } => ({
+): { description: string; change: ChangeEffect; otherwise?: string } => ({
   description,
   change,
   ...(otherwise !== undefined && { otherwise }),
 });
 
 /** Returns the value for an error message, shortened to 60 characters. */
-export const shown = (value: unknown): string => {
+export const shortValue = (value: unknown): string => {
   const text = value === undefined ? "nothing" : JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 };
@@ -50,7 +50,7 @@ export const shown = (value: unknown): string => {
  * Returns the schema of a string that fulfils `test`. The error message is the value, `wrong` and
  * the text of `more`, or `missing` if there is no value.
  */
-export const text = (
+export const textField = (
   test: (value: string) => boolean,
   wrong: string,
   missing = wrong,
@@ -59,12 +59,12 @@ export const text = (
   z
     .string({
       error: ({ input }) =>
-        input === undefined ? `is missing; ${missing}` : `${shown(input)} ${wrong}`,
+        input === undefined ? `is missing; ${missing}` : `${shortValue(input)} ${wrong}`,
     })
-    .refine(test, { error: ({ input }) => `${shown(input)} ${wrong}${more(String(input))}` });
+    .refine(test, { error: ({ input }) => `${shortValue(input)} ${wrong}${more(String(input))}` });
 
-export const present = (what: string): z.ZodType<string, string> =>
-  text(
+export const nonEmptyText = (what: string): z.ZodType<string, string> =>
+  textField(
     (value) => value.trim() !== "",
     `does not name ${what}; write its name`,
     `write the name of ${what}`,
@@ -73,18 +73,18 @@ export const present = (what: string): z.ZodType<string, string> =>
 /**
  * Returns the schema of a secret: a text, an output, or an encrypted value in a stack's settings.
  */
-export const secret = (
+export const secretField = (
   missing: string,
   isText: (value: string) => boolean = (value) => value !== "",
-): z.ZodCustom<Late, Late> =>
-  z.custom<Late>(
+): z.ZodCustom<StringInput, StringInput> =>
+  z.custom<StringInput>(
     (value) =>
       (typeof value === "string" && isText(value)) || (typeof value === "object" && value !== null),
     { error: missing },
   );
 
 /** Schema of one or several certificates in PEM. */
-export const pem: z.ZodType<string, string> = text(
+export const pemField: z.ZodType<string, string> = textField(
   (value) => /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.test(value),
   "is not a certificate; write its text in PEM",
 );
@@ -94,7 +94,7 @@ export const pem: z.ZodType<string, string> = text(
  * characters.
  */
 export const label = (what: string): z.ZodType<string, string> =>
-  text(
+  textField(
     (value) => /^[a-z]([a-z0-9-]{0,26}[a-z0-9])?$/.test(value),
     `is not ${what}; use at most 28 lower-case letters, digits and dashes, starting with a letter`,
   );
@@ -112,12 +112,12 @@ const isRange6 = (value: string): boolean =>
 
 /** Returns the schema of an IPv4 range whose host bits are zero. */
 export const range4 = (example: string): z.ZodType<string, string> =>
-  text(isRange4, `is not an IPv4 range with its first address; write one like ${example}`);
+  textField(isRange4, `is not an IPv4 range with its first address; write one like ${example}`);
 
 /** Returns the schema of a cluster's IPv4 range. The error for an IPv6 range names network.ipv6. */
 export const range4Of = (example: string): z.ZodType<string, string> => {
   const wrong = `is not an IPv4 range with its first address; write one like ${example}`;
-  return text(isRange4, wrong, wrong, (value) =>
+  return textField(isRange4, wrong, wrong, (value) =>
     Address6.isValid(value) && !Address4.isValid(value)
       ? "; IPv6 comes besides, by network.ipv6, and never alone"
       : "",
@@ -133,7 +133,7 @@ export const range6 = (
   [least, most]: readonly [number, number],
 ): z.ZodType<string, string> => {
   const lengths = least === most ? String(least) : `${String(least)} to /${String(most)}`;
-  return text(
+  return textField(
     (value) => {
       if (!isRange6(value)) return false;
       const { subnetMask } = new Address6(value);
@@ -149,24 +149,28 @@ export const range6 = (
 
 /** Returns the schema of an IPv4 or IPv6 range whose host bits are zero. */
 export const range = (example: string): z.ZodType<string, string> =>
-  text(
+  textField(
     (value) => isRange4(value) || isRange6(value),
     `is not an address range with its first address; write one like ${example}`,
   );
 
-export const address = text(
+export const address = textField(
   (value) => !value.includes("/") && (Address4.isValid(value) || Address6.isValid(value)),
   "is not an IP address; write one like 10.0.0.53",
 );
 
 /** Schema of a machine's IPv4 address. */
-export const address4 = text(
+export const address4 = textField(
   (value) => !value.includes("/") && Address4.isValid(value),
   "is not an IPv4 address; write one like 10.0.0.100",
 );
 
 /** Returns the schema of a whole number of at least `least` and, if given, at most `most`. */
-export const whole = (least: number, what: string, most?: number): z.ZodType<number, number> => {
+export const wholeNumber = (
+  least: number,
+  what: string,
+  most?: number,
+): z.ZodType<number, number> => {
   const bounds =
     most === undefined
       ? `of at least ${String(least)}`
@@ -174,14 +178,14 @@ export const whole = (least: number, what: string, most?: number): z.ZodType<num
   const error = ({ input }: { input?: unknown }): string =>
     input === undefined
       ? `is missing; write ${what}`
-      : `${shown(input)} is not ${what}; write a whole number ${bounds}`;
+      : `${shortValue(input)} is not ${what}; write a whole number ${bounds}`;
   const number = z.number({ error }).int({ error }).min(least, { error });
   return most === undefined ? number : number.max(most, { error });
 };
 
-export const truth = (): z.ZodType<boolean, boolean> =>
+export const booleanField = (): z.ZodType<boolean, boolean> =>
   z.boolean({
-    error: ({ input }) => `${shown(input)} is neither true nor false; write one of them`,
+    error: ({ input }) => `${shortValue(input)} is neither true nor false; write one of them`,
   });
 
 /** Returns the schema of a text that is one of `words`. */
@@ -189,7 +193,7 @@ export const oneOf = <Word extends string>(
   words: readonly [Word, ...Word[]],
 ): z.ZodType<Word, Word> =>
   z.enum(words, {
-    error: ({ input }) => `${shown(input)} is not known here; write ${words.join(" or ")}`,
+    error: ({ input }) => `${shortValue(input)} is not known here; write ${words.join(" or ")}`,
   });
 
 /**
@@ -205,7 +209,7 @@ export const record = <Shape extends z.core.$ZodLooseShape>(
       if (code === "unrecognized_keys") {
         const { keys } = issue as unknown as { keys: readonly string[] };
         const mistyped = keys.filter((key) => refused[key] === undefined);
-        const known = `does not know ${shown(mistyped)}; it has ${Object.keys(shape).join(", ")}`;
+        const known = `does not know ${shortValue(mistyped)}; it has ${Object.keys(shape).join(", ")}`;
         return [
           ...keys.flatMap((key) => (refused[key] === undefined ? [] : [`${key} ${refused[key]}`])),
           ...(mistyped.length > 0 ? [known] : []),
@@ -213,7 +217,7 @@ export const record = <Shape extends z.core.$ZodLooseShape>(
       }
       return input === undefined
         ? `is missing; write ${Object.keys(shape).join(", ")}`
-        : `${shown(input)} is not an object; write ${Object.keys(shape).join(", ")}`;
+        : `${shortValue(input)} is not an object; write ${Object.keys(shape).join(", ")}`;
     },
   });
 
@@ -226,13 +230,13 @@ export const list = <Item extends z.ZodType>(
   const error = ({ input }: { input?: unknown }): string =>
     input === undefined
       ? `is missing; write ${what}`
-      : `${shown(input)} is not ${what}; write a list in brackets`;
+      : `${shortValue(input)} is not ${what}; write a list in brackets`;
   return z.array(item, { error }).min(least, { error: () => `is empty; write ${what}` });
 };
 
 /** Returns the schema of existing security groups of Neutron, by name or ID. */
 export const securityGroups = (of: string): z.ZodDefault<z.ZodArray<z.ZodType<string, string>>> =>
-  list(present("a security group"), 0, "a list of security groups")
+  list(nonEmptyText("a security group"), 0, "a list of security groups")
     .default([])
     .meta(
       doc(
@@ -244,14 +248,14 @@ export const securityGroups = (of: string): z.ZodDefault<z.ZodArray<z.ZodType<st
 /** Returns the schema of settings that another program defines: an object with any JSON values. */
 export const settings = (of: string): z.ZodRecord<z.ZodString, z.ZodJSONSchema> =>
   z.record(z.string(), z.json(), {
-    error: ({ input }) => `${shown(input)} is not an object; write fields of ${of}`,
+    error: ({ input }) => `${shortValue(input)} is not an object; write fields of ${of}`,
   });
 
 /**
  * Returns a schema that also accepts the name of a kind as text: `flannel` means
  * `{ kind: flannel }`.
  */
-export const kindOrWord = <Union extends z.ZodDiscriminatedUnion>(
+export const unionOrKindName = <Union extends z.ZodDiscriminatedUnion>(
   union: Union,
 ): z.ZodType<
   z.output<Union>,
@@ -263,10 +267,10 @@ export const kindOrWord = <Union extends z.ZodDiscriminatedUnion>(
   ) as never;
 
 /** Returns the error message for a value whose `kind` the union does not have. */
-export const noKind =
+export const unknownKindError =
   (what: string, kinds: readonly string[]) =>
   ({ input }: { input?: unknown }): string => {
     const written = typeof input === "object" && input !== null && "kind" in input;
-    const found = written ? `${shown(input.kind)} is not a` : `${shown(input)} names no`;
+    const found = written ? `${shortValue(input.kind)} is not a` : `${shortValue(input)} names no`;
     return `${found} kind of ${what}; write \`kind:\` and one of ${kinds.join(", ")}`;
   };

@@ -19,7 +19,7 @@ export = async () => {
   const written = stackadm.withSiteDefaults(args, process.env);
   // Awaited, so that a machine that never answered is replaced. `Cluster` reports bad arguments.
   const { data: spec } = stackadm.clusterSchema.safeParse(written);
-  const cloud = spec && (await stackadm.lookUpCloud(stackadm.wantedOf(spec), {}, operator));
+  const cloud = spec && (await stackadm.lookUpCloud(stackadm.requiredLookups(spec), {}, operator));
   const cluster = new stackadm.Cluster(pulumi.getStack(), { ...written, operator, cloud });
   const { provider, identity, kubeconfig, nodes, samples } = cluster;
   new kubernetes.core.v1.Namespace("team", { metadata: { name: "team" } }, { provider });

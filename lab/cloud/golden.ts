@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { writePrivate } from "../../base/atomic-files.js";
+import { replacePrivateFile } from "../../base/atomic-files.js";
 import { run } from "../../base/run-command.js";
 import { withStep, type Progress, type Step } from "../../base/progress.js";
 import { ensureFrontCertificate } from "../front/authority.js";
@@ -205,8 +205,8 @@ async function record({ settings, paths }: GoldenBuild, root: string, secrets: L
     `--admindir=${join(root, "var/lib/dpkg")}`,
     ...["--show", "--showformat", "${Package} ${Version}\n"],
   ]);
-  writePrivate(join(folder, "packages.txt"), versions.stdout);
-  writePrivate(secretsFile(paths, goldenKey(settings, paths)), JSON.stringify(secrets));
+  replacePrivateFile(join(folder, "packages.txt"), versions.stdout);
+  replacePrivateFile(secretsFile(paths, goldenKey(settings, paths)), JSON.stringify(secrets));
   await run("btrfs", ["filesystem", "sync", paths.store]);
   await flushStore(paths);
 }

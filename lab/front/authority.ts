@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { writePrivate } from "../../base/atomic-files.js";
+import { replacePrivateFile } from "../../base/atomic-files.js";
 import { newAuthority, newCertificate, type Certified } from "../certificates.js";
 import type { LabPaths } from "../settings.js";
 import { hostNames } from "./hosts.js";
@@ -31,8 +31,8 @@ export async function ensureFrontCertificate(paths: Pick<LabPaths, "front">): Pr
   if (kept !== undefined) return kept;
   const made = await newAuthority();
   // Writes the key first, because a certificate without its key does not count.
-  writePrivate(files(paths).privateKey, made.privateKey);
-  writePrivate(files(paths).certificate, made.certificate);
+  replacePrivateFile(files(paths).privateKey, made.privateKey);
+  replacePrivateFile(files(paths).certificate, made.certificate);
   return made.certificate;
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Address4 } from "ip-address";
-import { writeWhole } from "../../base/atomic-files.js";
+import { replaceFile } from "../../base/atomic-files.js";
 import { hostAptSources, type AptSource } from "../host/packages.js";
 import { suite } from "../packages.js";
 import type { LabPaths, LabSettings } from "../settings.js";
@@ -93,5 +93,5 @@ export async function writeMirrors(settings: LabSettings, paths: LabPaths): Prom
   const { configuration, mirrored } = frontFolders(paths);
   await mkdir(mirrored, { recursive: true });
   const mirrors = mirrorsOf(await hostAptSources(), await nameServers());
-  writeWhole(join(configuration, "mirrors.conf"), renderMirrors(settings, mirrors));
+  replaceFile(join(configuration, "mirrors.conf"), renderMirrors(settings, mirrors));
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { writeWhole } from "../../base/atomic-files.js";
+import { replaceFile } from "../../base/atomic-files.js";
 
 /**
  * Kernel settings of the whole host that the lab needs: path below /proc/sys -> least value. All
@@ -57,7 +57,7 @@ export async function raiseKernelSettings(shared: SharedSettings): Promise<void>
   if (low.length === 0) return;
   const earlier = existsSync(before) ? await readFile(before, "utf8") : "";
   const lines = low.map((key) => `${key} ${current[key] ?? 0}\n`);
-  writeWhole(before, earlier + lines.join(""));
+  replaceFile(before, earlier + lines.join(""));
   for (const key of low) await writeFile(join(root, key), `${neededSettings[key] ?? 0}`);
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
-import { writeWhole } from "../../base/atomic-files.js";
+import { replaceFile } from "../../base/atomic-files.js";
 import { run } from "../../base/run-command.js";
 import type { LabPaths } from "../settings.js";
 import { isInstalled } from "./packages.js";
@@ -41,7 +41,7 @@ export async function openStore(paths: LabPaths): Promise<void> {
   await mkdir(paths.store, { recursive: true, mode: 0o700 });
   await mkdir(dirname(paths.mounted), { recursive: true });
   const { store, storeFile } = paths;
-  writeWhole(paths.mounted, JSON.stringify({ store, storeFile }));
+  replaceFile(paths.mounted, JSON.stringify({ store, storeFile }));
   if (await isMounted(paths.store)) return;
   const boot = await readFile(bootFile, "utf8");
   const marked = await readFile(mark(paths), "utf8").catch(() => undefined);

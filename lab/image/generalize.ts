@@ -1,6 +1,6 @@
 import { chmod, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { writeWhole } from "../../base/atomic-files.js";
+import { replaceFile } from "../../base/atomic-files.js";
 import { run } from "../../base/run-command.js";
 import { runContained } from "../host/contained.js";
 import { stockUnits, type ImageFile } from "./stock.js";
@@ -23,11 +23,11 @@ export async function generalize(
   await run("find", [join(tree, "etc/ssh"), "-name", "ssh_host_*", "-delete"]);
   await run("find", [join(tree, "var/lib/apt/lists"), "-type", "f", "-delete"]);
   for (const [file, { content, mode }] of Object.entries(files)) {
-    writeWhole(join(tree, file), content, { mode });
+    replaceFile(join(tree, file), content, { mode });
     if (mode !== undefined) await chmod(join(tree, file), mode);
   }
   for (const [index, certificate] of trusted.entries())
-    writeWhole(join(tree, `usr/local/share/ca-certificates/lab-${index}.crt`), certificate);
+    replaceFile(join(tree, `usr/local/share/ca-certificates/lab-${index}.crt`), certificate);
   await symlink("../run/systemd/resolve/stub-resolv.conf", join(tree, "etc/resolv.conf"));
   await runContained("chroot", [tree, "update-ca-certificates"]);
   await runContained("chroot", [tree, "systemctl", "enable", ...stockUnits]);

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { writeWhole } from "../../base/atomic-files.js";
+import { replaceFile } from "../../base/atomic-files.js";
 import { ensureCommands } from "../../base/host-packages.js";
 import { withStep, type Progress } from "../../base/progress.js";
 import { run } from "../../base/run-command.js";
@@ -147,7 +147,7 @@ async function fetchImage(image: Image, options: MirrorImagesOptions): Promise<S
     });
     rmSync(folder, { recursive: true });
   }
-  writeWhole(recordOf(image, cache), JSON.stringify(fetched));
+  replaceFile(recordOf(image, cache), JSON.stringify(fetched));
   return fetched;
 }
 

@@ -8,7 +8,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { writeWhole } from "../../base/atomic-files.js";
+import { replaceFile } from "../../base/atomic-files.js";
 import { digestOfFile } from "./digest.js";
 import type { Blob, RenderedImage } from "./oci.js";
 
@@ -95,6 +95,6 @@ export class RegistryStore {
   }
 
   private write(path: string, content: string): void {
-    writeWhole(join(this.directory, path), content);
+    replaceFile(join(this.directory, path), content);
   }
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { writePrivate } from "../../base/atomic-files.js";
+import { replacePrivateFile } from "../../base/atomic-files.js";
 import { run } from "../../base/run-command.js";
 
 /**
@@ -52,7 +52,7 @@ export async function signingKey(
       }
       return gpg(["--armor", "--export-secret-keys"]);
     });
-    writePrivate(secret, armored);
+    replacePrivateFile(secret, armored);
   }
   const material = readFileSync(secret, "utf8");
   const [publicKey, listing] = await withHome(async (gpg) => {

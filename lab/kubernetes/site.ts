@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeWhole } from "../../base/atomic-files.js";
+import { replaceFile } from "../../base/atomic-files.js";
 import type { BuiltComponent } from "./build-component.js";
 import { componentKey } from "./build-component.js";
 import { differs, madeFrom, type Release } from "./component.js";
@@ -78,7 +78,7 @@ export function readSiteManifest(site: string, version: string): SiteManifest | 
 }
 
 export function writeSiteManifest(site: string, manifest: SiteManifest): void {
-  writeWhole(fileOf(site, manifest.version), JSON.stringify(manifest, null, 2) + "\n");
+  replaceFile(fileOf(site, manifest.version), JSON.stringify(manifest, null, 2) + "\n");
 }
 
 /** Content of `site/images-<name>.json`: images in addition to those of a version. */
@@ -97,7 +97,7 @@ export function readAddedImages(site: string, name: string): AddedImages | undef
 }
 
 export function writeAddedImages(site: string, name: string, added: AddedImages): void {
-  writeWhole(addedFile(site, name), JSON.stringify(added, null, 2) + "\n");
+  replaceFile(addedFile(site, name), JSON.stringify(added, null, 2) + "\n");
 }
 
 /** Returns the blobs that the images of all versions in this site and the added images need. */

@@ -19,7 +19,7 @@ export interface AccessRule {
 }
 
 /** Access rule, or the word for all rules that the cluster's controllers need. */
-export type WrittenRule = AccessRule | "controllers";
+export type AccessRuleOrGroup = AccessRule | "controllers";
 
 type Calls = Readonly<Partial<Record<AccessRule["method"], readonly string[]>>>;
 
@@ -85,7 +85,7 @@ const rulesOf = (service: string, calls: Calls): AccessRule[] =>
     (calls[method] ?? []).map((path) => ({ service, method, path: `/${path}` })),
   );
 
-export interface Wanted {
+export interface AccessRuleNeeds {
   /** Whether the cloud's router routes the pods' ranges. */
   readonly routes: boolean;
   /** Whether load balancers terminate TLS with a certificate in Barbican. */
@@ -93,7 +93,7 @@ export interface Wanted {
 }
 
 /** Returns the rules that the cluster's controllers need. */
-const controllerRules = (wanted: Wanted): AccessRule[] => [
+const controllerRules = (wanted: AccessRuleNeeds): AccessRule[] => [
   ...rulesOf("load-balancer", balancing),
   ...rulesOf("network", network),
   ...(wanted.routes ? rulesOf("network", routes) : []),
@@ -106,7 +106,10 @@ const controllerRules = (wanted: Wanted): AccessRule[] => [
  * Returns the rules for Keystone without duplicates. The rules are sorted, so that another order in
  * the settings changes nothing.
  */
-export function accessRulesOf(written: readonly WrittenRule[], wanted: Wanted): AccessRule[] {
+export function accessRulesOf(
+  written: readonly AccessRuleOrGroup[],
+  wanted: AccessRuleNeeds,
+): AccessRule[] {
   const rules = written.flatMap((one) => (one === "controllers" ? controllerRules(wanted) : [one]));
   const keyed = rules.map(
     ({ service, method, path }) =>

@@ -8,7 +8,7 @@ export interface CloudScope {
 }
 
 /** Properties of a token from which the scope follows. */
-export interface Scoped {
+export interface TokenScope {
   /** Endpoints of the identity service in the catalog. */
   readonly endpoints: readonly {
     readonly interface: string;
@@ -22,7 +22,12 @@ export interface Scoped {
 }
 
 /** Returns the scope; undefined if the catalog has no public endpoint of the identity service. */
-export function scopeIn({ endpoints, region, projectId, roles }: Scoped): CloudScope | undefined {
+export function scopeIn({
+  endpoints,
+  region,
+  projectId,
+  roles,
+}: TokenScope): CloudScope | undefined {
   const everywhere = endpoints.filter((endpoint) => endpoint.interface === "public");
   const found = everywhere.find((one) => one.region === region) ?? everywhere[0];
   return (

@@ -1,7 +1,7 @@
 import type { OpenstackPlugin } from "../../base/versions/openstack-plugin-versions.js";
 
 /** Names or IDs of objects that the program looks up in the cloud for a cluster. */
-export interface Wanted {
+export interface RequiredLookups {
   /** Name of the cluster whose servers are looked up. @default no servers are looked up */
   readonly cluster?: string;
   /** Version of Pulumi's OpenStack plugin for lookups. @default defaultOpenstackPlugin */

@@ -1,5 +1,5 @@
 import type { CloudClient } from "../client/cloud-client.js";
-import { endingFindings } from "./cluster-credential.js";
+import { expiryFindings } from "./cluster-credential-check.js";
 import { problem, warning, type Finding } from "./finding.js";
 import type { ClusterNeeds } from "./cluster-requirements.js";
 
@@ -28,7 +28,7 @@ function certificateFindings(
     warning(
       "cert: the cluster's controllers use your client certificate, too: it is in the cluster's Secret cloud-config with its key; name as cert and key in clouds.yaml a certificate issued for this cluster, not for a person",
     ),
-    ...endingFindings("cert", certificateEnd, { remedy: "name a new one", now, what }),
+    ...expiryFindings("cert", certificateEnd, { remedy: "name a new one", now, what }),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { CloudClient } from "../client/cloud-client.js";
-import { credentialFindings, withoutCredentials } from "./cluster-credential.js";
+import { credentialFindings, withoutCredentials } from "./cluster-credential-check.js";
 import { connectionFindings } from "./connection-findings.js";
 import { problem, warning, type Finding } from "./finding.js";
 import {

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { CloudError } from "../http/cloud-error.js";
 import type { CloudClient } from "../client/cloud-client.js";
-import { endingFindings, rolesOf } from "./cluster-credential.js";
+import { expiryFindings, rolesOf } from "./cluster-credential-check.js";
 import type { Credential } from "../auth/credential.js";
 import { problem, warning, type Finding } from "./finding.js";
-import { isAdministrator, roleFindings, usualDomain } from "./service-user.js";
+import { isAdministrator, roleFindings, defaultDomain } from "./service-user-check.js";
 import { utcMoment } from "../auth/token-schema.js";
 
 /**
@@ -14,7 +14,7 @@ import { utcMoment } from "../auth/token-schema.js";
 export const credentialWith = (id: string, secret: string): Credential => ({
   ...{ kind: "application", id, secret },
   // Keystone reads the domain only together with a user name.
-  userDomain: { name: usualDomain },
+  userDomain: { name: defaultDomain },
 });
 
 /** Properties of an application credential, known after a successful login. */
@@ -125,7 +125,7 @@ function excessFindings(
 function endFindings({ end }: TriedCredential, { expiresAt, now }: SuppliedCredential): Finding[] {
   if (end !== undefined && Date.parse(end) === Date.parse(expiresAt ?? "")) return [];
   const remedy = "write a new credential.id and credential.secret";
-  return endingFindings("credential.id", end, { remedy, now });
+  return expiryFindings("credential.id", end, { remedy, now });
 }
 
 /**

@@ -4,7 +4,7 @@ import { connectionOf, type Connection } from "../auth/connection.js";
 import type { Credential, Domain, Scope } from "../auth/credential.js";
 import { jsonIn } from "../http/http-exchange.js";
 import { bodyOf, sendRequest, type CloudRequest, type CloudAnswer } from "./send-request.js";
-import { defaultPatience, type Patience } from "../http/retry.js";
+import { defaultPatience, type RetryClock } from "../http/retry.js";
 import { scopeIn, type CloudScope } from "../auth/cloud-scope.js";
 import { tokenSchema, type Token } from "../auth/token-schema.js";
 
@@ -53,7 +53,7 @@ export interface ConnectOptions {
   /** Credential for signing in. Default: the credential in clouds.yaml or the OS_* variables. */
   readonly credential?: Credential;
   /** Retries of failed requests, and the listener for waits. Default: five tries, no listener. */
-  readonly patience?: Partial<Patience>;
+  readonly patience?: Partial<RetryClock>;
 }
 
 /** Types of a service in the catalog, and the version at the end of the service's endpoint. */
@@ -132,7 +132,7 @@ const identityUrl = (authUrl: string): string => {
   return /\/v3$/.test(base) ? base : `${base.replace(/\/v2\.0$/, "")}/v3`;
 };
 
-async function authenticate(settings: CloudSettings, patience: Patience): Promise<Session> {
+async function authenticate(settings: CloudSettings, patience: RetryClock): Promise<Session> {
   const what = `Signing in to the identity service of cloud '${settings.name}'`;
   const asked = {
     method: "POST",
@@ -199,7 +199,7 @@ class Client implements CloudClient {
   constructor(
     private readonly settings: CloudSettings,
     private session: Session,
-    private readonly patience: Patience,
+    private readonly patience: RetryClock,
   ) {}
 
   get projectId(): string {

@@ -1,7 +1,7 @@
-import { CloudError, errorForStatus, refuseText } from "../http/cloud-error.js";
+import { CloudError, errorForStatus, throwNotJson } from "../http/cloud-error.js";
 import type { CloudSettings } from "../auth/clouds-file.js";
 import { exchange, jsonIn, type HttpAnswer, type HttpOptions } from "../http/http-exchange.js";
-import { isBrokenConnection, retryRequest, type Patience, type Repeated } from "../http/retry.js";
+import { isBrokenConnection, retryRequest, type RetryClock, type Repeated } from "../http/retry.js";
 
 export interface CloudAnswer extends HttpAnswer {
   /** Number of tries. */
@@ -20,7 +20,7 @@ export async function sendRequest(
   settings: CloudSettings,
   url: string,
   { what, repeatable, tries, ...options }: CloudRequest,
-  patience: Patience,
+  patience: RetryClock,
 ): Promise<CloudAnswer> {
   const { ca, cert, key, verify } = settings;
   // The server may close an idle connection at the moment when the connection is reused. Requests
@@ -44,7 +44,7 @@ export async function sendRequest(
  */
 export function bodyOf({ status, body, times }: CloudAnswer, what: string): unknown {
   if (status >= 300) throw errorForStatus(what, status, body, times);
-  return body === "" ? undefined : (jsonIn(body) ?? refuseText(what));
+  return body === "" ? undefined : (jsonIn(body) ?? throwNotJson(what));
 }
 
 function lost(

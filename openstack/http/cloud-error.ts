@@ -100,7 +100,7 @@ export function errorForStatus(what: string, status: number, body: string, times
 }
 
 /** Throws the error for a successful response whose body is not JSON. */
-export function refuseText(what: string): never {
+export function throwNotJson(what: string): never {
   throw new CloudError(
     "failed",
     `${what} got an answer that is not JSON.`,

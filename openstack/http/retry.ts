@@ -15,7 +15,7 @@ import type { HttpAnswer } from "./http-exchange.js";
  */
 
 /** Functions for waiting and time; tests replace them. */
-export interface Patience {
+export interface RetryClock {
   /** Waits for the given milliseconds. */
   readonly pause: (milliseconds: number) => Promise<unknown>;
   /** Returns a number from 0 to 1, so that clients refused together do not retry together. */
@@ -26,7 +26,7 @@ export interface Patience {
   readonly onWait: (text: string) => void;
 }
 
-export const defaultPatience: Patience = {
+export const defaultPatience: RetryClock = {
   pause: after,
   random: Math.random,
   now: Date.now,
@@ -37,7 +37,7 @@ export const defaultPatience: Patience = {
  * Largest number of tries. The waits between the tries are at most 1, 2, 4 and 8 s, or longer if
  * the cloud asks for more.
  */
-export const mostTries = 5;
+export const maximumTries = 5;
 const firstWait = 1000;
 /** Longest wait in milliseconds. If the cloud asks for a longer wait, the request fails. */
 const longestWait = 60_000;
@@ -45,7 +45,7 @@ const longestWait = 60_000;
 export type Outcome = { readonly answer: HttpAnswer } | { readonly error: NodeJS.ErrnoException };
 
 /** Result of the last try, and the number of tries. */
-export interface Tried {
+export interface TryResult {
   readonly outcome: Outcome;
   readonly times: number;
 }
@@ -55,7 +55,7 @@ export interface Repeated {
   readonly what: string;
   /** Whether the request can be executed twice without a further effect. */
   readonly repeatable: boolean;
-  /** Largest number of tries. Default: {@link mostTries}. */
+  /** Largest number of tries. Default: {@link maximumTries}. */
   readonly tries?: number | undefined;
 }
 
@@ -71,7 +71,7 @@ export const isBrokenConnection = ({ code }: NodeJS.ErrnoException): boolean =>
  * Returns the milliseconds in the response's header `Retry-After`, which contains seconds or a
  * date. Returns 0 without the header.
  */
-export function askedToWait({ headers }: HttpAnswer, now: number): number {
+export function retryAfterMilliseconds({ headers }: HttpAnswer, now: number): number {
   const text = headers["retry-after"]?.trim() ?? "";
   if (/^\d+$/.test(text)) return Number(text) * 1000;
   const until = Date.parse(text);
@@ -95,10 +95,10 @@ function reasonIn(outcome: Outcome, repeatable: boolean): string | undefined {
 function waitBefore(
   outcome: Outcome,
   tried: number,
-  { random, now }: Patience,
+  { random, now }: RetryClock,
 ): number | undefined {
   const own = firstWait * 2 ** (tried - 1) * (0.5 + random() / 2);
-  const asked = "answer" in outcome ? askedToWait(outcome.answer, now()) : 0;
+  const asked = "answer" in outcome ? retryAfterMilliseconds(outcome.answer, now()) : 0;
   return asked > longestWait ? undefined : Math.max(own, asked);
 }
 
@@ -113,9 +113,9 @@ async function attempt(send: () => Promise<HttpAnswer>): Promise<Outcome> {
 /** Sends a request until the outcome is final, at most `tries` times. */
 export async function retryRequest(
   send: () => Promise<HttpAnswer>,
-  { what, repeatable, tries = mostTries }: Repeated,
-  patience: Patience,
-): Promise<Tried> {
+  { what, repeatable, tries = maximumTries }: Repeated,
+  patience: RetryClock,
+): Promise<TryResult> {
   for (let times = 1; ; times += 1) {
     const outcome = await attempt(send);
     const reason = times < tries ? reasonIn(outcome, repeatable) : undefined;

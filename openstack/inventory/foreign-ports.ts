@@ -25,7 +25,7 @@ export const foreignPortsIn = (
  * Returns the ports of other users in networks of which the network or a subnet is about to be
  * deleted.
  */
-export function foreignPortsBeforeDeletion(
+export function foreignPortsBlocking(
   going: readonly CloudObject[],
   objects: readonly CloudObject[],
   owned: ReadonlySet<string> = new Set(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
 import {
-  deletionTimeLimits,
+  deletionTimeouts,
   wasGone,
   retryWhileInUse,
   type DeleteOptions,
@@ -77,7 +77,7 @@ export async function deleteParts(
     // Octavia refuses every other change of a load balancer while a part is being created.
     await retryWhileInUse(
       () => wasGone(client.request("load-balancer", "DELETE", `${collection}/${id}`)),
-      { what: `${part.kind} '${part.name}' (${id})`, bound: deletionTimeLimits.balancer },
+      { what: `${part.kind} '${part.name}' (${id})`, bound: deletionTimeouts.balancer },
       options,
     );
   return found.map(({ id }) => id);

@@ -2,12 +2,12 @@ import { z } from "zod";
 import { CloudError, isHidden } from "../http/cloud-error.js";
 import type { CloudClient, Service } from "../client/cloud-client.js";
 import {
-  deletionTimeLimits,
+  deletionTimeouts,
   wasGone,
-  Wait,
+  WaitOptions,
   retryWhileInUse,
   type DeleteOptions,
-  type Waited,
+  type AwaitedObject,
 } from "./wait-until-unused.js";
 import {
   kinds,
@@ -18,8 +18,8 @@ import {
   type Kind,
   type VisibleObjects,
 } from "./inventory.js";
-import { isIdentity, ownershipOf, type Claim, type Ownership } from "./ownership.js";
-import { emptyRouter } from "./router-interfaces.js";
+import { isIdentity, ownershipOf, type OwnershipEvidence, type Ownership } from "./ownership.js";
+import { removeRoutesAndInterfaces } from "./router-interfaces.js";
 
 /** Object of a cluster in the cloud: the object, the cluster's mark and the evidence. */
 export interface Orphan extends CloudObject, Ownership {}
@@ -71,7 +71,7 @@ export const orphansIn = (
     ({ mark }) => isIdentity(mark.identity) && identities.has(mark.identity),
   );
 
-const kept: ReadonlySet<Claim> = new Set([
+const kept: ReadonlySet<OwnershipEvidence> = new Set([
   "volume of a PersistentVolume",
   "snapshot of a PersistentVolume",
   "floating IP of a Service",
@@ -83,12 +83,12 @@ const kept: ReadonlySet<Claim> = new Set([
  * records and allow lists may contain. If the cluster's controllers did not delete such an object,
  * a reclaim policy or annotation, which OpenStack does not show, may be the reason.
  */
-export const irreplaceable = ({ claim }: Orphan): boolean => kept.has(claim);
+export const isIrreplaceable = ({ claim }: Orphan): boolean => kept.has(claim);
 
 interface Deletion {
   readonly service: Service;
   readonly path: (object: CloudObject, client: CloudClient) => string;
-  /** Time limit of the deletion in milliseconds, see {@link deletionTimeLimits}. */
+  /** Time limit of the deletion in milliseconds, see {@link deletionTimeouts}. */
   readonly bound: number;
 }
 
@@ -96,7 +96,7 @@ const byId = (
   service: Service,
   collection: string,
   {
-    bound = deletionTimeLimits.other,
+    bound = deletionTimeouts.other,
     query = "",
   }: { readonly bound?: number; readonly query?: string } = {},
 ): Deletion => ({
@@ -106,15 +106,15 @@ const byId = (
 
 const deletions: Readonly<Record<Kind, Deletion>> = {
   "load balancer": byId("load-balancer", "/lbaas/loadbalancers", {
-    bound: deletionTimeLimits.balancer,
+    bound: deletionTimeouts.balancer,
     // Octavia deletes a load balancer with status ERROR only together with all parts of the load
     // balancer.
     query: "?cascade=true",
   }),
-  server: byId("compute", "/servers", { bound: deletionTimeLimits.machine }),
+  server: byId("compute", "/servers", { bound: deletionTimeouts.machine }),
   "floating IP": byId("network", "/floatingips"),
-  "volume snapshot": byId("volumev3", "/snapshots", { bound: deletionTimeLimits.machine }),
-  volume: byId("volumev3", "/volumes", { bound: deletionTimeLimits.machine }),
+  "volume snapshot": byId("volumev3", "/snapshots", { bound: deletionTimeouts.machine }),
+  volume: byId("volumev3", "/volumes", { bound: deletionTimeouts.machine }),
   router: byId("network", "/routers"),
   port: byId("network", "/ports"),
   subnet: byId("network", "/subnets"),
@@ -123,7 +123,7 @@ const deletions: Readonly<Record<Kind, Deletion>> = {
   "server group": byId("compute", "/os-server-groups"),
   "key pair": byId("compute", "/os-keypairs"),
   "application credential": {
-    ...{ service: "identity", bound: deletionTimeLimits.other },
+    ...{ service: "identity", bound: deletionTimeouts.other },
     path: ({ id }, { userId }) => `/users/${userId}/application_credentials/${id}`,
   },
 };
@@ -176,8 +176,8 @@ async function deleteAccessRules(client: CloudClient, paths: readonly string[]):
   );
 }
 
-/** Returns the object's description and time limit for {@link Wait}. */
-const waitedFor = ({ kind, name, id }: CloudObject): Waited => ({
+/** Returns the object's description and time limit for {@link WaitOptions}. */
+const waitedFor = ({ kind, name, id }: CloudObject): AwaitedObject => ({
   what: `${kind} '${name}' (${id})`,
   bound: deletions[kind].bound,
 });
@@ -193,7 +193,7 @@ export async function beginDeletion(
 ): Promise<boolean> {
   const { service, path } = deletions[object.kind];
   options.signal?.throwIfAborted();
-  if (object.kind === "router") await emptyRouter(client, object.id, options);
+  if (object.kind === "router") await removeRoutesAndInterfaces(client, object.id, options);
   const target = path(object, client);
   const rules = object.kind === "application credential" ? await accessRulesOf(client, target) : [];
   const none = await retryWhileInUse(
@@ -212,7 +212,7 @@ export async function deleteObject(
   options: DeleteOptions = {},
 ): Promise<void> {
   if (await beginDeletion(client, object, options)) return;
-  const wait = new Wait(waitedFor(object), options);
+  const wait = new WaitOptions(waitedFor(object), options);
   let begun = false;
   for (;;) {
     const rest = await listObjects(client, object.kind);

@@ -3,7 +3,7 @@ import type { CloudObject, Kind } from "./inventory.js";
 /**
  * Evidence that an object belongs to a cluster. The program never changes objects without evidence.
  */
-export type Claim =
+export type OwnershipEvidence =
   | "marked by stackadm"
   | "load balancer of a Service"
   | "floating IP of a Service"
@@ -39,7 +39,7 @@ export const hasData = ({ kind }: { readonly kind: Kind }): boolean =>
 /** Mark of a cluster on an object, and the evidence that the object belongs to the cluster. */
 export interface Ownership {
   readonly mark: ClusterMark;
-  readonly claim: Claim;
+  readonly claim: OwnershipEvidence;
 }
 
 /** Key of the cluster's name in tags and metadata. The name is for users only. */
@@ -139,7 +139,10 @@ const ofControllers: Readonly<
   Partial<
     Record<
       CloudObject["kind"],
-      { readonly claim: Claim; readonly cluster: (object: CloudObject) => string | undefined }
+      {
+        readonly claim: OwnershipEvidence;
+        readonly cluster: (object: CloudObject) => string | undefined;
+      }
     >
   >
 > = {

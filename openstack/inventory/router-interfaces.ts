@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
 import {
-  deletionTimeLimits,
+  deletionTimeouts,
   wasGone,
   retryWhileInUse,
   type DeleteOptions,
@@ -62,7 +62,7 @@ export const removeInterface = (
           port_id: port,
         }),
       ),
-    { what: `interface ${port} of the router ${router}`, bound: deletionTimeLimits.other },
+    { what: `interface ${port} of the router ${router}`, bound: deletionTimeouts.other },
     options,
   );
 
@@ -82,7 +82,7 @@ async function clearRoutes(client: CloudClient, id: string): Promise<void> {
 }
 
 /** Removes a router's routes and interfaces, with which Neutron refuses to delete the router. */
-export async function emptyRouter(
+export async function removeRoutesAndInterfaces(
   client: CloudClient,
   router: string,
   options: DeleteOptions,

@@ -101,7 +101,7 @@ export function wakingCommand({ name, status }: ServerState): string | undefined
 const lost = new Set(["ERROR", "DELETED", "SOFT_DELETED"]);
 
 /** Returns whether nothing runs on the server until someone intervenes. */
-export const standsStill = ({ status }: ServerState): boolean =>
+export const needsIntervention = ({ status }: ServerState): boolean =>
   status in wakings || lost.has(status);
 
 /**

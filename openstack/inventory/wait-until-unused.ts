@@ -19,7 +19,7 @@ export interface DeleteOptions {
 }
 
 /** Object that the program waits for. */
-export interface Waited {
+export interface AwaitedObject {
   /** Name of the object for users: `load balancer 'dev-api' (ID)`. */
   readonly what: string;
   /** Milliseconds after which waiting ends, unless `timeout` is set. */
@@ -33,19 +33,19 @@ const minute = 60_000;
  * delete it while it is being created, and its amphorae may take minutes to boot. A server may take
  * long: Nova deletes it only after Cinder has detached the server's volumes.
  */
-export const deletionTimeLimits = {
+export const deletionTimeouts = {
   balancer: 15 * minute,
   machine: 10 * minute,
   other: 3 * minute,
 } as const;
 
 /** Wait with a time limit. */
-export class Wait {
+export class WaitOptions {
   readonly #end: number;
   #next: number;
 
   constructor(
-    private readonly waited: Waited,
+    private readonly waited: AwaitedObject,
     private readonly options: DeleteOptions,
   ) {
     this.#end = Date.now() + (options.timeout ?? waited.bound);
@@ -91,10 +91,10 @@ const withoutStop = (text: string): string => text.trim().replace(/\.$/, "");
  */
 export async function retryWhileInUse(
   attempt: () => Promise<boolean>,
-  waited: Waited,
+  waited: AwaitedObject,
   options: DeleteOptions,
 ): Promise<boolean> {
-  const wait = new Wait(waited, options);
+  const wait = new WaitOptions(waited, options);
   for (;;) {
     options.signal?.throwIfAborted();
     try {

@@ -1,5 +1,5 @@
 import { packageRoot } from "../../base/paths.js";
-import { silent } from "../../base/progress.js";
+import { silentProgress } from "../../base/progress.js";
 import { labAdd } from "../../lab/lab.js";
 import { podNetworkOf } from "../support/config/pod-networks.js";
 import { changedFiles } from "../../tools/changed-files.js";
@@ -52,10 +52,10 @@ export function chosenExamples(
 export async function onLab(
   described: Readonly<Record<string, unknown>>,
 ): Promise<Readonly<Record<string, unknown>>> {
-  if (described["ingress"] !== undefined) await labAdd("traefik", { progress: silent });
+  if (described["ingress"] !== undefined) await labAdd("traefik", { progress: silentProgress });
   const podNetwork = podNetworkOf(described["podNetwork"]);
   if (!("manifest" in podNetwork)) return described;
-  const manifests = await labAdd("calico", { progress: silent });
+  const manifests = await labAdd("calico", { progress: silentProgress });
   return { ...described, podNetwork: { ...podNetwork, manifest: manifests[podNetwork.kind] } };
 }
 

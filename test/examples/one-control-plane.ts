@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { KubernetesApi, readKubeAccess } from "../../automation/verify/kubernetes-client.js";
-import { silent } from "../../base/progress.js";
+import { silentProgress } from "../../base/progress.js";
 import { labAdd } from "../../lab/lab.js";
 import { podNetworkDryRun } from "./dry-run.js";
 import type { Example } from "./example.js";
@@ -118,7 +118,7 @@ export const oneControlPlane: Example = {
     {
       text: "the API server takes Calico with IPIP and with BGP alone, too (dry run: this kernel has no IPIP)",
       see: async (stack) => {
-        const { calico: manifest } = await labAdd("calico", { progress: silent });
+        const { calico: manifest } = await labAdd("calico", { progress: silentProgress });
         const take = (encapsulation: "ipip" | "none"): Promise<number> =>
           podNetworkDryRun(stack, { kind: "calico", encapsulation, manifest });
         return `${String(await take("ipip"))} and ${String(await take("none"))} objects`;

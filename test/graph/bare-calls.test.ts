@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { factsFor } from "../../bench/support/bare/cloud.js";
 import { DryCloud, dryHands } from "../../bench/support/bare/dry.js";
 import { runBare, type BareRun, type Hands } from "../../bench/support/bare/run.js";
-import { wantedOf } from "../../components/index.js";
+import { requiredLookups } from "../../components/index.js";
 import type { ClusterArgs } from "../../components/config/cluster-spec.js";
 import { specOf } from "../support/config/spec.js";
 
@@ -23,7 +23,7 @@ async function rehearse(
   };
   const spec = specOf({ ...ofLab, ...over });
   const hands = dryHands(say);
-  const facts = await factsFor(new DryCloud(say), wantedOf(spec));
+  const facts = await factsFor(new DryCloud(say), requiredLookups(spec));
   const made = await runBare(spec, facts, { ...hands, ...change(hands, done) });
   return { done, made };
 }

@@ -2,7 +2,11 @@ import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../components/cluster.js";
 import type { ClusterArgs } from "../../components/config/cluster-spec.js";
-import { kinds, type ChildKind, type Transform } from "../../components/pulumi/transforms.js";
+import {
+  transformableTypes,
+  type ChildKind,
+  type Transform,
+} from "../../components/pulumi/transforms.js";
 import { clusterRows } from "../support/graph/cluster-rows.js";
 import { cloudAnswers } from "../support/cloud/cloud-answers.js";
 import { exampleArgs, exampleNames, programNames } from "../support/config/examples.js";
@@ -99,7 +103,7 @@ describe("a cluster to build on", () => {
       blockStorage: { snapshots: true },
       endpoint: { kind: "floating-ip", floatingIp: "203.0.113.9" },
     };
-    const childKinds = Object.keys(kinds) as ChildKind[];
+    const childKinds = Object.keys(transformableTypes) as ChildKind[];
     const typesOf = (rows: readonly Row[]): string[] =>
       rows.filter(({ custom }) => custom).map(({ type }) => type);
 
@@ -109,7 +113,10 @@ describe("a cluster to build on", () => {
         for (const type of typesOf(await clusterRows(exampleArgs(name)))) types.add(type);
       for (const name of programNames())
         for (const type of typesOf((await programGraph(name)).rows)) types.add(type);
-      assert.deepEqual([...types].sort(), [...Object.values(kinds), ...notTransformed].sort());
+      assert.deepEqual(
+        [...types].sort(),
+        [...Object.values(transformableTypes), ...notTransformed].sort(),
+      );
     });
 
     it("all of them at once", async () => {

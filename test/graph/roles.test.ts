@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
-import { withoutHops } from "../../components/access/ssh-route.js";
+import { accessWithoutHop } from "../../components/access/ssh-route.js";
 import type { Endpoint } from "../../components/endpoint/endpoint.js";
-import { ControlPlane } from "../../components/kubeadm/control-plane.js";
+import { ControlPlane } from "../../components/kubeadm/control-planes.js";
 import type { ClusterFacts } from "../../components/kubeadm/cluster-facts.js";
 import { WorkerPool } from "../../components/kubeadm/worker-pool.js";
 import type { MachineSettings } from "../../components/machine/machine.js";
@@ -49,7 +49,7 @@ describe("machines of a role that is added to the table", () => {
       inside: (addresses) => pulumi.all([...addresses]),
     };
     const facts = { caCertHash: pulumi.output("sha256:a") };
-    const { direct: access } = withoutHops;
+    const { direct: access } = accessWithoutHop;
     assert.ok(access);
     return graph(() => {
       const firewall = new Firewall("dev-firewall", {

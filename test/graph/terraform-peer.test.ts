@@ -14,7 +14,7 @@ import { registered, type Drawn, type Registered } from "../../bench/support/ter
 import { References } from "../../bench/support/terraform/references.js";
 import type { Files } from "../../bench/support/terraform/steps.js";
 import { joinKey } from "../../components/identity/join-certificate.js";
-import { wantedOf } from "../../components/index.js";
+import { requiredLookups } from "../../components/index.js";
 import type { Fields } from "../support/graph/graph.js";
 import { specOf } from "../support/config/spec.js";
 
@@ -35,7 +35,11 @@ const drawn: Drawn = {
 
 async function programOf(controlPlanes: number, workers: number): Promise<Registered> {
   const spec = specOf(benchCluster(controlPlanes, workers));
-  return registered(spec, await factsFor(new DryCloud(() => undefined), wantedOf(spec)), drawn);
+  return registered(
+    spec,
+    await factsFor(new DryCloud(() => undefined), requiredLookups(spec)),
+    drawn,
+  );
 }
 
 const mainOf = (files: Files): Main => JSON.parse(files.get("main.tf.json") ?? "") as Main;

@@ -4,7 +4,7 @@ import { identitiesOf } from "../../automation/pulumi/stack-state.js";
 import {
   entryTarget,
   parseOutputs,
-  valuesOf,
+  outputValues,
   type ClusterOutputs,
 } from "../../automation/verify/cluster-outputs.js";
 import { verifyCluster } from "../../automation/verify/verify-cluster.js";
@@ -90,7 +90,7 @@ describe("faults on the lab", function () {
   it("converges to one whole cluster, nothing doubled", async () => {
     await clearFault(`${stack}-general-0`);
     const silent = await serverId("general-0");
-    outputs = parseOutputs(valuesOf((await up()).outputs));
+    outputs = parseOutputs(outputValues((await up()).outputs));
     assert.notEqual(await serverId("general-0"), silent);
     const agentSocket = cluster.environment.agent?.socket ?? "";
     const entry = entryTarget(outputs, { user: "debian", agentSocket });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
-import { silent } from "../../base/progress.js";
+import { silentProgress } from "../../base/progress.js";
 import { stateDirectory } from "../../base/paths.js";
 import { labDown, labStatus, labUp } from "../../lab/lab.js";
 import { hostTraces, killContainer, labProcesses } from "./support/host.js";
@@ -27,9 +27,9 @@ describe("the lab's end", function () {
   }
 
   it("does nothing when the lab is up already", async () => {
-    await labUp({ progress: silent });
+    await labUp({ progress: silentProgress });
     const begun = await labStatus();
-    await labUp({ progress: silent });
+    await labUp({ progress: silentProgress });
     assert.equal((await labStatus()).startedAt, begun.startedAt);
   });
 
@@ -38,7 +38,7 @@ describe("the lab's end", function () {
     const { state, problems } = await labStatus();
     assert.equal(state, "broken");
     assert.match(problems.join(), /container stackadm-lab is stopped/);
-    await labUp({ progress: silent });
+    await labUp({ progress: silentProgress });
     assert.equal((await labStatus()).state, "up");
   });
 
@@ -46,7 +46,7 @@ describe("the lab's end", function () {
     const running = await hostTraces();
     assert.ok(running["containers"]?.includes("stackadm-lab"));
     assert.notDeepEqual(await labProcesses(), []);
-    await labDown({ progress: silent });
+    await labDown({ progress: silentProgress });
     const left = await hostTraces();
     for (const [what, traces] of Object.entries(left)) {
       const suspects = traces.filter((trace) =>
@@ -60,6 +60,6 @@ describe("the lab's end", function () {
 
   it("says that it is down, and going down again is no error", async () => {
     assert.deepEqual((await labStatus()).state, "down");
-    await labDown({ progress: silent });
+    await labDown({ progress: silentProgress });
   });
 });

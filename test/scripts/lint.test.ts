@@ -12,7 +12,7 @@ import {
 import {
   clientValues,
   leaveValues as etcdLeaveValues,
-  memberPrograms,
+  etcdMachinePrograms,
   memberValues,
 } from "../../components/etcd/member-scripts.js";
 import { isFailureCode } from "../../base/failures/failure-codes.js";
@@ -122,7 +122,13 @@ describe("scripts for machines", () => {
       "prepare",
       prepareValues,
       [
-        ...["repository-keys", "mount-volumes", "check-host", "measure-disk", "trust-cloud-ca"],
+        ...[
+          "repository-keys",
+          "mount-volumes",
+          "check-host",
+          "measure-disk-latency",
+          "trust-cloud-ca",
+        ],
         ...["proxy", "containerd-registries", "prepare", "containerd-package"],
         ...["kubernetes-packages", "../authorized-keys", "../security-updates"],
       ].map((name) => `machine/scripts/prepare/${name}.sh`),
@@ -139,11 +145,11 @@ describe("scripts for machines", () => {
     ],
     [
       "member",
-      [...memberValues, ...Object.keys(memberPrograms)],
+      [...memberValues, ...Object.keys(etcdMachinePrograms)],
       [asking, offer, ...version, "etcd/scripts/upgrade-etcd.sh", "etcd/scripts/etcd-member.sh"],
     ],
     ["client", clientValues, [asking, "etcd/scripts/client-certificate.sh"]],
-    ["leave of etcd", etcdLeaveValues, ["etcd/scripts/leave-etcd.sh"]],
+    ["leave of etcd", etcdLeaveValues, ["etcd/scripts/check-etcd-quorum.sh"]],
     [
       "join",
       joinValues,
@@ -162,7 +168,7 @@ describe("scripts for machines", () => {
       [
         "machine/scripts/authorized-keys.sh",
         "machine/scripts/security-updates.sh",
-        "access/bastion.sh",
+        "access/check-bastion-login.sh",
       ],
     ],
   ] as const;

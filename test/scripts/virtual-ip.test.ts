@@ -4,7 +4,7 @@ import { join } from "node:path";
 import {
   keepalivedConfig,
   noVirtualIp,
-  readyAt,
+  readyzUrl,
 } from "../../components/endpoint/keepalived-documents.js";
 import { Sandbox } from "../support/machine/sandbox.js";
 
@@ -17,7 +17,7 @@ const values = (addresses: readonly string[], position = 0): Record<string, stri
   ADDRESS: addresses[position] ?? "",
   VIRTUAL_IP: address,
   VIRTUAL_IP_CONFIG: keepalivedConfig({ address, addresses, position }),
-  VIRTUAL_IP_READY: readyAt(address),
+  VIRTUAL_IP_READY: readyzUrl(address),
 });
 const none = { ADDRESS: "10.0.0.11", ...noVirtualIp } as Record<string, string>;
 const alone = values(["10.0.0.11"]);

@@ -1,5 +1,5 @@
 /** Functions that read the objects of our builders, and tests that hold for all of them. */
-import { namesApi } from "../../components/kubernetes-objects/pod-settings.js";
+import { apiByNameLabel } from "../../components/kubernetes-objects/pod-settings.js";
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -152,7 +152,7 @@ export function describeWorkloads(objects: Objects): void {
         const labels = Object.entries(spec.template.metadata.labels);
         assert.deepEqual(
           spec.selector.matchLabels,
-          Object.fromEntries(labels.filter(([key]) => !(key in namesApi))),
+          Object.fromEntries(labels.filter(([key]) => !(key in apiByNameLabel))),
         );
         return JSON.stringify(spec.selector.matchLabels);
       });

@@ -2,7 +2,7 @@
 # Restores etcd from a snapshot. The operator's computer calls each step on all members and control
 # planes at the same time.
 # look: prints {"prepared", "place", "live", "etcd", "apiServer", "majority", "unpacked", "peers"},
-#   see `lookedSchema` in restore-plan.ts.
+#   see `machineStateSchema` in restore-plan.ts.
 # unpack DIGEST: restores the files of the former server on a machine that was created again, from
 #   the archive on standard input. Does not start etcd and the API server.
 # load TOKEN MEMBERS BYTES REVISION: writes the data of the snapshot on standard input to the disk,

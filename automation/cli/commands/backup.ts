@@ -1,7 +1,7 @@
 import { withStep } from "../../../base/progress.js";
 import type { BackupRunOptions } from "../../backup/backup-service.js";
 import { createBackupService, type BackupService } from "../../backup/backup-service.js";
-import type { Backup, KeptFile } from "../../backup/backup-files.js";
+import type { Backup, BackupFile } from "../../backup/backup-files.js";
 import { table } from "../../render/table.js";
 import { reportClusters, stopSignals, withStack, type StackContext } from "../stack-context.js";
 import type { Session, StackOptions } from "../session.js";
@@ -36,7 +36,7 @@ const sizeOf = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KiB` : `${Math.ceil(bytes / 1024 / 1024)} MiB`;
 
 function backupTable({ snapshot, archives, state }: Backup): string {
-  const row = ({ file, bytes }: KeptFile, what: string): string[] => [file, sizeOf(bytes), what];
+  const row = ({ file, bytes }: BackupFile, what: string): string[] => [file, sizeOf(bytes), what];
   return table(
     ["FILE", "SIZE", "WHAT"],
     [
@@ -47,7 +47,7 @@ function backupTable({ snapshot, archives, state }: Backup): string {
   );
 }
 
-export function backup(session: Session, options: Options): Promise<number> {
+export function backupCommand(session: Session, options: Options): Promise<number> {
   return withStack(session, options, async (context) => {
     const { stack } = context;
     const { to = `backups/${stack}-${timeIn(new Date())}` } = options;

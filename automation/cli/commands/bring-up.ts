@@ -7,8 +7,8 @@ import {
   timesTable,
   type TimedPhase,
 } from "../../render/cluster-report.js";
-import { lookAtKubectl } from "../../setup/kubectl.js";
-import { parseOutputs, valuesOf } from "../../verify/cluster-outputs.js";
+import { checkKubectl } from "../../setup/kubectl.js";
+import { parseOutputs, outputValues } from "../../verify/cluster-outputs.js";
 import { reportClusters, stopSignals, createRunView, type StackContext } from "../stack-context.js";
 
 export interface BringUpOptions {
@@ -34,10 +34,10 @@ interface Times {
 async function report(context: StackContext, result: UpResult, times: Times): Promise<void> {
   const { session, stack, environment, service } = context;
   const { kubeconfigPath = "", timelinePath, verification } = result;
-  const outputs = parseOutputs(valuesOf(result.outputs));
+  const outputs = parseOutputs(outputValues(result.outputs));
   addKubeconfig(session.redactor, outputs.kubeconfig);
   const { kubernetes } = await service.spec(stack);
-  const { advice } = await lookAtKubectl(kubernetes.version);
+  const { advice } = await checkKubectl(kubernetes.version);
   const parts = [
     ...(verification ? tablesOf(verification) : []),
     timesTable(times.phases, times.total) +

@@ -1,10 +1,10 @@
 import { withStep } from "../../../base/progress.js";
 import { kinds } from "../../../openstack/inventory/inventory.js";
 import type { DestroyResult } from "../../engine/operation-options.js";
-import { hiddenLines, keptLines } from "../../render/marked-objects.js";
+import { hiddenLines, keptLines } from "../../render/orphan-tables.js";
 import { timesTable } from "../../render/cluster-report.js";
 import { withoutPassword } from "../../../base/url-passwords.js";
-import { agree, requireAnswer } from "../confirm.js";
+import { confirmDeletion, requireConfirmable } from "../confirm.js";
 import { stopSignals, createRunView, withStack, type StackContext } from "../stack-context.js";
 import type { Session, StackOptions } from "../session.js";
 
@@ -34,7 +34,7 @@ async function destroyStack(context: StackContext, { abandon, yes }: Options): P
   const plan = await withStep(session.progress, "Plan the destruction", 3, () =>
     service.destroyPlan(stack, { abandon, signal: session.signal }),
   );
-  await agree(context, plan, yes);
+  await confirmDeletion(context, plan, yes);
   const startedAt = Date.now();
   const view = createRunView(context, "destroy");
   const result = await view.show((listening) =>
@@ -59,7 +59,7 @@ async function destroyStack(context: StackContext, { abandon, yes }: Options): P
   return 0;
 }
 
-export function destroy(session: Session, options: Options): Promise<number> {
-  requireAnswer(session, "destroy", options.yes);
+export function destroyCommand(session: Session, options: Options): Promise<number> {
+  requireConfirmable(session, "destroy", options.yes);
   return withStack(session, options, (context) => destroyStack(context, options));
 }

@@ -1,5 +1,5 @@
 import { runTogether } from "../../../base/run-together.js";
-import { cloudIsNamed, standInsByDefault } from "../../setup/operation-environment.js";
+import { cloudIsNamed, usesStandInsByDefault } from "../../setup/operation-environment.js";
 import { readStackFile } from "../../pulumi/workspace.js";
 import { bringUp } from "./bring-up.js";
 import { openstackPluginOf, withStack } from "../stack-context.js";
@@ -17,7 +17,7 @@ async function startLab(session: Session, { stack, cwd }: StackOptions): Promise
   const { labUp } = await import("../../../lab/lab.js");
   const { ensureToolchain } = await import("../../../toolchain/toolchain.js");
   const tools = {
-    ...{ progress, standIns: standInsByDefault(process.env) },
+    ...{ progress, standIns: usesStandInsByDefault(process.env) },
     openstackPlugin: openstackPluginOf(settings),
   };
   await runTogether(
@@ -31,7 +31,7 @@ async function startLab(session: Session, { stack, cwd }: StackOptions): Promise
  * Runs all steps: sets up the toolchain, starts the lab if no cloud is configured, brings up the
  * cluster and verifies it.
  */
-export async function dev(session: Session, options: StackOptions): Promise<number> {
+export async function devCommand(session: Session, options: StackOptions): Promise<number> {
   requireOurProgram("dev", options);
   const onLab = !cloudIsNamed(process.env);
   if (onLab) await startLab(session, options);

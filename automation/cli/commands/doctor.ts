@@ -5,7 +5,7 @@ import { Failure } from "../../../base/failures/failure.js";
 import { withStep } from "../../../base/progress.js";
 import { withoutPassword } from "../../../base/url-passwords.js";
 import { table } from "../../render/table.js";
-import { lookAtKubectl, type Kubectl } from "../../setup/kubectl.js";
+import { checkKubectl, type Kubectl } from "../../setup/kubectl.js";
 import { withStack, type StackContext } from "../stack-context.js";
 import { errorLine, type Session, type StackOptions } from "../session.js";
 
@@ -35,7 +35,7 @@ async function factsOf(
     cloud: env["OS_CLOUD"] ?? env["OS_AUTH_URL"] ?? "",
     backend: withoutPassword(backend),
     loginKey: agent?.foreign === true ? "agent" : "own",
-    kubectl: spec ? await lookAtKubectl(spec.kubernetes.version) : {},
+    kubectl: spec ? await checkKubectl(spec.kubernetes.version) : {},
     // With other backends, the engine would have to take the lock, and another user's `up` would
     // fail meanwhile.
     locks: backend.startsWith("file:") ? await service.locks(stack) : [],
@@ -92,7 +92,7 @@ const uncheckedWarning = ({ project, stack }: StackContext): Finding =>
     `cluster: not checked in the cloud, because the program of ${project.directory} defines it, not Pulumi.${stack}.yaml`,
   );
 
-export function doctor(session: Session, options: StackOptions): Promise<number> {
+export function doctorCommand(session: Session, options: StackOptions): Promise<number> {
   return withStack(session, options, async (context) => {
     const { environment, service, stack } = context;
     const spec = context.described ? await service.spec(stack) : undefined;

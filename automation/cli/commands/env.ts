@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ensureCommands } from "../../../base/host-packages.js";
 import { openstackPluginIn } from "../../engine/stack-settings.js";
 import { readStackFile, usesPassphrase } from "../../pulumi/workspace.js";
-import { agentKeys, ensureKey, madeKey } from "../../setup/ssh-agent.js";
+import { agentKeys, ensureKey, reportNewKey } from "../../setup/ssh-agent.js";
 import { ownKeyFile, prepareEnvironment, sshCommands } from "../../setup/operation-environment.js";
 import { findProject } from "../project.js";
 import type { Session, StackOptions } from "../session.js";
@@ -37,7 +37,7 @@ function settingsOf({ stack, cwd }: StackOptions): string {
   return existsSync(join(directory, `Pulumi.${stack}.yaml`)) ? readStackFile(directory, stack) : "";
 }
 
-export async function env(session: Session, options: StackOptions): Promise<number> {
+export async function envCommand(session: Session, options: StackOptions): Promise<number> {
   const { progress, signal } = session;
   const settings = settingsOf(options);
   const environment = await prepareEnvironment({
@@ -54,7 +54,7 @@ export async function env(session: Session, options: StackOptions): Promise<numb
     const note = (text: string): void => {
       progress.note(text);
     };
-    await ensureKey(ownKeyFile(), madeKey(note));
+    await ensureKey(ownKeyFile(), reportNewKey(note));
   }
   session.print(exportLines(variables));
   if (!ready) session.print(agentLines(ownKeyFile()));

@@ -5,7 +5,10 @@ interface Options extends StackOptions {
   readonly print: boolean;
 }
 
-export function kubeconfig(session: Session, { print, ...options }: Options): Promise<number> {
+export function kubeconfigCommand(
+  session: Session,
+  { print, ...options }: Options,
+): Promise<number> {
   return withStack(session, options, async ({ service, stack }) => {
     if (print) {
       const kubeconfig = await service.kubeconfig(stack);

@@ -4,22 +4,22 @@ import { isIdentity } from "../../../openstack/inventory/ownership.js";
 import type { Orphan } from "../../../openstack/inventory/marked-objects.js";
 import {
   createOrphanService,
-  keptOf,
-  requireWay,
+  keptOrphans,
+  requireNoBlockingPorts,
   type FoundOrphans,
   type OrphanCleaner,
 } from "../../orphans/orphan-service.js";
 import {
-  clusterLines,
-  mayLive,
-  orphansCommand,
-  whichCluster,
+  clusterSummaryLines,
+  mayBeRunning,
+  orphansCommandLine,
+  ambiguousClusterError,
 } from "../../orphans/orphan-summary.js";
 import { withStep } from "../../../base/progress.js";
-import { hiddenLines, keptLines, markedTable } from "../../render/marked-objects.js";
+import { hiddenLines, keptLines, markedTable } from "../../render/orphan-tables.js";
 import { cloudEnvironment } from "../../setup/operation-environment.js";
 import { UserError } from "../../../base/failures/user-error.js";
-import { requireAnswer, typed } from "../confirm.js";
+import { requireConfirmable, requireTypedWords } from "../confirm.js";
 import type { Session, StackOptions } from "../session.js";
 
 interface Options extends StackOptions {
@@ -65,12 +65,12 @@ function checkOptions({ cluster, volumes, floatingIps, delete: deleting }: Optio
  * pasted with an identity is not enough.
  */
 async function agreeTo(session: Session, found: readonly Orphan[], yes: boolean): Promise<void> {
-  if (!mayLive(found)) return;
-  session.progress.note(`This cluster may be running:\n${clusterLines(found)}`);
-  requireAnswer(session, "orphans --delete", yes);
+  if (!mayBeRunning(found)) return;
+  session.progress.note(`This cluster may be running:\n${clusterSummaryLines(found)}`);
+  requireConfirmable(session, "orphans --delete", yes);
   if (yes) return;
   const words = [...new Set(found.map(({ mark }) => mark.name))];
-  await typed(session, {
+  await requireTypedWords(session, {
     question:
       "Its servers are deleted with all data on them. Type the cluster's name to delete it: ",
     ...{ words, what: "the cluster's name", purpose: "you want to delete it" },
@@ -91,11 +91,11 @@ async function deleteAll(
   options: Options,
 ): Promise<readonly Orphan[]> {
   const { found } = there;
-  if (options.identity === undefined && found.length > 0) throw whichCluster(found);
-  requireWay(there);
+  if (options.identity === undefined && found.length > 0) throw ambiguousClusterError(found);
+  requireNoBlockingPorts(there);
   await agreeTo(session, found, options.yes);
   const { volumes, floatingIps } = options;
-  const kept = keptOf(found, { volumes, floatingIps });
+  const kept = keptOrphans(found, { volumes, floatingIps });
   const count = found.length - kept.length;
   if (count > 0)
     await withStep(session.progress, `Delete ${count} objects`, 60, (step) =>
@@ -109,7 +109,7 @@ async function deleteAll(
   return kept;
 }
 
-export async function orphans(session: Session, options: Options): Promise<number> {
+export async function orphansCommand(session: Session, options: Options): Promise<number> {
   const { identity, cluster = options.stack } = options;
   checkIdentity(identity);
   checkOptions(options);
@@ -129,7 +129,7 @@ export async function orphans(session: Session, options: Options): Promise<numbe
   const kept = options.delete ? await deleteAll(session, service, there, options) : [];
   if (!options.delete && identity !== undefined && found.length > 0)
     session.print(
-      `\nIf no state has this cluster any more, delete it with \`${orphansCommand(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
+      `\nIf no state has this cluster any more, delete it with \`${orphansCommandLine(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
     );
   if (kept.length > 0) session.print(`\n${keptLines(kept)}`);
   session.emit({

@@ -5,7 +5,10 @@ interface Options extends StackOptions {
   readonly showSecrets: boolean;
 }
 
-export function outputs(session: Session, { showSecrets, ...options }: Options): Promise<number> {
+export function outputsCommand(
+  session: Session,
+  { showSecrets, ...options }: Options,
+): Promise<number> {
   return withStack(session, options, async ({ service, stack }) => {
     const outputs = await service.outputs(stack, {
       secrets: showSecrets ? "in clear" : "hidden",

@@ -9,7 +9,7 @@ interface Options extends StackOptions {
   readonly expectNoChanges: boolean;
 }
 
-export function preview(session: Session, options: Options): Promise<number> {
+export function previewCommand(session: Session, options: Options): Promise<number> {
   const { stack, refresh, expectNoChanges } = options;
   requireOurProgram("preview", options);
   return withStack(session, options, async (context) => {

@@ -6,7 +6,7 @@ interface Options extends StackOptions {
   readonly expectNoChanges: boolean;
 }
 
-export function refresh(session: Session, options: Options): Promise<number> {
+export function refreshCommand(session: Session, options: Options): Promise<number> {
   return withStack(session, options, async (context) => {
     const { stack } = context;
     const step = session.progress.step(`Read the resources of '${stack}'`, 30);

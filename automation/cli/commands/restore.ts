@@ -1,6 +1,6 @@
 import { withStep } from "../../../base/progress.js";
 import { restoreText } from "../../render/restore-text.js";
-import { requireAnswer, typed } from "../confirm.js";
+import { requireConfirmable, requireTypedWords } from "../confirm.js";
 import { backupRun, backupServiceOf } from "./backup.js";
 import { withStack } from "../stack-context.js";
 import type { Session, StackOptions } from "../session.js";
@@ -10,8 +10,11 @@ interface Options extends StackOptions {
   readonly yes: boolean;
 }
 
-export function restore(session: Session, { from, yes, ...options }: Options): Promise<number> {
-  requireAnswer(session, "restore", yes);
+export function restoreCommand(
+  session: Session,
+  { from, yes, ...options }: Options,
+): Promise<number> {
+  requireConfirmable(session, "restore", yes);
   return withStack(session, options, async (context) => {
     const { stack } = context;
     const service = backupServiceOf(context);
@@ -24,7 +27,7 @@ export function restore(session: Session, { from, yes, ...options }: Options): P
     session.progress.note(`\n${session.redactor.clean(restoreText(plan, Date.now()))}\n`);
     const { backup, members, unpack, without } = plan;
     if (!yes)
-      await typed(session, {
+      await requireTypedWords(session, {
         question: "Type the cluster's name to restore it: ",
         words: [backup.cluster],
         ...{ what: "the cluster's name", purpose: "you want to restore it" },

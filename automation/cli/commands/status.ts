@@ -12,7 +12,7 @@ const broken = (): Failure =>
     "The entries of `nodes` that are not `ready`, and those of `machines`, `services` and `claims` that are not `ok`, say what fails.",
   );
 
-export function status(session: Session, options: StackOptions): Promise<number> {
+export function statusCommand(session: Session, options: StackOptions): Promise<number> {
   return withStack(session, options, async ({ service, stack }) => {
     const status = await service.status(stack, { signal: session.signal });
     const { cluster, warnings, machines: servers, problem, verification } = status;

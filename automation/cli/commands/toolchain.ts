@@ -1,11 +1,11 @@
 import { ensureToolchain } from "../../../toolchain/toolchain.js";
 import { table } from "../../render/table.js";
-import { standInsByDefault } from "../../setup/operation-environment.js";
+import { usesStandInsByDefault } from "../../setup/operation-environment.js";
 import type { Session } from "../session.js";
 
-export async function toolchain(session: Session): Promise<number> {
+export async function toolchainCommand(session: Session): Promise<number> {
   const { progress, signal } = session;
-  const standIns = standInsByDefault(process.env);
+  const standIns = usesStandInsByDefault(process.env);
   const { pieces, environment } = await ensureToolchain({ progress, signal, standIns });
   session.print(
     table(

@@ -1,4 +1,4 @@
-import { requireAnswer, typed } from "../confirm.js";
+import { requireConfirmable, requireTypedWords } from "../confirm.js";
 import { withStack, type StackContext } from "../stack-context.js";
 import type { Session, StackOptions } from "../session.js";
 
@@ -15,7 +15,7 @@ async function unlockStack(
   for (const holder of holders)
     session.progress.note(`Stack '${stack}' is locked by ${session.redactor.clean(holder)}.`);
   if (holders.length > 0 && !yes)
-    await typed(session, {
+    await requireTypedWords(session, {
       question: "If it still runs, it loses the lock. Type the stack's name to remove the lock: ",
       ...{ words: [stack], what: "the stack's name", purpose: "you want to remove its lock" },
     });
@@ -29,7 +29,7 @@ async function unlockStack(
   return 0;
 }
 
-export function unlock(session: Session, { yes, ...options }: Options): Promise<number> {
-  requireAnswer(session, "unlock", yes);
+export function unlockCommand(session: Session, { yes, ...options }: Options): Promise<number> {
+  requireConfirmable(session, "unlock", yes);
   return withStack(session, options, (context) => unlockStack(context, yes));
 }

@@ -5,7 +5,7 @@ import type { Session, StackOptions } from "../session.js";
 
 type Options = StackOptions & Pick<BringUpOptions, "refresh" | "force" | "expectNoChanges">;
 
-export async function up(session: Session, options: Options): Promise<number> {
+export async function upCommand(session: Session, options: Options): Promise<number> {
   requireOurProgram("up", options);
   const { refresh, force, expectNoChanges } = options;
   await withStack(session, options, (context) =>

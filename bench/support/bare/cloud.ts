@@ -3,7 +3,7 @@ import type { CloudClient, Service } from "../../../openstack/client/cloud-clien
 import { CloudError } from "../../../openstack/http/cloud-error.js";
 import { listOffer } from "../../../openstack/checks/cloud-offer.js";
 import { matchesOf } from "../../../openstack/client/name-or-id.js";
-import type { Wanted } from "../../../openstack/checks/cloud-lookups.js";
+import type { RequiredLookups } from "../../../openstack/checks/cloud-lookups.js";
 import type { CloudFacts } from "../../../components/lookup/cloud-lookup.js";
 import type { Fields, Made } from "../../../test/support/graph/graph.js";
 
@@ -276,7 +276,7 @@ const idOf = (
 };
 
 /** Returns the IDs of the image, flavors and external network that the specification names. */
-export async function factsFor(client: CloudClient, wanted: Wanted): Promise<CloudFacts> {
+export async function factsFor(client: CloudClient, wanted: RequiredLookups): Promise<CloudFacts> {
   const { externalNetwork = "" } = wanted;
   const offer = await listOffer(client, { externalNetworks: { externalNetwork } });
   const { images, flavors, externalNetworks } = offer;

@@ -1,4 +1,4 @@
-import { wantedOf } from "../../../components/index.js";
+import { requiredLookups } from "../../../components/index.js";
 import type { ClusterSpec } from "../../../components/config/cluster-spec.js";
 import { run } from "../../../base/run-command.js";
 import { connectCloud } from "../../../openstack/client/cloud-client.js";
@@ -53,7 +53,7 @@ export async function bareUp(
   const machines = new BareMachines(agentSocket);
   try {
     const hands = new RealHands(calls, machines);
-    const facts = await factsFor(client, wantedOf(spec));
+    const facts = await factsFor(client, requiredLookups(spec));
     const { outputs, work } = await runBare(spec, facts, hands, known);
     await calls.settled();
     await untilWorking(outputs, { user: spec.ssh.user, agentSocket });

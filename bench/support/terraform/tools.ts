@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { arch } from "node:os";
 import { join } from "node:path";
 import { cacheDirectory } from "../../../base/paths.js";
-import { silent } from "../../../base/progress.js";
+import { silentProgress } from "../../../base/progress.js";
 import { makeWithGo, type GoBuild } from "../../../toolchain/make.js";
 
 /**
@@ -47,8 +47,8 @@ export interface TerraformTools {
 export async function terraformTools(directory: string): Promise<TerraformTools> {
   const cache = cacheDirectory("test-tools");
   mkdirSync(cache, { recursive: true });
-  const executable = await makeWithGo(cli, { cache, progress: silent });
-  const built = await makeWithGo(plugin, { cache, progress: silent });
+  const executable = await makeWithGo(cli, { cache, progress: silentProgress });
+  const built = await makeWithGo(plugin, { cache, progress: silentProgress });
   const { host, path, version } = provider;
   const target = `linux_${arch() === "x64" ? "amd64" : arch()}`;
   const mirror = join(directory, "mirror");

@@ -3,8 +3,8 @@ import { systemNamespace } from "../../kubernetes-objects/rbac.js";
 import { cloudConfigVolume } from "./cloud-controller.js";
 import {
   healthPorts,
-  healthz,
-  livenessProbe,
+  healthzProbe,
+  livenessProbeSidecar,
   socket,
   socketDirectory,
   socketMount,
@@ -13,10 +13,10 @@ import {
 import {
   appLabel,
   container,
-  everywhere,
+  tolerateAllTaints,
   fromField,
 } from "../../kubernetes-objects/pod-settings.js";
-import { cinderDriver } from "./storage-class.js";
+import { cinderDriverName } from "./storage-class.js";
 import type {
   ConfigMap,
   Container,
@@ -87,11 +87,11 @@ export function blockStorageNode(settings: BlockStorageNodeSettings): DaemonSet 
           // Pods on the host network can use the metadata service, which answers nodes, not pods.
           hostNetwork: true,
           priorityClassName: "system-node-critical",
-          tolerations: everywhere,
+          tolerations: tolerateAllTaints,
           containers: [
             nodePlugin(settings),
             registrar(images.csiNodeDriverRegistrar),
-            livenessProbe(images.livenessProbe),
+            livenessProbeSidecar(images.livenessProbe),
           ],
           volumes: [
             ...nodeVolumes(),
@@ -126,7 +126,7 @@ function nodePlugin({
       ...(configured ? [configArgument] : []),
     ],
     ports: healthPorts,
-    livenessProbe: healthz(),
+    livenessProbe: healthzProbe(),
     volumeMounts: [
       socketMount,
       { name: "kubelet", mountPath: kubeletDirectory, mountPropagation: "Bidirectional" },
@@ -145,7 +145,7 @@ function registrar(image: string): Container {
     image,
     args: [
       `--csi-address=${socketDirectory}/csi.sock`,
-      `--kubelet-registration-path=${kubeletDirectory}/plugins/${cinderDriver}/csi.sock`,
+      `--kubelet-registration-path=${kubeletDirectory}/plugins/${cinderDriverName}/csi.sock`,
     ],
     env: [fromField("KUBE_NODE_NAME", "spec.nodeName")],
     volumeMounts: [socketMount, { name: "registration", mountPath: "/registration" }],
@@ -157,7 +157,10 @@ function nodeVolumes(): Volume[] {
   return [
     {
       name: "socket",
-      hostPath: { path: `${kubeletDirectory}/plugins/${cinderDriver}`, type: "DirectoryOrCreate" },
+      hostPath: {
+        path: `${kubeletDirectory}/plugins/${cinderDriverName}`,
+        type: "DirectoryOrCreate",
+      },
     },
     {
       name: "registration",

@@ -11,8 +11,8 @@ import {
 import { cloudConfigVolume } from "./cloud-controller.js";
 import {
   healthPorts,
-  healthz,
-  livenessProbe,
+  healthzProbe,
+  livenessProbeSidecar,
   socket,
   socketDirectory,
   socketMount,
@@ -20,16 +20,20 @@ import {
 } from "./csi-containers.js";
 import {
   appLabel,
-  beforeItIsInitialized,
+  tolerateUninitialized,
   container,
   controlPlaneSelector,
-  leavesSoon,
+  evictSoonTolerations,
   onControlPlane,
   readyWithPods,
 } from "../../kubernetes-objects/pod-settings.js";
 import { snapshotterRules } from "./snapshots.js";
 import type { RbacObjects } from "../../kubernetes-objects/rbac.js";
-import type { Container, Deployment, Late } from "../../kubernetes-objects/kubernetes-types.js";
+import type {
+  Container,
+  Deployment,
+  StringInput,
+} from "../../kubernetes-objects/kubernetes-types.js";
 
 const controllerName = "csi-cinder-controllerplugin";
 
@@ -63,8 +67,8 @@ export interface BlockStorageSettings {
    * Argument `--cluster=NAME`. The name is unique in the project, and in the metadata of every
    * volume.
    */
-  readonly clusterName: Late;
-  readonly configChecksum: Late;
+  readonly clusterName: StringInput;
+  readonly configChecksum: StringInput;
   /** Whether to wait for the pod, which needs the pod network. @default true */
   readonly awaited?: boolean;
   /** Whether volumes are created in the zone of their pod. @default true */
@@ -100,11 +104,11 @@ export function blockStorageController(settings: BlockStorageSettings): Deployme
           nodeSelector: controlPlaneSelector,
           // The pod may run before its node is initialized: the driver on each node reports the ID
           // of the node's server.
-          tolerations: [beforeItIsInitialized, onControlPlane, ...leavesSoon],
+          tolerations: [tolerateUninitialized, onControlPlane, ...evictSoonTolerations],
           containers: [
             controllerPlugin(settings),
             ...sidecars(settings),
-            livenessProbe(settings.images.livenessProbe),
+            livenessProbeSidecar(settings.images.livenessProbe),
           ],
           volumes: [{ name: "socket", emptyDir: {} }, cloudConfigVolume.volume],
         },
@@ -133,7 +137,7 @@ function controllerPlugin({
       "--provide-node-service=false",
     ],
     ports: healthPorts,
-    livenessProbe: healthz(),
+    livenessProbe: healthzProbe(),
     volumeMounts: [socketMount, cloudConfigVolume.mount],
     resources: { requests: { cpu: "20m", memory: "32Mi" } },
   });

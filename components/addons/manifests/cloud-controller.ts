@@ -11,18 +11,18 @@ import {
 } from "../../kubernetes-objects/rbac.js";
 import {
   appLabel,
-  beforeItIsInitialized,
+  tolerateUninitialized,
   container,
   controlPlaneSelector,
   fromField,
-  liveness,
+  livenessProbeOf,
   onControlPlane,
-  readiness,
+  readinessProbeOf,
 } from "../../kubernetes-objects/pod-settings.js";
 import type { RbacObjects } from "../../kubernetes-objects/rbac.js";
 import type {
   DaemonSet,
-  Late,
+  StringInput,
   Secret,
   Toleration,
 } from "../../kubernetes-objects/kubernetes-types.js";
@@ -56,14 +56,15 @@ export const cloudConfigVolume = {
 /** Certificates in PEM whose files cloud.conf names. */
 export interface CloudCertificates {
   /** CA certificate of the cloud. @default none */
-  readonly caCertificate?: Late | undefined;
+  readonly caCertificate?: StringInput | undefined;
   /** TLS client certificate of the controllers, and its key. @default none */
-  readonly client?: { readonly certificate: Late; readonly privateKey: Late } | undefined;
+  readonly client?:
+    { readonly certificate: StringInput; readonly privateKey: StringInput } | undefined;
 }
 
 /** Returns the Secret with cloud.conf and with the certificates whose files cloud.conf names. */
 export function cloudConfigSecretObject(
-  cloudConf: Late,
+  cloudConf: StringInput,
   { caCertificate, client }: CloudCertificates = {},
 ): Secret {
   return {
@@ -109,8 +110,8 @@ export function cloudControllerAccess(): RbacObjects {
 }
 
 /** Tolerations of pods that start before the pod network works and before nodes have addresses. */
-export const beforeNodesAreReady: Toleration[] = [
-  beforeItIsInitialized,
+export const tolerationsBeforeNodesAreReady: Toleration[] = [
+  tolerateUninitialized,
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoSchedule" },
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute" },
   onControlPlane,
@@ -123,7 +124,7 @@ export interface CloudControllerSettings {
    * Argument `--cluster-name=NAME`. The name is unique in the project, and in the name of every
    * load balancer.
    */
-  readonly clusterName: Late;
+  readonly clusterName: StringInput;
   /** Range of the pods to whose nodes the controller keeps routes. @default no routes */
   readonly routedPods?: string | undefined;
   /**
@@ -132,7 +133,7 @@ export interface CloudControllerSettings {
    */
   readonly serial?: boolean | undefined;
   /** Digest of cloud.conf and certificates. Another digest restarts the pods. */
-  readonly configChecksum: Late;
+  readonly configChecksum: StringInput;
 }
 
 /** Returns the DaemonSet with one controller per control plane. Only the elected leader works. */
@@ -154,7 +155,7 @@ export function cloudControllerDaemonSet(settings: CloudControllerSettings): Dae
           dnsPolicy: "Default",
           priorityClassName: "system-cluster-critical",
           nodeSelector: controlPlaneSelector,
-          tolerations: beforeNodesAreReady,
+          tolerations: tolerationsBeforeNodesAreReady,
           securityContext: { runAsNonRoot: true, runAsUser: 1001 },
           containers: [controllerContainer(settings)],
           volumes: [cloudConfigVolume.volume],
@@ -222,8 +223,11 @@ function controllerContainer(settings: CloudControllerSettings) {
     volumeMounts: [cloudConfigVolume.mount],
     // The controller serves this path only after its login to OpenStack, so Ready means that the
     // credential works.
-    readinessProbe: readiness({ httpGet: healthz }, { periodSeconds: 2, failureThreshold: 3 }),
-    livenessProbe: liveness({ httpGet: healthz }, { initialDelaySeconds: 20 }),
+    readinessProbe: readinessProbeOf(
+      { httpGet: healthz },
+      { periodSeconds: 2, failureThreshold: 3 },
+    ),
+    livenessProbe: livenessProbeOf({ httpGet: healthz }, { initialDelaySeconds: 20 }),
     resources: { requests: { cpu: "50m", memory: "64Mi" } },
     securityContext: {
       allowPrivilegeEscalation: false,

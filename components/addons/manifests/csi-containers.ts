@@ -28,7 +28,7 @@ export const healthPorts = [
   { name: "healthz", containerPort: healthPort, protocol: "TCP" },
 ] satisfies Container["ports"];
 
-export function livenessProbe(image: string): Container {
+export function livenessProbeSidecar(image: string): Container {
   return container({
     name: "liveness-probe",
     image,
@@ -44,7 +44,7 @@ export function livenessProbe(image: string): Container {
   });
 }
 
-export function healthz() {
+export function healthzProbe() {
   return {
     httpGet: { path: "/healthz", port: "healthz" },
     initialDelaySeconds: 10,

@@ -9,13 +9,13 @@ import { systemNamespace } from "../../kubernetes-objects/rbac.js";
 import {
   appLabel,
   controlPlaneSelector,
-  leavesSoon,
+  evictSoonTolerations,
   onControlPlane,
   readyWithPods,
 } from "../../kubernetes-objects/pod-settings.js";
 
 /** Security context of a program without special rights. */
-export const confined: SecurityContext = {
+export const restrictedSecurityContext: SecurityContext = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
   capabilities: { drop: ["ALL"] },
@@ -27,7 +27,7 @@ export const confined: SecurityContext = {
 export const systemPod = {
   priorityClassName: "system-cluster-critical",
   nodeSelector: controlPlaneSelector,
-  tolerations: [onControlPlane, ...leavesSoon],
+  tolerations: [onControlPlane, ...evictSoonTolerations],
 } satisfies Partial<PodSpec>;
 
 /** Settings in which the Deployments of add-ons differ. */

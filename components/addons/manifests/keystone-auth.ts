@@ -2,8 +2,8 @@
 import type { ClusterSpec } from "../../config/cluster-spec.js";
 import { keystoneWebhook } from "../../kubeadm/keystone-webhook.js";
 import { systemNamespace } from "../../kubernetes-objects/rbac.js";
-import { beforeNodesAreReady } from "./cloud-controller.js";
-import { confined } from "./deployment.js";
+import { tolerationsBeforeNodesAreReady } from "./cloud-controller.js";
+import { restrictedSecurityContext } from "./deployment.js";
 import {
   appLabel,
   container,
@@ -12,7 +12,7 @@ import {
 import type {
   Container,
   DaemonSet,
-  Late,
+  StringInput,
   Secret,
 } from "../../kubernetes-objects/kubernetes-types.js";
 
@@ -38,8 +38,8 @@ export const keystonePolicy = (policy: Policy): string =>
  * cluster.
  */
 export const keystoneSecret = (content: {
-  readonly certificate: Late;
-  readonly privateKey: Late;
+  readonly certificate: StringInput;
+  readonly privateKey: StringInput;
   readonly caCertificate?: string | undefined;
   readonly policy?: Policy | undefined;
 }): Secret => ({
@@ -59,7 +59,7 @@ export const keystoneSecret = (content: {
 export interface KeystoneAuthSettings {
   readonly image: string;
   /** URL of Keystone, as control planes reach it. */
-  readonly url: Late;
+  readonly url: StringInput;
   /** Whether the Secret has the cloud's CA certificate. */
   readonly caCertificate: boolean;
   /** Whether the Secret has a policy, by which the webhook authorizes requests. */
@@ -68,7 +68,7 @@ export interface KeystoneAuthSettings {
    * Digest of the webhook's files. The webhook reads the files only at its start, so another digest
    * restarts the pods.
    */
-  readonly checksum: Late;
+  readonly checksum: StringInput;
 }
 
 /**
@@ -93,7 +93,7 @@ export function keystoneDaemonSet(settings: KeystoneAuthSettings): DaemonSet {
           dnsPolicy: "Default",
           priorityClassName: "system-cluster-critical",
           nodeSelector: controlPlaneSelector,
-          tolerations: beforeNodesAreReady,
+          tolerations: tolerationsBeforeNodesAreReady,
           securityContext: {
             ...{ runAsNonRoot: true, runAsUser: 1001 },
             seccompProfile: { type: "RuntimeDefault" },
@@ -126,6 +126,6 @@ function webhook({ image, caCertificate, policy, url }: KeystoneAuthSettings): C
     startupProbe: { tcpSocket: { host, port }, periodSeconds: 2, failureThreshold: 60 },
     volumeMounts: [{ name: "config", mountPath: directory, readOnly: true }],
     resources: { requests: { cpu: "10m", memory: "32Mi" } },
-    securityContext: confined,
+    securityContext: restrictedSecurityContext,
   });
 }

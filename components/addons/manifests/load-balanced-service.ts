@@ -5,7 +5,7 @@ import { confKey } from "../../config/cloud/cloud-conf-keys.js";
 import type { SampleServices } from "../../config/load-balancing/sample-services.js";
 
 /** Settings of all Services of type LoadBalancer that the program creates. */
-export interface Balancing {
+export interface LoadBalancerServiceSettings {
   /**
    * Load balancer class of internal Services, which selects the network of the nodes.
    * @default none: all load balancers are in the network of the nodes
@@ -15,13 +15,13 @@ export interface Balancing {
   readonly clients?: readonly string[] | undefined;
 }
 
-type Settings = Pick<SampleServices, "address" | "annotations"> & Balancing;
+type Settings = Pick<SampleServices, "address" | "annotations"> & LoadBalancerServiceSettings;
 
 /**
  * Returns annotations and fields of a Service. `external`: with a floating IP. `internal`: with an
  * address in the nodes' network only.
  */
-export function balanced(reach: "external" | "internal", settings: Settings) {
+export function loadBalancedService(reach: "external" | "internal", settings: Settings) {
   const internal = "service.beta.kubernetes.io/openstack-internal-load-balancer";
   const inside = settings.internalClass === undefined ? {} : { class: settings.internalClass };
   const written = { ...(reach === "internal" && inside), ...settings.annotations };

@@ -1,6 +1,6 @@
 /** metrics-server: CPU and memory of nodes and pods, for `kubectl top` and autoscalers (pure). */
 import type { ClusterSpec } from "../../config/cluster-spec.js";
-import { signsKubelets } from "../../kubeadm/hardening.js";
+import { signsKubeletCertificates } from "../../kubeadm/hardening.js";
 import {
   rbacObjects,
   watchVerbs,
@@ -8,12 +8,12 @@ import {
   systemNamespace,
   type RbacObjects,
 } from "../../kubernetes-objects/rbac.js";
-import { confined, deployment, systemPod } from "./deployment.js";
+import { restrictedSecurityContext, deployment, systemPod } from "./deployment.js";
 import {
   appLabel,
   container,
-  liveness,
-  readiness,
+  livenessProbeOf,
+  readinessProbeOf,
   readyWithPods,
 } from "../../kubernetes-objects/pod-settings.js";
 import type {
@@ -119,7 +119,9 @@ export interface MetricsServerSettings {
 export const metricsServerOf = (
   spec: Pick<ClusterSpec, "metricsServer" | "kubernetes">,
 ): Pick<MetricsServerSettings, "signedKubelets"> | undefined =>
-  spec.metricsServer === true ? { signedKubelets: signsKubelets(spec.kubernetes) } : undefined;
+  spec.metricsServer === true
+    ? { signedKubelets: signsKubeletCertificates(spec.kubernetes) }
+    : undefined;
 
 export function metricsServer({
   image,
@@ -165,10 +167,13 @@ function serverContainer(image: string, signedKubelets: boolean): Container {
     ports: [{ name: "https", containerPort: port, protocol: "TCP" }],
     // The server is Ready only when it has metrics of nodes. The first metrics come after one
     // interval (15 s).
-    readinessProbe: readiness(probe("/readyz"), { initialDelaySeconds: 20, periodSeconds: 10 }),
-    livenessProbe: liveness(probe("/livez")),
+    readinessProbe: readinessProbeOf(probe("/readyz"), {
+      initialDelaySeconds: 20,
+      periodSeconds: 10,
+    }),
+    livenessProbe: livenessProbeOf(probe("/livez")),
     volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
     resources: { requests: { cpu: "50m", memory: "100Mi" } },
-    securityContext: confined,
+    securityContext: restrictedSecurityContext,
   });
 }

@@ -1,5 +1,5 @@
 /** Sample workloads that show that load balancers and volumes work (pure). */
-import { balanced, type Balancing } from "./load-balanced-service.js";
+import { loadBalancedService, type LoadBalancerServiceSettings } from "./load-balanced-service.js";
 import {
   readyWithAddress,
   appLabel,
@@ -109,9 +109,9 @@ function webServer(image: string) {
  */
 export function webService(
   reach: "external" | "internal",
-  settings: SampleServices & Balancing = {},
+  settings: SampleServices & LoadBalancerServiceSettings = {},
 ): Service {
-  const { metadata, spec } = balanced(reach, settings);
+  const { metadata, spec } = loadBalancedService(reach, settings);
   // With settings, a change may give the Service another address. With the annotation, the Service
   // would count as ready while it still has the former address.
   const ready =

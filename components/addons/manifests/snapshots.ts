@@ -8,9 +8,9 @@ import {
   writingEvents,
   type RbacObjects,
 } from "../../kubernetes-objects/rbac.js";
-import { confined, deployment, systemPod } from "./deployment.js";
+import { restrictedSecurityContext, deployment, systemPod } from "./deployment.js";
 import { container } from "../../kubernetes-objects/pod-settings.js";
-import { cinderDriver } from "./storage-class.js";
+import { cinderDriverName } from "./storage-class.js";
 import type {
   CustomResourceDefinition,
   Deployment,
@@ -237,7 +237,7 @@ export function snapshotController(image: string, awaited?: boolean): Deployment
             `--leader-election-retry-period=${retry.toString()}s`,
           ],
           resources: { requests: { cpu: "10m", memory: "20Mi" } },
-          securityContext: confined,
+          securityContext: restrictedSecurityContext,
         }),
       ],
     },
@@ -255,7 +255,7 @@ export const snapshotClass = () => ({
     name: "cinder",
     annotations: { "snapshot.storage.kubernetes.io/is-default-class": "true" },
   },
-  driver: cinderDriver,
+  driver: cinderDriverName,
   deletionPolicy: "Delete",
   parameters: { "force-create": "true" },
 });

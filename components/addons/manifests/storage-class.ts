@@ -5,17 +5,17 @@ import type { CsiDriver, StorageClass } from "../../kubernetes-objects/kubernete
  * Name of the Cinder CSI driver. Persistent volumes contain this name, by which a destroy finds
  * them.
  */
-export const cinderDriver = "cinder.csi.openstack.org";
+export const cinderDriverName = "cinder.csi.openstack.org";
 
 /** Topology key of the driver for a machine's zone. */
-const zoneKey = `topology.${cinderDriver}/zone`;
+const zoneKey = `topology.${cinderDriverName}/zone`;
 
 /** Returns the CSIDriver object, which tells kubelet and scheduler what the driver supports. */
-export function cinderCsiDriver(): CsiDriver {
+export function cinderCsiDriverObject(): CsiDriver {
   return {
     apiVersion: "storage.k8s.io/v1",
     kind: "CSIDriver",
-    metadata: { name: cinderDriver },
+    metadata: { name: cinderDriverName },
     spec: {
       attachRequired: true,
       podInfoOnMount: true,
@@ -61,7 +61,7 @@ export function storageClass(settings: StorageClassSettings): StorageClass {
         "storageclass.kubernetes.io/is-default-class": settings.default.toString(),
       },
     },
-    provisioner: cinderDriver,
+    provisioner: cinderDriverName,
     parameters: {
       "csi.storage.k8s.io/fstype": settings.fsType ?? "ext4",
       ...(settings.type === undefined ? {} : { type: settings.type }),

@@ -1,12 +1,12 @@
 /** Kubernetes objects of Traefik, which serves only as ingress controller (pure). */
-import { entrances } from "../../config/load-balancing/ingress-traits.js";
+import { ingressPorts } from "../../config/load-balancing/ingress-traits.js";
 import { poolLabel } from "../../plan/roles.js";
 import type { IngressSpec } from "../../config/load-balancing/ingress.js";
 import type {
   Container,
   Deployment,
   IngressClass,
-  Late,
+  StringInput,
   Namespace,
   PodDisruptionBudget,
   PodSpec,
@@ -14,13 +14,13 @@ import type {
   Toleration,
 } from "../../kubernetes-objects/kubernetes-types.js";
 import { rbacObjects, rule, type RbacObjects } from "../../kubernetes-objects/rbac.js";
-import { balanced, type Balancing } from "./load-balanced-service.js";
-import { confined, deployment } from "./deployment.js";
+import { loadBalancedService, type LoadBalancerServiceSettings } from "./load-balanced-service.js";
+import { restrictedSecurityContext, deployment } from "./deployment.js";
 import {
   appLabel,
   container,
-  liveness,
-  readiness,
+  livenessProbeOf,
+  readinessProbeOf,
   readyWithPods,
   spreadOverNodes,
 } from "../../kubernetes-objects/pod-settings.js";
@@ -78,26 +78,26 @@ export function ingressClass({ defaultClass }: Pick<IngressSpec, "defaultClass">
 /** Taint of nodes that Traefik's pods tolerate. */
 type Tolerated = Pick<Toleration, "key" | "value" | "effect">;
 
-/** Arguments of {@link traefik}. */
+/** Arguments of {@link traefikDeployment}. */
 export interface TraefikSettings {
   readonly image: string;
   readonly spec: IngressSpec;
   /** Taints of the machines of the worker pool that runs Traefik. @default none */
   readonly taints?: readonly Tolerated[];
   /**
-   * Argument that decides which address the status of an Ingress shows: {@link ofService} or
-   * {@link ofAddress}.
+   * Argument that decides which address the status of an Ingress shows: {@link publishedServiceFlag} or
+   * {@link fixedIngressAddressFlag}.
    */
-  readonly shown: Late;
+  readonly shown: StringInput;
   /** Whether to wait for the pods, which need the pod network. @default true */
   readonly awaited?: boolean | undefined;
 }
 
 const endpointOf = "--providers.kubernetesIngress.ingressEndpoint";
 /** Argument by which the status of an Ingress shows the address of the Service. */
-export const ofService = `${endpointOf}.publishedService=${traefikNamespace}/${name}`;
+export const publishedServiceFlag = `${endpointOf}.publishedService=${traefikNamespace}/${name}`;
 /** Beginning of the argument by which the status of an Ingress shows a fixed address. */
-export const ofAddress = `${endpointOf}.ip=`;
+export const fixedIngressAddressFlag = `${endpointOf}.ip=`;
 
 /** Returns on which nodes the pods run: at most one on each machine of the pool, or on any node. */
 function placed({ spec, taints = [] }: TraefikSettings): Partial<PodSpec> {
@@ -116,7 +116,7 @@ function placed({ spec, taints = [] }: TraefikSettings): Partial<PodSpec> {
   };
 }
 
-export function traefik(settings: TraefikSettings): Deployment {
+export function traefikDeployment(settings: TraefikSettings): Deployment {
   const { spec, awaited } = settings;
   // Each machine of the worker pool can run only one Traefik pod, so the former pod must end before
   // the new pod starts.
@@ -147,7 +147,7 @@ function proxy({ image, shown }: TraefikSettings): Container {
     args: [
       "--global.checkNewVersion=false",
       "--global.sendAnonymousUsage=false",
-      ...entrances.map(
+      ...ingressPorts.map(
         (entrance) =>
           `--entryPoints.${entryPoints[entrance.name]}.address=:${String(entrance.containerPort)}/tcp`,
       ),
@@ -162,17 +162,17 @@ function proxy({ image, shown }: TraefikSettings): Container {
       shown,
     ],
     ports: [
-      ...entrances.map(({ name: entrance, containerPort }) => ({
+      ...ingressPorts.map(({ name: entrance, containerPort }) => ({
         ...{ name: entrance, containerPort, protocol: "TCP" },
       })),
       { name: "ping", containerPort: pingPort, protocol: "TCP" },
     ],
-    readinessProbe: readiness(probe, { periodSeconds: 5 }),
-    livenessProbe: liveness(probe),
+    readinessProbe: readinessProbeOf(probe, { periodSeconds: 5 }),
+    livenessProbe: livenessProbeOf(probe),
     // Traefik writes bodies here that are too large for memory.
     volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
     resources: { requests: { cpu: "100m", memory: "100Mi" } },
-    securityContext: confined,
+    securityContext: restrictedSecurityContext,
   });
 }
 
@@ -182,7 +182,7 @@ function proxy({ image, shown }: TraefikSettings): Container {
  */
 export function traefikService(
   spec: IngressSpec,
-  ...[awaited, balancing]: [awaited?: boolean, balancing?: Balancing]
+  ...[awaited, balancing]: [awaited?: boolean, balancing?: LoadBalancerServiceSettings]
 ): Service {
   const { metadata, spec: way } = wayOf(spec, balancing);
   return {
@@ -195,7 +195,7 @@ export function traefikService(
     spec: {
       ...way,
       selector: appLabel(name),
-      ports: entrances.map(({ name: entrance, port, nodePort }) => ({
+      ports: ingressPorts.map(({ name: entrance, port, nodePort }) => ({
         ...{ name: entrance, port, targetPort: entrance, protocol: "TCP" },
         ...(spec.kind === "workers" && { nodePort }),
       })),
@@ -203,9 +203,9 @@ export function traefikService(
   };
 }
 
-const wayOf = (spec: IngressSpec, balancing: Balancing | undefined) =>
+const wayOf = (spec: IngressSpec, balancing: LoadBalancerServiceSettings | undefined) =>
   spec.kind === "service"
-    ? balanced(spec.public ? "external" : "internal", { ...spec, ...balancing })
+    ? loadBalancedService(spec.public ? "external" : "internal", { ...spec, ...balancing })
     : { metadata: {}, spec: { type: "NodePort", externalTrafficPolicy: "Local" } };
 
 /** Returns the disruption budget, by which drains evict one pod at a time. */

@@ -1,11 +1,19 @@
 import { z } from "zod";
-import { otherSections } from "./cloud-conf-keys.js";
-import { doc, list, present, record, shown, text, truth } from "../../schema/fields.js";
+import { generalSectionKeys } from "./cloud-conf-keys.js";
+import {
+  doc,
+  list,
+  nonEmptyText,
+  record,
+  shortValue,
+  textField,
+  booleanField,
+} from "../../schema/fields.js";
 
 /** Options of Cinder CSI: section [BlockStorage] of cloud.conf, snapshots and zones. */
 export const blockStorage = record({
-  ...otherSections.blockStorage,
-  snapshots: truth()
+  ...generalSectionKeys.blockStorage,
+  snapshots: booleanField()
     .optional()
     .meta(
       doc(
@@ -14,7 +22,7 @@ export const blockStorage = record({
         "`false`",
       ),
     ),
-  topology: truth()
+  topology: booleanField()
     .optional()
     .meta(
       doc(
@@ -27,19 +35,19 @@ export const blockStorage = record({
 
 const oneOf = <Value extends string>(values: readonly [Value, ...Value[]], what: string) =>
   z.enum(values, {
-    error: ({ input }) => `${shown(input)} is not ${what}; write ${values.join(" or ")}`,
+    error: ({ input }) => `${shortValue(input)} is not ${what}; write ${values.join(" or ")}`,
   });
 
 export const storageClasses = list(
   record({
-    name: text(
+    name: textField(
       (value) => /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/.test(value),
       "is not the name of a storage class; use lower-case letters, digits, dashes and dots",
     ).meta(doc("in place", "Name of the StorageClass.")),
-    default: truth()
+    default: booleanField()
       .default(false)
       .meta(doc("in place", "Whether claims without a class get this one.")),
-    type: present("a volume type")
+    type: nonEmptyText("a volume type")
       .optional()
       .meta(
         doc(
@@ -48,7 +56,7 @@ export const storageClasses = list(
           "Cinder's default type",
         ),
       ),
-    availability: present("an availability zone of Cinder")
+    availability: nonEmptyText("an availability zone of Cinder")
       .optional()
       .meta(
         doc(
@@ -57,7 +65,7 @@ export const storageClasses = list(
           "the zone of the pod's machine",
         ),
       ),
-    zones: list(present("a zone of Nova"), 1, "a list of zones of machines")
+    zones: list(nonEmptyText("a zone of Nova"), 1, "a list of zones of machines")
       .optional()
       .meta(doc("in place", "Nova zones in which pods with these volumes run.", "all")),
     reclaimPolicy: oneOf(["Delete", "Retain"], "what becomes of a volume whose claim is deleted")
@@ -81,7 +89,7 @@ export const storageClasses = list(
     fsType: oneOf(["ext4", "ext3", "xfs", "btrfs"], "a file system of the driver")
       .optional()
       .meta(doc("in place", "File system of the volumes.", "`ext4`")),
-    allowVolumeExpansion: truth()
+    allowVolumeExpansion: booleanField()
       .optional()
       .meta(doc("in place", "Whether a claim's size can be increased later.", "`true`")),
   }),
@@ -95,7 +103,7 @@ type Classes = z.output<typeof storageClasses>;
  * Returns issues if more than one StorageClass is the default, or if two StorageClasses have the
  * same name.
  */
-export function wrongClasses(classes: Classes): z.core.$ZodRawIssue[] {
+export function storageClassConflicts(classes: Classes): z.core.$ZodRawIssue[] {
   const issue = (
     path: (string | number)[],
     input: unknown,

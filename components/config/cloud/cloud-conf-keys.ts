@@ -3,12 +3,12 @@ import {
   doc,
   list,
   oneOf,
-  present,
+  nonEmptyText,
   range,
   record,
-  text,
-  truth,
-  whole,
+  textField,
+  booleanField,
+  wholeNumber,
 } from "../../schema/fields.js";
 
 /*
@@ -37,8 +37,8 @@ const optional = <Schema extends z.ZodType>(
 ): z.ZodOptional<Schema> => schema.optional().meta(doc(services, description, otherwise));
 
 const isDuration = (value: string): boolean => /^(\d+(ms|s|m|h))+$/.test(value);
-const duration = text(isDuration, "is not a length of time; write one like 5s");
-const uuid = (what: string): z.ZodType<string, string> => present(`the ID of ${what}`);
+const duration = textField(isDuration, "is not a length of time; write one like 5s");
+const uuid = (what: string): z.ZodType<string, string> => nonEmptyText(`the ID of ${what}`);
 
 /** Network keys of load balancers. Users set these keys for all Services, or for one class. */
 const places = {
@@ -53,12 +53,12 @@ const places = {
     "any",
   ),
   floatingSubnet: optional(
-    present("a pattern of names of subnets"),
+    nonEmptyText("a pattern of names of subnets"),
     "Pattern that names of subnets for floating IPs match; a regular expression after `~`.",
     "any",
   ),
   floatingSubnetTags: optional(
-    present("tags of subnets"),
+    nonEmptyText("tags of subnets"),
     "Tags that subnets for floating IPs have, separated by commas; `!` before a tag that a subnet must not have.",
     "any",
   ),
@@ -84,19 +84,19 @@ export const balancingMethods = [
 
 const monitor = {
   createMonitor: optional(
-    truth(),
+    booleanField(),
     "Whether load balancers check the health of the machines. Without it `externalTrafficPolicy: Local` leads to machines without a pod.",
     "`true`",
   ),
   monitorDelay: optional(duration, "Time between two health checks.", "`5s`"),
   monitorTimeout: optional(duration, "Time limit of a health check.", "`3s`"),
   monitorMaxRetries: optional(
-    whole(1, "a number of answers", 10),
+    wholeNumber(1, "a number of answers", 10),
     "Successful checks after which a machine gets connections again, 1 to 10.",
     "`1`",
   ),
   monitorMaxRetriesDown: optional(
-    whole(1, "a number of answers", 10),
+    wholeNumber(1, "a number of answers", 10),
     "Failed checks after which a machine gets no connections, 1 to 10.",
     "`3`",
   ),
@@ -115,30 +115,38 @@ export const loadBalancerKeys = {
   ...places,
   ...monitor,
   internalLb: optional(
-    truth(),
+    booleanField(),
     "Services get no floating IP, and Services that have one lose it: for a cloud whose floating IPs cannot be used.",
     "`false`",
   ),
   nodeSelector: optional(
-    present("labels of machines"),
+    nonEmptyText("labels of machines"),
     "Labels of the machines behind load balancers: `key=value` or `key`, separated by commas.",
     "all machines",
   ),
   cascadeDelete: optional(
-    truth(),
+    booleanField(),
     "Whether Octavia deletes a load balancer with all its parts at once.",
     "`true`",
   ),
   flavorId: optional(uuid("a flavor of Octavia"), "Octavia flavor.", "Octavia's default"),
-  availabilityZone: optional(present("a zone of Octavia"), "Octavia zone.", "Octavia's default"),
+  availabilityZone: optional(
+    nonEmptyText("a zone of Octavia"),
+    "Octavia zone.",
+    "Octavia's default",
+  ),
   enableIngressHostname: optional(
-    truth(),
+    booleanField(),
     "Services that use the proxy protocol get a host name instead of an address in their status, so that pods reach them through the load balancer.",
     "`false`",
   ),
-  ingressHostnameSuffix: optional(present("a DNS suffix"), "Suffix of that host name.", "`nip.io`"),
+  ingressHostnameSuffix: optional(
+    nonEmptyText("a DNS suffix"),
+    "Suffix of that host name.",
+    "`nip.io`",
+  ),
   defaultTlsContainerRef: optional(
-    present("the address of a container or secret of Barbican"),
+    nonEmptyText("the address of a container or secret of Barbican"),
     "Barbican container or secret with the certificate with which load balancers terminate TLS, on every port of every Service that does not set its own.",
     "load balancers pass TLS on",
   ),
@@ -148,12 +156,12 @@ export const loadBalancerKeys = {
     "`barbican`",
   ),
   maxSharedLb: optional(
-    whole(1, "a number of services"),
+    wholeNumber(1, "a number of services"),
     "Services that may share a load balancer.",
     "`2`",
   ),
   providerRequiresSerialApiCalls: optional(
-    truth(),
+    booleanField(),
     "For Octavia providers that cannot create a load balancer with all its parts in one request. The cloud controller then creates the load balancers of Services one after another instead of up to five at the same time.",
     "`false`",
   ),
@@ -163,7 +171,7 @@ export const loadBalancerKeys = {
  * Name of a load balancer class, which is a section [LoadBalancerClass "name"] of cloud.conf. A
  * Service selects a class by the annotation `loadbalancer.openstack.org/class`.
  */
-const className = text(
+const className = textField(
   (value) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(value),
   "is not the name of a class; use lower-case letters, digits and dashes",
 );
@@ -201,13 +209,13 @@ const searchOrders = [
 ] as const;
 const networkNames = (kind: string, which: string, otherwise: string) =>
   optional(
-    list(present("the name of a network"), 1, "a list of networks' names"),
+    list(nonEmptyText("the name of a network"), 1, "a list of networks' names"),
     `Names of networks whose addresses are the nodes' ${kind} addresses${which}.`,
     otherwise,
   );
 
 /** Keys of the sections of cloud.conf that do not concern load balancers. */
-export const otherSections = {
+export const generalSectionKeys = {
   global: {
     osEndpointType: optional(
       osEndpointType,
@@ -215,7 +223,7 @@ export const otherSections = {
       "`public`",
     ),
     tlsInsecure: optional(
-      truth(),
+      booleanField(),
       "Whether the controllers accept any TLS certificate of the cloud. Setting `cacert` in clouds.yaml is better.",
       "`false`",
     ),
@@ -232,7 +240,11 @@ export const otherSections = {
       "Ranges in the order in which nodes' addresses are listed.",
       "Nova's order",
     ),
-    ipv6SupportDisabled: optional(truth(), "Leaves out the IPv6 addresses of nodes.", "`false`"),
+    ipv6SupportDisabled: optional(
+      booleanField(),
+      "Leaves out the IPv6 addresses of nodes.",
+      "`false`",
+    ),
   },
   metadata: {
     searchOrder: optional(
@@ -244,23 +256,23 @@ export const otherSections = {
   },
   blockStorage: {
     nodeVolumeAttachLimit: optional(
-      whole(1, "a number of volumes").refine((value) => value <= 256, {
+      wholeNumber(1, "a number of volumes").refine((value) => value <= 256, {
         error: "is more than Cinder CSI knows; write at most 256",
       }),
       "Volumes of claims that the scheduler places on each node at most. With virtio-blk a KVM machine has slots for about 25 disks, including its own (the boot disk, `runtimeVolume`, `etcdVolume`; `network.admin` takes a slot, too); with virtio-scsi (`hw_disk_bus=scsi` of the image) it has many more: write up to 256. The cloud may allow less (Nova's `max_disk_devices_to_attach`, few ports of q35 machines). A change restarts the driver on the nodes; pods and volumes are kept.",
       "`24`, less the highest number of volumes that a node has in addition to its disk",
     ),
     rescanOnResize: optional(
-      truth(),
+      booleanField(),
       "Whether a machine reads a volume's size again before it grows the file system.",
       "`false`",
     ),
     ignoreVolumeAz: optional(
-      truth(),
+      booleanField(),
       "For clouds whose Cinder zones differ from the Nova zones: every machine that a class allows is assumed to reach a volume.",
       "`false`",
     ),
-    ignoreVolumeMicroversion: optional(truth(), "For a Cinder older than 3.34.", "`false`"),
+    ignoreVolumeMicroversion: optional(booleanField(), "For a Cinder older than 3.34.", "`false`"),
   },
   keyManager: {
     keyId: optional(
@@ -283,7 +295,7 @@ const login = [
  * Keys that users must not set, each with the error message. The program sets these keys itself, or
  * the keys would break objects that the program creates.
  */
-export const owned = {
+export const reservedKeys = {
   global: {
     ...Object.fromEntries(login.map((key) => [key, credential])),
     caFile: "comes from `cacert` of the cloud in clouds.yaml",

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import type { EndpointSpec } from "../load-balancing/endpoint.js";
 import type { IngressSpec } from "../load-balancing/ingress.js";
-import { presetOf, type Topology } from "../topology.js";
+import { topologyDefaults, type Topology } from "../topology.js";
 import {
   loadBalancerClasses,
   loadBalancerKeys,
   machinesClass,
-  otherSections,
-  owned,
+  generalSectionKeys,
+  reservedKeys,
 } from "./cloud-conf-keys.js";
 import { isOvn } from "../load-balancing/endpoint-traits.js";
 import { overlaps, prefixOf } from "../../../base/ip-addresses.js";
@@ -15,7 +15,7 @@ import {
   defaultOpenstackPlugin,
   openstackPlugins,
 } from "../../../base/versions/openstack-plugin-versions.js";
-import { doc, oneOf, present, range4, record, truth } from "../../schema/fields.js";
+import { doc, oneOf, nonEmptyText, range4, record, booleanField } from "../../schema/fields.js";
 
 /**
  * Version of the OpenStack plugin. The schema has no default: a provider that the user's program
@@ -41,7 +41,7 @@ const servicesNetwork = record({
         "Range of a separate network for the addresses of Services' load balancers. The program creates the network with a subnet and a router; load balancers forward from it to the machines in their network, which by Octavia's documentation `amphora` can do and `ovn` cannot. A Service with the annotation `loadbalancer.openstack.org/class: machines` keeps its load balancer in the machines' network, as the program's own internal ones do. An existing cluster can gain this network, for new load balancers, and then keeps it. For a network that already exists, write `networkId`, `subnetId` and `floatingNetworkId` instead.",
       ),
     ),
-  externalNetwork: present("the external network of the services").meta(
+  externalNetwork: nonEmptyText("the external network of the services").meta(
     doc(
       "refused",
       "External network of that router and of the Services' floating IPs, by name or ID; it may be the same as `externalNetwork`.",
@@ -56,7 +56,7 @@ const servicesNetwork = record({
  */
 export const loadBalancer = record(
   {
-    enabled: truth()
+    enabled: booleanField()
       .optional()
       .meta(
         doc(
@@ -65,17 +65,17 @@ export const loadBalancer = record(
           "`true`",
         ),
       ),
-    provider: present("an Octavia provider")
+    provider: nonEmptyText("an Octavia provider")
       .default("amphora")
       .meta(doc("in place", "Octavia provider for Services of type LoadBalancer.")),
     network: servicesNetwork.optional(),
     ...loadBalancerKeys,
     classes: loadBalancerClasses,
   },
-  owned.loadBalancer,
+  reservedKeys.loadBalancer,
 ).prefault({});
 
-const { global, networking, metadata, keyManager } = otherSections;
+const { global, networking, metadata, keyManager } = generalSectionKeys;
 
 /**
  * Sections of cloud.conf other than [LoadBalancer] and [BlockStorage], and whether the cluster has
@@ -83,7 +83,7 @@ const { global, networking, metadata, keyManager } = otherSections;
  */
 export const cloudController = record(
   {
-    enabled: truth()
+    enabled: booleanField()
       .optional()
       .meta(
         doc(
@@ -92,12 +92,12 @@ export const cloudController = record(
           "`true`",
         ),
       ),
-    global: record(global, owned.global).optional(),
+    global: record(global, reservedKeys.global).optional(),
     networking: record(networking).optional(),
     metadata: record(metadata).optional(),
     keyManager: record(keyManager).optional(),
   },
-  { route: owned.route.routerId },
+  { route: reservedKeys.route.routerId },
 ).prefault({});
 
 interface Ranges {
@@ -109,7 +109,7 @@ interface Ranges {
 /**
  * Reports settings that contradict a separate network for load balancers (`loadBalancer.network`).
  */
-export function besideServicesNetwork(of: Ranges): z.core.$ZodRawIssue[] {
+export function servicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
   const { network: place, provider, ...written } = of.loadBalancer;
   if (!place) return [];
   const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
@@ -180,7 +180,7 @@ interface Chosen {
 export function withoutLoadBalancers(chosen: Chosen): z.core.$ZodRawIssue[] {
   const withoutController = chosen.cloudController.enabled === false;
   if (chosen.loadBalancer.enabled !== false && !withoutController) return [];
-  const kind = chosen.endpoint?.kind ?? presetOf(chosen.topology).endpoint;
+  const kind = chosen.endpoint?.kind ?? topologyDefaults(chosen.topology).endpoint;
   const off = `${withoutController ? "cloudController" : "loadBalancer"}.enabled is false`;
   const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
     ...{ code: "custom", path: [path], input, message },
@@ -213,7 +213,11 @@ interface Made {
  * Reports `flavorId` and `zone` of OVN load balancers. An OVN load balancer consists of flows in
  * the network, so it has neither flavor nor zone.
  */
-export function nowhereToPlace({ endpoint, ingress, loadBalancer }: Made): z.core.$ZodRawIssue[] {
+export function ovnPlacementConflicts({
+  endpoint,
+  ingress,
+  loadBalancer,
+}: Made): z.core.$ZodRawIssue[] {
   const found: Readonly<
     Record<string, { readonly flavorId?: string | undefined; readonly zone?: string | undefined }>
   > = {

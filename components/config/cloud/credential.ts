@@ -4,12 +4,12 @@ import {
   doc,
   list,
   oneOf,
-  present,
+  nonEmptyText,
   record,
-  secret,
-  shown,
-  text,
-  whole,
+  secretField,
+  shortValue,
+  textField,
+  wholeNumber,
 } from "../../schema/fields.js";
 
 const secretMissing = "is missing; write the secret of the application credential, encrypted";
@@ -23,22 +23,22 @@ const accessRule = z.union(
   [
     oneOf(["controllers"]),
     record({
-      service: text(
+      service: textField(
         (value) => /^[A-Za-z0-9-]{1,64}$/.test(value),
         "is no type of a service; write one of the catalogue's, like compute",
       ),
       method: oneOf(methods),
-      path: text(
+      path: textField(
         (value) => /^\/.{0,127}$/.test(value),
         "is no path; write at most 128 characters, from / on",
       ),
     }),
   ],
-  { error: ({ input }) => `${shown(input)} ${noRule}` },
+  { error: ({ input }) => `${shortValue(input)} ${noRule}` },
 );
 
 const written = record({
-  id: present("the ID of an application credential")
+  id: nonEmptyText("the ID of an application credential")
     .optional()
     .meta(
       doc(
@@ -47,7 +47,7 @@ const written = record({
         "the program creates one",
       ),
     ),
-  secret: secret(secretMissing)
+  secret: secretField(secretMissing)
     .optional()
     .meta(
       doc(
@@ -56,7 +56,7 @@ const written = record({
         "the program creates one",
       ),
     ),
-  generation: whole(0, "a generation")
+  generation: wholeNumber(0, "a generation")
     .optional()
     .meta(
       doc(
@@ -65,7 +65,7 @@ const written = record({
         "`0`",
       ),
     ),
-  expiresAt: text(isMoment, "is not a moment; write one like 2027-12-31T00:00:00Z")
+  expiresAt: textField(isMoment, "is not a moment; write one like 2027-12-31T00:00:00Z")
     .optional()
     .meta(
       doc(
@@ -74,7 +74,7 @@ const written = record({
         "never",
       ),
     ),
-  roles: list(present("a role"), 1, "a list of roles")
+  roles: list(nonEmptyText("a role"), 1, "a list of roles")
     .optional()
     .meta(
       doc(
@@ -92,7 +92,7 @@ const written = record({
         "no rules: everything that its roles allow",
       ),
     ),
-  username: present("a user of the cloud")
+  username: nonEmptyText("a user of the cloud")
     .optional()
     .meta(
       doc(
@@ -101,15 +101,15 @@ const written = record({
         "an application credential",
       ),
     ),
-  userDomainName: present("a domain of Keystone")
+  userDomainName: nonEmptyText("a domain of Keystone")
     .optional()
     .meta(doc("in place", "Name of the domain of that user.", "`Default`")),
-  userId: text((value) => value.trim() !== "", "is no ID; write that of a user of the cloud")
+  userId: textField((value) => value.trim() !== "", "is no ID; write that of a user of the cloud")
     .optional()
     .meta(
       doc("in place", "ID of that user, instead of `username` and `userDomainName`.", "`username`"),
     ),
-  password: secret(passwordMissing)
+  password: secretField(passwordMissing)
     .optional()
     .meta(
       doc(

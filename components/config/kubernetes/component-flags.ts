@@ -2,14 +2,14 @@ import { z } from "zod";
 import {
   doc,
   oneOf,
-  pem,
-  present,
+  pemField,
+  nonEmptyText,
   record,
   settings,
-  shown,
-  text,
-  truth,
-  whole,
+  shortValue,
+  textField,
+  booleanField,
+  wholeNumber,
 } from "../../schema/fields.js";
 
 /**
@@ -71,7 +71,7 @@ const scalar = z.union([z.string(), z.number(), z.boolean()]);
 /** Value of a flag, or a list of values for a flag that may occur several times. */
 const flagValue = z.union([scalar, z.array(scalar).min(1)], {
   error: ({ input }) =>
-    `${shown(input)} is not a flag's value; write text, a number, true, false or a list of them`,
+    `${shortValue(input)} is not a flag's value; write text, a number, true, false or a list of them`,
 });
 
 const problemOf = (name: string, reserved: Reserved): string | undefined =>
@@ -87,7 +87,7 @@ const component = (name: string, reserved: Reserved, example: string) =>
   record({
     extraArgs: z
       .record(z.string(), flagValue, {
-        error: ({ input }) => `${shown(input)} is not an object; write flags of ${name}`,
+        error: ({ input }) => `${shortValue(input)} is not an object; write flags of ${name}`,
       })
       .check(({ value, issues }) => {
         for (const flag of Object.keys(value)) {
@@ -119,7 +119,7 @@ export const scheduler = component("kube-scheduler", connection, "v: 2");
  */
 const leastHours = 168;
 
-const hours = text(
+const hours = textField(
   (value) => /^[1-9]\d{0,6}h$/.test(value) && Number.parseInt(value) >= leastHours,
   `is not a time that a certificate lasts; write hours, like 8760h, and at least ${String(leastHours)}h, a week`,
 ).optional();
@@ -144,7 +144,7 @@ export const certificates = record({
 
 /** Authentication of users by an OpenID Connect provider. */
 export const oidc = record({
-  issuerUrl: text(
+  issuerUrl: textField(
     (value) => /^https:\/\/\S+$/.test(value),
     "is not the address of an issuer; write one that begins with https",
   ).meta(
@@ -154,14 +154,14 @@ export const oidc = record({
       "**required** with `kubernetes.oidc`",
     ),
   ),
-  clientId: present("a client").meta(
+  clientId: nonEmptyText("a client").meta(
     doc(
       "restarts control plane",
       "Client for which tokens must be issued.",
       "**required** with `kubernetes.oidc`",
     ),
   ),
-  usernameClaim: present("a claim")
+  usernameClaim: nonEmptyText("a claim")
     .optional()
     .meta(doc("restarts control plane", "Claim with the user's name.", "Kubernetes': `sub`")),
   usernamePrefix: z
@@ -174,11 +174,11 @@ export const oidc = record({
         "Kubernetes': the issuer and `#`, none if the claim is `email`",
       ),
     ),
-  groupsClaim: present("a claim")
+  groupsClaim: nonEmptyText("a claim")
     .optional()
     .meta(doc("restarts control plane", "Claim with the user's groups.")),
   groupsPrefix: z.string().optional().meta(doc("restarts control plane", "Prefix of group names.")),
-  ca: pem
+  ca: pemField
     .optional()
     .meta(
       doc(
@@ -191,7 +191,7 @@ export const oidc = record({
 
 /** Audit log of the API server. */
 export const audit = record({
-  enabled: truth()
+  enabled: booleanField()
     .default(true)
     .meta(
       doc(
@@ -202,7 +202,7 @@ export const audit = record({
   policy: z
     .union([oneOf(["metadata"]), settings("an audit policy (audit.k8s.io/v1)")], {
       error: ({ input }) =>
-        `${shown(input)} is not an audit policy; write metadata, or fields of audit.k8s.io/v1 Policy`,
+        `${shortValue(input)} is not an audit policy; write metadata, or fields of audit.k8s.io/v1 Policy`,
     })
     .default("metadata")
     .meta(
@@ -211,10 +211,10 @@ export const audit = record({
         "What is logged. `metadata`: who requested what and when. Or the fields of a Policy of audit.k8s.io/v1.",
       ),
     ),
-  maxSize: whole(1, "a number of MB")
+  maxSize: wholeNumber(1, "a number of MB")
     .default(100)
     .meta(doc("restarts control plane", "Size in MB at which a new file is started.")),
-  maxBackups: whole(1, "a number of files")
+  maxBackups: wholeNumber(1, "a number of files")
     .default(10)
     .meta(
       doc(
@@ -222,7 +222,7 @@ export const audit = record({
         "Number of former files that are kept in addition to the current one.",
       ),
     ),
-  maxAge: whole(1, "a number of days")
+  maxAge: wholeNumber(1, "a number of days")
     .default(30)
     .meta(doc("restarts control plane", "Days after which former files are deleted.")),
 }).prefault({});
@@ -250,6 +250,6 @@ export const fieldsOf = (
       if (field in value && !allowed.some((word) => word === value[field]))
         refuse(
           field,
-          `${shown(value[field])} is not known here; write ${allowed.filter(Boolean).join(" or ")}`,
+          `${shortValue(value[field])} is not known here; write ${allowed.filter(Boolean).join(" or ")}`,
         );
   });

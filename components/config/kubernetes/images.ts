@@ -4,7 +4,7 @@ import {
   type OwnImages,
   type ReplaceableImage,
 } from "../../../base/versions/container-images.js";
-import { doc, record, text } from "../../schema/fields.js";
+import { doc, record, textField } from "../../schema/fields.js";
 
 /**
  * Description of each image, with what restarts when the image changes. The compiler reports an
@@ -47,7 +47,7 @@ const isReference = (value: string): boolean =>
     value,
   ) && /(:[\w.-]+|@sha256:[0-9a-f]{64})$/.test(value.slice(value.indexOf("/")));
 
-const reference = text(
+const reference = textField(
   isReference,
   "is not an image with its registry and a tag or digest; write one like registry.example.org/mirror/etcd:3.6.8-0",
 );
@@ -59,7 +59,7 @@ const reference = text(
  */
 const namedFor = (name: "etcd" | "coreDns"): z.ZodType<string, string> => {
   const image = kubeadmImages[name];
-  return text(
+  return textField(
     (value) => isReference(value) && value.includes(`/${image}:`) && !value.includes("@"),
     `is not an image that kubeadm can be told; write a registry, the name ${image} and a tag, like registry.example.org/mirror/${image}:1.2.3`,
   );

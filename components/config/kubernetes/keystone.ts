@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { doc, list, present, record, shown, text } from "../../schema/fields.js";
+import { doc, list, nonEmptyText, record, shortValue, textField } from "../../schema/fields.js";
 
-const verbs = list(present("a verb"), 1, "a list of verbs, like [get, list, watch]");
+const verbs = list(nonEmptyText("a verb"), 1, "a list of verbs, like [get, list, watch]");
 
 /**
  * Returns the schema of a map from resources or paths to lists of verbs. `test` accepts a key;
@@ -10,7 +10,8 @@ const verbs = list(present("a verb"), 1, "a list of verbs, like [get, list, watc
 const permissions = (test: (key: string) => boolean, wrong: string) =>
   z
     .record(z.string(), verbs, {
-      error: ({ input }) => `${shown(input)} is not an object; write lists of verbs by their name`,
+      error: ({ input }) =>
+        `${shortValue(input)} is not an object; write lists of verbs by their name`,
     })
     .check(({ value, issues }) => {
       for (const key of Object.keys(value))
@@ -22,14 +23,14 @@ const permissions = (test: (key: string) => boolean, wrong: string) =>
  * Rule of k8s-keystone-auth's policy, version 2. A rule allows requests; no rule can deny requests.
  */
 const rule = record({
-  projects: list(present("a project"), 1, "a list of projects").meta(
+  projects: list(nonEmptyText("a project"), 1, "a list of projects").meta(
     doc(
       "restarts control plane",
       "OpenStack projects, by name or ID; the token must belong to one of them. Names are unique within a domain only: with several domains, write IDs.",
       "**required** with a rule",
     ),
   ),
-  roles: list(present("a role"), 0, "a list of roles")
+  roles: list(nonEmptyText("a role"), 0, "a list of roles")
     .default([])
     .meta(
       doc("restarts control plane", "Roles that the user must have in the project, all of them."),
@@ -56,7 +57,7 @@ const rule = record({
 
 /** Authentication of OpenStack users by Keystone. */
 export const keystone = record({
-  url: text(
+  url: textField(
     (value) => /^https?:\/\/\S+$/.test(value),
     "is not the address of Keystone; write one that begins with https",
   )

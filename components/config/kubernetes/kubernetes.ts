@@ -17,9 +17,9 @@ import { keystoneConflicts, keystone } from "./keystone.js";
 import { patches } from "./static-pod-patches.js";
 import { packages } from "../machines/packages.js";
 import { registries } from "../machines/registries.js";
-import { doc, list, present, record, text, truth } from "../../schema/fields.js";
+import { doc, list, nonEmptyText, record, textField, booleanField } from "../../schema/fields.js";
 
-const version = text(
+const version = textField(
   (value) => /^\d+\.\d+\.\d+$/.test(value) && supportedMinors.includes(minorOf(value)),
   `is not a version that this release installs; write a patch release of ${supportedMinors.join(" or ")}, like ${defaultKubernetesVersion}`,
 )
@@ -33,7 +33,7 @@ const version = text(
 
 /** Registry of the machines' container images. */
 const registry = record({
-  prefix: text(
+  prefix: textField(
     (value) => /^[a-z0-9.-]+(:\d+)?(\/[a-z0-9._/-]+)?$/.test(value),
     "is not an image prefix; write a registry and path, like registry.example.org/mirror",
   )
@@ -44,7 +44,7 @@ const registry = record({
         "Registry and path that replace each image's upstream registry. With the default, every image comes from where it is published. An image keeps its path, with one exception: kubeadm pulls `<prefix>/coredns`, and upstream has `coredns/coredns`.",
       ),
     ),
-  plainHttp: truth()
+  plainHttp: booleanField()
     .default(false)
     .meta(doc("in place", "Whether the registry speaks HTTP without TLS.")),
 }).prefault({});
@@ -87,7 +87,7 @@ export const kubernetes = record({
   oidc,
   keystone,
   audit,
-  hardened: truth()
+  hardened: booleanField()
     .default(false)
     .meta(
       doc(
@@ -96,7 +96,7 @@ export const kubernetes = record({
       ),
     ),
   ignorePreflightErrors: list(
-    present("a preflight check"),
+    nonEmptyText("a preflight check"),
     0,
     "a list of kubeadm's preflight checks",
   )
@@ -108,7 +108,7 @@ export const kubernetes = record({
   })
   .prefault({});
 
-export const metricsServer = truth()
+export const metricsServer = booleanField()
   .optional()
   .meta(
     doc(
@@ -118,7 +118,7 @@ export const metricsServer = truth()
     ),
   );
 
-export const samples = truth()
+export const samples = booleanField()
   .default(false)
   .meta(
     doc(

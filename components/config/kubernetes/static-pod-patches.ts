@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isFields } from "../../schema/merge-defaults.js";
-import { doc, list, oneOf, record, settings, shown, text } from "../../schema/fields.js";
+import { doc, list, oneOf, record, settings, shortValue, textField } from "../../schema/fields.js";
 
 /**
  * kubeadm's names of the static pods that can be patched. The container in each pod has the same
@@ -22,7 +22,7 @@ const pod = settings("a Pod");
  * JSON pointer to a field of the pod. Refuses list indices with a sign or a leading zero, such as
  * `-1` or `00`, which would bypass the check for fields that users must not change.
  */
-const pointer = text(
+const pointer = textField(
   (value) => /^(\/([^~/]|~[01])+)+$/.test(value) && !/\/([-+]\d+|0\d+)(?=\/|$)/.test(value),
   "is not the place of a field; write one like /spec/volumes/-, with indices counted from 0",
 );
@@ -52,8 +52,8 @@ const patch = z.discriminatedUnion(
   {
     error: ({ input }) =>
       isFields(input)
-        ? `${shown(input["type"])} is not a type of patch; write ${kinds}`
-        : `${shown(input)} is not a patch; write its type (${kinds}) and patch`,
+        ? `${shortValue(input["type"])} is not a type of patch; write ${kinds}`
+        : `${shortValue(input)} is not a patch; write its type (${kinds}) and patch`,
   },
 );
 export type Patch = z.output<typeof patch>;
@@ -242,7 +242,7 @@ export const patches = record(
 ).prefault({});
 
 /** Reports patches of etcd's static pod when etcd runs on separate machines. */
-export const etcdElsewhere = (written: {
+export const externalEtcdPatches = (written: {
   readonly etcd?: object | undefined;
   readonly kubernetes: { readonly patches: { readonly etcd?: unknown } };
 }): z.core.$ZodRawIssue[] =>

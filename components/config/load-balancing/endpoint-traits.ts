@@ -13,7 +13,7 @@ type Caller = { readonly group: "control-plane" } | { readonly range: string };
  * Firewall rules that open the control planes, in the shape of FirewallRow
  * (network/firewall-rules.ts).
  */
-export interface Opening {
+export interface EndpointFirewallRules {
   /** Part of the rules' names in the state. Must not change, or the rules are replaced. */
   readonly name: string;
   readonly group: "control-plane";
@@ -35,7 +35,7 @@ export interface EndpointTraits {
   /**
    * Firewall rules of the control planes that the endpoint needs, in addition to the common rules.
    */
-  readonly firewall: readonly Opening[];
+  readonly firewall: readonly EndpointFirewallRules[];
   /** Packages of the distribution that a control plane needs. */
   readonly packages: readonly string[];
 }
@@ -64,7 +64,7 @@ export const serviceRanges = ({
   readonly network: Pick<ClusterSpec["network"], "nodes" | "pods">;
 }): string[] => listenerRanges([...serviceCidrs, network.nodes, network.pods]);
 
-const apiFrom = (from: readonly Caller[]): Opening => ({
+const apiFrom = (from: readonly Caller[]): EndpointFirewallRules => ({
   name: "api",
   group: "control-plane",
   from,
@@ -77,7 +77,7 @@ const apiFrom = (from: readonly Caller[]): Opening => ({
  * Firewall rule for VRRP, by which control planes decide which of them has the virtual IP. VRRP has
  * no password here, so only the security group blocks messages of other machines.
  */
-const vrrp: Opening = {
+const vrrp: EndpointFirewallRules = {
   name: "vrrp",
   group: "control-plane",
   from: [{ group: "control-plane" }],

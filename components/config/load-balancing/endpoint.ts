@@ -1,8 +1,16 @@
 import { Address4, Address6 } from "ip-address";
 import { z } from "zod";
 import { octaviaChoices } from "./load-balancer-choices.js";
-import { presetOf, type Topology } from "../topology.js";
-import { address4, doc, noKind, present, record, text, truth } from "../../schema/fields.js";
+import { topologyDefaults, type Topology } from "../topology.js";
+import {
+  address4,
+  doc,
+  unknownKindError,
+  nonEmptyText,
+  record,
+  textField,
+  booleanField,
+} from "../../schema/fields.js";
 
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
@@ -26,7 +34,7 @@ const isAddress = (value: string): boolean =>
  * Option `public` of the endpoints `load-balancer` and `virtual-ip`, which have an address in the
  * machines' network.
  */
-const open = truth()
+const open = booleanField()
   .default(true)
   .meta(
     doc(
@@ -50,7 +58,7 @@ const floatingIp = record({ kind: z.literal("floating-ip"), floatingIp: floating
 
 const loadBalancer = record({
   kind: z.literal("load-balancer"),
-  provider: present("an Octavia provider")
+  provider: nonEmptyText("an Octavia provider")
     .optional()
     .meta(
       doc(
@@ -84,7 +92,7 @@ const virtualIp = record({
 
 const existing = record({
   kind: z.literal("existing"),
-  host: text(
+  host: textField(
     (value) => isAddress(value) || isDnsName(value),
     "is neither an IP address nor a DNS name; write one like 203.0.113.7 or api.example.org",
     "write the address or DNS name of the balancer, like 203.0.113.7 or api.example.org",
@@ -104,7 +112,7 @@ const kinds = ["floating-ip", "load-balancer", "virtual-ip", "existing", "privat
 /** Endpoint of the Kubernetes API. components/endpoint has a class for each `kind`. */
 export const endpoint = z
   .discriminatedUnion("kind", [floatingIp, loadBalancer, virtualIp, existing, inside], {
-    error: noKind("endpoint", kinds),
+    error: unknownKindError("endpoint", kinds),
   })
   .optional()
   .meta(
@@ -115,7 +123,7 @@ export const endpoint = z
     ),
   );
 
-export const apiName = text(
+export const apiName = textField(
   isDnsName,
   "is not a DNS name; use lower-case letters, digits and dashes between dots, like api.dev.internal",
 )
@@ -147,7 +155,7 @@ export const existingFloatingIp = (endpoint: EndpointSpec): string | undefined =
 
 /** Returns the default endpoint of a topology. */
 const endpointOf = (chosen: Topology | undefined): Written =>
-  presetOf(chosen).endpoint === "load-balancer"
+  topologyDefaults(chosen).endpoint === "load-balancer"
     ? { kind: "load-balancer", public: true }
     : { kind: "floating-ip" };
 

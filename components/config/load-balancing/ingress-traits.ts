@@ -1,7 +1,7 @@
 import type { IngressSpec } from "./ingress.js";
 
 /** Port of the ingress load balancer, with the node port and the pod's port to which it leads. */
-export interface Entrance {
+export interface IngressPort {
   readonly name: "http" | "https";
   readonly port: number;
   /**
@@ -14,7 +14,7 @@ export interface Entrance {
   readonly containerPort: number;
 }
 
-export const entrances: readonly Entrance[] = [
+export const ingressPorts: readonly IngressPort[] = [
   { name: "http", port: 80, nodePort: 30080, containerPort: 8000 },
   { name: "https", port: 443, nodePort: 30043, containerPort: 8443 },
 ];

@@ -2,10 +2,18 @@ import { z } from "zod";
 import type { IngressPlanned } from "./ingress-traits.js";
 import { octaviaChoices } from "./load-balancer-choices.js";
 import { memberSubnetId, unknowing } from "./sample-services.js";
-import { address4, doc, noKind, present, record, truth, whole } from "../../schema/fields.js";
+import {
+  address4,
+  doc,
+  unknownKindError,
+  nonEmptyText,
+  record,
+  booleanField,
+  wholeNumber,
+} from "../../schema/fields.js";
 
 const common = {
-  replicas: whole(1, "the number of Traefik's pods")
+  replicas: wholeNumber(1, "the number of Traefik's pods")
     .default(2)
     .meta(
       doc(
@@ -13,7 +21,7 @@ const common = {
         "Number of Traefik pods, on different nodes; with `workers` the pool needs at least as many machines.",
       ),
     ),
-  defaultClass: truth()
+  defaultClass: booleanField()
     .default(true)
     .meta(
       doc(
@@ -21,7 +29,7 @@ const common = {
         "Whether an Ingress without a class belongs to Traefik, whose class is `traefik`.",
       ),
     ),
-  public: truth()
+  public: booleanField()
     .default(true)
     .meta(
       doc(
@@ -59,7 +67,7 @@ const service = record({
 const workers = record({
   kind: z.literal("workers"),
   ...common,
-  pool: present("a worker pool").meta(
+  pool: nonEmptyText("a worker pool").meta(
     doc(
       "in place",
       "With `workers`: the worker pool whose machines run Traefik; all machines of the pool are behind the load balancer.",
@@ -84,7 +92,7 @@ const workers = record({
 /** Ingress controller. Each `kind` is another way in which clients reach it. */
 export const ingress = z
   .discriminatedUnion("kind", [service, workers], {
-    error: noKind("ingress", ["service", "workers"]),
+    error: unknownKindError("ingress", ["service", "workers"]),
   })
   .optional()
   .meta(
@@ -144,7 +152,7 @@ function missingBalancer({ ingress: of, ...chosen }: Chosen): Found {
 }
 
 /** Reports options of the ingress controller that contradict the rest of the cluster. */
-export function wrongIngress(chosen: Chosen): z.core.$ZodRawIssue[] {
+export function ingressConflicts(chosen: Chosen): z.core.$ZodRawIssue[] {
   const { ingress: of, externalNetwork, loadBalancer } = chosen;
   const outside = externalNetwork !== undefined || (of?.kind === "service" && loadBalancer.network);
   const nowhere: Found =

@@ -1,4 +1,4 @@
-import { doc, present } from "../../schema/fields.js";
+import { doc, nonEmptyText } from "../../schema/fields.js";
 
 /**
  * Returns the arguments for the flavor and zone of a load balancer.
@@ -7,7 +7,7 @@ import { doc, present } from "../../schema/fields.js";
  * @param otherwise sentence for the documentation that says what a change interrupts
  */
 export const octaviaChoices = (kind: string, otherwise: string) => ({
-  flavorId: present("the ID of a flavor of Octavia")
+  flavorId: nonEmptyText("the ID of a flavor of Octavia")
     .optional()
     .meta(
       doc(
@@ -16,7 +16,7 @@ export const octaviaChoices = (kind: string, otherwise: string) => ({
         "the provider's default",
       ),
     ),
-  zone: present("an availability zone of Octavia")
+  zone: nonEmptyText("an availability zone of Octavia")
     .optional()
     .meta(
       doc(

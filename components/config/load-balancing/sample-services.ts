@@ -1,6 +1,14 @@
 import { z } from "zod";
 import { balancingMethods } from "../cloud/cloud-conf-keys.js";
-import { address4, doc, oneOf, present, record, truth, whole } from "../../schema/fields.js";
+import {
+  address4,
+  doc,
+  oneOf,
+  nonEmptyText,
+  record,
+  booleanField,
+  wholeNumber,
+} from "../../schema/fields.js";
 
 /*
  * Annotations that a user can set on the Services of the samples and of the ingress controller: the
@@ -11,30 +19,33 @@ import { address4, doc, oneOf, present, record, truth, whole } from "../../schem
 
 const on = <Schema extends z.ZodType>(schema: Schema, description: string) =>
   schema.optional().meta(doc("in place", description, "that of `loadBalancer`"));
-const id = (what: string): z.ZodType<string, string> => present(`the ID of ${what}`);
+const id = (what: string): z.ZodType<string, string> => nonEmptyText(`the ID of ${what}`);
 const milliseconds = (what: string) =>
-  on(whole(0, "a number of milliseconds"), `Milliseconds that ${what}.`);
+  on(wholeNumber(0, "a number of milliseconds"), `Milliseconds that ${what}.`);
 
 /** Annotations that pods behind the Service need not support, like those in `others`. */
 const before = {
   class: on(
-    present("a class of `loadBalancer.classes`"),
+    nonEmptyText("a class of `loadBalancer.classes`"),
     "Class of the load balancer, from `loadBalancer.classes`.",
   ),
   floatingNetworkId: on(id("an external network"), "ID of the network of the floating IP."),
   floatingSubnetId: on(id("a subnet"), "ID of the subnet of the floating IP."),
   floatingSubnet: on(
-    present("a pattern of names"),
+    nonEmptyText("a pattern of names"),
     "Pattern of the name of the floating IP's subnet.",
   ),
-  floatingSubnetTags: on(present("tags"), "Tags of the floating IP's subnet."),
+  floatingSubnetTags: on(nonEmptyText("tags"), "Tags of the floating IP's subnet."),
   networkId: on(id("a network"), "ID of the network of the load balancer's address."),
   subnetId: on(id("a subnet"), "ID of the subnet of the load balancer's address."),
   portId: on(id("a port"), "ID of a port of yours whose address the load balancer uses."),
   loadBalancerId: on(id("a load balancer"), "ID of a load balancer that the Service shares."),
-  keepFloatingip: on(truth(), "Whether the floating IP is kept when the Service is deleted."),
+  keepFloatingip: on(
+    booleanField(),
+    "Whether the floating IP is kept when the Service is deleted.",
+  ),
   connectionLimit: on(
-    whole(-1, "a number of connections"),
+    wholeNumber(-1, "a number of connections"),
     "Connections at the same time; -1 means no limit.",
   ),
 };
@@ -47,9 +58,9 @@ const telling = {
     z.enum(["true", "v1", "v2"]),
     "Version of the proxy protocol that pods receive.",
   ),
-  xForwardedFor: on(truth(), "Whether pods receive the client's address in an HTTP header."),
+  xForwardedFor: on(booleanField(), "Whether pods receive the client's address in an HTTP header."),
   defaultTlsContainerRef: on(
-    present("a container of Barbican"),
+    nonEmptyText("a container of Barbican"),
     "Barbican container or secret with the certificate with which the load balancer terminates TLS, on every port; pods receive HTTP.",
   ),
 };
@@ -59,24 +70,33 @@ const others = {
   timeoutMemberConnect: milliseconds("a connection to a machine may take"),
   timeoutMemberData: milliseconds("a machine may be silent"),
   timeoutTcpInspect: milliseconds("are waited for more to inspect"),
-  enableHealthMonitor: on(truth(), "Whether the load balancer checks the health of the machines."),
-  healthMonitorDelay: on(whole(1, "a number of seconds"), "Seconds between two health checks."),
+  enableHealthMonitor: on(
+    booleanField(),
+    "Whether the load balancer checks the health of the machines.",
+  ),
+  healthMonitorDelay: on(
+    wholeNumber(1, "a number of seconds"),
+    "Seconds between two health checks.",
+  ),
   healthMonitorTimeout: on(
-    whole(1, "a number of seconds"),
+    wholeNumber(1, "a number of seconds"),
     "Seconds after which a health check without an answer has failed.",
   ),
   healthMonitorMaxRetries: on(
-    whole(1, "a number of answers", 10),
+    wholeNumber(1, "a number of answers", 10),
     "Successful checks after which a machine gets connections.",
   ),
   healthMonitorMaxRetriesDown: on(
-    whole(1, "a number of answers", 10),
+    wholeNumber(1, "a number of answers", 10),
     "Failed checks after which a machine gets no connections.",
   ),
   flavorId: on(id("a flavor of Octavia"), "Octavia flavor."),
-  availabilityZone: on(present("a zone of Octavia"), "Octavia zone."),
-  hostname: on(present("a DNS name"), "Host name in the Service's status instead of the address."),
-  nodeSelector: on(present("labels"), "Labels of the machines behind the load balancer."),
+  availabilityZone: on(nonEmptyText("a zone of Octavia"), "Octavia zone."),
+  hostname: on(
+    nonEmptyText("a DNS name"),
+    "Host name in the Service's status instead of the address.",
+  ),
+  nodeSelector: on(nonEmptyText("labels"), "Labels of the machines behind the load balancer."),
 };
 export const annotations = { ...before, ...telling, ...others };
 export const unknowing = { ...before, ...others };
@@ -84,7 +104,7 @@ export const unknowing = { ...before, ...others };
 export const memberSubnetId = "is the machines' own subnet, which the program knows; leave it out";
 
 export const sampleServices = record({
-  external: truth()
+  external: booleanField()
     .optional()
     .meta(
       doc(

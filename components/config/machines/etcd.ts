@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { groupOptions, nodesOf } from "./group-options.js";
-import { doc, present, record, shown, whole } from "../../schema/fields.js";
+import { groupOptions, nodesSchema } from "./group-options.js";
+import { doc, nonEmptyText, record, shortValue, wholeNumber } from "../../schema/fields.js";
 import { etcdVolumes } from "./volumes.js";
 
 /**
@@ -14,7 +14,7 @@ export const etcd = record({
   kind: z
     .literal("dedicated", {
       error: ({ input }) =>
-        `${shown(input)} is not a kind of etcd; write dedicated, or leave \`etcd\` out`,
+        `${shortValue(input)} is not a kind of etcd; write dedicated, or leave \`etcd\` out`,
     })
     .meta(
       doc(
@@ -23,7 +23,7 @@ export const etcd = record({
         "on the control planes",
       ),
     ),
-  flavor: present("a flavor").meta(
+  flavor: nonEmptyText("a flavor").meta(
     doc(
       "replaces nodes",
       "Flavor of each etcd machine, by name or ID. Frozen while the machine exists. The speed of its disk limits how fast the cluster writes.",
@@ -31,9 +31,11 @@ export const etcd = record({
     ),
   ),
   count: z
-    .number({ error: ({ input }) => `${shown(input)} is not a number of members; write 1, 3 or 5` })
+    .number({
+      error: ({ input }) => `${shortValue(input)} is not a number of members; write 1, 3 or 5`,
+    })
     .refine((count) => counts.includes(count), {
-      error: ({ input }) => `${shown(input)} members have no good majority; write 1, 3 or 5`,
+      error: ({ input }) => `${shortValue(input)} members have no good majority; write 1, 3 or 5`,
     })
     .default(3)
     .meta(
@@ -42,7 +44,7 @@ export const etcd = record({
         "Number of etcd machines: 1, 3 or 5, of which the cluster can lose 0, 1 or 2.",
       ),
     ),
-  generation: whole(0, "a generation")
+  generation: wholeNumber(0, "a generation")
     .default(0)
     .meta(
       doc(
@@ -52,7 +54,7 @@ export const etcd = record({
     ),
   ...groupOptions,
   ...etcdVolumes.all,
-  nodes: nodesOf(etcdVolumes.one),
+  nodes: nodesSchema(etcdVolumes.one),
 }).optional();
 
 interface Written {

@@ -1,15 +1,15 @@
 import { z } from "zod";
-import { ownCloudInit, ownSteps } from "./custom-steps.js";
+import { ownCloudInit, ownSteps } from "./user-scripts.js";
 import {
   address4,
   doc,
   list,
-  present,
+  nonEmptyText,
   record,
   securityGroups,
-  shown,
-  text,
-  whole,
+  shortValue,
+  textField,
+  wholeNumber,
 } from "../../schema/fields.js";
 
 const prefix = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
@@ -27,16 +27,16 @@ const isKey = (value: string): boolean => {
 const reservedKeys =
   /^(kubernetes\.io\/(hostname|os|arch)|topology\.kubernetes\.io\/.*|stackadm\.io\/.*|node-role\.kubernetes\.io\/control-plane)$/;
 
-const key = text(
+const key = textField(
   (value) => isKey(value) && !reservedKeys.test(value),
   "is no key that is free; write one like example.org/gpu, none that Kubernetes or stackadm sets",
 );
 /** Value of a label or taint. */
 const value = z
-  .string({ error: ({ input }) => `${shown(input)} is no text; write it between quotes` })
+  .string({ error: ({ input }) => `${shortValue(input)} is no text; write it between quotes` })
   .refine((one) => one === "" || name.test(one), {
     error: ({ input }) =>
-      `${shown(input)} is not a value of a label or taint; use at most 63 letters, digits, dashes, underscores and dots`,
+      `${shortValue(input)} is not a value of a label or taint; use at most 63 letters, digits, dashes, underscores and dots`,
   });
 
 export const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"] as const;
@@ -47,7 +47,7 @@ const taint = record({
   effect: z
     .enum(taintEffects, {
       error: ({ input }) =>
-        `${shown(input)} is not an effect of a taint; write ${taintEffects.join(", ")}`,
+        `${shortValue(input)} is not an effect of a taint; write ${taintEffects.join(", ")}`,
     })
     .meta(
       doc(
@@ -66,26 +66,28 @@ const texts = (of: string, free: RegExp, instead: string, most = Infinity) =>
     .record(
       z.string().regex(free),
       z
-        .string({ error: ({ input }) => `${shown(input)} is no text; write it between quotes` })
+        .string({
+          error: ({ input }) => `${shortValue(input)} is no text; write it between quotes`,
+        })
         .max(most, {
           error: ({ input }) =>
-            `${shown(input)} is too long; write at most ${String(most)} characters`,
+            `${shortValue(input)} is too long; write at most ${String(most)} characters`,
         }),
       {
         error: ({ code, input }) =>
           code === "invalid_key"
             ? `is a key that the program needs itself${instead}`
-            : `${shown(input)} is not a map of ${of}; write one like \`key: value\``,
+            : `${shortValue(input)} is not a map of ${of}; write one like \`key: value\``,
       },
     )
     .default({});
 
-const image = present("an image").optional();
-const zone = present("an availability zone").optional();
+const image = nonEmptyText("an image").optional();
+const zone = nonEmptyText("an availability zone").optional();
 
 /** Modes in which Nova keeps the machines of a group on different hosts. */
-export const spreads = ["soft", "hard", "none"] as const;
-export type Spread = (typeof spreads)[number];
+export const spreadModes = ["soft", "hard", "none"] as const;
+export type Spread = (typeof spreadModes)[number];
 
 /** Options of every machine group: control planes, workers, etcd and bastion. */
 export const machineOptions = {
@@ -93,7 +95,7 @@ export const machineOptions = {
     doc("replaces nodes", "Image of these machines, by name or ID.", "the cluster's `image`"),
   ),
   tags: list(
-    text(
+    textField(
       (one) => /^[^,/]{1,60}$/.test(one),
       "is not a tag; use at most 60 characters without comma and slash",
     ),
@@ -123,7 +125,7 @@ export const machineOptions = {
 /** Options of every machine group except the bastion. */
 export const groupOptions = {
   ...machineOptions,
-  zones: list(present("an availability zone"), 0, "a list of availability zones")
+  zones: list(nonEmptyText("an availability zone"), 0, "a list of availability zones")
     .optional()
     .meta(
       doc(
@@ -134,8 +136,9 @@ export const groupOptions = {
     ),
   steps: ownSteps,
   spread: z
-    .enum(spreads, {
-      error: ({ input }) => `${shown(input)} is not a way to spread; write ${spreads.join(", ")}`,
+    .enum(spreadModes, {
+      error: ({ input }) =>
+        `${shortValue(input)} is not a way to spread; write ${spreadModes.join(", ")}`,
     })
     .default("soft")
     .meta(
@@ -153,7 +156,7 @@ export const nodeOptions = {
       error: ({ code, input }) =>
         code === "invalid_key"
           ? "is no key of a label that is free; write one like example.org/gpu, none that Kubernetes or stackadm sets"
-          : `${shown(input)} is not a map of labels; write one like \`example.org/gpu: a100\``,
+          : `${shortValue(input)} is not a map of labels; write one like \`example.org/gpu: a100\``,
     })
     .default({})
     .meta(
@@ -175,12 +178,12 @@ const position = z.string().regex(/^(0|[1-9]\d{0,3})$/);
  * Returns the schema of the settings of single machines of a group (`nodes`), by position.
  * `volumes` is the part of the schema for a machine's volumes.
  */
-export const nodesOf = <Volumes extends z.core.$ZodLooseShape>(volumes: Volumes) =>
+export const nodesSchema = <Volumes extends z.core.$ZodLooseShape>(volumes: Volumes) =>
   z
     .record(
       position,
       record({
-        flavor: present("a flavor")
+        flavor: nonEmptyText("a flavor")
           .optional()
           .meta(doc("replaces nodes", "Flavor of this machine.", "the group's `flavor`")),
         image: image.meta(doc("replaces nodes", "Image of this machine.", "the group's `image`")),
@@ -196,7 +199,7 @@ export const nodesOf = <Volumes extends z.core.$ZodLooseShape>(volumes: Volumes)
         zone: zone.meta(
           doc("replaces nodes", "Availability zone of this machine.", "the group's, in turn"),
         ),
-        generation: whole(0, "a generation")
+        generation: wholeNumber(0, "a generation")
           .optional()
           .meta(
             doc(
@@ -211,7 +214,7 @@ export const nodesOf = <Volumes extends z.core.$ZodLooseShape>(volumes: Volumes)
         error: ({ code, input }) =>
           code === "invalid_key"
             ? "is not the position of a machine; write a whole number, from 0"
-            : `${shown(input)} is not a map of machines; write one like \`"0": {flavor: ...}\``,
+            : `${shortValue(input)} is not a map of machines; write one like \`"0": {flavor: ...}\``,
       },
     )
     .default({})

@@ -1,20 +1,20 @@
 import { z } from "zod";
-import { groupOptions, nodeOptions, nodesOf } from "./group-options.js";
+import { groupOptions, nodeOptions, nodesSchema } from "./group-options.js";
 import {
   address4,
   doc,
   label,
   list,
-  present,
+  nonEmptyText,
   record,
-  shown,
-  text,
-  truth,
-  whole,
+  shortValue,
+  textField,
+  booleanField,
+  wholeNumber,
 } from "../../schema/fields.js";
 import { etcdVolumes, workerVolumes } from "./volumes.js";
 
-export const generation = whole(0, "a generation")
+export const generation = wholeNumber(0, "a generation")
   .default(0)
   .meta(
     doc(
@@ -23,7 +23,7 @@ export const generation = whole(0, "a generation")
     ),
   );
 
-const flavor = present("a flavor").meta(
+const flavor = nonEmptyText("a flavor").meta(
   doc("replaces nodes", "Flavor of each machine, by name or ID."),
 );
 
@@ -33,7 +33,7 @@ const flavor = present("a flavor").meta(
  */
 const quorums = [1, 3, 5];
 
-const controlPlaneGeneration = whole(0, "a generation")
+const controlPlaneGeneration = wholeNumber(0, "a generation")
   .default(0)
   .meta(
     doc(
@@ -44,7 +44,7 @@ const controlPlaneGeneration = whole(0, "a generation")
 
 /** Machines that run the Kubernetes API and, without `etcd`, also etcd. */
 export const controlPlane = record({
-  flavor: present("a flavor").meta(
+  flavor: nonEmptyText("a flavor").meta(
     doc(
       "replaces nodes",
       "Flavor of each control plane, by name or ID. Frozen while the machine exists.",
@@ -52,10 +52,12 @@ export const controlPlane = record({
   ),
   count: z
     .number({
-      error: ({ input }) => `${shown(input)} is not a number of control planes; write 1, 3 or 5`,
+      error: ({ input }) =>
+        `${shortValue(input)} is not a number of control planes; write 1, 3 or 5`,
     })
     .refine((count) => quorums.includes(count), {
-      error: ({ input }) => `${shown(input)} control planes have no good majority; write 1, 3 or 5`,
+      error: ({ input }) =>
+        `${shortValue(input)} control planes have no good majority; write 1, 3 or 5`,
     })
     .optional()
     .meta(
@@ -66,7 +68,7 @@ export const controlPlane = record({
       ),
     ),
   generation: controlPlaneGeneration,
-  schedulable: truth()
+  schedulable: booleanField()
     .optional()
     .meta(
       doc(
@@ -78,7 +80,7 @@ export const controlPlane = record({
   ...groupOptions,
   ...nodeOptions,
   ...etcdVolumes.all,
-  nodes: nodesOf(etcdVolumes.one),
+  nodes: nodesSchema(etcdVolumes.one),
 });
 
 /** Worker pools by name. The names of a pool's machines contain the name of the pool. */
@@ -86,7 +88,7 @@ const pools = z.record(
   label("the name of a worker pool"),
   record({
     flavor,
-    count: whole(0, "the number of machines in the pool").meta(
+    count: wholeNumber(0, "the number of machines in the pool").meta(
       doc(
         "in place",
         "Number of machines in the pool. Machines are named by position; those with the highest position are removed first.",
@@ -96,7 +98,7 @@ const pools = z.record(
     ...groupOptions,
     ...nodeOptions,
     ...workerVolumes.all,
-    nodes: nodesOf(workerVolumes.one),
+    nodes: nodesSchema(workerVolumes.one),
   }),
   {
     error: ({ code }) =>
@@ -107,7 +109,7 @@ const pools = z.record(
 );
 export const workers = pools.default({});
 
-export const zones = list(present("an availability zone"), 0, "a list of availability zones")
+export const zones = list(nonEmptyText("an availability zone"), 0, "a list of availability zones")
   .default([])
   .meta(
     doc(
@@ -123,9 +125,9 @@ const publicKey =
  * Returns the base64 part of a public key's line. Leaves out the key type, which the base64 part
  * also contains, and the comment, which is arbitrary. The line must have no options.
  */
-export const keyIn = (line: string): string => line.split(" ")[1] ?? "";
+export const publicKeyBase64 = (line: string): string => line.split(" ")[1] ?? "";
 
-export const timeoutFactor = whole(1, "a factor", 20)
+export const timeoutFactor = wholeNumber(1, "a factor", 20)
   .default(1)
   .meta(
     doc(
@@ -134,7 +136,7 @@ export const timeoutFactor = whole(1, "a factor", 20)
     ),
   );
 
-export const securityUpdates = truth()
+export const securityUpdates = booleanField()
   .default(true)
   .meta(
     doc(
@@ -145,7 +147,7 @@ export const securityUpdates = truth()
 
 /** Options of SSH logins, of the program and of users. */
 export const ssh = record({
-  user: text(
+  user: textField(
     (value) => /^[a-z_][a-z0-9_-]{0,31}$/.test(value),
     "is not a login name; use lower-case letters, digits, dashes and underscores",
   )
@@ -156,7 +158,7 @@ export const ssh = record({
         "Login name; the program creates it on the machines, with sudo and without a password. Every connection uses it, so machines created with another name could not be reached.",
       ),
     ),
-  publicKey: text(
+  publicKey: textField(
     (value) => publicKey.test(value),
     "is not a public key; write one line like `ssh-ed25519 AAAA...`",
     "start an ssh-agent with a key (`ssh-add`), or write one line like `ssh-ed25519 AAAA...`",
@@ -167,7 +169,7 @@ export const ssh = record({
       "the first ed25519 key of the ssh-agent, else its first key",
     ),
   ),
-  bootMinutes: whole(1, "a number of minutes")
+  bootMinutes: wholeNumber(1, "a number of minutes")
     .optional()
     .meta(
       doc(
@@ -186,7 +188,7 @@ export const ssh = record({
       ),
     ),
   loginKeys: list(
-    text(
+    textField(
       (value) => publicKey.test(value),
       "is not a public key; write one line like `ssh-ed25519 AAAA... name`",
     ),
@@ -201,7 +203,7 @@ export const ssh = record({
       ),
     ),
   revokedKeys: list(
-    text(
+    textField(
       (value) => publicKey.test(value),
       "is not a public key; write the line of the key that may log in no more",
     ),
@@ -216,9 +218,9 @@ export const ssh = record({
       ),
     ),
 }).superRefine(({ publicKey: program, loginKeys, revokedKeys }, context) => {
-  const used = new Set([program, ...loginKeys].map(keyIn));
+  const used = new Set([program, ...loginKeys].map(publicKeyBase64));
   revokedKeys.forEach((key, index) => {
-    if (used.has(keyIn(key)))
+    if (used.has(publicKeyBase64(key)))
       context.addIssue({
         code: "custom",
         path: ["revokedKeys", index],

@@ -1,7 +1,7 @@
 import { containerdPackages, upstreamPackages } from "../../../base/versions/pinned-versions.js";
-import { doc, record, text } from "../../schema/fields.js";
+import { doc, record, textField } from "../../schema/fields.js";
 
-const fingerprint = text(
+const fingerprint = textField(
   (value) => /^[0-9A-F]{40}$/.test(value),
   "is not a fingerprint; write 40 upper-case hexadecimal digits",
 );
@@ -25,7 +25,7 @@ const plainAddress = String.raw`https?://[a-zA-Z0-9][a-zA-Z0-9.-]*(:\d+)?(/[\w.~
  * repositories.
  */
 const containerd = record({
-  source: text(
+  source: textField(
     filled(new RegExp(String.raw`^${plainAddress} ([\w.+/-]*/|[\w.+/-]*[\w.+-]( [\w.+/-]+)+)$`)),
     `is not a source of apt; write address, suite and components with a space between, like "${containerdPackages.source}", or a slash after the address of a flat repository`,
   )
@@ -36,7 +36,7 @@ const containerd = record({
         "Apt repository with containerd.io, in the form of a line of sources.list: address, suite and components, or `/` after the address of a flat repository. A machine uses it for this one package, and apt does not keep it: only if the machine has no containerd 2 and neither `kubernetes.packages.url` nor the distribution offers one. `{distribution}` and `{codename}` become ID and VERSION_CODENAME of the machine's /etc/os-release.",
       ),
     ),
-  key: text(
+  key: textField(
     filled(new RegExp(`^${plainAddress}$`)),
     `is not the address of a key; write one that begins with http, like ${containerdPackages.key}`,
   )
@@ -68,7 +68,7 @@ const containerd = record({
 
 /** Repositories of the machines' packages. */
 export const packages = record({
-  url: text(
+  url: textField(
     (value) => /^https?:\/\/\S+\/$/.test(value),
     "is not the address of a package repository; write one that begins with http and ends with a slash",
   )

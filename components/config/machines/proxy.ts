@@ -1,4 +1,4 @@
-import { doc, list, record, secret, text } from "../../schema/fields.js";
+import { doc, list, record, secretField, textField } from "../../schema/fields.js";
 
 /**
  * Returns whether the value is the URL of a proxy, without characters that have a special meaning
@@ -8,7 +8,7 @@ const isProxy = (value: string): boolean =>
   /^https?:\/\/([\w.~!*+%=:-]+@)?[a-z0-9[][a-z0-9.:\]-]*\/?$/i.test(value);
 
 const address = () =>
-  secret(
+  secretField(
     "is not the address of a proxy; write one like http://proxy.example.org:3128, and what is special in its user and password with % and two digits",
     isProxy,
   ).optional();
@@ -31,7 +31,7 @@ export const proxy = record({
     ),
   ),
   noProxy: list(
-    text(
+    textField(
       (value) => /^[\w.*:/[\]-]+$/.test(value),
       "is not a name, a domain like .example.org, an address or a range",
     ),

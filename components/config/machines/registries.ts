@@ -1,12 +1,21 @@
 import { z } from "zod";
-import { doc, list, pem, present, record, secret, text, truth } from "../../schema/fields.js";
+import {
+  doc,
+  list,
+  pemField,
+  nonEmptyText,
+  record,
+  secretField,
+  textField,
+  booleanField,
+} from "../../schema/fields.js";
 
-const host = text(
+const host = textField(
   (value) => /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d+)?$/.test(value),
   "is not the host of a registry",
 );
 
-const mirror = text(
+const mirror = textField(
   (value) => /^https?:\/\/[a-z0-9][a-z0-9.-]*(:\d+)?(\/[\w.~/-]*[\w~-])?$/.test(value),
   "is not the address of a mirror; write one that begins with http and does not end with a slash",
 );
@@ -20,7 +29,7 @@ const entry = record({
         "Addresses of mirrors, used in this order before the registry itself. An address with a path is used as it is, like `https://harbor.example.org/v2/dockerhub`. Certificate and login of a mirror are set in an entry for the mirror's own host.",
       ),
     ),
-  ca: pem
+  ca: pemField
     .optional()
     .meta(
       doc(
@@ -29,7 +38,7 @@ const entry = record({
         "the CAs that the image trusts",
       ),
     ),
-  user: present("a user")
+  user: nonEmptyText("a user")
     .optional()
     .meta(
       doc(
@@ -38,7 +47,7 @@ const entry = record({
         "no login",
       ),
     ),
-  password: secret("is missing; write the password, encrypted")
+  password: secretField("is missing; write the password, encrypted")
     .optional()
     .meta(
       doc(
@@ -47,7 +56,7 @@ const entry = record({
         "**required** with `user`",
       ),
     ),
-  plainHttp: truth()
+  plainHttp: booleanField()
     .default(false)
     .meta(doc("in place", "Whether the registry speaks HTTP without TLS.")),
 }).check(({ value, issues }) => {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { machineOptions } from "./group-options.js";
-import { doc, present, record, shown, whole } from "../../schema/fields.js";
+import { doc, nonEmptyText, record, shortValue, wholeNumber } from "../../schema/fields.js";
 import { bastionVolumes } from "./volumes.js";
 
 const ways = ["control-plane", "bastion", "direct", "admin"] as const;
@@ -8,7 +8,7 @@ const ways = ["control-plane", "bastion", "direct", "admin"] as const;
 export const access = z
   .enum(ways, {
     error: ({ input }) =>
-      `${shown(input)} is not a way to the machines; write one of ${ways.join(", ")}`,
+      `${shortValue(input)} is not a way to the machines; write one of ${ways.join(", ")}`,
   })
   .default("control-plane")
   .meta(
@@ -20,14 +20,14 @@ export const access = z
 
 /** Options of the bastion: a machine that only forwards SSH to the other machines. */
 export const bastion = record({
-  flavor: present("a flavor").meta(
+  flavor: nonEmptyText("a flavor").meta(
     doc(
       "replaces nodes",
       "With `access: bastion`: flavor of the bastion, by name or ID. The bastion runs nothing but SSH.",
       "**required** for `bastion`",
     ),
   ),
-  zone: present("an availability zone")
+  zone: nonEmptyText("an availability zone")
     .optional()
     .meta(
       doc(
@@ -36,7 +36,7 @@ export const bastion = record({
         "the first of `zones`",
       ),
     ),
-  generation: whole(0, "a generation")
+  generation: wholeNumber(0, "a generation")
     .default(0)
     .meta(
       doc(
@@ -59,7 +59,7 @@ interface Written {
  * Reports `access: admin` without `network.admin`, `access: bastion` without `bastion`, a `bastion`
  * that another value of `access` does not use, and a worker pool named `bastion` next to a bastion.
  */
-export function wayIn({
+export function sshAccessConflicts({
   access: way,
   bastion: written,
   workers,

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { doc, present, record, text, whole } from "../../schema/fields.js";
+import { doc, nonEmptyText, record, textField, wholeNumber } from "../../schema/fields.js";
 
 /** Placeholder in a volume's `zone` that is replaced by the zone of the machine. */
 export const machinesZone = "{zone}";
@@ -8,7 +8,7 @@ export const machinesZone = "{zone}";
 const ofOne = "For this machine only, instead of the group's volume, including type and zone.";
 
 // The message asks for quotes, because YAML reads the bare placeholder as a map.
-const zoneOfCinder = text(
+const zoneOfCinder = textField(
   (value) => value.trim() !== "",
   `does not name an availability zone of Cinder; write its name, or "${machinesZone}" between quotes for the machine's own zone`,
 );
@@ -17,12 +17,12 @@ const volume = (what: string, least: number, more: string) => {
   const frozen = (text: string, otherwise?: string) =>
     doc("replaces nodes", [text, more].filter(Boolean).join(" "), otherwise);
   return record({
-    size: whole(least, "a size in GiB").meta(
+    size: wholeNumber(least, "a size in GiB").meta(
       frozen(
         `Size of ${what} in GiB. A machine that lives keeps its own, and neither gets nor loses such a volume.`,
       ),
     ),
-    type: present("a volume type")
+    type: nonEmptyText("a volume type")
       .optional()
       .meta(frozen(`Cinder volume type of ${what}.`, "Cinder's default type")),
     zone: zoneOfCinder

@@ -18,7 +18,11 @@ interface Written {
  * Reports fixed addresses of machines and of the endpoint that are outside `network.nodes`, or that
  * the router, the endpoint or another machine has.
  */
-export function wrongAddresses({ groups, network, endpoint }: Written): z.core.$ZodRawIssue[] {
+export function fixedAddressConflicts({
+  groups,
+  network,
+  endpoint,
+}: Written): z.core.$ZodRawIssue[] {
   const taken = new Map<string, string>();
   // The gateway of an existing subnet is unknown here; only Neutron knows its address.
   if (!network.existing) taken.set(firstHostOf(network.nodes), "the router");

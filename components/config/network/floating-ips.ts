@@ -58,14 +58,15 @@ const ways = ["ssh.floatingIp", "ingress.floatingIp"] as const;
  * Returns whether the path is that of a floating IP that users may remove and set again while the
  * cluster exists.
  */
-export const isOfWay = (path: string): boolean => ways.some((one) => one === path);
+export const isReplaceableFloatingIpPath = (path: string): boolean =>
+  ways.some((one) => one === path);
 
 /**
  * Returns the paths in `ways` whose floating IP the cluster uses, each with the existing address
  * that the user wrote. Without an existing address, the program creates a floating IP, or the
  * ingress has none (`public: false`).
  */
-export function floatingIpsOfWays(of: Written): [path: string, given: string | undefined][] {
+export function replaceableFloatingIps(of: Written): [path: string, given: string | undefined][] {
   const given = { [ways[0]]: of.ssh.floatingIp, [ways[1]]: ofIngress(of.ingress) };
   const there = { [ways[0]]: entryAddresses(of) === 1, [ways[1]]: of.ingress?.kind === "workers" };
   return ways.filter((way) => there[way]).map((way) => [way, given[way]]);
@@ -102,7 +103,7 @@ const ofServices = ({ ingress, sampleServices }: Written): [path: string, addres
 };
 
 /** Reports existing floating IPs that the cluster would not use, or that two arguments name. */
-export function wrongFloatingIps(of: Written): z.core.$ZodRawIssue[] {
+export function floatingIpConflicts(of: Written): z.core.$ZodRawIssue[] {
   const given = [...Object.entries(existingFloatingIps(of)), ...ofServices(of)];
   const wrong = unused(of);
   return given.flatMap(([path, address], index) => {

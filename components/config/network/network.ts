@@ -9,13 +9,13 @@ import {
   address,
   doc,
   list,
-  present,
+  nonEmptyText,
   range,
   range4Of,
   record,
   securityGroups,
-  truth,
-  whole,
+  booleanField,
+  wholeNumber,
 } from "../../schema/fields.js";
 
 /**
@@ -23,14 +23,14 @@ import {
  * delete network, subnet and router.
  */
 const existing = record({
-  network: present("a network").meta(
+  network: nonEmptyText("a network").meta(
     doc(
       "refused",
       "An existing network, by name or ID: the machines are placed in it, and nothing of it is created, changed or deleted. In a network of another project, Neutron refuses ports with a chosen address, additional addresses or no filter, unless its operator allows them: `kube-router` needs such ports, `flannel` with `vxlan` does not.",
       "the program creates a network, a subnet and a router",
     ),
   ),
-  subnet: present("a subnet")
+  subnet: nonEmptyText("a subnet")
     .optional()
     .meta(
       doc(
@@ -39,7 +39,7 @@ const existing = record({
         "the one whose range is `network.nodes`",
       ),
     ),
-  router: present("a router")
+  router: nonEmptyText("a router")
     .optional()
     .meta(
       doc(
@@ -52,14 +52,14 @@ const existing = record({
 
 /** Second interface of every machine, in an existing network. */
 const admin = record({
-  network: present("a network").meta(
+  network: nonEmptyText("a network").meta(
     doc(
       "refused",
       "An existing network, by name or ID, in which each machine has a second interface for SSH: with an address that Neutron chooses, without default route and DNS servers, and closed to connections that the machine opens. Kubernetes does not use it.",
       "machines have one interface",
     ),
   ),
-  subnet: present("a subnet")
+  subnet: nonEmptyText("a subnet")
     .optional()
     .meta(
       doc(
@@ -97,7 +97,7 @@ export const network = record({
     })
     .default([])
     .meta(doc("in place", "DNS servers of the machines. Empty: the network's own.")),
-  mtu: whole(1280, "an MTU in bytes")
+  mtu: wholeNumber(1280, "an MTU in bytes")
     .optional()
     .meta(
       doc(
@@ -110,7 +110,7 @@ export const network = record({
   existing: existing.optional(),
   admin: admin.optional(),
   proxy,
-  portSecurity: truth()
+  portSecurity: booleanField()
     .default(true)
     .meta(
       doc(
@@ -129,7 +129,7 @@ export const network = record({
     ),
 }).prefault({});
 
-export const externalNetwork = present("the external network")
+export const externalNetwork = nonEmptyText("the external network")
   .optional()
   .meta(
     doc(

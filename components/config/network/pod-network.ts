@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { doc, kindOrWord, noKind } from "../../schema/fields.js";
+import { doc, unionOrKindName, unknownKindError } from "../../schema/fields.js";
 import {
   otherPodNetworks,
   podNetworkKinds,
@@ -14,9 +14,9 @@ type Options = (typeof podNetworks)[PodNetworkKind]["options"];
 const options = Object.values(podNetworks).map((row) => row.options) as [Options, ...Options[]];
 
 /** Network that connects the pods. Each `kind` has a folder in components/pod-network. */
-export const podNetwork = kindOrWord(
+export const podNetwork = unionOrKindName(
   z.discriminatedUnion("kind", options, {
-    error: noKind("pod network", podNetworkKinds),
+    error: unknownKindError("pod network", podNetworkKinds),
   }),
 )
   .prefault({ kind: otherPodNetworks.usual })
@@ -39,7 +39,7 @@ interface Written {
  * Reports settings that contradict a pod network whose routes the cloud controller sets on the
  * cluster's router (`cloud-routes`).
  */
-export function withoutRoutes(of: Written): z.core.$ZodRawIssue[] {
+export function cloudRoutesConflicts(of: Written): z.core.$ZodRawIssue[] {
   const { podNetwork: chosen, cloudController, network, endpoint } = of;
   if (!routedByCloud(chosen)) return [];
   const reasons = [
@@ -119,7 +119,7 @@ export function withoutExternalIps({
  * Reports `samples` if the program deploys no pod network. The pods of the samples would wait until
  * the user deploys a pod network.
  */
-export function samplesAlone({
+export function samplesWithoutPodNetwork({
   podNetwork: chosen,
   samples,
 }: Pick<Written, "podNetwork"> & { readonly samples: boolean }): z.core.$ZodRawIssue[] {

@@ -1,21 +1,21 @@
 /** Adapts Calico's published manifest (pod network and network policies) to a cluster (pure). */
 import type { ImageRegistry, OwnImages } from "../../../base/versions/container-images.js";
-import type { Late } from "../../kubernetes-objects/kubernetes-types.js";
+import type { StringInput } from "../../kubernetes-objects/kubernetes-types.js";
 import type { CalicoOptions } from "./options.js";
 import {
-  changed,
-  runHere,
+  applyChanges,
+  withClusterImages,
   withChecksum,
   withContainer,
   withData,
   withEdited,
   withVariables,
-  type Anchors,
+  type ManifestAnchors,
   type ManifestContainer,
   type ManifestObject,
 } from "../manifest-objects.js";
 
-export const calicoAnchors: Anchors = {
+export const calicoAnchors: ManifestAnchors = {
   configMap: "calico-config",
   daemonSet: "calico-node",
   containers: ["install-cni", "calico-node"],
@@ -29,7 +29,7 @@ export interface CalicoSettings {
   /** IPv6 range of the pods. @default none */
   readonly ipv6Pods?: string | undefined;
   /** MTU of the pods' interfaces in bytes. */
-  readonly podMtu: Late;
+  readonly podMtu: StringInput;
   readonly registry: ImageRegistry | undefined;
   /** Images of the user that replace images of the manifest. */
   readonly ownImages?: OwnImages | undefined;
@@ -37,7 +37,7 @@ export interface CalicoSettings {
    * Digest of the inputs of the ConfigMap. Another digest restarts the pods, which install the
    * configuration.
    */
-  readonly configChecksum: Late;
+  readonly configChecksum: StringInput;
 }
 
 /**
@@ -58,7 +58,11 @@ const pools = {
 const ipam = /"type":\s*"calico-ipam"/;
 
 /** Returns the required parts of the manifest. With IPv6, the IPAM type is also required. */
-export const calicoAnchorsOf = ({ ipv6 }: { readonly ipv6?: object | undefined }): Anchors =>
+export const calicoAnchorsOf = ({
+  ipv6,
+}: {
+  readonly ipv6?: object | undefined;
+}): ManifestAnchors =>
   ipv6
     ? {
         ...calicoAnchors,
@@ -87,8 +91,8 @@ export function calicoObjects(
   const { configMap, daemonSet } = calicoAnchors;
   const { backend, vxlan, ipip } = pools[settings.encapsulation];
   const { ipv6Pods } = settings;
-  return changed(objects, [
-    runHere(settings.registry, settings.ownImages),
+  return applyChanges(objects, [
+    withClusterImages(settings.registry, settings.ownImages),
     withData(configMap, { calico_backend: backend, veth_mtu: settings.podMtu }),
     withChecksum(daemonSet, settings.configChecksum),
     withContainer(

@@ -1,4 +1,4 @@
-import type { Passage, PodNetworkRow, PodNetworkTraits } from "../pod-network-traits.js";
+import type { PodNetworkTraffic, PodNetworkRow, PodNetworkTraits } from "../pod-network-traits.js";
 import { calicoOptions, type CalicoOptions } from "./options.js";
 
 /** Port of Calico for VXLAN, as assigned by IANA. */
@@ -16,14 +16,14 @@ const overheads = { ipv4: 50, ipv6: 70 } as const;
 /** Kernel modules for network policies, which are sets of addresses in iptables rules. */
 const policies = ["ip_set", "xt_set"] as const;
 
-const wrapped: Passage = {
+const wrapped: PodNetworkTraffic = {
   name: "calico-vxlan",
   from: "machines",
   protocol: "udp",
   ports: [vxlanPort, vxlanPort],
   reason: "Pods reach each other in VXLAN",
 };
-const asTheyAre: Passage = {
+const asTheyAre: PodNetworkTraffic = {
   name: "pods",
   from: "pods",
   reason: "Pods reach each other without encapsulation",

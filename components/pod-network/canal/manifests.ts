@@ -2,19 +2,19 @@
  * Adapts Canal's published manifest (flannel with Calico's network policies) to a cluster (pure).
  */
 import type { ImageRegistry, OwnImages } from "../../../base/versions/container-images.js";
-import type { Late } from "../../kubernetes-objects/kubernetes-types.js";
+import type { StringInput } from "../../kubernetes-objects/kubernetes-types.js";
 import {
-  changed,
-  runHere,
+  applyChanges,
+  withClusterImages,
   withChecksum,
   withContainer,
   withData,
   withVariables,
-  type Anchors,
+  type ManifestAnchors,
   type ManifestObject,
 } from "../manifest-objects.js";
 
-export const canalAnchors: Anchors = {
+export const canalAnchors: ManifestAnchors = {
   configMap: "canal-config",
   daemonSet: "canal",
   containers: ["install-cni", "calico-node", "kube-flannel"],
@@ -23,9 +23,9 @@ export const canalAnchors: Anchors = {
 /** Arguments of {@link canalObjects}. */
 export interface CanalSettings {
   /** MTU of the pods' interfaces in bytes. */
-  readonly podMtu: Late;
+  readonly podMtu: StringInput;
   /** flannel's configuration (pod-network/flannel/manifests.ts). */
-  readonly networkConfig: Late;
+  readonly networkConfig: StringInput;
   readonly registry: ImageRegistry | undefined;
   /** Images of the user that replace images of the manifest. */
   readonly ownImages?: OwnImages | undefined;
@@ -33,7 +33,7 @@ export interface CanalSettings {
    * Digest of the inputs of the ConfigMap. Another digest restarts the pods, which install the
    * configuration.
    */
-  readonly configChecksum: Late;
+  readonly configChecksum: StringInput;
 }
 
 /** Returns the manifest's objects with the settings of the cluster. */
@@ -42,8 +42,8 @@ export function canalObjects(
   settings: CanalSettings,
 ): readonly ManifestObject[] {
   const { configMap, daemonSet } = canalAnchors;
-  return changed(objects, [
-    runHere(settings.registry, settings.ownImages),
+  return applyChanges(objects, [
+    withClusterImages(settings.registry, settings.ownImages),
     withData(configMap, { "net-conf.json": settings.networkConfig, veth_mtu: settings.podMtu }),
     withChecksum(daemonSet, settings.configChecksum),
     // flanneld uses the interface with this address, the node's, whatever other interfaces there

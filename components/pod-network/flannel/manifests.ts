@@ -4,19 +4,19 @@ import {
   apiByName,
   appLabel,
   container,
-  everywhere,
+  tolerateAllTaints,
   fromField,
-  liveness,
-  namesApi,
+  livenessProbeOf,
+  apiByNameLabel,
 } from "../../kubernetes-objects/pod-settings.js";
-import { cniDirectory, publishes } from "../cni-configuration.js";
+import { cniDirectory, cniInstallHook } from "../cni-install-hook.js";
 import { vxlanOverhead, vxlanPort } from "./traits.js";
 import type { FlannelOptions } from "./options.js";
 import type { RbacObjects } from "../../kubernetes-objects/rbac.js";
 import type {
   ConfigMap,
   DaemonSet,
-  Late,
+  StringInput,
   Namespace,
   SecurityContext,
 } from "../../kubernetes-objects/kubernetes-types.js";
@@ -96,7 +96,7 @@ export function networkConfiguration(
 const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
 /** Returns the ConfigMap with the CNI configuration and flanneld's configuration. */
-export function flannelConfigMap(networkConfig: Late): ConfigMap {
+export function flannelConfigMap(networkConfig: StringInput): ConfigMap {
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -112,7 +112,7 @@ export interface FlannelSettings {
    * Digest of both configurations. Another digest restarts the pods, which install the
    * configurations.
    */
-  readonly configChecksum: Late;
+  readonly configChecksum: StringInput;
   /** Whether pods also have IPv6. @default no */
   readonly dual?: boolean;
   /** Name of the API that machines resolve. @default flanneld reaches the API as a Service */
@@ -135,14 +135,14 @@ export function flannelDaemonSet(settings: FlannelSettings): DaemonSet {
       updateStrategy: { type: "RollingUpdate" },
       template: {
         metadata: {
-          labels: { ...labels, ...namesApi },
+          labels: { ...labels, ...apiByNameLabel },
           annotations: { "checksum/config": configChecksum },
         },
         spec: {
           serviceAccountName: account,
           hostNetwork: true,
           priorityClassName: "system-node-critical",
-          tolerations: everywhere,
+          tolerations: tolerateAllTaints,
           initContainers: [installPlugin(images.flannelCniPlugin)],
           containers: [flanneld(images.flannel, dual, apiName)],
           volumes: [
@@ -218,7 +218,7 @@ function flanneld(image: string, dual: boolean, apiName: string | undefined) {
       `--healthz-port=${healthPort.toString()}`,
     ],
     env: [fromField("NODE_NAME", "spec.nodeName"), address, ...apiByName(apiName)],
-    lifecycle: publishes({
+    lifecycle: cniInstallHook({
       when: `test -s ${subnetFile}`,
       from: `${configDirectory}/${cniKey}`,
       as: "10-flannel.conflist",
@@ -229,7 +229,7 @@ function flanneld(image: string, dual: boolean, apiName: string | undefined) {
       configurationMount,
       { name: "xtables-lock", mountPath: "/run/xtables.lock" },
     ],
-    livenessProbe: liveness({
+    livenessProbe: livenessProbeOf({
       httpGet: { path: "/healthz", port: healthPort, host: "127.0.0.1" },
     }),
     resources: { requests: { cpu: "50m", memory: "50Mi" } },

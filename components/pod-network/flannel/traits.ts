@@ -1,4 +1,4 @@
-import type { Passage, PodNetworkRow, PodNetworkTraits } from "../pod-network-traits.js";
+import type { PodNetworkTraffic, PodNetworkRow, PodNetworkTraits } from "../pod-network-traits.js";
 import { flannelOptions, type FlannelOptions } from "./options.js";
 
 /** Port of the Linux kernel for VXLAN, which is also flannel's default. */
@@ -17,7 +17,7 @@ export const vxlanOverheadOfIpv6 = vxlanOverhead + 20;
  * Firewall rule for VXLAN. Other rules let nodes accept all UDP from each other, but a pod network
  * must not depend on those rules.
  */
-export const vxlanPassage: Passage = {
+export const vxlanPassage: PodNetworkTraffic = {
   name: "vxlan",
   from: "machines",
   protocol: "udp",

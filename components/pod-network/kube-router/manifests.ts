@@ -4,20 +4,20 @@ import {
   apiByName,
   appLabel,
   container,
-  everywhere,
+  tolerateAllTaints,
   fromField,
-  liveness,
-  namesApi,
-  readiness,
+  livenessProbeOf,
+  apiByNameLabel,
+  readinessProbeOf,
 } from "../../kubernetes-objects/pod-settings.js";
 import type { RbacObjects } from "../../kubernetes-objects/rbac.js";
 import type {
   ConfigMap,
   DaemonSet,
-  Late,
+  StringInput,
   Secret,
 } from "../../kubernetes-objects/kubernetes-types.js";
-import { cniDirectory, publishes } from "../cni-configuration.js";
+import { cniDirectory, cniInstallHook } from "../cni-install-hook.js";
 import type { KubeRouterOptions } from "./options.js";
 
 const name = "kube-router";
@@ -67,7 +67,7 @@ export function cniConfiguration(mtu: number): string {
 }
 
 /** Returns the ConfigMap with the CNI configuration. */
-export function kubeRouterConfigMap(configuration: Late): ConfigMap {
+export function kubeRouterConfigMap(configuration: StringInput): ConfigMap {
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -87,7 +87,7 @@ const passwordsDirectory = "/etc/kube-router-peers";
 export const peerPasswords = (passwords: readonly (string | undefined)[]): string =>
   passwords.map((one = "") => Buffer.from(one).toString("base64")).join(",");
 
-export function peersSecret(passwords: Late): Secret {
+export function peersSecret(passwords: StringInput): Secret {
   return {
     apiVersion: "v1",
     kind: "Secret",
@@ -119,12 +119,12 @@ export interface KubeRouterSettings {
    * start, so another version restarts the pods.
    * @default no peer has a password
    */
-  readonly passwordsVersion?: Late;
+  readonly passwordsVersion?: StringInput;
   /**
    * Digest of the CNI configuration. Another digest restarts the pods, which install the
    * configuration.
    */
-  readonly configChecksum: Late;
+  readonly configChecksum: StringInput;
 }
 
 /**
@@ -143,7 +143,7 @@ export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
       updateStrategy: { type: "RollingUpdate" },
       template: {
         metadata: {
-          labels: { ...labels, ...namesApi },
+          labels: { ...labels, ...apiByNameLabel },
           annotations: {
             "checksum/config": settings.configChecksum,
             ...(settings.passwordsVersion !== undefined && {
@@ -155,7 +155,7 @@ export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
           serviceAccountName: name,
           hostNetwork: true,
           priorityClassName: "system-node-critical",
-          tolerations: everywhere,
+          tolerations: tolerateAllTaints,
           initContainers: [draftConfiguration(settings.image)],
           containers: [router(settings)],
           volumes: [
@@ -277,7 +277,7 @@ function router(settings: KubeRouterSettings) {
     ],
     // The file is complete when it contains the node's pod range. kube-router adds the IPv6 range
     // last, and only that range contains a colon.
-    lifecycle: publishes({
+    lifecycle: cniInstallHook({
       when: `grep -q '"subnet"${dual ? ': *"[^"]*:' : ""}' ${draft}`,
       ...{ from: draft, as: cniFile },
     }),
@@ -290,8 +290,11 @@ function router(settings: KubeRouterSettings) {
         ? [{ name: "peer-passwords", mountPath: passwordsDirectory, readOnly: true }]
         : []),
     ],
-    readinessProbe: readiness({ httpGet: healthz }, { periodSeconds: 2, failureThreshold: 3 }),
-    livenessProbe: liveness({ httpGet: healthz }, { initialDelaySeconds: 20 }),
+    readinessProbe: readinessProbeOf(
+      { httpGet: healthz },
+      { periodSeconds: 2, failureThreshold: 3 },
+    ),
+    livenessProbe: livenessProbeOf({ httpGet: healthz }, { initialDelaySeconds: 20 }),
     resources: { requests: { cpu: "50m", memory: "64Mi" } },
     // kube-router changes routes, iptables, ipsets and sysctls of the node.
     securityContext: { privileged: true },

@@ -6,10 +6,10 @@ import {
   oneOf,
   range4,
   record,
-  secret,
-  shown,
-  truth,
-  whole,
+  secretField,
+  shortValue,
+  booleanField,
+  wholeNumber,
 } from "../../schema/fields.js";
 
 const within = (value: number, ranges: readonly (readonly [number, number])[]): boolean =>
@@ -21,7 +21,7 @@ const bounded = (
   instead: string,
 ) =>
   number.refine((value) => within(value, ranges), {
-    error: ({ input }) => `${shown(input)} ${instead}`,
+    error: ({ input }) => `${shortValue(input)} ${instead}`,
   });
 
 /** Allowed numbers of the cluster's autonomous system: private numbers. */
@@ -38,9 +38,9 @@ const others = [
 ] as const;
 
 const asn = (ranges: readonly (readonly [number, number])[], instead: string) =>
-  bounded(whole(1, "the number of an autonomous system"), ranges, instead);
+  bounded(wholeNumber(1, "the number of an autonomous system"), ranges, instead);
 
-const password = secret("is not a password; write it, encrypted");
+const password = secretField("is not a password; write it, encrypted");
 
 const peer = record({
   address: address4.meta(
@@ -49,7 +49,7 @@ const peer = record({
   asn: asn(others, "is reserved; write the number that the router has").meta(
     doc("in place", "Number of its autonomous system.", "**required** with a peer"),
   ),
-  port: bounded(whole(1, "a port"), [[1, 65535]], "is no port; write one up to 65535")
+  port: bounded(wholeNumber(1, "a port"), [[1, 65535]], "is no port; write one up to 65535")
     .default(179)
     .meta(doc("in place", "Port on which it accepts BGP.")),
   password: password
@@ -90,7 +90,7 @@ export const kubeRouterOptions = record({
       ),
     ),
   peers: list(peer, 0, "a list of routers").default([]),
-  multihop: bounded(whole(2, "a number of hops"), [[2, 255]], "is too far; write 255 at most")
+  multihop: bounded(wholeNumber(2, "a number of hops"), [[2, 255]], "is too far; write 255 at most")
     .optional()
     .meta(
       doc(
@@ -119,7 +119,7 @@ export const kubeRouterOptions = record({
         "With `kube-router`: ranges of Services' external IPs and of load balancers' addresses that the machines themselves answer for. The machines' ports allow them, and kube-router accepts no others.",
       ),
     ),
-  serviceProxy: truth()
+  serviceProxy: booleanField()
     .default(false)
     .meta(
       doc(
@@ -127,7 +127,7 @@ export const kubeRouterOptions = record({
         "With `kube-router`: whether it proxies Services, with IPVS, instead of kube-proxy, which is then omitted. The machines' kernel must have IPVS, which is checked while they are prepared.",
       ),
     ),
-  hairpin: truth()
+  hairpin: booleanField()
     .default(false)
     .meta(
       doc(

@@ -1,4 +1,4 @@
-import type { Passage, PodNetworkRow, PodNetworkTraits } from "../pod-network-traits.js";
+import type { PodNetworkTraffic, PodNetworkRow, PodNetworkTraits } from "../pod-network-traits.js";
 import { kubeRouterOptions, type KubeRouterOptions } from "./options.js";
 
 /**
@@ -7,7 +7,7 @@ import { kubeRouterOptions, type KubeRouterOptions } from "./options.js";
  */
 const overheads = { ipip: 20, fou: 32 } as const;
 
-const asTheyAre: Passage = {
+const asTheyAre: PodNetworkTraffic = {
   name: "pods",
   from: "pods",
   reason: "Pods reach each other without encapsulation",
@@ -22,7 +22,7 @@ const wrapped = {
     ports: [5555, 5555],
     reason: "Pods' packets in UDP",
   },
-} as const satisfies Record<KubeRouterOptions["tunnel"], Passage>;
+} as const satisfies Record<KubeRouterOptions["tunnel"], PodNetworkTraffic>;
 
 function pathOf({ overlay, tunnel, advertiseServices }: KubeRouterOptions) {
   const overhead = overheads[tunnel];
@@ -65,7 +65,7 @@ const traits = (options: KubeRouterOptions): PodNetworkTraits => {
     images: ["kubeRouter"],
     passages: [
       ...passages,
-      ...options.peers.map(({ address }): Passage => ({
+      ...options.peers.map(({ address }): PodNetworkTraffic => ({
         ...{ name: "bgp", from: { range: `${address}/32` }, protocol: "tcp", ports: [179, 179] },
         reason: "BGP of a router outside",
       })),

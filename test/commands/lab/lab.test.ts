@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { silent, type Progress } from "../../../base/progress.js";
+import { silentProgress, type Progress } from "../../../base/progress.js";
 import { UserError } from "../../../base/failures/user-error.js";
 import { labDown, labStatus, labUp } from "../../../lab/lab.js";
 import { noSecrets } from "../../../lab/cloud/secrets.js";
@@ -38,7 +38,7 @@ describe("lab down", () => {
   useHost();
 
   it("does nothing, and makes no folder, where there never was a lab", async () => {
-    const progress: Progress = { ...silent, step: () => assert.fail("a step began") };
+    const progress: Progress = { ...silentProgress, step: () => assert.fail("a step began") };
     await labDown({ progress });
     assert.deepEqual(host.calls(), []);
     assert.ok(!existsSync(host.paths.cache));
@@ -49,7 +49,7 @@ describe("lab down", () => {
     writeFacts(host.settings, host.paths, noSecrets);
     mkdirSync(host.paths.images, { recursive: true });
     host.put("container", "running");
-    await labDown({ progress: silent });
+    await labDown({ progress: silentProgress });
     assert.equal(host.read("container"), undefined);
     assert.ok(!existsSync(host.paths.state));
     assert.ok(existsSync(host.paths.images));
@@ -63,14 +63,14 @@ describe("lab down", () => {
       state: "broken",
       problems: [`container ${host.settings.name}`],
     });
-    await labDown({ progress: silent });
+    await labDown({ progress: silentProgress });
     assert.deepEqual(await labStatus(), { state: "down", problems: [] });
   });
 
   it("refuses while another process works on the lab, and changes nothing", async () => {
     remember("0123456789ab");
     holdLock();
-    await assert.rejects(labDown({ progress: silent }), (error: unknown) => {
+    await assert.rejects(labDown({ progress: silentProgress }), (error: unknown) => {
       assert.ok(error instanceof UserError);
       assert.match(
         error.message,
@@ -92,7 +92,7 @@ describe("lab down", () => {
       "iptables",
       `case "$*" in *" -S") echo '${rule}' ;; *) echo "Bad rule" >&2; exit 1 ;; esac`,
     );
-    await assert.rejects(labDown({ progress: silent }), /Bad rule/);
+    await assert.rejects(labDown({ progress: silentProgress }), /Bad rule/);
     assert.ok(existsSync(host.paths.stateFile));
     assert.ok(!existsSync(host.paths.lock), "the next one can try");
   });
@@ -103,7 +103,7 @@ describe("lab up", () => {
 
   it("refuses a host that lacks something before it makes anything but its cache folder", async () => {
     host.stub("ip", 'case "$*" in *"link add"*) echo "Unknown device type" >&2; exit 2 ;; esac');
-    await assert.rejects(labUp({ progress: silent }), /This host cannot run the lab/);
+    await assert.rejects(labUp({ progress: silentProgress }), /This host cannot run the lab/);
     assert.ok(!existsSync(host.paths.storeFile));
     assert.ok(!existsSync(host.paths.lock));
     assert.deepEqual(host.called("podman", "--runtime"), []);
@@ -112,13 +112,16 @@ describe("lab up", () => {
 
   it("refuses networks that cannot be, before it takes the lock", async () => {
     process.env["STACKADM_LAB_EXTERNAL"] = "10.0.0.0/8";
-    await assert.rejects(labUp({ progress: silent }), /STACKADM_LAB_EXTERNAL: 10\.0\.0\.0\/8/);
+    await assert.rejects(
+      labUp({ progress: silentProgress }),
+      /STACKADM_LAB_EXTERNAL: 10\.0\.0\.0\/8/,
+    );
     assert.ok(!existsSync(dirname(host.paths.lock)));
   });
 
   it("refuses while another process works on the lab", async () => {
     holdLock();
-    await assert.rejects(labUp({ progress: silent }), /holds this lock/);
+    await assert.rejects(labUp({ progress: silentProgress }), /holds this lock/);
     assert.deepEqual(host.calls(), []);
   });
 
@@ -132,7 +135,7 @@ describe("lab up", () => {
         .map(() => "active");
       host.put("inside", `printf '${active.join("\\n")}\\n'`);
       const notes: string[] = [];
-      const progress: Progress = { ...silent, note: (text) => void notes.push(text) };
+      const progress: Progress = { ...silentProgress, note: (text) => void notes.push(text) };
       await assert.rejects(labUp({ progress, kubernetes: "1.2.3" }), /1\.2\.3/);
       assert.match(notes.join(), /built from older files; 'stackadm lab down' and 'lab up'/);
       assert.equal(host.read("container"), "running");

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent } from "../../../base/progress.js";
+import { silentProgress } from "../../../base/progress.js";
 import { LocalModule, withEnvironment } from "./support/local-module.js";
 import { assembleBin, forwardScript, makeWithGo, standInScript } from "../../../toolchain/make.js";
 
@@ -45,11 +45,11 @@ describe("toolchain/make", () => {
 
   it("builds once, keeps by content, and leaves no half-built folder", async function () {
     this.timeout(120_000);
-    const first = await makeWithGo(build("one"), { cache, progress: silent });
+    const first = await makeWithGo(build("one"), { cache, progress: silentProgress });
     const made = statSync(first).mtimeMs;
-    assert.equal(await makeWithGo(build("one"), { cache, progress: silent }), first);
+    assert.equal(await makeWithGo(build("one"), { cache, progress: silentProgress }), first);
     assert.equal(statSync(first).mtimeMs, made);
-    const second = await makeWithGo(build("two"), { cache, progress: silent });
+    const second = await makeWithGo(build("two"), { cache, progress: silentProgress });
     assert.notEqual(second, first);
     assert.deepEqual(
       readdirSync(cache).filter((entry) => /\.(part|modules)$/.test(entry)),
@@ -60,12 +60,12 @@ describe("toolchain/make", () => {
 
   it("takes no notice of what an interrupted build left", async function () {
     this.timeout(120_000);
-    const done = await makeWithGo(build("one"), { cache, progress: silent });
+    const done = await makeWithGo(build("one"), { cache, progress: silentProgress });
     const directory = join(done, "..");
     rmSync(directory, { recursive: true });
     mkdirSync(join(`${directory}.part`, "source"), { recursive: true });
     writeFileSync(join(`${directory}.part`, "hello"), "half");
-    assert.equal(await makeWithGo(build("one"), { cache, progress: silent }), done);
+    assert.equal(await makeWithGo(build("one"), { cache, progress: silentProgress }), done);
     assert.match(execFileSync("sh", ["-c", `'${done}' 2>&1`]).toString(), /one/);
   });
 
@@ -76,7 +76,7 @@ describe("toolchain/make", () => {
     mkdirSync(more);
     writeFileSync(join(more, "more.go"), 'package main\n\nfunc init() { print("more ") }\n');
     const said = async (sources: readonly string[]): Promise<string> => {
-      const made = await makeWithGo({ ...two, sources }, { cache, progress: silent });
+      const made = await makeWithGo({ ...two, sources }, { cache, progress: silentProgress });
       return execFileSync("sh", ["-c", `'${made}' 2>&1`]).toString();
     };
     assert.equal(await said(two.sources), "two 1.0.0");
@@ -98,7 +98,10 @@ describe("toolchain/make", () => {
     writeFileSync(join(directory, "main.go"), main);
     const embedded = { module: module.name, files: ["texts/data.txt"] };
     const made = await withEnvironment(module.environment, () =>
-      makeWithGo({ ...build("one"), sources: [directory], embedded }, { cache, progress: silent }),
+      makeWithGo(
+        { ...build("one"), sources: [directory], embedded },
+        { cache, progress: silentProgress },
+      ),
     );
     assert.equal(execFileSync("sh", ["-c", `'${made}' 2>&1`]).toString(), "from the module");
     assert.deepEqual(
@@ -112,7 +115,10 @@ describe("toolchain/make", () => {
     this.timeout(120_000);
     const broken = build("one");
     writeFileSync(join(cache, "source", "main.go"), "package main\n\nfunc main() { nonsense() }\n");
-    await assert.rejects(makeWithGo(broken, { cache, progress: silent }), /undefined: nonsense/);
+    await assert.rejects(
+      makeWithGo(broken, { cache, progress: silentProgress }),
+      /undefined: nonsense/,
+    );
   });
 
   it("assembles a bin directory by content: same scripts, same directory", () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { silent } from "../../../base/progress.js";
+import { silentProgress } from "../../../base/progress.js";
 import { kubernetesMinors, supportedMinors } from "../../../base/versions/pinned-versions.js";
 import { labUp } from "../../../lab/lab.js";
 import { EmulatedStack, onePlusOne, upMs } from "../support/emulated-stack.js";
@@ -22,7 +22,7 @@ describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.vers
   before(async function () {
     this.timeout(60 * minutes);
     // The repository has packages of both versions.
-    await labUp({ kubernetes: former.version, progress: silent });
+    await labUp({ kubernetes: former.version, progress: silentProgress });
     await stack.open();
   });
   after(async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { z } from "zod";
 import { imageTable } from "../../../base/versions/container-images.js";
-import { silent } from "../../../base/progress.js";
+import { silentProgress } from "../../../base/progress.js";
 import { defaultKubernetesVersion } from "../../../base/versions/pinned-versions.js";
 import { labAdd } from "../../../lab/lab.js";
 import { kubectlOn } from "../../lab/support/kubectl.js";
@@ -64,7 +64,7 @@ export class EmulatedStack extends Stack {
   }
 
   protected override async make(): Promise<LabCluster> {
-    await labAdd("emulated-machines", { progress: silent });
+    await labAdd("emulated-machines", { progress: silentProgress });
     if (this.withContainers) return super.make();
     this.#folder = mkdtempSync(join(tmpdir(), "emulated-"));
     const siteFile = join(this.#folder, "site.yaml");

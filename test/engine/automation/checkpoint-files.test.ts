@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readCheckpoint } from "../../../automation/pulumi/checkpoint-files.js";
 import { createClusterService } from "../../../automation/cluster-service.js";
-import { Run } from "../../../automation/engine/operation-context.js";
+import { StackOperation } from "../../../automation/engine/operation-context.js";
 import { pulumi, readState, writeState } from "../../../automation/pulumi/stack-state.js";
 import { ServiceProject } from "../support/service-project.js";
 
@@ -31,7 +31,7 @@ describe("the file in which the engine keeps a stack", function () {
 
   it("says what the engine's export says, also of what is pending, and nothing before there is a stack", async () => {
     const { service, checkpoint } = project;
-    const { access } = new Run(service, "dev");
+    const { access } = new StackOperation(service, "dev");
     const place = { backend: service.backend, project: "checkpoint", stack: "dev" };
     const same = async (): Promise<string> => {
       const { stdout } = await pulumi(access, ["stack", "export"]);
@@ -59,7 +59,7 @@ describe("the file in which the engine keeps a stack", function () {
 
   it("has nothing in it for a moment when the stack is made: who is killed then has the next up go on", async () => {
     const { service, checkpoint } = project;
-    const { access } = new Run(service, "dev");
+    const { access } = new StackOperation(service, "dev");
     const kept = JSON.parse(readFileSync(checkpoint, "utf8")) as { checkpoint: object };
     writeFileSync(checkpoint, JSON.stringify({ ...kept, checkpoint: { stack: "dev" } }));
     assert.match((await pulumi(access, ["stack", "export"])).stdout, /"deployment": null/);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
-import { Run } from "../../../automation/engine/operation-context.js";
+import { StackOperation } from "../../../automation/engine/operation-context.js";
 import { readStackOutputs } from "../../../automation/pulumi/stack-state.js";
 import { ServiceProject } from "../support/service-project.js";
 
@@ -34,7 +34,7 @@ describe("the outputs that the program's process tells", function () {
 
   it("are those that the state has, secret where they hold a secret: when they are made and when nothing is to be done", async () => {
     for (let runs = 0; runs < 2; runs += 1) {
-      const run = new Run(project.service, "dev");
+      const run = new StackOperation(project.service, "dev");
       await run.engine("up", { tellsOutputs: true });
       assert.deepEqual(run.made, await readStackOutputs(run.access));
       const secret = Object.entries(run.made).filter(([, one]) => one.secret);
@@ -44,7 +44,7 @@ describe("the outputs that the program's process tells", function () {
   });
 
   it("are not told by a program of somebody's own, which may return anything", async () => {
-    const run = new Run(project.service, "dev");
+    const run = new StackOperation(project.service, "dev");
     await run.engine("up");
     assert.equal(run.made, undefined);
     run.close();

@@ -11,12 +11,12 @@ import { Project, succeeded } from "../support/project.js";
 const program = `
 import { ComponentResource } from "@pulumi/pulumi";
 import * as openstack from "@pulumi/openstack";
-${importOf("policyOf, withPlugin", "pulumi/openstack-plugin.ts")}
+${importOf("serverGroupPolicies, pluginOptions", "pulumi/openstack-plugin.ts")}
 
 export = async () => {
   const plugin = process.env.PLUGIN;
-  const parent = new ComponentResource("stackadm:index:Cluster", "dev", {}, withPlugin(plugin));
-  const policies = policyOf("soft-anti-affinity");
+  const parent = new ComponentResource("stackadm:index:Cluster", "dev", {}, pluginOptions(plugin));
+  const policies = serverGroupPolicies("soft-anti-affinity");
   const options = { parent, ignoreChanges: ["name"] };
   const group = new openstack.compute.ServerGroup("dev-server-group", { name: "dev", policies }, options);
   return { group: group.id };

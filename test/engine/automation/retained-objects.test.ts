@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
-import { heldBy } from "../../../automation/pulumi/stack-state.js";
+import { stackHoldings } from "../../../automation/pulumi/stack-state.js";
 import {
   emptyProject,
   startFakeCloud,
@@ -40,7 +40,7 @@ describe("what the program has stay", function () {
       env: { ...project.service.env, IN_USE: inUse, ...env },
     });
   const held = async (): Promise<readonly [Set<string>, Set<string>]> => {
-    const { owned, retained } = heldBy(await service().state("dev"));
+    const { owned, retained } = stackHoldings(await service().state("dev"));
     return [owned, retained];
   };
 

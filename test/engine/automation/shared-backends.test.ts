@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
-import { Run } from "../../../automation/engine/operation-context.js";
+import { StackOperation } from "../../../automation/engine/operation-context.js";
 import { readState } from "../../../automation/pulumi/stack-state.js";
 import { PostgresServer } from "../support/postgres-server.js";
 import { S3Server } from "../support/s3-server.js";
@@ -40,7 +40,8 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
     writeFileSync(join(project.directory, "seconds"), String(seconds));
   };
   /** Returns the directory of the service's records of the stack. */
-  const directoryOf = (): string => new Run(project.service, "dev").access.workspace.directory;
+  const directoryOf = (): string =>
+    new StackOperation(project.service, "dev").access.workspace.directory;
   /** Returns the types of the pending operations. The first is the default provider's. */
   const pending = async (): Promise<readonly string[]> =>
     ((await service.state("dev"))?.deployment.pending_operations ?? []).map(
@@ -107,7 +108,7 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
   });
 
   it("is held while it is repaired: nobody else gets in, who asks hears who holds it", async () => {
-    const run = new Run(project.service, "dev");
+    const run = new StackOperation(project.service, "dev");
     const before = await readState(run.access);
     assert.ok(before);
     await run.hold(async () => {
@@ -115,7 +116,7 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
       assert.match(holder, /^process \d+ of/);
       assert.deepEqual(others, []);
       await assert.rejects(
-        new Run(project.service, "dev").hold(() => assert.fail("two hold the stack")),
+        new StackOperation(project.service, "dev").hold(() => assert.fail("two hold the stack")),
         { code: "STACK_LOCKED" },
       );
       await assert.rejects(service.unlock("dev"), { code: "STACK_LOCKED" });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { createClusterService } from "../../../automation/cluster-service.js";
-import { Run } from "../../../automation/engine/operation-context.js";
+import { StackOperation } from "../../../automation/engine/operation-context.js";
 import { pulumi, readState, writeState } from "../../../automation/pulumi/stack-state.js";
 import { ServiceProject } from "../support/service-project.js";
 
@@ -27,7 +27,7 @@ describe("an engine that only holds a stack", function () {
 
   it("refuses everybody else meanwhile, and leaves state, pending operations and history as they were", async () => {
     const { service, checkpoint } = project;
-    const run = new Run(service, "dev");
+    const run = new StackOperation(service, "dev");
     const made = await readState(run.access);
     const resource = made?.deployment.resources?.find(({ urn }) => urn.endsWith("::step"));
     assert.ok(made && resource);
@@ -50,7 +50,7 @@ describe("an engine that only holds a stack", function () {
     const meanwhile = await run.hold(async () => {
       await assert.rejects(writeState(run.access, made), /currently locked/);
       await assert.rejects(
-        new Run(service, "dev").hold(() => assert.fail("two hold the stack")),
+        new StackOperation(service, "dev").hold(() => assert.fail("two hold the stack")),
         { code: "STACK_LOCKED" },
       );
       return look();

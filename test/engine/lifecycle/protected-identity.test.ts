@@ -11,10 +11,10 @@ const script = resolve(__dirname, "../../../components/remote-scripts/remote-scr
  */
 const program = `
 import * as command from "@pulumi/command";
-import { RandomIdentity } from ${JSON.stringify(script)};
+import { ClusterIdentity } from ${JSON.stringify(script)};
 
 const { LOG, PROTECT } = process.env;
-const { identity } = new RandomIdentity("dev-identity", { protect: PROTECT === "yes" });
+const { identity } = new ClusterIdentity("dev-identity", { protect: PROTECT === "yes" });
 new command.local.Command("server", {
   create: identity.apply((id) => "printf " + id),
   delete: "echo gone >>" + LOG,

@@ -5,7 +5,7 @@ import { succeeded, type Run } from "../support/project.js";
 import { Roll } from "../support/roll.js";
 
 /**
- * Program with control planes that have the options of kubeadm/control-plane.ts and
+ * Program with control planes that have the options of kubeadm/control-planes.ts and
  * kubeadm/abstract-node-group.ts, a worker that the first one drains and removes, and dependents of
  * the first one: the Kubernetes provider and an object.
  */

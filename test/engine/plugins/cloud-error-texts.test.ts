@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openstackPlugins } from "../../../base/versions/openstack-plugin-versions.js";
-import { recognised } from "../../../base/failures/failure.js";
+import { recogniseError } from "../../../base/failures/failure.js";
 import { refusals } from "../../support/cloud/cloud-error-texts.js";
 import { startFakeCloud, type FakeCloud } from "../../support/cloud/fake-openstack.js";
 import { usePlugin } from "../support/openstack-plugins.js";
@@ -13,10 +13,10 @@ const type = "openstack:networking/secGroup:SecGroup";
 const program = `
 import { ComponentResource } from "@pulumi/pulumi";
 import * as openstack from "@pulumi/openstack";
-${importOf("withPlugin", "pulumi/openstack-plugin.ts")}
+${importOf("pluginOptions", "pulumi/openstack-plugin.ts")}
 
 export = async () => {
-  const parent = new ComponentResource("stackadm:index:Cluster", "dev", {}, withPlugin(process.env.PLUGIN));
+  const parent = new ComponentResource("stackadm:index:Cluster", "dev", {}, pluginOptions(process.env.PLUGIN));
   for (const name of ${JSON.stringify(refusals.map(({ status }) => `answer-${String(status)}`))})
     new openstack.networking.SecGroup(name, { name }, { parent });
 };
@@ -73,7 +73,7 @@ for (const version of openstackPlugins)
           plain.some((message) => message.includes(words[version])),
           plain.join("\n"),
         );
-        const codes = messages.map((message) => recognised(message, type)?.code);
+        const codes = messages.map((message) => recogniseError(message, type)?.code);
         assert.ok(codes.includes(code), `${String(codes)}: ${messages.join("\n")}`);
       });
   });

@@ -3,7 +3,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { StateExport } from "../../../automation/pulumi/stack-state.js";
-import { copyOf, markScriptsForRerun } from "../../../automation/engine/interrupted-scripts.js";
+import {
+  scriptCopyUrn,
+  markScriptsForRerun,
+} from "../../../automation/engine/interrupted-scripts.js";
 import { importOf } from "../support/machine-program.js";
 import { Project, succeeded } from "../support/project.js";
 import { SshServer, keyPair } from "../support/ssh-server.js";
@@ -115,7 +118,7 @@ describe("scripts on a machine", function () {
     assert.match(output, /reason: \[SCRIPT_MISSING\] prepare@[0-9a-f]{16} is not on /);
     assert.deepEqual(log(), []);
     const resources = await project.resources();
-    return copyOf(resources.find(({ urn }) => urn.endsWith("-prepare"))?.urn ?? "");
+    return scriptCopyUrn(resources.find(({ urn }) => urn.endsWith("-prepare"))?.urn ?? "");
   };
 
   it("do not run when somebody deleted the file, until it is copied again", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "node:path";
 import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
-import { Run } from "../../../automation/engine/operation-context.js";
+import { StackOperation } from "../../../automation/engine/operation-context.js";
 import {
   emptyProject,
   startFakeCloud,
@@ -201,7 +201,7 @@ describe("a load balancer that is in ERROR, for the real engine and OpenStack's 
       ((await service.state("dev"))?.deployment.resources ?? []).map(({ urn }) => urn);
     const target = (await urns()).filter((urn) => urn.endsWith("::first"));
     assert.equal(target.length, 1);
-    await new Run(project.service, "dev").engine("destroy", { exists: true, target });
+    await new StackOperation(project.service, "dev").engine("destroy", { exists: true, target });
     const left = (await urns()).map((urn) => urn.split("::").at(-1));
     assert.ok(!left.includes("first") && !left.includes("second"), left.join(" "));
     assert.deepEqual(kinds(), all);

@@ -5,7 +5,7 @@ import {
   type OpenstackPlugin,
 } from "../../../base/versions/openstack-plugin-versions.js";
 import { cacheDirectory } from "../../../base/paths.js";
-import { silent } from "../../../base/progress.js";
+import { silentProgress } from "../../../base/progress.js";
 import { openstackBuild } from "../../../toolchain/builds.js";
 import { makeWithGo } from "../../../toolchain/make.js";
 import type { Project } from "./project.js";
@@ -16,7 +16,10 @@ type Place = Pick<Project, "directory" | "environment">;
 
 /** Returns the path of a plugin, and builds it unless it is in the cache. */
 export const builtPlugin = (version: OpenstackPlugin): Promise<string> =>
-  makeWithGo(openstackBuild(version), { cache: cacheDirectory("toolchain"), progress: silent });
+  makeWithGo(openstackBuild(version), {
+    cache: cacheDirectory("toolchain"),
+    progress: silentProgress,
+  });
 
 /** Puts a plugin first on a project's PATH. The engine takes it for every version. */
 export async function usePlugin(

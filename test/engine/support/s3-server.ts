@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { cacheDirectory } from "../../../base/paths.js";
-import { silent } from "../../../base/progress.js";
+import { silentProgress } from "../../../base/progress.js";
 import { makeWithGo } from "../../../toolchain/make.js";
 
 const module = "github.com/johannesboyne/gofakes3";
@@ -28,7 +28,7 @@ export class S3Server {
         ldflags: "-s -w",
         expectedSeconds: 60,
       },
-      { cache, progress: silent },
+      { cache, progress: silentProgress },
     );
     const place = ["-host", "127.0.0.1:0", "-backend", "memory", "-initialbucket", bucket];
     const server = spawn(executable, place, { stdio: ["ignore", "ignore", "pipe"] });

@@ -5,7 +5,7 @@ import program from "../../../index.js";
 import { CloudError } from "../../../openstack/http/cloud-error.js";
 import type { CloudClient } from "../../../openstack/client/cloud-client.js";
 import type { Credential } from "../../../openstack/auth/credential.js";
-import { requireServiceUser } from "../../../components/identity/require-service-user.js";
+import { requireServiceUser } from "../../../components/identity/check-service-user-login.js";
 import type { CloudFacts } from "../../../components/lookup/cloud-lookup.js";
 import { setKnownFacts } from "../../../components/lookup/lookup-cache.js";
 import { parseClusterSpec } from "../../../components/config/cluster-spec.js";

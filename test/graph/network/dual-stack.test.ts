@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { Cluster } from "../../../components/cluster.js";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
 import type { NodeOutput } from "../../../components/cluster-outputs.js";
-import { needsOf } from "../../../components/cloud-requirements.js";
+import { cloudRequirementsOf } from "../../../components/cloud-requirements.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { graph, type GraphOptions, type Row } from "../../support/graph/graph.js";
 import { smallest, specOf } from "../../support/config/spec.js";
@@ -113,8 +113,8 @@ describe("a cluster of both families", () => {
   });
 
   it("needs a subnet and a port of the router more, and a rule for what pods send", () => {
-    const one = needsOf(specOf({ podNetwork: "none" })).counts;
-    const both = needsOf(specOf({ podNetwork: "none", network: { ipv6 } })).counts;
+    const one = cloudRequirementsOf(specOf({ podNetwork: "none" })).counts;
+    const both = cloudRequirementsOf(specOf({ podNetwork: "none", network: { ipv6 } })).counts;
     const rules = one["security group rules"] + 1;
     assert.deepEqual(both, {
       ...{ ...one, subnets: one.subnets + 1, ports: one.ports + 1 },

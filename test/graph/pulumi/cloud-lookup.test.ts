@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
-import type { Wanted } from "../../../openstack/checks/cloud-lookups.js";
+import type { RequiredLookups } from "../../../openstack/checks/cloud-lookups.js";
 import { lookUpCloud, type CloudFacts } from "../../../components/lookup/cloud-lookup.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { graph, type Fields } from "../../support/graph/graph.js";
@@ -9,7 +9,7 @@ describe("the catalog", () => {
   const wanted = { images: ["debian"], externalNetwork: "public", flavors: ["m", "l", "m"] };
   const look = async (
     lookups: typeof cloudAnswers.lookups,
-    changes: Partial<Wanted> = {},
+    changes: Partial<RequiredLookups> = {},
   ): Promise<CloudFacts> => {
     let found: Promise<CloudFacts> | undefined;
     const program = (): Promise<CloudFacts> => (found = lookUpCloud({ ...wanted, ...changes }));

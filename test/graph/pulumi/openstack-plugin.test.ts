@@ -10,7 +10,7 @@ import {
 } from "../../../base/versions/openstack-plugin-versions.js";
 import { Cluster, lookUpCloud } from "../../../components/index.js";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
-import { kinds, type Transforms } from "../../../components/pulumi/transforms.js";
+import { transformableTypes, type Transforms } from "../../../components/pulumi/transforms.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { graph, type Row } from "../../support/graph/graph.js";
 import { smallest } from "../../support/config/spec.js";
@@ -38,7 +38,9 @@ describe("the version of the OpenStack plugin", () => {
     ...new Set(ofOpenstack(rows).map(({ version }) => version)),
   ];
   const policies = (rows: readonly Row[]): unknown[] =>
-    rows.filter(({ type }) => type === kinds.serverGroup).map(({ inputs }) => inputs["policies"]);
+    rows
+      .filter(({ type }) => type === transformableTypes.serverGroup)
+      .map(({ inputs }) => inputs["policies"]);
 
   it("is the same for all of a cluster, whichever SDK it is compiled with", async () => {
     const rows = await made();

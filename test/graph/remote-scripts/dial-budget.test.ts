@@ -10,7 +10,7 @@ import { localContextOf } from "../../../components/lookup/local-context.js";
 import {
   dialBudget,
   dialSeconds,
-  RandomIdentity,
+  ClusterIdentity,
   RandomSeed,
 } from "../../../components/remote-scripts/remote-script.js";
 import { Machine } from "../../../components/machine/machine.js";
@@ -124,7 +124,7 @@ describe("the identity", () => {
   it("is random, made once, and no secret: the command line reads it in the state", async () => {
     let identity: pulumi.Output<string> | undefined;
     const rows = await graph(() => {
-      ({ identity } = new RandomIdentity("c-identity", {}));
+      ({ identity } = new ClusterIdentity("c-identity", {}));
     }, cloudAnswers);
     assert.ok(identity);
     assert.equal(await value(identity), sampleIdentity);

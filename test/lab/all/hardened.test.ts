@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { silent } from "../../../base/progress.js";
+import { silentProgress } from "../../../base/progress.js";
 import { labAdd } from "../../../lab/lab.js";
 import { byDefault, failuresOf } from "../support/cis.js";
 import { etcdctl } from "../support/etcd.js";
@@ -36,7 +36,7 @@ describe("a hardened cluster, on the lab", function () {
   const controlPlane = (): string => stack.serverOf("control-plane-0");
   const kubectl = (line: string): Promise<string> => kubectlOn(controlPlane(), line);
   before(async () => {
-    await labAdd("metrics-server", { progress: silent });
+    await labAdd("metrics-server", { progress: silentProgress });
     await stack.open();
   });
   after(async () => {

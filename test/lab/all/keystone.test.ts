@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { silent } from "../../../base/progress.js";
+import { silentProgress } from "../../../base/progress.js";
 import { labAdd } from "../../../lab/lab.js";
 import { until } from "../support/foreign.js";
 import { askWithToken, issueToken, whoIs } from "../support/keystone.js";
@@ -26,7 +26,7 @@ describe("Keystone's users, on the lab", function () {
   const status = async (asked: { path: string }): Promise<number> =>
     (await askWithToken(stack.outputs.kubeconfig, token, asked)).status;
   before(async () => {
-    await labAdd("keystone-auth", { progress: silent });
+    await labAdd("keystone-auth", { progress: silentProgress });
     await stack.open();
     token = await issueToken(stack.cluster.environment.env);
   });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent, type Progress } from "../../../base/progress.js";
+import { silentProgress, type Progress } from "../../../base/progress.js";
 import { ensureKubernetes } from "../../../lab/kubernetes/build.js";
 import { digestOf } from "../../../lab/kubernetes/digest.js";
 import { RegistryStore, storePaths } from "../../../lab/kubernetes/registry-store.js";
@@ -44,8 +44,8 @@ describe("taking all of upstream's from a small mirror", function () {
 
   it("builds nothing, and has each image of two architectures as it was published for amd64", async () => {
     const titles: string[] = [];
-    const step = (title: string) => (titles.push(title), silent.step(title));
-    const progress: Progress = { ...silent, step };
+    const step = (title: string) => (titles.push(title), silentProgress.step(title));
+    const progress: Progress = { ...silentProgress, step };
     const { directory } = await ensureKubernetes({ version, progress, mirror: mirror.settings });
     assert.deepEqual(
       titles.filter((title) => /^(Build|Write the images)/.test(title)),

@@ -11,7 +11,7 @@ import {
   type CloudObject,
 } from "../../../openstack/inventory/inventory.js";
 import { markNeverAnswered } from "../../../components/lookup/marked-servers.js";
-import { neverAnsweredMark } from "../../../components/lookup/server-metadata.js";
+import { neverAnsweredMetadataKey } from "../../../components/lookup/server-metadata.js";
 import { changes } from "../support/lab-cluster.js";
 import { Stack, type Changes } from "../support/stack.js";
 
@@ -100,7 +100,7 @@ describe("two unlike clusters of one name, each in a backend of its own, on the 
     assert.deepEqual(changes(two.cluster.seen.events), {}, "it is part of the cluster");
     const path = `/servers/${serverId}/metadata`;
     const { metadata } = metadataSchema.parse(await cloud.request("compute", "GET", path));
-    assert.ok(!(neverAnsweredMark in metadata), "and the mark has gone");
+    assert.ok(!(neverAnsweredMetadataKey in metadata), "and the mark has gone");
     await requireUntouched();
   });
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { silent } from "../../../base/progress.js";
+import { silentProgress } from "../../../base/progress.js";
 import { exchange } from "../../../openstack/http/http-exchange.js";
 import { listObjects } from "../../../openstack/inventory/inventory.js";
 import { labAdd } from "../../../lab/lab.js";
@@ -33,7 +33,7 @@ describe("services that get a network of their own while the cluster lives, on t
     return addressOf(name);
   };
   before(async () => {
-    await labAdd("traefik", { progress: silent });
+    await labAdd("traefik", { progress: silentProgress });
     await stack.open();
   });
   after(async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { silent } from "../../../base/progress.js";
+import { silentProgress } from "../../../base/progress.js";
 import { connectCloud, type CloudClient } from "../../../openstack/client/cloud-client.js";
 import { labAdd } from "../../../lab/lab.js";
 import { until } from "../support/foreign.js";
@@ -74,8 +74,8 @@ describe("volumes, their snapshots, and what nodes use, on the lab", function ()
     return connectCloud({ env });
   };
   before(async () => {
-    await labAdd("snapshots", { progress: silent });
-    await labAdd("metrics-server", { progress: silent });
+    await labAdd("snapshots", { progress: silentProgress });
+    await labAdd("metrics-server", { progress: silentProgress });
     await stack.open();
   });
   after(async () => {

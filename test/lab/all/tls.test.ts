@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
-import { silent } from "../../../base/progress.js";
+import { silentProgress } from "../../../base/progress.js";
 import { findCloud } from "../../../openstack/auth/clouds-file.js";
 import { exchange } from "../../../openstack/http/http-exchange.js";
 import { compareInventories, takeInventory } from "../../../openstack/inventory/inventory.js";
@@ -37,7 +37,7 @@ describe("a cloud behind TLS with an authority of its own, on the lab", function
   const address = (): string => new URL(settings().authUrl).hostname;
   let directory = "";
   before(async () => {
-    await labAdd("keystone-auth", { progress: silent });
+    await labAdd("keystone-auth", { progress: silentProgress });
     await stack.open();
     directory = mkdtempSync(join(tmpdir(), "stackadm-authority-"));
   });

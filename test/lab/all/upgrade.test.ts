@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { silent } from "../../../base/progress.js";
+import { silentProgress } from "../../../base/progress.js";
 import {
   defaultKubernetesVersion,
   kubernetesMinors,
@@ -72,7 +72,7 @@ describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.vers
 
   before(async () => {
     // The repository has packages of both versions.
-    await labUp({ kubernetes: former.version, progress: silent });
+    await labUp({ kubernetes: former.version, progress: silentProgress });
     await stack.open();
   });
   after(async () => {

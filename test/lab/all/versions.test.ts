@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { silent } from "../../../base/progress.js";
+import { silentProgress } from "../../../base/progress.js";
 import { defaultKubernetesVersion, minorOf } from "../../../base/versions/pinned-versions.js";
 import { labUp } from "../../../lab/lab.js";
 import { supportedKubernetesVersions } from "../../../lab/kubernetes/versions.js";
@@ -20,7 +20,7 @@ for (const version of supportedKubernetesVersions.filter((one) => one !== defaul
       workers: { general: { flavor: "k8s-worker", count: 1 } },
     };
     before(async () => {
-      await labUp({ kubernetes: version, progress: silent });
+      await labUp({ kubernetes: version, progress: silentProgress });
       await stack.open();
     });
     after(async () => {

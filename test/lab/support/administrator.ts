@@ -1,4 +1,4 @@
-import { silent } from "../../../base/progress.js";
+import { silentProgress } from "../../../base/progress.js";
 import { connectCloud, type CloudClient } from "../../../openstack/client/cloud-client.js";
 import { adminCloudName } from "../../../lab/facts.js";
 import { labUp } from "../../../lab/lab.js";
@@ -9,7 +9,7 @@ import { labSettings } from "../../../lab/settings.js";
  * only cloud operators can create.
  */
 export async function administrator(): Promise<CloudClient> {
-  const { adminCloudsFile } = await labUp({ progress: silent });
+  const { adminCloudsFile } = await labUp({ progress: silentProgress });
   const env = { OS_CLIENT_CONFIG_FILE: adminCloudsFile, OS_CLOUD: adminCloudName(labSettings()) };
   return connectCloud({ env });
 }

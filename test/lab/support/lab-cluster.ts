@@ -13,7 +13,7 @@ import {
   openstackPlugins,
   type OpenstackPlugin,
 } from "../../../base/versions/openstack-plugin-versions.js";
-import { silent } from "../../../base/progress.js";
+import { silentProgress } from "../../../base/progress.js";
 import { connectCloud, type CloudClient } from "../../../openstack/client/cloud-client.js";
 import { labUp, type LabFacts } from "../../../lab/lab.js";
 import { labSettings, type LabSettings } from "../../../lab/settings.js";
@@ -50,7 +50,7 @@ export type CloudOf = (facts: LabFacts) => string | LabAccess;
 
 /** Returns an environment that selects the lab instead of the cloud of the caller's environment. */
 async function labEnvironment(cloudOf: CloudOf): Promise<NodeJS.ProcessEnv> {
-  const facts = await labUp({ progress: silent });
+  const facts = await labUp({ progress: silentProgress });
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith("OS_"));
   const chosen = cloudOf(facts);
   const { cloud, siteFile } =
@@ -108,7 +108,7 @@ export async function labCluster(
   const directory = mkdtempSync(join(tmpdir(), `stackadm-${name}-`));
   const backend = pathToFileURL(directory).href;
   const env = { ...(await labEnvironment(cloudOf)), PULUMI_BACKEND_URL: backend };
-  const environment = await prepareEnvironment({ progress: silent, env, openstackPlugin });
+  const environment = await prepareEnvironment({ progress: silentProgress, env, openstackPlugin });
   let config: Fields = {};
   const settings: LabCluster["settings"] = (changes = {}) => {
     config = project.config(changes);

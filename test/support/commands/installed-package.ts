@@ -83,8 +83,8 @@ export function installed() {
   const load = createRequire(join(installedPackage(), "dist", "automation", "index.js"));
   const errors = load("./pulumi/cluster-error.js") as typeof Errors;
   const { prepareWorker, runOperation } = load("./engine/run-engine.js") as typeof Operation;
-  const { beginEarly } = load("./engine/start-worker.js") as typeof WorkerProcess;
+  const { startWorkerEarly } = load("./engine/start-worker.js") as typeof WorkerProcess;
   const { createClusterService } = load("./cluster-service.js") as typeof Service;
   const { main } = load("./cli/main.js") as typeof Main;
-  return { errors, beginEarly, prepareWorker, runOperation, createClusterService, main };
+  return { errors, startWorkerEarly, prepareWorker, runOperation, createClusterService, main };
 }

@@ -4,8 +4,8 @@ import {
   confKey,
   loadBalancerClasses,
   loadBalancerKeys,
-  otherSections,
-  owned,
+  generalSectionKeys,
+  reservedKeys,
 } from "../../../components/config/cloud/cloud-conf-keys.js";
 
 /** Minor version of cloud-provider-openstack that the recorded keys belong to. */
@@ -20,18 +20,18 @@ export const declaredKeys = (): string[] =>
 
 const places = Object.keys(loadBalancerClasses.unwrap().valueType.shape);
 const sections: Readonly<Record<string, readonly string[]>> = {
-  Global: [...Object.keys(otherSections.global), ...Object.keys(owned.global)],
+  Global: [...Object.keys(generalSectionKeys.global), ...Object.keys(reservedKeys.global)],
   LoadBalancer: [
     ...["enabled", "provider"],
     ...Object.keys(loadBalancerKeys),
-    ...Object.keys(owned.loadBalancer),
+    ...Object.keys(reservedKeys.loadBalancer),
   ],
   LoadBalancerClass: [...places, "memberSubnetId"],
-  Networking: Object.keys(otherSections.networking),
-  Route: Object.keys(owned.route),
-  Metadata: Object.keys(otherSections.metadata),
-  BlockStorage: Object.keys(otherSections.blockStorage),
-  KeyManager: Object.keys(otherSections.keyManager),
+  Networking: Object.keys(generalSectionKeys.networking),
+  Route: Object.keys(reservedKeys.route),
+  Metadata: Object.keys(generalSectionKeys.metadata),
+  BlockStorage: Object.keys(generalSectionKeys.blockStorage),
+  KeyManager: Object.keys(generalSectionKeys.keyManager),
 };
 
 /** Returns `section key` of every key that our schema accepts or refuses by name. */

@@ -1,6 +1,6 @@
 import { parse } from "yaml";
 import { deriveKey } from "../../../components/identity/host-keys.js";
-import { userData } from "../../../components/machine/user-data.js";
+import { renderUserData } from "../../../components/machine/user-data.js";
 
 /**
  * Returns the files, content by name, that cloud-init writes into a folder (for example
@@ -9,7 +9,7 @@ import { userData } from "../../../components/machine/user-data.js";
 export function firstBootFiles(folder: string): Readonly<Record<string, string>> {
   const login = { user: "ubuntu", publicKey: "ssh-ed25519 AAAALOGIN" };
   const hostKey = deriveKey(Buffer.alloc(32, 1).toString("base64"), "test");
-  const { write_files: written } = parse(userData({ machine: "m", login, hostKey })) as {
+  const { write_files: written } = parse(renderUserData({ machine: "m", login, hostKey })) as {
     write_files: { path: string; content: string }[];
   };
   const inside = written.filter(({ path }) => path.startsWith(`/${folder}/`));

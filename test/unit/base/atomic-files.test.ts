@@ -10,7 +10,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { linkNew, writeNew, writePrivate, writeWhole } from "../../../base/atomic-files.js";
+import {
+  linkNew,
+  createFile,
+  replacePrivateFile,
+  replaceFile,
+} from "../../../base/atomic-files.js";
 
 describe("base/atomic-files", () => {
   let folder: string;
@@ -24,9 +29,9 @@ describe("base/atomic-files", () => {
 
   it("replaces a file as a whole and keeps it private", () => {
     const file = join(folder, "new", "file");
-    writePrivate(file, "one");
+    replacePrivateFile(file, "one");
     chmodSync(file, 0o644);
-    writePrivate(file, "two");
+    replacePrivateFile(file, "two");
     assert.equal(readFileSync(file, "utf8"), "two");
     assert.deepEqual([modeOf(file), modeOf(join(folder, "new"))], [0o600, 0o700]);
   });
@@ -35,14 +40,14 @@ describe("base/atomic-files", () => {
     const file = join(folder, "file");
     mkdirSync(file);
     assert.throws(() => {
-      writeWhole(file, "text");
+      replaceFile(file, "text");
     });
     assert.deepEqual(readdirSync(folder), ["file"]);
   });
 
   it("makes a file only where there is none, whole and private", () => {
     const file = join(folder, "new", "file");
-    assert.deepEqual([writeNew(file, "one"), writeNew(file, "two")], [true, false]);
+    assert.deepEqual([createFile(file, "one"), createFile(file, "two")], [true, false]);
     assert.equal(readFileSync(file, "utf8"), "one");
     assert.equal(modeOf(file), 0o600);
     assert.deepEqual(readdirSync(join(folder, "new")), ["file"]);
@@ -52,8 +57,8 @@ describe("base/atomic-files", () => {
     const [one, other, file] = ["one", "other", "file"].map((name) => join(folder, name)) as [
       ...[string, string, string],
     ];
-    writeWhole(one, "one");
-    writeWhole(other, "other");
+    replaceFile(one, "one");
+    replaceFile(other, "other");
     assert.deepEqual([linkNew(one, file), linkNew(other, file)], [true, false]);
     assert.equal(readFileSync(file, "utf8"), "one");
   });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent, type Progress } from "../../../base/progress.js";
+import { silentProgress, type Progress } from "../../../base/progress.js";
 import { ensureCommands, missingCommands } from "../../../base/host-packages.js";
 import { Failure } from "../../../base/failures/failure.js";
 
@@ -68,7 +68,7 @@ describe("commands that are needed", () => {
     `${options} install --no-install-recommends ${packages}`;
 
   it("are left alone when they are there", async () => {
-    await ensureCommands({ there: "package-of-there" }, silent);
+    await ensureCommands({ there: "package-of-there" }, silentProgress);
     assert.deepEqual(calls(), []);
   });
 
@@ -76,13 +76,16 @@ describe("commands that are needed", () => {
   // applies.
   if (process.getuid?.() === 0) {
     it("are installed without a question: each package once, nothing that is there", async () => {
-      await ensureCommands({ there: "no", one: "pair", two: "pair", three: "single" }, silent);
+      await ensureCommands(
+        { there: "no", one: "pair", two: "pair", three: "single" },
+        silentProgress,
+      );
       assert.deepEqual(calls(), [install("pair single")]);
     });
 
     it("are looked for once more with fresh lists when the lists are old", async () => {
       failing(1);
-      await ensureCommands({ one: "package" }, silent);
+      await ensureCommands({ one: "package" }, silentProgress);
       assert.deepEqual(calls(), [install("package"), `${options} update`, install("package")]);
     });
 
@@ -93,8 +96,8 @@ describe("commands that are needed", () => {
         stop.abort();
       };
       const progress: Progress = {
-        ...silent,
-        step: (title) => ({ ...silent.step(title), update }),
+        ...silentProgress,
+        step: (title) => ({ ...silentProgress.step(title), update }),
       };
       await assert.rejects(ensureCommands({ one: "package" }, progress, { signal: stop.signal }), {
         name: "AbortError",
@@ -103,7 +106,7 @@ describe("commands that are needed", () => {
     });
 
     it("are looked for where one says", async () => {
-      await ensureCommands({ there: "package-of-there" }, silent, { path: "/none" });
+      await ensureCommands({ there: "package-of-there" }, silentProgress, { path: "/none" });
       assert.deepEqual(calls(), [install("package-of-there")]);
     });
 
@@ -111,7 +114,7 @@ describe("commands that are needed", () => {
       failing(2);
       const said: string[] = [];
       const progress: Progress = {
-        ...silent,
+        ...silentProgress,
         step: (title) => ({
           update: (detail) => said.push(`  ${detail}`),
           done: () => said.push(`+ ${title}`),
@@ -129,10 +132,13 @@ describe("commands that are needed", () => {
     });
   } else
     it("are named with their packages to those who may not install", async () => {
-      await assert.rejects(ensureCommands({ one: "a", two: "b" }, silent), (error: unknown) => {
-        assert.ok(error instanceof Failure);
-        assert.equal(error.message, "Missing on this machine: one, two.");
-        return /apt-get install a b/.test(error.hint);
-      });
+      await assert.rejects(
+        ensureCommands({ one: "a", two: "b" }, silentProgress),
+        (error: unknown) => {
+          assert.ok(error instanceof Failure);
+          assert.equal(error.message, "Missing on this machine: one, two.");
+          return /apt-get install a b/.test(error.hint);
+        },
+      );
     });
 });

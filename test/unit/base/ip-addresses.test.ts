@@ -7,7 +7,7 @@ import {
   isHostOf,
   overlaps,
   prefixOf,
-  stretchesWithout,
+  freeParts,
 } from "../../../base/ip-addresses.js";
 
 /** Any IPv4 range whose host bits are zero. */
@@ -38,7 +38,7 @@ describe("addresses and ranges", () => {
     fc.assert(
       fc.property(addresses, (taken) => {
         const text = (one: number): string => `10.1.2.${String(64 + one)}`;
-        const left = stretchesWithout("10.1.2.64/27", taken.map(text)).flatMap(({ start, end }) => {
+        const left = freeParts("10.1.2.64/27", taken.map(text)).flatMap(({ start, end }) => {
           const [first, last] = [start, end].map((one) => Number(one.split(".")[3]) - 64);
           assert.ok(first !== undefined && last !== undefined && first <= last);
           return Array.from({ length: last - first + 1 }, (_, index) => first + index);

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { parseClusterSpec } from "../../../components/config/cluster-spec.js";
 import { rulesOf } from "../../../components/network/firewall-plan.js";
-import { needsOf } from "../../../components/cloud-requirements.js";
+import { cloudRequirementsOf } from "../../../components/cloud-requirements.js";
 import { smallest } from "../../support/config/spec.js";
 
 const minimal = {
@@ -18,24 +18,24 @@ const spec = (args: unknown) => {
 describe("what a cluster asks of its cloud", () => {
   it("is a machine for each place, under the names that the program uses", () => {
     assert.deepEqual(
-      needsOf(spec(minimal))
+      cloudRequirementsOf(spec(minimal))
         .names.filter(({ kind }) => kind === "server")
         .map(({ name }) => name),
       ["dev-control-plane-0", "dev-general-0", "dev-general-1", "dev-batch-0"],
     );
-    assert.deepEqual(needsOf(spec(minimal)).flavors, { big: 2, small: 2 });
+    assert.deepEqual(cloudRequirementsOf(spec(minimal)).flavors, { big: 2, small: 2 });
   });
 
   it("is its Keystone for the API servers' users, unless they have another one", () => {
     const asks = (kubernetes: object): boolean =>
-      needsOf(spec({ ...minimal, kubernetes })).asksKeystone;
+      cloudRequirementsOf(spec({ ...minimal, kubernetes })).asksKeystone;
     assert.equal(asks({}), false);
     assert.equal(asks({ keystone: {} }), true);
     assert.equal(asks({ keystone: { url: "https://other.example/v3" } }), false);
   });
 
   it("is a network with a port for each machine and one address", () => {
-    const { counts } = needsOf(spec(minimal));
+    const { counts } = cloudRequirementsOf(spec(minimal));
     assert.equal(counts.ports, 6);
     assert.equal(counts["floating IPs"], 1);
     assert.equal(counts["load balancers"], 0);
@@ -46,7 +46,7 @@ describe("what a cluster asks of its cloud", () => {
   it("is a rule for each row of the firewall, and two for what leaves each group", () => {
     const of = (over: object = {}) => {
       const parsed = spec({ ...minimal, ...over });
-      return needsOf(parsed).counts["security group rules"] - rulesOf(parsed).length;
+      return cloudRequirementsOf(parsed).counts["security group rules"] - rulesOf(parsed).length;
     };
     assert.equal(of(), 2 * 3);
     assert.equal(of({ samples: true }), 2 * 5);
@@ -56,7 +56,7 @@ describe("what a cluster asks of its cloud", () => {
   });
 
   it("is more with the samples: two load balancers, an address and a volume", () => {
-    const { counts } = needsOf(spec({ ...minimal, samples: true }));
+    const { counts } = cloudRequirementsOf(spec({ ...minimal, samples: true }));
     assert.equal(counts["load balancers"], 2);
     assert.equal(counts["floating IPs"], 2);
     assert.equal(counts["volume gigabytes"], 1);
@@ -64,7 +64,7 @@ describe("what a cluster asks of its cloud", () => {
 
   it("is a bastion too, whose flavor carries no node", () => {
     const behind = spec({ ...minimal, access: "bastion", bastion: { flavor: "tiny" } });
-    const { flavors, nodeFlavors, counts } = needsOf(behind);
+    const { flavors, nodeFlavors, counts } = cloudRequirementsOf(behind);
     assert.deepEqual(flavors, { big: 2, small: 2, tiny: 1 });
     assert.deepEqual([...new Set(nodeFlavors)], ["big", "small"]);
     assert.deepEqual([counts["floating IPs"], counts["security groups"]], [2, 4]);
@@ -72,8 +72,8 @@ describe("what a cluster asks of its cloud", () => {
 
   it("is a control plane of the size that kubeadm looks at, unless that is ignored", () => {
     const of = (...ignorePreflightErrors: string[]) =>
-      needsOf(spec({ ...minimal, kubernetes: { ignorePreflightErrors } })).sizeChecks;
-    assert.deepEqual(needsOf(spec(minimal)).controlPlaneFlavors, ["big"]);
+      cloudRequirementsOf(spec({ ...minimal, kubernetes: { ignorePreflightErrors } })).sizeChecks;
+    assert.deepEqual(cloudRequirementsOf(spec(minimal)).controlPlaneFlavors, ["big"]);
     assert.deepEqual(of(), ["NumCPU", "Mem"]);
     assert.deepEqual(of("mem", "Swap"), ["NumCPU"]);
     assert.deepEqual(of("NumCPU", "Mem"), []);
@@ -81,7 +81,7 @@ describe("what a cluster asks of its cloud", () => {
   });
 
   it("names image, external network, zones and volume types", () => {
-    const needs = needsOf(
+    const needs = cloudRequirementsOf(
       spec({
         ...minimal,
         zones: ["a"],
@@ -96,7 +96,7 @@ describe("what a cluster asks of its cloud", () => {
 
   it("names what single groups and machines have of their own, once", () => {
     const own = { flavor: "huge", image: "debian-13", zone: "z" };
-    const needs = needsOf(
+    const needs = cloudRequirementsOf(
       spec({
         ...minimal,
         zones: ["a"],
@@ -112,7 +112,7 @@ describe("what a cluster asks of its cloud", () => {
 
   it("counts volumes, and names their types and zones once", () => {
     const disk = { size: 20, type: "fast", zone: "store" };
-    const needs = needsOf(
+    const needs = cloudRequirementsOf(
       spec({
         ...minimal,
         controlPlane: { flavor: "big", rootVolume: disk, etcdVolume: { size: 5 } },
@@ -125,7 +125,7 @@ describe("what a cluster asks of its cloud", () => {
 
   it("knows which volumes are in no zone though their machines are, and takes the others to theirs", () => {
     const of = (zone?: string) =>
-      needsOf(
+      cloudRequirementsOf(
         spec({
           ...{ ...minimal, zones: ["a", "b"] },
           workers: {
@@ -148,7 +148,7 @@ describe("what a cluster asks of its cloud", () => {
 
   describe("of Octavia", () => {
     const amphora = { "loadBalancer.provider": "amphora" };
-    const of = (over: object) => needsOf(spec({ ...minimal, ...over })).octavia;
+    const of = (over: object) => cloudRequirementsOf(spec({ ...minimal, ...over })).octavia;
     const off = { cloudController: { enabled: false } };
 
     it("is what its load balancers are made with", () => {
@@ -205,6 +205,9 @@ describe("what a cluster asks of its cloud", () => {
       { name: "x", zones: ["b", "c"] },
       { name: "y", zones: ["c"] },
     ];
-    assert.deepEqual(needsOf(spec({ ...minimal, storageClasses: classes })).podZones, ["b", "c"]);
+    assert.deepEqual(cloudRequirementsOf(spec({ ...minimal, storageClasses: classes })).podZones, [
+      "b",
+      "c",
+    ]);
   });
 });

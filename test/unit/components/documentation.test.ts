@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { changes } from "../../../components/schema/fields.js";
+import { changeEffects } from "../../../components/schema/fields.js";
 import { parseClusterSpec } from "../../../components/config/cluster-spec.js";
 import { jsonSchema, leaves, page } from "../../../docs/generate.js";
 
@@ -15,7 +15,7 @@ describe("the configuration's documentation", () => {
   it("says of every value what it is and what changing it does", () => {
     for (const leaf of all) {
       assert.match(leaf.description, /^[A-Z].*\.$/, leaf.path);
-      assert.ok((changes as readonly string[]).includes(leaf.change), leaf.path);
+      assert.ok((changeEffects as readonly string[]).includes(leaf.change), leaf.path);
       assert.notEqual(leaf.default, "", leaf.path);
     }
   });

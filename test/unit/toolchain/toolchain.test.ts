@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { silent, type Progress } from "../../../base/progress.js";
+import { silentProgress, type Progress } from "../../../base/progress.js";
 import { openstackPlugins } from "../../../base/versions/openstack-plugin-versions.js";
 import { Failure } from "../../../base/failures/failure.js";
 import { UserError } from "../../../base/failures/user-error.js";
@@ -38,7 +38,7 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
   const engine = (version: string) => tool("bin", "pulumi", `echo v${version}`);
   const plugins = Object.entries<string>(pluginVersions);
   const ensure = (
-    progress: Progress = silent,
+    progress: Progress = silentProgress,
     more: NodeJS.ProcessEnv = {},
     asked: Pick<ToolchainOptions, "openstackPlugin"> = {},
   ) =>
@@ -57,7 +57,10 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
     engine(engineVersion);
     tool("bin", "pulumi-language-nodejs");
     install();
-    const progress: Progress = { ...silent, step: (title) => assert.fail(`${title} began`) };
+    const progress: Progress = {
+      ...silentProgress,
+      step: (title) => assert.fail(`${title} began`),
+    };
     const { pieces, environment } = await ensure(progress);
     assert.deepEqual(
       pieces.map(({ name, origin }) => [name, origin]),
@@ -115,7 +118,7 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
   /** Requires the error TOOL_MISSING before any step begins. */
   const refused = (said: RegExp): Promise<void> =>
     assert.rejects(
-      ensure({ ...silent, step: (title) => assert.fail(`${title} began`) }),
+      ensure({ ...silentProgress, step: (title) => assert.fail(`${title} began`) }),
       (error) => {
         assert.ok(error instanceof Failure);
         assert.deepEqual([error.code, error.exitCode], ["TOOL_MISSING", 1]);
@@ -134,7 +137,7 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
 
   it("says that there is no Go where the toolchain is to be built", async () => {
     process.env["PATH"] = join(folder, "bin");
-    await assert.rejects(ensure(silent, { STACKADM_STAND_INS: "1" }), (error: unknown) => {
+    await assert.rejects(ensure(silentProgress, { STACKADM_STAND_INS: "1" }), (error: unknown) => {
       assert.ok(error instanceof UserError);
       assert.match(error.message, /^pulumi 3\.246\.0 is not installed, and there is no Go/);
       assert.match(error.hint, /Install Pulumi .* or Go/);
@@ -150,7 +153,7 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
     await refused(
       /^The official pulumi-language-nodejs .* is not installed: it is neither on PATH nor beside /,
     );
-    const told = await ensure(silent, { STACKADM_STAND_INS: "1" }).then(
+    const told = await ensure(silentProgress, { STACKADM_STAND_INS: "1" }).then(
       ({ pieces }) => pieces[1]?.origin,
       (error: unknown) => (error as Error).message,
     );
@@ -165,7 +168,7 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
     for (const openstackPlugin of openstackPlugins) {
       const directory = `home/plugins/resource-openstack-v${openstackPlugin}`;
       const file = tool(directory, "pulumi-resource-openstack");
-      const { pieces } = await ensure(silent, {}, { openstackPlugin });
+      const { pieces } = await ensure(silentProgress, {}, { openstackPlugin });
       const { path, version } = pieces[2] ?? {};
       assert.deepEqual({ path, version }, { path: file, version: openstackPlugin });
     }
@@ -176,7 +179,7 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
     tool("bin", "pulumi-language-nodejs");
     install();
     const notes: string[] = [];
-    const progress: Progress = { ...silent, note: (text) => void notes.push(text) };
+    const progress: Progress = { ...silentProgress, note: (text) => void notes.push(text) };
     const [one, other] = await Promise.all([ensure(progress), ensure(progress)]);
     assert.deepEqual(one, other);
     assert.ok(notes.every((note) => /^Waiting for process \d+, which prepares/.test(note)));

@@ -9,7 +9,7 @@ import { appears } from "../../../support/await-file.js";
 import { installed } from "../../../support/commands/installed-package.js";
 import { until } from "../../../engine/support/until.js";
 
-const { beginEarly, prepareWorker, runOperation } = installed();
+const { startWorkerEarly, prepareWorker, runOperation } = installed();
 
 describe("a process that is made before its operation is known", function () {
   this.timeout(60_000);
@@ -77,7 +77,7 @@ describe("a process that is made before its operation is known", function () {
       module.exports = async () => ({});
     `);
     process.env["STRANGER"] = "of the process that began it";
-    const endUnused = beginEarly();
+    const endUnused = startWorkerEarly();
     Reflect.deleteProperty(process.env, "STRANGER");
     const begun = workers();
     const child = prepareWorker({ program: file }, options());
@@ -94,7 +94,7 @@ describe("a process that is made before its operation is known", function () {
   });
 
   it("is ended where there is no operation, and the next one has a process of its own", async () => {
-    const endings = [beginEarly(), beginEarly()];
+    const endings = [startWorkerEarly(), startWorkerEarly()];
     assert.notDeepEqual(workers(), []);
     for (const endUnused of endings) endUnused();
     await until("both ended", () => workers().length === 0, 15);

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import type { ClusterService } from "../../../../automation/cluster-service.js";
-import { noteEngine } from "../../../../automation/pulumi/lock-holders.js";
+import { recordEngine } from "../../../../automation/pulumi/lock-holders.js";
 import { Embedder, fails } from "../../../support/engine/embedder.js";
 import type { Engine } from "../../../support/engine/fake-engine.js";
 
@@ -71,7 +71,7 @@ describe("the locks of stacks", function () {
     /** Starts processes that stand for an engine and its command line. */
     const both = async (): Promise<readonly (ChildProcess & { readonly pid: number })[]> => {
       const [left, client] = [await start(), await start()];
-      noteEngine(dirname(embedder.kubeconfig()), left.pid, client.pid);
+      recordEngine(dirname(embedder.kubeconfig()), left.pid, client.pid);
       lock(left.pid, hostname(), new Date());
       return [left, client];
     };

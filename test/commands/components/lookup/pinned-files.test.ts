@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { readPinned } from "../../../../components/lookup/pinned-files.js";
+import { readPinnedFile } from "../../../../components/lookup/pinned-files.js";
 import { digestOf } from "../../../support/manifests.js";
 
 const text = "kind: ConfigMap # ä\n";
@@ -30,17 +30,17 @@ describe("lookup/pinned-files", () => {
   });
 
   it("reads a path, against the directory that is given", () => {
-    assert.deepEqual(readPinned({ source: "a.yaml", sha256 }, { directory }), { text });
-    assert.deepEqual(readPinned({ source: join(directory, "a.yaml"), sha256 }), { text });
+    assert.deepEqual(readPinnedFile({ source: "a.yaml", sha256 }, { directory }), { text });
+    assert.deepEqual(readPinnedFile({ source: join(directory, "a.yaml"), sha256 }), { text });
   });
 
   it("reads it against the process's own directory where none is given", () => {
     const source = relative(process.cwd(), join(directory, "a.yaml"));
-    assert.deepEqual(readPinned({ source, sha256 }), { text });
+    assert.deepEqual(readPinnedFile({ source, sha256 }), { text });
   });
 
   it("refuses a file with another digest, and says both", () => {
-    const found = readPinned({ source: "a.yaml", sha256: other }, { directory });
+    const found = readPinnedFile({ source: "a.yaml", sha256: other }, { directory });
     assert.ok("problem" in found);
     assert.match(
       found.problem,
@@ -49,7 +49,7 @@ describe("lookup/pinned-files", () => {
   });
 
   it("says which file cannot be read, and what to write", () => {
-    const found = readPinned({ source: "b.yaml", sha256 }, { directory });
+    const found = readPinnedFile({ source: "b.yaml", sha256 }, { directory });
     assert.ok("problem" in found);
     assert.match(found.problem, /^b.yaml cannot be read: ENOENT.*; write an address or a path/);
   });
@@ -71,30 +71,30 @@ describe("lookup/pinned-files", () => {
 
     it("fetches it once, and keeps it where only its owner reads it", async () => {
       const pinned = { source: `${origin}/there`, sha256 };
-      assert.deepEqual(readPinned(pinned, { cache: cache() }), { text });
+      assert.deepEqual(readPinnedFile(pinned, { cache: cache() }), { text });
       assert.equal(statSync(kept()).mode & 0o777, 0o600);
       server.kill();
       await once(server, "exit");
-      assert.deepEqual(readPinned(pinned, { cache: cache() }), { text });
+      assert.deepEqual(readPinnedFile(pinned, { cache: cache() }), { text });
       writeFileSync(kept(), "damaged");
-      assert.ok("problem" in readPinned(pinned, { cache: cache() }));
+      assert.ok("problem" in readPinnedFile(pinned, { cache: cache() }));
     });
 
     it("keeps nothing that has another digest", () => {
       const pinned = { source: `${origin}/there`, sha256: other };
-      const found = readPinned(pinned, { cache: cache() });
+      const found = readPinnedFile(pinned, { cache: cache() });
       assert.ok("problem" in found);
       assert.match(found.problem, /has the SHA-256/);
       assert.ok(!existsSync(cache()));
     });
 
     it("keeps nothing where nobody says where", () => {
-      assert.deepEqual(readPinned({ source: `${origin}/there`, sha256 }), { text });
+      assert.deepEqual(readPinnedFile({ source: `${origin}/there`, sha256 }), { text });
       assert.ok(!existsSync(cache()));
     });
 
     it("says what the server answered", () => {
-      const found = readPinned({ source: `${origin}/missing`, sha256 });
+      const found = readPinnedFile({ source: `${origin}/missing`, sha256 });
       assert.ok("problem" in found);
       assert.match(found.problem, /\/missing cannot be read: HTTP 404; write/);
     });

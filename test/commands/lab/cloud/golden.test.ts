@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { silent, type Progress } from "../../../../base/progress.js";
+import { silentProgress, type Progress } from "../../../../base/progress.js";
 import { configure, ensureGolden, goldenKey, keptGolden } from "../../../../lab/cloud/golden.js";
 import { cloudFiles, cloudLinks, removedFiles } from "../../../../lab/cloud/files.js";
 import { imageId } from "../../../../lab/cloud/offering.js";
@@ -34,7 +34,7 @@ const useHost = (): void => {
   });
 };
 const inStore = (...parts: string[]): string => join(host.paths.store, ...parts);
-const ensure = (progress: Progress = silent, signal?: AbortSignal) =>
+const ensure = (progress: Progress = silentProgress, signal?: AbortSignal) =>
   ensureGolden({
     settings: host.settings,
     paths: host.paths,
@@ -103,8 +103,8 @@ describe("lab/cloud/golden: the first time", () => {
 
   it("is made of packages, image and first boot, in this order, each shown as a step", async () => {
     const titles: string[] = [];
-    const step = (title: string) => (titles.push(title), silent.step(title));
-    const golden = await ensure({ ...silent, step });
+    const step = (title: string) => (titles.push(title), silentProgress.step(title));
+    const golden = await ensure({ ...silentProgress, step });
     assert.deepEqual(titles, [
       "Cloud: Debian packages",
       "Cloud: server image",
@@ -211,7 +211,7 @@ describe("lab/cloud/golden: the first time", () => {
 
 describe("lab/cloud/golden: the second time", () => {
   useHost();
-  const none: Progress = { ...silent, step: (title) => assert.fail(`${title} began`) };
+  const none: Progress = { ...silentProgress, step: (title) => assert.fail(`${title} began`) };
 
   it("is the same cloud with the same passwords, and nothing is called", async () => {
     const first = await ensure();
@@ -223,10 +223,10 @@ describe("lab/cloud/golden: the second time", () => {
   it("makes another one for other networks from the kept packages and the kept image", async () => {
     const first = await ensure();
     const titles: string[] = [];
-    const step = (title: string) => (titles.push(title), silent.step(title));
+    const step = (title: string) => (titles.push(title), silentProgress.step(title));
     const settings = { ...host.settings, mtu: 1300 };
     const { paths } = host;
-    const progress = { ...silent, step };
+    const progress = { ...silentProgress, step };
     const second = await ensureGolden({ settings, paths, drivers: "/drivers", progress });
     assert.deepEqual(titles, ["Cloud: first boot"]);
     assert.notDeepEqual(second.secrets, first.secrets);
@@ -269,12 +269,12 @@ describe("lab/cloud/golden: when it fails", () => {
     host.put("inside", 'case "$*" in *first-boot*) echo booting; exec /bin/sleep 60 ;; esac');
     const stop = new AbortController();
     const step = () => ({
-      ...silent.step(""),
+      ...silentProgress.step(""),
       update: (text: string) => {
         if (text === "booting") stop.abort(new Error("called off"));
       },
     });
-    await assert.rejects(ensure({ ...silent, step }, stop.signal), /abort|called off/);
+    await assert.rejects(ensure({ ...silentProgress, step }, stop.signal), /abort|called off/);
     assert.equal(host.read("container"), undefined);
     assert.equal(await keptGolden(host.settings, host.paths), undefined);
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { silent } from "../../../../base/progress.js";
+import { silentProgress } from "../../../../base/progress.js";
 import { remains, removeCloud, runningRoot, startCloud } from "../../../../lab/cloud/start.js";
 import { frontFolders } from "../../../../lab/front/mirrors.js";
 import { createSubvolume, openStore } from "../../../../lab/host/store.js";
@@ -30,7 +30,7 @@ describe("lab/cloud/start and lab/status", () => {
         paths: host.paths,
         drivers: join(host.root, "drivers"),
       },
-      progress: silent,
+      progress: silentProgress,
       ...(signal && { signal }),
     });
   /** Returns a command that prints the state of each unit in the container. */

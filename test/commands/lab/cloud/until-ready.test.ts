@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { silent } from "../../../../base/progress.js";
+import { silentProgress } from "../../../../base/progress.js";
 import { ports } from "../../../../lab/cloud/configuration/common.js";
 import { expectedWorkers, silentApis, untilReady } from "../../../../lab/cloud/readiness.js";
 import { startFakeLabCloud, type FakeLabCloud } from "../support/fake-lab-cloud.js";
@@ -26,7 +26,7 @@ describe("lab/cloud/readiness of a cloud that starts", () => {
     return untilReady({
       settings: host.settings,
       password: "admin-word",
-      step: { ...silent.step(""), update },
+      step: { ...silentProgress.step(""), update },
       signal: stop.signal,
     });
   };
@@ -105,7 +105,7 @@ describe("lab/cloud/readiness of a cloud that starts", () => {
   it("does not look at all when it is called off already", async () => {
     cloud.onRequest = () => assert.fail("it asked an API");
     const signal = AbortSignal.abort(new Error("called off"));
-    const step = silent.step("");
+    const step = silentProgress.step("");
     const waiting = untilReady({ settings: host.settings, password: "", step, signal });
     await assert.rejects(waiting, /called off/);
   });

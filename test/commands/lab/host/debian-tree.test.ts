@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { silent } from "../../../../base/progress.js";
+import { silentProgress } from "../../../../base/progress.js";
 import { debianTree } from "../../../../lab/host/debian-tree.js";
 import { StubHost } from "../../../support/machine/stub-host.js";
 
@@ -32,7 +32,7 @@ describe("lab/host/debian-tree at work", () => {
     debianTree({
       folder: join(host.root, "tree"),
       packages: ["systemd", "sudo"],
-      step: { ...silent.step(""), update },
+      step: { ...silentProgress.step(""), update },
       ...(backports && { backports }),
       ...(signal && { signal }),
     });

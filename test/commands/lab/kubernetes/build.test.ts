@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent, type Progress } from "../../../../base/progress.js";
+import { silentProgress, type Progress } from "../../../../base/progress.js";
 import { ensureExtra } from "../../../../lab/kubernetes/build-extra.js";
 import { digestOf } from "../../../../lab/kubernetes/digest.js";
 import { extras } from "../../../../lab/kubernetes/extras.js";
@@ -110,10 +110,10 @@ describe("ensureKubernetes", function () {
     const stop = new AbortController();
     let steps = 0;
     const progress: Progress = {
-      ...silent,
+      ...silentProgress,
       step: (title) => {
         if (++steps === 3) stop.abort();
-        return silent.step(title);
+        return silentProgress.step(title);
       },
     };
     await assert.rejects(ensureKubernetes({ version, progress, signal: stop.signal }), /abort/i);
@@ -124,7 +124,7 @@ describe("ensureKubernetes", function () {
   });
 
   it("builds the rest at the next call and says where the site is", async () => {
-    const facts = await ensureKubernetes({ version, progress: silent });
+    const facts = await ensureKubernetes({ version, progress: silentProgress });
     assert.deepEqual(facts, {
       version,
       directory: site(),
@@ -159,7 +159,7 @@ describe("ensureKubernetes", function () {
 
   it("does nothing when all is there", async () => {
     const before = builds();
-    const progress: Progress = { ...silent, step: () => assert.fail("a step began") };
+    const progress: Progress = { ...silentProgress, step: () => assert.fail("a step began") };
     await ensureKubernetes({ version, progress });
     assert.equal(builds(), before);
   });
@@ -178,8 +178,8 @@ describe("ensureKubernetes", function () {
     writeFileSync(file, JSON.stringify(manifest));
     const before = builds();
     const titles: string[] = [];
-    const step = (title: string) => (titles.push(title), silent.step(title));
-    await ensureKubernetes({ version, progress: { ...silent, step } });
+    const step = (title: string) => (titles.push(title), silentProgress.step(title));
+    await ensureKubernetes({ version, progress: { ...silentProgress, step } });
     assert.deepEqual(titles, ["Write the apt repositories"]);
     assert.equal(builds(), before);
   });
@@ -191,20 +191,23 @@ describe("ensureKubernetes", function () {
     const others = new Set(blobsInUse(site()));
     others.delete(image.manifest);
     store().prune(others);
-    await ensureKubernetes({ version, progress: silent });
+    await ensureKubernetes({ version, progress: silentProgress });
     assert.ok(store().has(image.manifest));
     assert.equal(builds(), before);
   });
 
   it("builds for another minor only what differs, beside the first", async () => {
     const before = builds();
-    const facts = await ensureKubernetes({ version: "1.35.4", progress: silent });
+    const facts = await ensureKubernetes({ version: "1.35.4", progress: silentProgress });
     assert.equal(facts.aptPath, "v1.35/deb");
     assert.equal(builds() - before, 6, "kubernetes, three of etcd, coredns, cloud provider");
     assert.ok(store().tagged("kube-apiserver", "v1.35.4"));
     await ensureKubernetes({
       version,
-      progress: { ...silent, step: () => assert.fail("the first is not complete any more") },
+      progress: {
+        ...silentProgress,
+        step: () => assert.fail("the first is not complete any more"),
+      },
     });
   });
 
@@ -222,7 +225,7 @@ describe("ensureKubernetes", function () {
     for (const name of ["calico-vxlan", "canal"])
       writeFileSync(join(folder, "manifests", `${name}.yaml`), name);
     const before = builds();
-    const { calico } = await ensureExtra("calico", { progress: silent });
+    const { calico } = await ensureExtra("calico", { progress: silentProgress });
     // flannel was already built.
     assert.equal(builds(), before + 1);
     assert.equal(readFileSync(calico?.source ?? "", "utf8"), "calico-vxlan");
@@ -231,9 +234,9 @@ describe("ensureKubernetes", function () {
     for (const { repository, tags } of extras.calico().images)
       for (const tag of tags)
         assert.ok(kept.has(store().tagged(repository, tag) ?? ""), repository);
-    await ensureExtra("calico", { progress: silent });
+    await ensureExtra("calico", { progress: silentProgress });
     assert.equal(builds(), before + 1);
-    assert.ok(existsSync((await ensureKubernetes({ version, progress: silent })).keyFile));
+    assert.ok(existsSync((await ensureKubernetes({ version, progress: silentProgress })).keyFile));
   });
 
   it("leaves nothing unfinished and stores no blob that no image uses", () => {
@@ -262,7 +265,7 @@ describe("ensureKubernetes", function () {
     rmSync(manifest);
     const said: string[] = [];
     const progress: Progress = {
-      ...silent,
+      ...silentProgress,
       step: (title) => {
         said.push(title);
         return {
@@ -283,6 +286,9 @@ describe("ensureKubernetes", function () {
   });
 
   it("refuses a version it does not know before it builds anything", async () => {
-    await assert.rejects(ensureKubernetes({ version: "1.30.0", progress: silent }), /1\.36\.3/);
+    await assert.rejects(
+      ensureKubernetes({ version: "1.30.0", progress: silentProgress }),
+      /1\.36\.3/,
+    );
   });
 });

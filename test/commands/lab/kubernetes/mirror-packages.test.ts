@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent, type Progress } from "../../../../base/progress.js";
+import { silentProgress, type Progress } from "../../../../base/progress.js";
 import { mirrorPackages } from "../../../../lab/kubernetes/mirror-packages.js";
 import type { MirrorSettings } from "../../../../lab/kubernetes/mirror.js";
 import { release } from "../../../../lab/kubernetes/versions.js";
@@ -32,7 +32,7 @@ describe("upstream's packages for the lab", function () {
   let tries = 0;
   const take = async (settings: MirrorSettings = mirror.settings) => {
     const notes: string[] = [];
-    const progress: Progress = { ...silent, note: (text) => void notes.push(text) };
+    const progress: Progress = { ...silentProgress, note: (text) => void notes.push(text) };
     const own = join(folder, `packages-${tries++}`);
     const taken = await mirrorPackages(of, { settings, cache: own, progress });
     const kept = existsSync(own) ? readdirSync(own) : [];
@@ -55,7 +55,7 @@ describe("upstream's packages for the lab", function () {
     const notes: string[] = [];
     const taken = await mirrorPackages(other, {
       ...{ settings: mirror.settings, cache: join(folder, "fewer") },
-      progress: { ...silent, note: (text) => void notes.push(text) },
+      progress: { ...silentProgress, note: (text) => void notes.push(text) },
     });
     const rest = "does not have kubelet, other in the lab's version; the lab builds its own.";
     assert.deepEqual(notes, [`${mirror.host} ${rest}`]);
@@ -67,7 +67,7 @@ describe("upstream's packages for the lab", function () {
     const cache = join(folder, "later");
     const later = { ...of, packageVersions: { kubelet: "1.36.4-1.1" } };
     const look = () =>
-      mirrorPackages(later, { settings: mirror.settings, cache, progress: silent });
+      mirrorPackages(later, { settings: mirror.settings, cache, progress: silentProgress });
     assert.deepEqual([...(await look()).keys()], []);
     mirror.addPackage("kubelet", "1.36.4-1.1");
     await mirror.publishPackages();

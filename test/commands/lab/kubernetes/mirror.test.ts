@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent, type Progress } from "../../../../base/progress.js";
+import { silentProgress, type Progress } from "../../../../base/progress.js";
 import { ensureExtra } from "../../../../lab/kubernetes/build-extra.js";
 import { ensureKubernetes } from "../../../../lab/kubernetes/build.js";
 import { digestOf } from "../../../../lab/kubernetes/digest.js";
@@ -106,7 +106,7 @@ describe("taking upstream's own for the lab", function () {
     );
   const noting = () => {
     const notes: string[] = [];
-    const progress: Progress = { ...silent, note: (text) => void notes.push(text) };
+    const progress: Progress = { ...silentProgress, note: (text) => void notes.push(text) };
     return { notes, progress };
   };
 
@@ -151,9 +151,9 @@ describe("taking upstream's own for the lab", function () {
     });
 
     it("asks nobody for what is there, also after it was stopped before its end", async () => {
-      await ensureKubernetes({ version, progress: silent, mirror: mirror.settings });
+      await ensureKubernetes({ version, progress: silentProgress, mirror: mirror.settings });
       rmSync(join(site(), `site-v${version}.json`));
-      await ensureKubernetes({ version, progress: silent, mirror: mirror.settings });
+      await ensureKubernetes({ version, progress: silentProgress, mirror: mirror.settings });
       assert.deepEqual(mirror.requests, []);
       assert.deepEqual(
         calls().filter((call) => /^(skopeo|podman) /.test(call)),
@@ -167,7 +167,7 @@ describe("taking upstream's own for the lab", function () {
         writeFileSync(join(folder, "module/manifests", `${name}.yaml`), name);
       for (const name of ["etc", "sbin"])
         mkdirSync(join(folder, "module/node/filesystem", name), { recursive: true });
-      const options = { progress: silent, mirror: mirror.settings };
+      const options = { progress: silentProgress, mirror: mirror.settings };
       const { canal } = await ensureExtra("calico", options);
       assert.equal(readFileSync(canal?.source ?? "", "utf8"), "canal");
       assert.ok(calls().includes("podman manifest inspect docker.io/calico/cni:v3.28.5"));
@@ -183,7 +183,7 @@ describe("taking upstream's own for the lab", function () {
       process.env["STACKADM_LAB_MIRROR"] = "never";
       try {
         await assert.rejects(
-          ensureKubernetes({ version, progress: silent }),
+          ensureKubernetes({ version, progress: silentProgress }),
           /nothing is to be built/,
         );
       } finally {
@@ -218,10 +218,10 @@ describe("taking upstream's own for the lab", function () {
     it("builds what that image holds and nothing else", async () => {
       list("lost", ["registry.k8s.io/sig-storage/livenessprobe:v2.17.0"]);
       const titles: string[] = [];
-      const step = (title: string) => (titles.push(title), silent.step(title));
+      const step = (title: string) => (titles.push(title), silentProgress.step(title));
       process.env["XDG_CACHE_HOME"] = join(folder, "partly");
       try {
-        const partly = { version, progress: { ...silent, step }, mirror: mirror.settings };
+        const partly = { version, progress: { ...silentProgress, step }, mirror: mirror.settings };
         await assert.rejects(ensureKubernetes(partly), /nothing is to be built/);
       } finally {
         process.env["XDG_CACHE_HOME"] = folder;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { silent } from "../../../../base/progress.js";
+import { silentProgress } from "../../../../base/progress.js";
 import { runningRoot } from "../../../../lab/cloud/start.js";
 import { addMachines } from "../../../../lab/machines/add.js";
 import { imageCommands, machineImage } from "../../../../lab/machines/build.js";
@@ -32,7 +32,7 @@ describe("lab/machines/add", () => {
       root: runningRoot(host.paths),
       trusted: [],
       state: running,
-      progress: silent,
+      progress: silentProgress,
     });
   const cloud = (missing: string, offer = "true") => {
     host.stub(
@@ -70,7 +70,7 @@ describe("lab/machines/add", () => {
         root: runningRoot(host.paths),
         trusted: [],
         state: undefined,
-        progress: silent,
+        progress: silentProgress,
       }),
       /The lab does not run/,
     );

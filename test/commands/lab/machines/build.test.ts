@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent } from "../../../../base/progress.js";
+import { silentProgress } from "../../../../base/progress.js";
 import { ensureMachineImages, machineImage } from "../../../../lab/machines/build.js";
 import { partitionId, releases } from "../../../../lab/machines/releases.js";
 import { StubHost } from "../../../support/machine/stub-host.js";
@@ -30,7 +30,7 @@ const real = (name: string): string => `exec env PATH=/usr/sbin:/usr/bin:/sbin:/
 describe("lab/machines/build at work", () => {
   let host: StubHost;
   const trusted = ["certificate of an authority\n"];
-  const build = () => ensureMachineImages({ paths: host.paths, trusted, progress: silent });
+  const build = () => ensureMachineImages({ paths: host.paths, trusted, progress: silentProgress });
   beforeEach(() => {
     host = new StubHost({ setpriv, mmdebstrap, "apt-config": "true", chroot: "true" });
     for (const name of ["sfdisk", "mkfs.ext4", "qemu-img"]) host.stub(name, real(name));

@@ -1,6 +1,9 @@
 import { strict as assert } from "node:assert";
 import { spawnSync } from "node:child_process";
-import { controlPlaneScripts, servingScript } from "../../../../components/kubeadm/node-scripts.js";
+import {
+  controlPlaneScripts,
+  approveKubeletCertificatesProgram,
+} from "../../../../components/kubeadm/node-scripts.js";
 import {
   controlPlaneMachine,
   controlPlaneValues,
@@ -65,7 +68,10 @@ describe("approve-kubelet-certificates.sh, approving the certificates that kubel
       "kubectl",
       'case "$*" in "get certificatesigning"*) cat "$root/requests" ;; "get nodes"*) cat "$root/nodes" ;; esac',
     );
-    const once = servingScript.replace("while ((SECONDS < end))", "for _ in once");
+    const once = approveKubeletCertificatesProgram.replace(
+      "while ((SECONDS < end))",
+      "for _ in once",
+    );
     const { code, stderr, calls } = machine.execute(once);
     assert.equal(code, 0, stderr);
     const watch = calls.find((call) => call.startsWith("kubectl get certificatesigning")) ?? "";

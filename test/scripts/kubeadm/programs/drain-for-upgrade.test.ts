@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { mintScript, retireScript } from "../../../../components/kubeadm/node-scripts.js";
+import { mintScript, drainForUpgradeProgram } from "../../../../components/kubeadm/node-scripts.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 
 const node = "dev-general-0";
@@ -20,7 +20,7 @@ describe("stackadm-retire", () => {
     machine.put("nodes", [`${node} True - ;gpu=a100:NoSchedule;`, ...lines, ""].join("\n"));
   };
   const run = (verb: string): Outcome =>
-    machine.execute(retireScript.replaceAll("poll 120", "poll 1"), verb, node);
+    machine.execute(drainForUpgradeProgram.replaceAll("poll 120", "poll 1"), verb, node);
   const deeds = ({ calls }: Outcome): string[] =>
     calls.filter((call) => /^kubectl (annotate|drain|uncordon)/.test(call));
   const drain = `kubectl drain ${node} --ignore-daemonsets --delete-emptydir-data --timeout=600s`;

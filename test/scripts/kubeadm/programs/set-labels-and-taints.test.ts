@@ -1,5 +1,8 @@
 import { strict as assert } from "node:assert";
-import { marksScript, mintScript } from "../../../../components/kubeadm/node-scripts.js";
+import {
+  setLabelsAndTaintsProgram,
+  mintScript,
+} from "../../../../components/kubeadm/node-scripts.js";
 import { controlPlaneMachine, runControlPlane } from "../../../support/machine/control-plane.js";
 import { Sandbox, sandboxServer, type Outcome } from "../../../support/machine/sandbox.js";
 
@@ -19,7 +22,7 @@ describe("set-labels-and-taints.sh", () => {
       line.replace(/ ([^]+)$/, (_, given: string) => ` ${JSON.stringify(given)}`),
     );
     machine.put("nodes", quoted.map((line) => `${line}\n`).join(""));
-    return machine.execute(marksScript);
+    return machine.execute(setLabelsAndTaintsProgram);
   };
   beforeEach(() => {
     machine = new Sandbox({});

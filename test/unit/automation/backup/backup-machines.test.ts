@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import {
   ClusterMachines,
   keepScript,
-  keeping,
+  collectBackupProgram,
 } from "../../../../automation/backup/backup-machines.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { outputsOf } from "./support.js";
@@ -31,7 +31,7 @@ describe("a machine that is asked", () => {
   const placed = { ...machine, sshHost: machine.address };
 
   it("gets the script as one word, as root", async () => {
-    const answer = await at({ code: 0, said: "" }).ask(placed, keeping("snapshot"));
+    const answer = await at({ code: 0, said: "" }).ask(placed, collectBackupProgram("snapshot"));
     assert.equal(answer, "SAID");
     const [command = ""] = commands;
     assert.ok(command.startsWith("debian@10.0.0.10: sudo -n bash -c '#!/bin/bash"));
@@ -41,7 +41,7 @@ describe("a machine that is asked", () => {
 
   it("says its reason, else the last that it said, and when nobody knows how it ended", async () => {
     const said = (code: number | undefined, text: string): Promise<string> =>
-      at({ code, said: text }).ask(placed, keeping("archive"));
+      at({ code, said: text }).ask(placed, collectBackupProgram("archive"));
     await assert.rejects(
       said(1, "much\nreason: no room\nmore\n"),
       /^Failure: dev-control-plane-0: no room\. The last output before: much$/,
@@ -57,10 +57,13 @@ describe("a machine that is asked", () => {
 
   it("is not asked without a host key that is known", async () => {
     commands.length = 0;
-    await assert.rejects(at({ code: 0, said: "" }, []).ask(placed, keeping("archive")), (error) => {
-      assert.ok(error instanceof Failure);
-      return error.code === "SSH_UNREACHABLE";
-    });
+    await assert.rejects(
+      at({ code: 0, said: "" }, []).ask(placed, collectBackupProgram("archive")),
+      (error) => {
+        assert.ok(error instanceof Failure);
+        return error.code === "SSH_UNREACHABLE";
+      },
+    );
     assert.deepEqual(commands, []);
   });
 });

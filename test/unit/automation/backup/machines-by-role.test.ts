@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { withoutOthers } from "../../../../automation/backup/machines-by-role.js";
+import { withoutForeignServers } from "../../../../automation/backup/machines-by-role.js";
 import { clusterMetadata } from "../../../../openstack/inventory/ownership.js";
 import { object } from "../../../support/cloud/cloud-object.js";
 
@@ -13,7 +13,7 @@ describe("the servers of a cluster that is brought back", () => {
     }).map(([id, metadata]) => object({ kind: "server", id, metadata }));
     const held = { owned: new Set(["recorded"]), identities: new Set(["0123456789ab"]) };
     assert.deepEqual(
-      withoutOthers(servers, held).map(({ id }) => id),
+      withoutForeignServers(servers, held).map(({ id }) => id),
       ["recorded", "ours", "early", "unmarked"],
     );
   });

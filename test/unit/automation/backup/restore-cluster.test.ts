@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { lookAtMachines, restore } from "../../../../automation/backup/restore-cluster.js";
+import {
+  readMachineStates,
+  restoreCluster,
+} from "../../../../automation/backup/restore-cluster.js";
 import type { RestorePlan } from "../../../../automation/backup/restore-plan.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { FakeMachines, outputsOf, Scratch, unreachable } from "./support.js";
@@ -51,7 +54,7 @@ describe("a cluster that is brought back", () => {
     notes = [];
     const onNote = (text: string): void => void notes.push(text);
     const target = { plan: of, outputs: outputsOf(2, 2), machines, servers };
-    return restore(target, { requireGoingOn, onNote, pause, killSignal: kill.signal });
+    return restoreCluster(target, { requireGoingOn, onNote, pause, killSignal: kill.signal });
   };
   const words = (): string[] => [...new Set(machines.order.map((one) => one.split(" ")[0] ?? ""))];
 
@@ -277,7 +280,7 @@ describe("a cluster that is brought back", () => {
     };
     machines.on("look", JSON.stringify(said));
     machines.on("dev-control-plane-1 look", unreachable);
-    const seen = await lookAtMachines(outputsOf(3), machines, servers);
+    const seen = await readMachineStates(outputsOf(3), machines, servers);
     assert.deepEqual(
       [...seen],
       [

@@ -3,7 +3,7 @@ import type { Backup } from "../../../../automation/backup/backup-files.js";
 import {
   actionsOf,
   planRestore,
-  requireSameCluster,
+  requireBackupOfCluster,
   type PresentCluster,
   type MachineReply,
 } from "../../../../automation/backup/restore-plan.js";
@@ -196,7 +196,7 @@ describe("a backup to be brought back", () => {
     identities: new Set(["0123456789ab"]),
   };
   const check = (changes: Partial<PresentCluster>, of: Partial<Backup> = {}) => {
-    requireSameCluster({ ...backup, ...of }, { ...held, ...changes });
+    requireBackupOfCluster({ ...backup, ...of }, { ...held, ...changes });
   };
 
   it("is of the cluster that the stack holds, and of no later Kubernetes", () => {

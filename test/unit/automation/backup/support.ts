@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Task } from "../../../../automation/backup/backup-machines.js";
+import type { MachineProgram } from "../../../../automation/backup/backup-machines.js";
 import type {
   ClusterOutputs,
   MachineOutput,
@@ -52,18 +52,22 @@ export class FakeMachines {
     this.answers.set(what, answer);
   }
 
-  async do(machine: MachineOutput, task: Task, streams: Streams): Promise<void> {
+  async do(machine: MachineOutput, task: MachineProgram, streams: Streams): Promise<void> {
     streams.output.end(await this.#answer(machine, task, streams));
     await new Promise((done) => streams.output.once("close", done));
   }
 
-  async ask(machine: MachineOutput, task: Task, streams: Partial<Streams> = {}): Promise<string> {
+  async ask(
+    machine: MachineOutput,
+    task: MachineProgram,
+    streams: Partial<Streams> = {},
+  ): Promise<string> {
     return String(await this.#answer(machine, task, streams));
   }
 
   async #answer(
     { name }: MachineOutput,
-    { words }: Task,
+    { words }: MachineProgram,
     { input }: Partial<Streams>,
   ): Promise<string | Buffer> {
     // Recorded before the input is read, so that the order is that of the tasks.

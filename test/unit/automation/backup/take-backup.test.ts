@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import {
-  brokenOffBeside,
+  unfinishedBackupsBeside,
   isWholeSnapshot,
   readBackup,
 } from "../../../../automation/backup/backup-files.js";
@@ -181,8 +181,8 @@ describe("a backup", () => {
     for (const name of [old, now, "prod-0"]) mkdirSync(scratch.in(name));
     const at = new Date(Date.now() - 2 * 24 * 60 * 60_000);
     for (const name of [old, "prod-0"]) utimesSync(scratch.in(name), at, at);
-    assert.deepEqual(brokenOffBeside(scratch.in("prod-3"), Date.now()), [scratch.in(old)]);
-    assert.deepEqual(brokenOffBeside(scratch.in("no/where"), Date.now()), []);
+    assert.deepEqual(unfinishedBackupsBeside(scratch.in("prod-3"), Date.now()), [scratch.in(old)]);
+    assert.deepEqual(unfinishedBackupsBeside(scratch.in("no/where"), Date.now()), []);
   });
 
   it("takes no place that is taken", async () => {

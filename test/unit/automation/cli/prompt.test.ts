@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { ask } from "../../../../automation/cli/prompt.js";
+import { promptLine } from "../../../../automation/cli/prompt.js";
 import { Failure } from "../../../../base/failures/failure.js";
 
 describe("a question on a terminal", () => {
@@ -19,7 +19,7 @@ describe("a question on a terminal", () => {
 
   it("is answered by the line that was typed, and leaves what comes after it alone", async () => {
     const { input, output } = terminal();
-    const answer = ask("Who? ", { input, output });
+    const answer = promptLine("Who? ", { input, output });
     input.write("dex\u007Fv\n");
     assert.equal(await answer, "dev");
     output.end();
@@ -30,7 +30,7 @@ describe("a question on a terminal", () => {
   it("has an empty answer when there is none", async () => {
     for (const end of ["", "\u0004"]) {
       const { input, output } = terminal();
-      const answer = ask("Who? ", { input, output });
+      const answer = promptLine("Who? ", { input, output });
       if (end === "") input.end();
       else input.write(end);
       assert.equal(await answer, "");
@@ -39,13 +39,13 @@ describe("a question on a terminal", () => {
 
   it("is stopped by Ctrl-C, by the signal, and by one that came before it", async () => {
     const first = terminal();
-    const typed = ask("Who? ", first);
+    const typed = promptLine("Who? ", first);
     first.input.write("de\u0003");
     await stopped(typed);
     const stop = new AbortController();
-    const asked = ask("Who? ", { ...terminal(), signal: stop.signal });
+    const asked = promptLine("Who? ", { ...terminal(), signal: stop.signal });
     stop.abort();
     await stopped(asked);
-    await stopped(ask("Who? ", { ...terminal(), signal: stop.signal }));
+    await stopped(promptLine("Who? ", { ...terminal(), signal: stop.signal }));
   });
 });

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { sweep } from "../../../../automation/destroy/sweep-leftovers.js";
+import { sweepLeftovers } from "../../../../automation/destroy/sweep-leftovers.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { projectOfEach } from "../../../support/cloud/empty-project.js";
 
 describe("the sweep at the end", () => {
   const cloud = projectOfEach();
   const run = async (owned: readonly string[] = [], retained: readonly string[] = []) =>
-    sweep({
+    sweepLeftovers({
       cloud: await cloud.connect(),
       identities: new Set(["0123456789ab"]),
       owned: new Set([...owned, ...retained]),
@@ -90,7 +90,7 @@ describe("the sweep at the end", () => {
     const connected = await cloud.connect();
     const [owned, retained] = [new Set<string>(), new Set<string>()];
     const none = { cloud: connected, identities: new Set([""]), owned, retained };
-    assert.deepEqual(await sweep(none), { deleted: [], kept: [] });
+    assert.deepEqual(await sweepLeftovers(none), { deleted: [], kept: [] });
   });
 
   it("keeps volumes with data, and snapshots of them, and names them", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ClusterEvent } from "../../../../automation/pulumi/events.js";
 import { explainAll } from "../../../../automation/engine/engine-errors.js";
-import { marked, unmarked } from "../../../../base/failures/failure.js";
+import { textWithCode, splitCode } from "../../../../base/failures/failure.js";
 import {
   engineMessages,
   explain,
@@ -13,7 +13,7 @@ import {
 describe("what an error message means", () => {
   for (const { code, urn = "", own, text, sentence } of engineMessages)
     it(`${code}: ${text.split("\n")[0]?.slice(0, 70) ?? ""}`, () => {
-      const error = explain(urn, own ? marked(code, text) : text);
+      const error = explain(urn, own ? textWithCode(code, text) : text);
       assert.equal(error.code, code);
       assert.match(error.sentence, sentence);
       assert.doesNotMatch(error.sentence.replaceAll(/`.*`/g, ""), /\{who\}|\{message\}|\$\d/);
@@ -30,14 +30,14 @@ describe("what an error message means", () => {
 
   it("has the exit code that belongs to its code", () => {
     assert.equal(explain("", "Authentication failed").exitCode, 3);
-    assert.equal(explain("", marked("INVALID_CONFIG", "x")).exitCode, 2);
+    assert.equal(explain("", textWithCode("INVALID_CONFIG", "x")).exitCode, 2);
     assert.equal(explain("", "boom").exitCode, 1);
   });
 });
 
 const error = (text: string, urn = ""): ClusterEvent => ({
   ...{ type: "message", at: 0, urn, severity: "error" },
-  ...unmarked(text),
+  ...splitCode(text),
 });
 
 describe("several errors", () => {
@@ -66,7 +66,7 @@ describe("several errors", () => {
   it("are led by the cause, not by the consequence", () => {
     const errors = explainAll([
       error("after 30 failed attempts: dial tcp: i/o timeout", script),
-      error(marked("SERVER_NEVER_BOOTED", "The machine never answered on SSH; ..."), stack),
+      error(textWithCode("SERVER_NEVER_BOOTED", "The machine never answered on SSH; ..."), stack),
       error("something else"),
     ]);
     assert.equal(errors[0]?.code, "SERVER_NEVER_BOOTED");
@@ -74,8 +74,8 @@ describe("several errors", () => {
 
   it("are led by what Nova says of a machine, before another one's silence", () => {
     const errors = explainAll([
-      error(marked("SERVER_NEVER_BOOTED", "The machine never answered on SSH; ..."), stack),
-      error(marked("SERVER_ERROR", "... is ERROR: No valid host."), stack),
+      error(textWithCode("SERVER_NEVER_BOOTED", "The machine never answered on SSH; ..."), stack),
+      error(textWithCode("SERVER_ERROR", "... is ERROR: No valid host."), stack),
     ]);
     assert.deepEqual(
       errors.map(({ code }) => code),
@@ -86,14 +86,17 @@ describe("several errors", () => {
   it("are led by our program's sentence, which knows more than the provider's", () => {
     const errors = explainAll([
       error("Error waiting for instance (b1) to become ready: unexpected state 'ERROR'", server),
-      error(marked("SERVER_ERROR", "Nova could not make it; ... is ERROR: No valid host."), stack),
+      error(
+        textWithCode("SERVER_ERROR", "Nova could not make it; ... is ERROR: No valid host."),
+        stack,
+      ),
     ]);
     assert.match(errors[0]?.message ?? "", /^Nova could not make .*No valid host/);
   });
 
   it("are not led by our program's sentence that something else failed", () => {
     const errors = explainAll([
-      error(marked("FAILED", "Something that others wait for failed."), stack),
+      error(textWithCode("FAILED", "Something that others wait for failed."), stack),
       error("something new", server),
     ]);
     assert.match(errors[0]?.message ?? "", /something new$/);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import {
-  copyOf,
-  rememberUnfinished,
+  scriptCopyUrn,
+  markInterruptedScripts,
   InterruptedScripts,
-  undoScriptOf,
+  teardownUndoUrn,
   withoutLeaveScripts,
   markScriptsForRerun,
 } from "../../../../automation/engine/interrupted-scripts.js";
@@ -42,7 +42,7 @@ describe("a script that did not come to its end", () => {
       outputs: { remotePath: ".stackadm/server/1.sh" },
     };
     const urn = inMachines(type, "dev-a-0-prepare");
-    assert.equal(copyOf(urn), copy.urn);
+    assert.equal(scriptCopyUrn(urn), copy.urn);
     const unfinished = new InterruptedScripts("up");
     const says = (reason: string): void => {
       const text = `Process exited with status 1: running "sudo":\nreason: ${reason}`;
@@ -69,11 +69,11 @@ describe("a script that did not come to its end", () => {
     // The teardown of snapshots runs first, and announces the same to the cluster.
     for (const name of ["teardown", "farewell", "snapshots-teardown", "snapshots-farewell"])
       assert.equal(
-        undoScriptOf(urnOf(inControlPlane, `dev-control-plane-${name}`)),
+        teardownUndoUrn(urnOf(inControlPlane, `dev-control-plane-${name}`)),
         urnOf(inControlPlane, "dev-control-plane-0-init"),
       );
-    assert.equal(undoScriptOf(urnOf(inControlPlane, "dev-control-plane-0-init")), undefined);
-    assert.equal(undoScriptOf(urnOf(type, "dev-control-plane-teardown")), undefined);
+    assert.equal(teardownUndoUrn(urnOf(inControlPlane, "dev-control-plane-0-init")), undefined);
+    assert.equal(teardownUndoUrn(urnOf(type, "dev-control-plane-teardown")), undefined);
   });
 
   describe("when the engine has ended", () => {
@@ -87,7 +87,7 @@ describe("a script that did not come to its end", () => {
     const imports = (): number =>
       engine.calls().filter((call) => call.startsWith("stack import")).length;
     const remember = (...urns: string[]): Promise<boolean> =>
-      rememberUnfinished(engine.access(), new Set(urns));
+      markInterruptedScripts(engine.access(), new Set(urns));
 
     it("is remembered; where there is none, the state is not even read", async () => {
       engine.state({ resources: [script("init"), server] });
@@ -96,7 +96,7 @@ describe("a script that did not come to its end", () => {
       assert.deepEqual(engine.calls(), []);
       assert.ok(await remember(script("init").urn));
       assert.equal(imports(), 1);
-      await remember(copyOf(urnOf(`stackadm:x:Pool$${type}`, "dev-a-0-prepare")));
+      await remember(scriptCopyUrn(urnOf(`stackadm:x:Pool$${type}`, "dev-a-0-prepare")));
       assert.ok(engine.calls().filter((call) => call.startsWith("stack export")).length > 1);
     });
 

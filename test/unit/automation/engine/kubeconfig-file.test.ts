@@ -17,7 +17,7 @@ import {
   keepKubeconfig,
   keepTimeline,
   kubeconfigPath,
-  moveEarlier,
+  moveEarlierKubeconfig,
   removeFiles,
   timelinePath,
   writeKubeconfig,
@@ -103,11 +103,11 @@ describe("the file with the administrator's kubeconfig", () => {
   });
 
   it("of an earlier release is asked about only where there is one", async () => {
-    await moveEarlier(stack(), () => assert.fail("nobody has to know"));
+    await moveEarlierKubeconfig(stack(), () => assert.fail("nobody has to know"));
     mkdirSync(join(state, "stackadm"));
     writeFileSync(join(state, "stackadm", "kubeconfig-dev"), "leads nowhere");
     let asked = 0;
-    await moveEarlier(stack(), () => {
+    await moveEarlierKubeconfig(stack(), () => {
       asked += 1;
       return [];
     });

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import type { ClusterEvent } from "../../../../automation/pulumi/events.js";
-import { UndecidedCreates } from "../../../../automation/engine/unconfirmed-creates.js";
+import { UnconfirmedCreates } from "../../../../automation/engine/unconfirmed-creates.js";
 import { networkType, urnOf } from "../../../support/engine/fake-engine.js";
 
 const network = urnOf(networkType, "net");
@@ -16,7 +16,7 @@ describe("creates of which nobody knows how they ended", () => {
     ...{ type: "message", at: 0, urn: network, severity: "error", text },
   });
   const left = (...events: readonly ClusterEvent[]): string[] => {
-    const creates = new UndecidedCreates();
+    const creates = new UnconfirmedCreates();
     for (const event of events) creates.take(event);
     return creates.creates().map(({ operation }) => operation.resource.urn);
   };
@@ -98,7 +98,7 @@ describe("creates of which nobody knows how they ended", () => {
   });
 
   it("have the inputs by which they are found again", () => {
-    const creates = new UndecidedCreates();
+    const creates = new UnconfirmedCreates();
     creates.take(failed(network));
     assert.deepEqual(creates.creates()[0]?.operation.resource.inputs, { name: "dev" });
   });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { stringify } from "yaml";
 import {
   certificateWarnings,
-  firstToEnd,
+  firstExpiringCertificate,
 } from "../../../../automation/health/certificate-expiry.js";
 import { serverCertificate } from "../../../../components/identity/webhook-certificate.js";
 
@@ -27,10 +27,10 @@ describe("the certificates of a living cluster", () => {
 
   it("are named by the one that has to be seen to first; of none, nothing is said", () => {
     assert.equal(
-      firstToEnd(nodes),
+      firstExpiringCertificate(nodes),
       "First certificate to end: pki/apiserver.crt of dev-1, at 2027-11-01T00:00:00Z.",
     );
-    assert.equal(firstToEnd([{ name: "dev-0" }]), undefined);
+    assert.equal(firstExpiringCertificate([{ name: "dev-0" }]), undefined);
   });
 
   it("are nobody's business as long as they are signed anew in time", () => {

@@ -3,7 +3,7 @@ import {
   fetchKubeconfig,
   scriptsForKubeconfig,
 } from "../../../../automation/health/kubeconfig-refresh.js";
-import { Run } from "../../../../automation/engine/operation-context.js";
+import { StackOperation } from "../../../../automation/engine/operation-context.js";
 import { Engine, urnOf } from "../../../support/engine/fake-engine.js";
 
 const year = { from: "2027-01-01T00:00:00Z", to: "2028-01-01T00:00:00Z" };
@@ -50,7 +50,7 @@ describe("a kubeconfig that nears its end", () => {
       const run = {
         access: engine.access(),
         note: (text: string) => notes.push(text),
-      } as unknown as Run;
+      } as unknown as StackOperation;
       await fetchKubeconfig(run, { version: 3, deployment: { resources } });
       assert.match(notes.join(), /expires soon/);
       assert.equal(engine.calls().filter((call) => call.startsWith("stack import")).length, 1);

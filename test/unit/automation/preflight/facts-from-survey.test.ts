@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { factsIn } from "../../../../automation/preflight/facts-from-survey.js";
+import { factsFromSurvey } from "../../../../automation/preflight/facts-from-survey.js";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
 import { survey } from "../../../../openstack/checks/preflight-checks.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
-import { needsOf, wantedOf } from "../../../../components/cloud-requirements.js";
+import { cloudRequirementsOf, requiredLookups } from "../../../../components/cloud-requirements.js";
 import type { CloudFacts } from "../../../../components/lookup/cloud-lookup.js";
 import {
   fakeProject,
@@ -33,7 +33,12 @@ describe("what a survey of the cloud knows for the program", () => {
     });
     const client = await connectCloud({ env: cloud.environment() });
     const held = { owned: new Set<string>(), identities: new Set(identities) };
-    return factsIn(await survey(client, needsOf(spec)), wantedOf(spec), client.scope, held);
+    return factsFromSurvey(
+      await survey(client, cloudRequirementsOf(spec)),
+      requiredLookups(spec),
+      client.scope,
+      held,
+    );
   };
   const server = (
     name: string,

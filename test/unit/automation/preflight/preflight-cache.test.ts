@@ -7,7 +7,7 @@ import {
   isCacheValid,
   storePreflightCache,
 } from "../../../../automation/preflight/preflight-cache.js";
-import type { Run } from "../../../../automation/engine/operation-context.js";
+import type { StackOperation } from "../../../../automation/engine/operation-context.js";
 import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
 import type { CloudFacts } from "../../../../components/lookup/cloud-lookup.js";
 import { specOf } from "../../../support/config/spec.js";
@@ -31,7 +31,7 @@ describe("what a cluster came up with", () => {
     rmSync(directory, { recursive: true });
   });
   /** Returns a run in the cloud `now`, with `found` as the facts of its preflight. */
-  const run = (now: Partial<typeof scope> = {}, found = facts): Run =>
+  const run = (now: Partial<typeof scope> = {}, found = facts): StackOperation =>
     ({
       ...{
         options: {},
@@ -39,7 +39,7 @@ describe("what a cluster came up with", () => {
         found: { wanted: "{}", facts: found },
       },
       cloud: () => Promise.resolve({ scope: { ...scope, ...now } }),
-    }) as unknown as Run;
+    }) as unknown as StackOperation;
   const remembered = async (now: Partial<typeof scope>, found = facts) => {
     storePreflightCache(run({}, found), specOf(), state);
     assert.ok(isCacheValid(run(), specOf(), state));

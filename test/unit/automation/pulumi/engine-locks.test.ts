@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import {
   describeLock,
-  holderRuns,
-  locksSaid,
+  isHolderRunning,
+  locksInMessage,
   removeLock,
   stackLocks,
   type StackLock,
@@ -67,10 +67,10 @@ describe("the lock of a stack", () => {
     const engine = spawn(link, ["30"]);
     await once(engine, "spawn");
     const file = put(engine.pid ?? 0);
-    assert.equal(holderRuns(only()), true);
+    assert.equal(isHolderRunning(only()), true);
     engine.kill("SIGKILL");
     await once(engine, "exit");
-    assert.equal(holderRuns(only()), false);
+    assert.equal(isHolderRunning(only()), false);
     removeLock(only());
     assert.ok(!existsSync(file) && !existsSync(`${file}.attrs`));
   });
@@ -79,11 +79,13 @@ describe("the lock of a stack", () => {
     const line = (pid: number, since: string): string =>
       `  s3://bucket/x.json: created by ann@example.org@host (pid ${pid}) at ${since}\n`;
     const said = line(1, "2026-01-02T05:04:05+02:00") + line(2, "never");
-    const locks = locksSaid(`error: the stack is currently locked by 2 lock(s).\n${said}${said}`);
+    const locks = locksInMessage(
+      `error: the stack is currently locked by 2 lock(s).\n${said}${said}`,
+    );
     assert.deepEqual(locks.map(describeLock), [
       "process 1 of ann@example.org on host, since 2026-01-02T03:04:05Z",
       "an unknown process",
     ]);
-    assert.deepEqual(locksSaid("error: dial tcp: i/o timeout"), []);
+    assert.deepEqual(locksInMessage("error: dial tcp: i/o timeout"), []);
   });
 });

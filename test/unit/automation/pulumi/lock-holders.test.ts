@@ -6,11 +6,11 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LockHolder } from "../../../../automation/pulumi/engine-locks.js";
 import {
-  forgetEngines,
-  hasEnded,
-  noteEngine,
-  noteEngines,
-  notesIn,
+  deleteEngineNotes,
+  hasEngineEnded,
+  recordEngine,
+  recordStartedEngines,
+  readEngineNotes,
   isHolderDead,
   type EngineNote,
   type ObservationPlace,
@@ -46,30 +46,30 @@ describe("the notes of a stack's engines", () => {
     ...{ pid: pid ?? 0, user: "me", host, since },
   });
   const only = (): EngineNote => {
-    const [note, ...others] = notesIn(directory);
+    const [note, ...others] = readEngineNotes(directory);
     assert.ok(note && others.length === 0);
     return note;
   };
 
   it("prove that a holder is dead when its process is gone", async () => {
     const engine = await start();
-    noteEngine(directory, engine.pid ?? 0);
-    assert.equal(isHolderDead(notesIn(directory), holder(engine.pid)), false);
+    recordEngine(directory, engine.pid ?? 0);
+    assert.equal(isHolderDead(readEngineNotes(directory), holder(engine.pid)), false);
     await end(engine);
-    assert.equal(isHolderDead(notesIn(directory), holder(engine.pid)), true);
+    assert.equal(isHolderDead(readEngineNotes(directory), holder(engine.pid)), true);
   });
 
   it("prove it when the number is another process's by now", async () => {
     const engine = await start();
-    noteEngine(directory, engine.pid ?? 0);
-    assert.equal(hasEnded(only()), false);
-    assert.equal(hasEnded({ ...only(), started: "1" }), true);
+    recordEngine(directory, engine.pid ?? 0);
+    assert.equal(hasEngineEnded(only()), false);
+    assert.equal(hasEngineEnded({ ...only(), started: "1" }), true);
   });
 
   it("prove nothing of a lock that this engine did not take", async () => {
     const engine = await start();
     const { pid } = engine;
-    noteEngine(directory, pid ?? 0);
+    recordEngine(directory, pid ?? 0);
     await end(engine);
     const at = (milliseconds: number): Date => new Date(Date.now() + milliseconds);
     for (const other of [
@@ -78,10 +78,10 @@ describe("the notes of a stack's engines", () => {
       holder(pid, at(-60_000)),
       holder(pid, at(600_000)),
     ])
-      assert.equal(isHolderDead(notesIn(directory), other), false, JSON.stringify(other));
+      assert.equal(isHolderDead(readEngineNotes(directory), other), false, JSON.stringify(other));
     // The engine records when it took the lock, with a precision of one second.
     const second = new Date(Math.floor(Date.now() / 1_000) * 1_000);
-    assert.equal(isHolderDead(notesIn(directory), holder(pid, second)), true);
+    assert.equal(isHolderDead(readEngineNotes(directory), holder(pid, second)), true);
   });
 
   describe("after a boot", () => {
@@ -95,7 +95,7 @@ describe("the notes of a stack's engines", () => {
     const here: ObservationPlace = { place, host: "here", booted: 2_000_000 };
 
     it("prove that nothing of this machine runs any more", () => {
-      assert.equal(hasEnded(note, here), true);
+      assert.equal(hasEngineEnded(note, here), true);
       const lock = { pid: 1, user: "me", host: "here", since: new Date(note.at + 1_000) };
       assert.equal(isHolderDead([note], lock, here), true);
     });
@@ -118,27 +118,27 @@ describe("the notes of a stack's engines", () => {
         ["it began after the boot", note, { ...here, booted: 500_000 }],
         ["nobody knows where we are", note, { ...here, place: undefined }],
       ];
-      for (const [what, noted, at] of cases) assert.equal(hasEnded(noted, at), false, what);
+      for (const [what, noted, at] of cases) assert.equal(hasEngineEnded(noted, at), false, what);
     });
 
     it("prove nothing in another container of the same boot", () => {
       const there = { ...note, place: { ...place, namespace: "pid:[4026532500]" } };
-      assert.equal(hasEnded(there, here), false);
+      assert.equal(hasEngineEnded(there, here), false);
     });
   });
 
   it("are made of every engine that is started, and of nothing else; kept unless it came to its end", async () => {
     const [engine, plugin] = [command("pulumi"), command("pulumi-language-nodejs")];
-    const forget = noteEngines(directory);
+    const forget = recordStartedEngines(directory);
     await start(plugin);
     const [running, killed] = [await start(engine), await start(engine)];
     const well = await start(engine, "0");
-    assert.equal(notesIn(directory).length, 3);
+    assert.equal(readEngineNotes(directory).length, 3);
     await Promise.all([end(killed), once(well, "exit")]);
     forget();
     await start(engine);
     assert.deepEqual(
-      notesIn(directory).map(({ pid }) => pid),
+      readEngineNotes(directory).map(({ pid }) => pid),
       [running, killed].map(({ pid }) => pid).toSorted(),
     );
   });
@@ -155,17 +155,17 @@ describe("the notes of a stack's engines", () => {
     assert.match(seen(), /^\d+-\d+\.json\n$/);
     await pulumi(access("true"), ["stack", "export"]);
     assert.match(seen(), /^\d+-\d+\.json\n$/);
-    assert.deepEqual(notesIn(directory), []);
+    assert.deepEqual(readEngineNotes(directory), []);
     await assert.rejects(pulumi(access("kill -9 $$"), ["stack", "import"], { locks: true }));
-    assert.equal(hasEnded(only()), true);
+    assert.equal(hasEngineEnded(only()), true);
   });
 
   it("are forgotten of a stack that nobody holds, but for engines that begin", async () => {
     const [one, other] = [await start(), await start()];
-    for (const { pid } of [one, other]) noteEngine(directory, pid ?? 0);
+    for (const { pid } of [one, other]) recordEngine(directory, pid ?? 0);
     await end(one);
     writeFileSync(join(directory, "engines", "half-written.json"), "{");
-    forgetEngines(directory);
+    deleteEngineNotes(directory);
     assert.equal(only().pid, other.pid);
   });
 });

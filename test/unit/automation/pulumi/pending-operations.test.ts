@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isTheOne, recoveryStep } from "../../../../automation/pulumi/pending-operations.js";
+import { mayBeCreatedBy, recoveryStep } from "../../../../automation/pulumi/pending-operations.js";
 import { object } from "../../../support/cloud/cloud-object.js";
 import { creating, resource } from "../../../support/engine/pending-operations.js";
 
@@ -40,17 +40,17 @@ describe("what is done about an interrupted operation", () => {
 
   it("finds the object by its exact name, a floating IP by its description", () => {
     const server = resource(instance, "r", { name: "dev-0" });
-    assert.equal(isTheOne(object({ name: "dev-0" }), server), true);
-    assert.equal(isTheOne(object({ name: "dev-01" }), server), false);
+    assert.equal(mayBeCreatedBy(object({ name: "dev-0" }), server), true);
+    assert.equal(mayBeCreatedBy(object({ name: "dev-01" }), server), false);
     const address = resource("openstack:networking/floatingIp:FloatingIp", "r", {
       description: "API of dev",
     });
     assert.equal(
-      isTheOne(object({ kind: "floating IP", description: "API of dev" }), address),
+      mayBeCreatedBy(object({ kind: "floating IP", description: "API of dev" }), address),
       true,
     );
     const silent = resource("openstack:networking/floatingIp:FloatingIp", "r");
-    assert.equal(isTheOne(object({ kind: "floating IP" }), silent), false);
-    assert.equal(isTheOne(object({ name: "" }), resource(instance, "r")), false);
+    assert.equal(mayBeCreatedBy(object({ kind: "floating IP" }), silent), false);
+    assert.equal(mayBeCreatedBy(object({ name: "" }), resource(instance, "r")), false);
   });
 });

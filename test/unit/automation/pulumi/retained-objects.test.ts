@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { heldBy, type StateExport } from "../../../../automation/pulumi/stack-state.js";
+import { stackHoldings, type StateExport } from "../../../../automation/pulumi/stack-state.js";
 import {
   withStoredRetainedIds,
   retainedIds,
@@ -31,7 +31,7 @@ describe("what the program has stay", () => {
   it("stays when the state has forgotten it, whatever is forgotten later", () => {
     const first = without(withStoredRetainedIds(stateOf(identity(), kept("a"), kept("b"))), "a");
     assert.deepEqual(retainedIds(first), new Set(["a", "b"]));
-    const { owned, retained } = heldBy(without(withStoredRetainedIds(first), "b"));
+    const { owned, retained } = stackHoldings(without(withStoredRetainedIds(first), "b"));
     assert.deepEqual([owned, retained], [new Set(["of dev"]), new Set(["a", "b"])]);
   });
 

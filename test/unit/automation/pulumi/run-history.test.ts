@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import {
   isWithinPeriods,
-  unsettledPeriods,
-  type History,
+  unrecordedRunPeriods,
+  type StackHistory,
 } from "../../../../automation/pulumi/run-history.js";
 import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
 
 const at = (hour: number): string => `2026-01-02T${String(hour).padStart(2, "0")}:00:00.000Z`;
 const hour = (one: number): number => Date.parse(at(one));
-const run = (from: number, result: string, more: Partial<History[number]> = {}) => ({
+const run = (from: number, result: string, more: Partial<StackHistory[number]> = {}) => ({
   ...{ kind: "update", result, startTime: at(from), endTime: at(from + 1) },
   ...more,
 });
@@ -39,7 +39,7 @@ const atMost = (from: number, written: number) => ({
 describe("when runs were at work of which the state may not know everything", () => {
   it("never, where the last one ended well", () => {
     const history = [run(6, "succeeded"), run(4, "failed")];
-    assert.deepEqual(unsettledPeriods({ history }, state()), []);
+    assert.deepEqual(unrecordedRunPeriods({ history }, state()), []);
   });
 
   it("while those failed that came after the last good update; a refresh neither makes nor settles anything", () => {
@@ -50,25 +50,27 @@ describe("when runs were at work of which the state may not know everything", ()
       run(2, "succeeded"),
     ];
     assert.deepEqual(
-      unsettledPeriods({ history }, state()).map(({ from }) => from),
+      unrecordedRunPeriods({ history }, state()).map(({ from }) => from),
       [hour(8), hour(4)],
     );
   });
 
   it("at most since all was settled, until no create can last any more, where the state says that one was interrupted", () => {
     const runs = { history: [run(4, "succeeded")] };
-    assert.deepEqual(unsettledPeriods(runs, state(7)), [atMost(5, 7)]);
-    assert.deepEqual(unsettledPeriods(runs, state(), { interrupted: state(7) }), [atMost(5, 7)]);
+    assert.deepEqual(unrecordedRunPeriods(runs, state(7)), [atMost(5, 7)]);
+    assert.deepEqual(unrecordedRunPeriods(runs, state(), { interrupted: state(7) }), [
+      atMost(5, 7),
+    ]);
   });
 
   it("certainly since the one of ours began that nobody recorded, until the state was written", () => {
     const runs = { history: [run(4, "succeeded")], begun: { from: hour(6) } };
     const surely = { from: hour(6), to: hour(7) };
-    assert.deepEqual(unsettledPeriods(runs, state(7)), [surely, atMost(5, 7)]);
-    const before = unsettledPeriods({ ...runs, begun: { from: hour(4) } }, state(7));
+    assert.deepEqual(unrecordedRunPeriods(runs, state(7)), [surely, atMost(5, 7)]);
+    const before = unrecordedRunPeriods({ ...runs, begun: { from: hour(4) } }, state(7));
     assert.deepEqual(before, [atMost(5, 7)], "that one was recorded, and another's was not");
     const ended = { from: hour(6), to: hour(6) + 1 };
-    const copied = unsettledPeriods({ ...runs, begun: ended }, state(7));
+    const copied = unrecordedRunPeriods({ ...runs, begun: ended }, state(7));
     assert.deepEqual(copied, [atMost(5, 7)], "it came to its end: it is not the one");
   });
 
@@ -76,13 +78,13 @@ describe("when runs were at work of which the state may not know everything", ()
     const last = run(8, "failed");
     const runs = { history: [last, run(4, "succeeded")], begun: { from: hour(6) } };
     const failed = { from: hour(8), to: hour(9), ended: true };
-    assert.deepEqual(unsettledPeriods(runs, state(9)), [failed, atMost(5, 9)]);
+    assert.deepEqual(unrecordedRunPeriods(runs, state(9)), [failed, atMost(5, 9)]);
   });
 
   it("since the stack began, where its first run was interrupted", () => {
-    assert.deepEqual(unsettledPeriods({ history: [] }, state(2)), [atMost(1, 2)]);
+    assert.deepEqual(unrecordedRunPeriods({ history: [] }, state(2)), [atMost(1, 2)]);
     const first = { history: [], begun: { from: hour(1) - 2_000 } };
-    assert.deepEqual(unsettledPeriods(first, state(2)), [
+    assert.deepEqual(unrecordedRunPeriods(first, state(2)), [
       { from: hour(1) - 2_000, to: hour(2) },
       atMost(1, 2),
     ]);
@@ -91,14 +93,14 @@ describe("when runs were at work of which the state may not know everything", ()
   it("as before, where only a refresh came since, which keeps what is in the making", () => {
     const refresh = run(8, "succeeded", { kind: "refresh" });
     const runs = { history: [refresh, run(4, "succeeded")], begun: { from: hour(6) } };
-    assert.deepEqual(unsettledPeriods(runs, state(9)), [atMost(5, 9)]);
+    assert.deepEqual(unrecordedRunPeriods(runs, state(9)), [atMost(5, 9)]);
   });
 
   it("never that could be told, where the state does not say when it was written", () => {
     const { deployment } = state(7);
     for (const manifest of [undefined, {}, { time: "0001-01-01T00:00:00Z" }]) {
       const silent = { version: 3, deployment: { ...deployment, manifest } };
-      assert.deepEqual(unsettledPeriods({ history: [run(4, "succeeded")] }, silent), []);
+      assert.deepEqual(unrecordedRunPeriods({ history: [run(4, "succeeded")] }, silent), []);
     }
   });
 
@@ -122,7 +124,10 @@ describe("when runs were at work of which the state may not know everything", ()
   it("are told apart where they were to take everything away", () => {
     const runs = [run(6, "failed", { kind: "destroy" }), run(4, "succeeded")];
     const stretch = { from: hour(6), to: hour(7), destroyed: true };
-    assert.deepEqual(unsettledPeriods({ history: runs }, state()), [stretch]);
-    assert.deepEqual(unsettledPeriods({ history: [run(8, "succeeded"), ...runs] }, state()), []);
+    assert.deepEqual(unrecordedRunPeriods({ history: runs }, state()), [stretch]);
+    assert.deepEqual(
+      unrecordedRunPeriods({ history: [run(8, "succeeded"), ...runs] }, state()),
+      [],
+    );
   });
 });

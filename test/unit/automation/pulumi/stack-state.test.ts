@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import {
   identitiesOf,
   ownedIds,
-  namesIn,
+  clusterNamesInState,
   readOutputs,
   readStackOutputs,
   readState,
@@ -208,7 +208,10 @@ describe("what a stack knows of its cluster", () => {
       ...[mark("dev", "0123456789ab"), mark("test", "ba9876543210")],
       { ...server("vm", "1"), inputs: { metadata } },
     ];
-    assert.deepEqual(namesIn({ version: 3, deployment: { resources } }, "x"), ["shop", "test"]);
-    assert.deepEqual(namesIn({ version: 3, deployment: {} }, "x"), ["x"]);
+    assert.deepEqual(clusterNamesInState({ version: 3, deployment: { resources } }, "x"), [
+      "shop",
+      "test",
+    ]);
+    assert.deepEqual(clusterNamesInState({ version: 3, deployment: {} }, "x"), ["x"]);
   });
 });

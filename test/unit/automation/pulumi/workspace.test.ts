@@ -18,7 +18,7 @@ import {
   programModule,
   readStackFile,
   withSecretsProvider,
-  withSettings,
+  withStackSettings,
 } from "../../../../automation/pulumi/workspace.js";
 import { packageRoot } from "../../../../base/paths.js";
 
@@ -51,7 +51,7 @@ describe("the private directory of a stack", () => {
     more: Readonly<Record<string, string>> = {},
     work: () => Promise<unknown> = () => Promise.resolve(),
   ): Promise<void> =>
-    withSettings(
+    withStackSettings(
       { stack: "dev", projectDirectory: project, backend: "file:///b", ...more },
       undefined,
       work,

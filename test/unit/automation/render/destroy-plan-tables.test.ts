@@ -4,7 +4,7 @@ import type {
   DestroyPlan,
   ServiceFloatingIp,
 } from "../../../../automation/engine/operation-options.js";
-import { planLine, planTables } from "../../../../automation/render/destroy-plan-tables.js";
+import { destroyPlanLine, planTables } from "../../../../automation/render/destroy-plan-tables.js";
 import { object as cloudObject } from "../../../support/cloud/cloud-object.js";
 import { golden } from "../../../support/golden.js";
 
@@ -49,14 +49,14 @@ describe("what a destroy would take away", () => {
       floatingIps: [address("unknown")],
       problem: "it answers 401",
     });
-    const parts = [sure, unsure, plan()].flatMap((one) => [planTables(one), planLine(one)]);
+    const parts = [sure, unsure, plan()].flatMap((one) => [planTables(one), destroyPlanLine(one)]);
     golden("destroy-plan.txt", `${parts.join("\n\n----\n\n")}\n`);
   });
 
   it("names every cluster", () => {
     const two = plan({ clusters: ["shop", "test"], identities: ["0123456789ab", "ba9876543210"] });
     assert.match(
-      planLine(two),
+      destroyPlanLine(two),
       /^Destroying the clusters 'shop', 'test' \(identity 0123456789ab, ba9876543210; cloud/,
     );
   });
@@ -65,14 +65,14 @@ describe("what a destroy would take away", () => {
     const others = [{ id: "theirs", name: "shop-0123456789ab", urn: "urn" }];
     const one = plan({ goes, others });
     assert.match(planTables(one), /another user owns it: .* credential shop-0123456789ab\.$/m);
-    assert.match(planLine(one), /; kept: 1 application credential of another user\.$/);
+    assert.match(destroyPlanLine(one), /; kept: 1 application credential of another user\.$/);
   });
 
   it("names what the cloud does not show", () => {
     const one = plan({ goes, hidden: ["load balancer", "volume"] });
     const unseen = /Not checked, .* to this user: load balancers, volumes\. A user with a role /;
     assert.match(planTables(one), unseen);
-    assert.match(planLine(one), unseen);
+    assert.match(destroyPlanLine(one), unseen);
   });
 
   it("says what stays because the program has it stay, or because it may be a copy", () => {
@@ -83,7 +83,7 @@ describe("what a destroy would take away", () => {
     const one = plan({ goes, stays });
     assert.match(planTables(one), /\(retainOnDelete\): network own\.$/m);
     assert.match(planTables(one), /may be copies: volume shop-0-etcd\.$/m);
-    assert.match(planLine(one), /; kept: network own, volume shop-0-etcd\.$/);
+    assert.match(destroyPlanLine(one), /; kept: network own, volume shop-0-etcd\.$/);
   });
 
   it("counts what it does not name", () => {

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import type { RunOptions, Stage } from "../../../../automation/engine/operation-options.js";
+import type {
+  RunOptions,
+  OperationStage,
+} from "../../../../automation/engine/operation-options.js";
 import { Redactor } from "../../../../automation/pulumi/redact-secrets.js";
 import { RunView } from "../../../../automation/render/run-progress.js";
 import type { Progress } from "../../../../base/progress.js";
@@ -27,7 +30,7 @@ describe("what a person sees of a run", () => {
     return new RunView({ progress, redactor, direction, stack: "dev", emit });
   };
   const stages =
-    (...all: readonly Stage[]) =>
+    (...all: readonly OperationStage[]) =>
     ({ onStage }: Pick<RunOptions, "onStage">): Promise<string> => {
       for (const stage of all) onStage?.(stage);
       return Promise.resolve("made");

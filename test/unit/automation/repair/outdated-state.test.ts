@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { History, Runs } from "../../../../automation/pulumi/run-history.js";
+import type { StackHistory, StackRuns } from "../../../../automation/pulumi/run-history.js";
 import { evidenceOfNewerState } from "../../../../automation/repair/outdated-state.js";
 import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
 import type { CloudObject } from "../../../../openstack/inventory/inventory.js";
@@ -26,7 +26,7 @@ const state = (
     pending_operations: [creating(instance, "dev-0-server", { name: "dev-0" })],
   },
 });
-const none: Runs = { history: [] };
+const none: StackRuns = { history: [] };
 const marked = (fields: Partial<CloudObject>): CloudObject =>
   object({
     id: "new",
@@ -37,14 +37,14 @@ const later = (fields: Partial<CloudObject>, now: StateExport = state()): string
   evidenceOfNewerState(now, none, [marked(fields)]);
 
 /** Returns an update in the history that ran between these minutes. */
-const update = (from: number, to: number, more: Partial<History[number]> = {}) => ({
+const update = (from: number, to: number, more: Partial<StackHistory[number]> = {}) => ({
   ...{ kind: "update", result: "succeeded", startTime: at(from), endTime: at(to) },
   ...more,
 });
 
 describe("a state of a run that was killed", () => {
   const minute = (one: number): number => Date.parse(at(one));
-  const by = (runs: Partial<Runs>, now: StateExport = state()): string | undefined =>
+  const by = (runs: Partial<StackRuns>, now: StateExport = state()): string | undefined =>
     evidenceOfNewerState(now, { ...none, ...runs }, []);
 
   it("is the newest for all that is known where nothing came after it", () => {
@@ -118,7 +118,7 @@ describe("a state of a run that was killed", () => {
       ...{ urn: "urn:pulumi:dev::it::pulumi:pulumi:Stack::it-dev", type: "pulumi:pulumi:Stack" },
       created: at(-30),
     };
-    const of = (fields: Partial<CloudObject>, history: History = [], more: object[] = []) =>
+    const of = (fields: Partial<CloudObject>, history: StackHistory = [], more: object[] = []) =>
       evidenceOfNewerState(state([stack, ...more]), { history }, [
         object({ id: "new", ...fields }),
       ]);

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { lastUpPath } from "../../../../automation/pulumi/last-up.js";
 import {
-  clearRecord,
+  writeRecoveredState,
   isInterrupted,
-  recover,
+  undoPendingCreates,
 } from "../../../../automation/repair/undo-pending-creates.js";
 import { readState, type StateAccess } from "../../../../automation/pulumi/stack-state.js";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
@@ -99,7 +99,7 @@ describe("recovery", () => {
     const before = await readState(access());
     assert.ok(before);
     if (!isInterrupted(before)) return { cleared: [], before, state: before };
-    return recover(access(), before, async () => ({
+    return undoPendingCreates(access(), before, async () => ({
       cloud: await connectCloud({ env: cloud.environment(), patience: inNoTime }),
       note: (text) => {
         notes.push(text);
@@ -108,7 +108,7 @@ describe("recovery", () => {
   };
   const run = async () => {
     const recovered = await undo();
-    await clearRecord(access(), recovered);
+    await writeRecoveredState(access(), recovered);
     assert.deepEqual(recovered.state.deployment.pending_operations, pendingNow());
     return recovered.cleared;
   };
@@ -291,7 +291,7 @@ describe("recovery", () => {
     putState([pending]);
     const recovered = await undo();
     const refused = () =>
-      assert.rejects(clearRecord(access(), recovered), { code: "STACK_LOCKED" });
+      assert.rejects(writeRecoveredState(access(), recovered), { code: "STACK_LOCKED" });
     writeFileSync(`${stateFile()}.locked`, "");
     await refused();
     rmSync(`${stateFile()}.locked`);

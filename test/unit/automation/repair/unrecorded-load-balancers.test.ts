@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {
   foreignBalancers,
-  withoutService,
+  balancersWithoutService,
 } from "../../../../automation/repair/unrecorded-load-balancers.js";
 import type { CloudObject } from "../../../../openstack/inventory/inventory.js";
 import { object } from "../../../support/cloud/cloud-object.js";
@@ -14,7 +14,7 @@ describe("load balancers of Services that are gone", () => {
   const balancer = (fields: Partial<CloudObject>): CloudObject =>
     object({ kind: "load balancer", id: "one", network: "net", ...fields });
   const found = (one: CloudObject): boolean =>
-    withoutService([one], identities, new Set(["shop/web", "other/cart"])).length > 0;
+    balancersWithoutService([one], identities, new Set(["shop/web", "other/cart"])).length > 0;
 
   it("are those of the cluster's own that no Service has or shares", () => {
     assert.equal(found(balancer({ name: nameOf("cart") })), true);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { RunPeriod } from "../../../../automation/pulumi/run-history.js";
 import {
-  endedBefore,
-  unreachedIn,
-  verdictOnLostServer,
+  failedRunPeriodsBefore,
+  portsWithoutScripts,
+  attributeUnrecordedServer,
 } from "../../../../automation/repair/unrecorded-servers.js";
 import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
 import { object } from "../../../support/cloud/cloud-object.js";
@@ -22,7 +22,7 @@ describe("a server without a record", () => {
   ) => {
     const unreached = new Set(["its port", "second port"]);
     const server = object({ kind: "server", id: "server", created });
-    return verdictOnLostServer(server, { ended, objects, unreached }).is;
+    return attributeUnrecordedServer(server, { ended, objects, unreached }).is;
   };
 
   it("was left by a run that ended if its ports are of a machine that no script has reached", () => {
@@ -52,7 +52,7 @@ describe("a server without a record", () => {
     const during = "2026-01-02T08:05:00Z";
     const whole = state("2026-01-02T08:30:00Z", during);
     const of = (one: StateExport, how: object = { ended: true }): number =>
-      endedBefore(one, [{ from, to, ...how }]).length;
+      failedRunPeriodsBefore(one, [{ from, to, ...how }]).length;
     assert.equal(of(whole), 1);
     for (const how of [{}, { atMost: true }, { destroyed: true }]) assert.equal(of(whole, how), 0);
     assert.equal(of(state("2026-01-02T08:20:00Z", during)), 0, "written while it was at work");
@@ -81,10 +81,10 @@ describe("a server without a record", () => {
     ] as const;
     const both = ["id of dev-a-1-port", "id of dev-a-1-admin-port"];
     const all = [...both, "id of dev-a-10-port"];
-    assert.deepEqual([...unreachedIn(state(...ports))], all);
-    assert.deepEqual([...unreachedIn(state(...ports, [script, "dev-a-10-prepare"]))], both);
+    assert.deepEqual([...portsWithoutScripts(state(...ports))], all);
+    assert.deepEqual([...portsWithoutScripts(state(...ports, [script, "dev-a-10-prepare"]))], both);
     assert.deepEqual(
-      [...unreachedIn(state(...ports, [script, "dev-a-1-join"]))],
+      [...portsWithoutScripts(state(...ports, [script, "dev-a-1-join"]))],
       ["id of dev-a-10-port"],
     );
   });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { lookAtKubectl } from "../../../../automation/setup/kubectl.js";
+import { checkKubectl } from "../../../../automation/setup/kubectl.js";
 
 describe("the machine's kubectl", () => {
   let directory: string;
@@ -27,20 +27,20 @@ describe("the machine's kubectl", () => {
   for (const version of ["v1.35.9", "v1.36.0", "v1.37.0-rc.1"])
     it(`serves a cluster of 1.36.3 when it is ${version}`, async () => {
       says(version);
-      assert.deepEqual(await lookAtKubectl("1.36.3", { env }), { version });
+      assert.deepEqual(await checkKubectl("1.36.3", { env }), { version });
     });
 
   for (const version of ["v1.34.9", "v1.32.4-dispatcher", "v1.38.0", "v2.36.0"])
     it(`is said to be too far from a cluster of 1.36.3 when it is ${version}`, async () => {
       says(version);
-      assert.deepEqual(await lookAtKubectl("1.36.3", { env }), {
+      assert.deepEqual(await checkKubectl("1.36.3", { env }), {
         version,
         advice: `kubectl of this machine is ${version}, too far from the cluster's 1.36.3: ${install}`,
       });
     });
 
   it("is said to be missing, with what to install", async () => {
-    assert.deepEqual(await lookAtKubectl("1.36.3", { env }), {
+    assert.deepEqual(await checkKubectl("1.36.3", { env }), {
       advice: `kubectl is not installed on this machine: ${install}`,
     });
   });
@@ -49,12 +49,12 @@ describe("the machine's kubectl", () => {
   for (const script of ["exit 1", "echo not JSON", "echo '{}'"])
     it(`is no error when it fails: ${script}`, async () => {
       kubectl(script);
-      assert.deepEqual(await lookAtKubectl("1.36.3", { env }), silent);
+      assert.deepEqual(await checkKubectl("1.36.3", { env }), silent);
     });
 
   it("is not waited for without end", async () => {
     kubectl("exec sleep 600");
     const path = [env["PATH"], process.env["PATH"]].join(delimiter);
-    assert.deepEqual(await lookAtKubectl("1.36.3", { env: { PATH: path }, timeout: 200 }), silent);
+    assert.deepEqual(await checkKubectl("1.36.3", { env: { PATH: path }, timeout: 200 }), silent);
   });
 });

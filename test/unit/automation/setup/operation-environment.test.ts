@@ -16,8 +16,8 @@ import {
   backendUrl,
   cloudEnvironment,
   cloudIsNamed,
-  labRuns,
-  standInsByDefault,
+  isLabRunning,
+  usesStandInsByDefault,
   usesLab,
 } from "../../../../automation/setup/operation-environment.js";
 
@@ -50,15 +50,15 @@ describe("the environment of an operation", () => {
   it("take stand-ins unasked on the lab and where no cloud is named, never on another cloud", () => {
     startLab();
     for (const env of [{}, { OS_CLOUD: "stackadm-lab" }])
-      assert.equal(standInsByDefault(env), true);
+      assert.equal(usesStandInsByDefault(env), true);
     for (const env of [{ OS_CLOUD: "mine" }, { OS_AUTH_URL: "http://k" }])
-      assert.equal(standInsByDefault(env), undefined);
+      assert.equal(usesStandInsByDefault(env), undefined);
   });
 
   it("use the lab when no cloud is named and it runs", () => {
-    assert.equal(labRuns(), false);
+    assert.equal(isLabRunning(), false);
     startLab();
-    assert.equal(labRuns(), true);
+    assert.equal(isLabRunning(), true);
     for (const env of [{}, { OS_CLOUD: "" }, { OS_CLOUD: "stackadm-lab" }])
       assert.deepEqual(cloudEnvironment(env), {
         OS_CLOUD: "stackadm-lab",
@@ -71,7 +71,7 @@ describe("the environment of an operation", () => {
     process.env["STACKADM_LAB_NAME"] = "two";
     try {
       startLab();
-      assert.equal(labRuns(), false);
+      assert.equal(isLabRunning(), false);
       startLab("two");
       assert.deepEqual(cloudEnvironment({}), {
         OS_CLOUD: "two",
@@ -89,7 +89,7 @@ describe("the environment of an operation", () => {
     startLab();
     const env = { OS_CLOUD: "stackadm-lab-tls" };
     assert.deepEqual(cloudEnvironment(env), { ...cloudEnvironment({}), ...env });
-    assert.equal(standInsByDefault(env), true);
+    assert.equal(usesStandInsByDefault(env), true);
     assert.equal(backendUrl(env), backendUrl({}));
   });
 

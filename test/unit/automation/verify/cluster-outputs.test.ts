@@ -7,7 +7,7 @@ import {
   machinesOf,
   parseOutputs,
   targetOf,
-  valuesOf,
+  outputValues,
 } from "../../../../automation/verify/cluster-outputs.js";
 
 const node = { name: "c", role: "control plane", zone: "a", address: "10.0.0.10", serverId: "1" };
@@ -30,7 +30,7 @@ describe("the outputs of a stack", () => {
 
   it("are values, whether they are secret or not", () => {
     const marked = { a: { value: [1], secret: false }, b: { value: "s", secret: true } };
-    assert.deepEqual(valuesOf(marked), { a: [1], b: "s" });
+    assert.deepEqual(outputValues(marked), { a: [1], b: "s" });
   });
 
   it("may be without samples", () => {

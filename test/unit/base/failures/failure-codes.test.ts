@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { recognised } from "../../../../base/failures/failure.js";
+import { recogniseError } from "../../../../base/failures/failure.js";
 import { failureCodes, isFailureCode, rowOf } from "../../../../base/failures/failure-codes.js";
 import { openstackPlugins } from "../../../../base/versions/openstack-plugin-versions.js";
 import { refusals } from "../../../support/cloud/cloud-error-texts.js";
@@ -85,12 +85,12 @@ describe("what a cloud refuses", () => {
         const listed = `1 error occurred:\n\t* ${words[version]}\n\n\n`;
         const logged = `  sdk-v2/provider2.go:571: sdk.helper_schema: ${words[version]}: provider=openstack@${version}\n`;
         for (const text of [words[version], listed, logged])
-          assert.equal(recognised(text, "openstack:networking/secGroup:SecGroup")?.code, code);
+          assert.equal(recogniseError(text, "openstack:networking/secGroup:SecGroup")?.code, code);
       });
 
   it("is known by its body, on which line that is", () => {
     const [first, second] = ["but got 409 instead", '{"NeutronError":{"type":"OverQuota"}}'];
-    const of = (text: string) => recognised(text, "openstack:networking/port:Port")?.code;
+    const of = (text: string) => recogniseError(text, "openstack:networking/port:Port")?.code;
     for (const text of [`${first}\n${second}`, `${first}: ${second}`])
       assert.equal(of(text), "QUOTA_EXCEEDED");
     assert.equal(of(`${first}\n{}\n${second}`), undefined);
@@ -102,7 +102,7 @@ describe("what others say", () => {
   it("is not recognised by a name alone", () => {
     fc.assert(
       fc.property(fc.array(name, { minLength: 1, maxLength: 3 }), type, (names, of) => {
-        assert.equal(recognised(names.map((one) => `"${one}"`).join(", "), of), undefined);
+        assert.equal(recogniseError(names.map((one) => `"${one}"`).join(", "), of), undefined);
       }),
     );
   });
@@ -112,34 +112,34 @@ describe("what others say", () => {
     fc.assert(
       fc.property(stack, name, type, (one, other, of) => {
         const urn = `urn:pulumi:${one}::stackadm::kubernetes:core/v1:Service::${other}-${one}`;
-        assert.equal(recognised(`resource "${urn}" is odd`, of), undefined);
+        assert.equal(recogniseError(`resource "${urn}" is odd`, of), undefined);
       }),
     );
   });
 
   it("is recognised only where the one speaks who says so", () => {
     const refused = "dial tcp 10.0.0.9:22: connect: connection refused";
-    assert.equal(recognised(refused, "command:remote:Command")?.code, "SSH_UNREACHABLE");
+    assert.equal(recogniseError(refused, "command:remote:Command")?.code, "SSH_UNREACHABLE");
     const sftp = "ssh: subsystem request failed";
-    assert.equal(recognised(sftp, "command:remote:CopyToRemote")?.code, "SFTP_MISSING");
+    assert.equal(recogniseError(sftp, "command:remote:CopyToRemote")?.code, "SFTP_MISSING");
     const post = `Post "https://cloud:9696/v2.0/ports": ${refused}`;
-    assert.equal(recognised(post, "openstack:networking/port:Port")?.code, "CLOUD_UNREACHABLE");
+    assert.equal(recogniseError(post, "openstack:networking/port:Port")?.code, "CLOUD_UNREACHABLE");
     const get = `Get "https://10.0.0.9:6443/api": ${refused}`;
-    assert.equal(recognised(get, "kubernetes:core/v1:Service")?.code, "KUBERNETES_UNREACHABLE");
-    assert.equal(recognised(refused, "random:index/pet:Pet"), undefined);
+    assert.equal(recogniseError(get, "kubernetes:core/v1:Service")?.code, "KUBERNETES_UNREACHABLE");
+    assert.equal(recogniseError(refused, "random:index/pet:Pet"), undefined);
   });
 
   it("is a server in ERROR only of a server", () => {
     const text = "error waiting for x: unexpected state 'ERROR', wanted target 'ACTIVE'";
-    assert.equal(recognised(text, "openstack:compute/instance:Instance")?.code, "SERVER_ERROR");
+    assert.equal(recogniseError(text, "openstack:compute/instance:Instance")?.code, "SERVER_ERROR");
     const balancer = "openstack:loadbalancer/loadBalancer:LoadBalancer";
-    assert.equal(recognised(text, balancer)?.code, "LOAD_BALANCER_ERROR");
-    assert.equal(recognised(text, "openstack:blockstorage/volume:Volume"), undefined);
+    assert.equal(recogniseError(text, balancer)?.code, "LOAD_BALANCER_ERROR");
+    assert.equal(recogniseError(text, "openstack:blockstorage/volume:Volume"), undefined);
   });
 
   it("is quoted from where it fits, without the layers before it", () => {
     assert.equal(
-      recognised("rpc error: error creating: Quota exceeded for cores: 20 of 20", "")?.words,
+      recogniseError("rpc error: error creating: Quota exceeded for cores: 20 of 20", "")?.words,
       "Quota exceeded for cores: 20 of 20",
     );
   });

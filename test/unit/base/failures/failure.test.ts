@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
   Failure,
-  marked,
-  recognised,
-  tellingLine,
-  unmarked,
+  textWithCode,
+  recogniseError,
+  reasonLine,
+  splitCode,
 } from "../../../../base/failures/failure.js";
 import { failureCodes, rowOf } from "../../../../base/failures/failure-codes.js";
 import { UserError } from "../../../../base/failures/user-error.js";
@@ -33,20 +33,20 @@ describe("a failure", () => {
 
 describe("the mark by which a failure passes through the engine", () => {
   it("stands before the sentence", () => {
-    assert.equal(marked("NOT_READY", "It is late."), "[NOT_READY] It is late.");
+    assert.equal(textWithCode("NOT_READY", "It is late."), "[NOT_READY] It is late.");
   });
 
   it("is taken off again, whatever the sentence holds", () => {
     fc.assert(
       fc.property(code, anything, (one, text) => {
-        assert.deepEqual(unmarked(marked(one, text)), { code: one, text });
+        assert.deepEqual(splitCode(textWithCode(one, text)), { code: one, text });
       }),
     );
   });
 
   it("is found where the SDK repeats the error", () => {
     const again = "error: One or more errors occurred: [NOT_FOUND] no image";
-    assert.deepEqual(unmarked(again), {
+    assert.deepEqual(splitCode(again), {
       code: "NOT_FOUND",
       text: "error: One or more errors occurred: no image",
     });
@@ -56,7 +56,7 @@ describe("the mark by which a failure passes through the engine", () => {
     const sentence = "The specification is not valid:\n  cluster.x: 1 cannot become 2";
     for (const before of ["Preview failed: ", ""])
       assert.deepEqual(
-        unmarked(`${before}before hook "check-dev-frozen" failed: [INVALID_CONFIG] ${sentence}`),
+        splitCode(`${before}before hook "check-dev-frozen" failed: [INVALID_CONFIG] ${sentence}`),
         { code: "INVALID_CONFIG", text: sentence },
       );
   });
@@ -68,7 +68,7 @@ describe("the mark by which a failure passes through the engine", () => {
   ];
   for (const text of foreign)
     it(`is not in ${JSON.stringify(text)}`, () => {
-      assert.deepEqual(unmarked(text), { text });
+      assert.deepEqual(splitCode(text), { text });
     });
 
   it("is nowhere but at the beginning", () => {
@@ -78,8 +78,8 @@ describe("the mark by which a failure passes through the engine", () => {
           before !== "" &&
             !/occurred: $|^(Preview failed: )?before hook|^\[[A-Z_]+\] /.test(before),
         );
-        const text = `${before}${marked(one, after)}`;
-        assert.deepEqual(unmarked(text), { text });
+        const text = `${before}${textWithCode(one, after)}`;
+        assert.deepEqual(splitCode(text), { text });
       }),
     );
   });
@@ -96,7 +96,7 @@ describe("the line that says what an error is", () => {
   ];
   for (const [what, text, line] of table)
     it(`is ${what}`, () => {
-      assert.equal(tellingLine(text), line);
+      assert.equal(reasonLine(text), line);
     });
 
   it("is all that counts: what stands below changes nothing", () => {
@@ -107,7 +107,7 @@ describe("the line that says what an error is", () => {
     fc.assert(
       fc.property(first, below, (line, rest) => {
         const type = "command:remote:Command";
-        assert.deepEqual(recognised(`${line}\n${rest}`, type), recognised(line, type));
+        assert.deepEqual(recogniseError(`${line}\n${rest}`, type), recogniseError(line, type));
       }),
     );
   });

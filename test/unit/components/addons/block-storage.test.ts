@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  cinderDriver,
+  cinderDriverName,
   storageClass,
 } from "../../../../components/addons/manifests/storage-class.js";
 import { unwrapped } from "../../../support/graph/unwrapped.js";
@@ -73,10 +73,10 @@ describe("addons/manifests/block-storage", () => {
 
   it("registers with kubelet at the path where its socket is", () => {
     const socket = podOf(storageNode).volumes?.find(({ name }) => name === "socket");
-    assert.equal(socket?.hostPath?.path, `/var/lib/kubelet/plugins/${cinderDriver}`);
+    assert.equal(socket?.hostPath?.path, `/var/lib/kubelet/plugins/${cinderDriverName}`);
     assert.ok(
       argsOf(storageNode, "node-driver-registrar").includes(
-        `--kubelet-registration-path=/var/lib/kubelet/plugins/${cinderDriver}/csi.sock`,
+        `--kubelet-registration-path=/var/lib/kubelet/plugins/${cinderDriverName}/csi.sock`,
       ),
     );
   });
@@ -117,7 +117,7 @@ describe("addons/manifests/block-storage", () => {
 describe("addons/manifests/storage-class", () => {
   it("binds where the pod lands, grows, and goes with the claim", () => {
     const gold = unwrapped(storageClass({ name: "gold", default: true }));
-    assert.equal(gold.provisioner, cinderDriver);
+    assert.equal(gold.provisioner, cinderDriverName);
     assert.equal(gold.volumeBindingMode, "WaitForFirstConsumer");
     assert.equal(gold.allowVolumeExpansion, true);
     assert.equal(gold.reclaimPolicy, "Delete");

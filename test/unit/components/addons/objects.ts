@@ -37,9 +37,9 @@ import {
 } from "../../../../components/addons/manifests/metrics-server.js";
 import {
   ingressClass,
-  ofAddress,
-  ofService,
-  traefik,
+  fixedIngressAddressFlag,
+  publishedServiceFlag,
+  traefikDeployment,
   traefikAccess,
   traefikBudget,
   traefikNamespaceObject,
@@ -52,7 +52,7 @@ import {
   snapshotKinds,
 } from "../../../../components/addons/manifests/snapshots.js";
 import {
-  cinderCsiDriver,
+  cinderCsiDriverObject,
   storageClass,
 } from "../../../../components/addons/manifests/storage-class.js";
 import type { CloudConf } from "../../../../components/addons/cloud-conf.js";
@@ -94,7 +94,11 @@ export const balanced = {
   public: false,
   annotations: { flavorId: "small" },
 } satisfies IngressSpec;
-export const anywhere = traefik({ image: images.traefik, spec: balanced, shown: ofService });
+export const anywhere = traefikDeployment({
+  image: images.traefik,
+  spec: balanced,
+  shown: publishedServiceFlag,
+});
 
 const made: Readonly<Record<string, readonly object[]>> = {
   "cloud-controller": [
@@ -111,7 +115,7 @@ const made: Readonly<Record<string, readonly object[]>> = {
   "block-storage": [
     ...accessObjects(blockStorageAccess(true)),
     blockStorageNodeAccount(),
-    cinderCsiDriver(),
+    cinderCsiDriverObject(),
     blockStorageController({
       images,
       clusterName: `--cluster=${clusterName}`,
@@ -158,7 +162,12 @@ const made: Readonly<Record<string, readonly object[]>> = {
     traefikNamespaceObject(),
     ...accessObjects(traefikAccess()),
     ingressClass(pinned),
-    traefik({ image: images.traefik, spec: pinned, taints, shown: `${ofAddress}203.0.113.8` }),
+    traefikDeployment({
+      image: images.traefik,
+      spec: pinned,
+      taints,
+      shown: `${fixedIngressAddressFlag}203.0.113.8`,
+    }),
     traefikService(pinned),
     traefikBudget(),
   ],

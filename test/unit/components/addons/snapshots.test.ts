@@ -4,7 +4,7 @@ import {
   blockStorageController,
 } from "../../../../components/addons/manifests/block-storage.js";
 import { snapshotKinds } from "../../../../components/addons/manifests/snapshots.js";
-import { cinderDriver } from "../../../../components/addons/manifests/storage-class.js";
+import { cinderDriverName } from "../../../../components/addons/manifests/storage-class.js";
 import { imageTable } from "../../../../base/versions/container-images.js";
 import { unwrapped } from "../../../support/graph/unwrapped.js";
 import { argsOf, find, podOf } from "./objects.js";
@@ -42,7 +42,7 @@ describe("addons/manifests/snapshots", () => {
     assert.deepEqual(
       { ...find("VolumeSnapshotClass", "cinder"), apiVersion: "", kind: "", metadata: {} },
       {
-        ...{ apiVersion: "", kind: "", metadata: {}, driver: cinderDriver },
+        ...{ apiVersion: "", kind: "", metadata: {}, driver: cinderDriverName },
         ...{ deletionPolicy: "Delete", parameters: { "force-create": "true" } },
       },
     );

@@ -4,7 +4,7 @@ import { keptGenerations } from "../../../../components/plan/replacements.js";
 import {
   compareFrozen,
   frozenLines,
-  otherGenerations,
+  hasChangedGeneration,
 } from "../../../../components/config/immutable-fields.js";
 import { specOf } from "../../../support/config/spec.js";
 
@@ -32,9 +32,9 @@ describe("generations that a living cluster remembers", () => {
 
   it("are looked into when one changes, comes or goes, and when control planes do", () => {
     const [none, one, three] = [kept(0), kept(1), kept(1, { count: 3 })];
-    assert.ok(otherGenerations(none, one) && otherGenerations(one, none));
-    assert.ok(otherGenerations(three, one));
-    assert.ok(!otherGenerations(three, { ...three, "network.pods": "another" }));
+    assert.ok(hasChangedGeneration(none, one) && hasChangedGeneration(one, none));
+    assert.ok(hasChangedGeneration(three, one));
+    assert.ok(!hasChangedGeneration(three, { ...three, "network.pods": "another" }));
   });
 
   it("are no frozen values, and the machines are not told: no script runs again for them", () => {

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
 import { clusterTags } from "../../../../openstack/inventory/ownership.js";
-import { deleteFailed } from "../../../../components/endpoint/failed-load-balancer.js";
+import { deleteFailedLoadBalancers } from "../../../../components/endpoint/failed-load-balancer.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 
 const mark = { name: "dev", identity: "0123456789ab" };
@@ -22,7 +22,7 @@ describe("a load balancer that Octavia could not make", () => {
     await cloud.close();
   });
   const clear = async (): Promise<string[]> =>
-    deleteFailed(
+    deleteFailedLoadBalancers(
       await connectCloud({ env: cloud.environment() }),
       { ...mark, name: "dev-api" },
       fast,

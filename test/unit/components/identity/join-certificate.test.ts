@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   joinKey,
-  joinSigner,
+  joinSignerPublicKey,
   type JoinCertificateSubject,
 } from "../../../../components/identity/join-certificate.js";
 
@@ -60,7 +60,7 @@ describe("a join certificate", () => {
 
   it("is signed by the key that control planes trust, whose private half it does not hold", () => {
     const { certificate, privateKey } = joinKey(seed, joiner);
-    const signer = blobOf(joinSigner(seed));
+    const signer = blobOf(joinSignerPublicKey(seed));
     assert.ok(blobOf(certificate).includes(signer));
     const own = Buffer.from(privateKey.split("\n").slice(1, -2).join(""), "base64");
     assert.ok(!own.includes(signer));

@@ -1,6 +1,9 @@
 import { strict as assert } from "node:assert";
 import { parse, stringify } from "yaml";
-import { kubeconfigFor, validityOf } from "../../../../components/identity/kubeconfig.js";
+import {
+  kubeconfigFor,
+  clientCertificateValidity,
+} from "../../../../components/identity/kubeconfig.js";
 import { serverCertificate } from "../../../../components/identity/webhook-certificate.js";
 
 const admin = stringify({
@@ -71,11 +74,12 @@ describe("kubeconfig", () => {
   it("is good as long as the administrator's certificate; what is none says nothing", () => {
     const { certificate } = serverCertificate("seed", { purpose: "x", address: "192.0.2.1" });
     const data = Buffer.from(certificate).toString("base64");
-    assert.deepEqual(validityOf(admin.replace("Q0VSVA==", data)), {
+    assert.deepEqual(clientCertificateValidity(admin.replace("Q0VSVA==", data)), {
       from: "2020-01-01T00:00:00.000Z",
       to: "9999-12-31T23:59:59.000Z",
     });
-    for (const other of [admin, "{}", ""]) assert.equal(validityOf(other), undefined);
+    for (const other of [admin, "{}", ""])
+      assert.equal(clientCertificateValidity(other), undefined);
   });
 
   it("is not made from something else than kubeadm's file", () => {

@@ -1,12 +1,12 @@
 import { strict as assert } from "node:assert";
 import { parseClusterSpec, type ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import {
-  admission,
+  admissionPluginSettings,
   apiServerFlags,
   controllerManagerFlags,
   kubeletFields,
   schedulerFlags,
-  signsKubelets,
+  signsKubeletCertificates,
 } from "../../../../components/kubeadm/hardening.js";
 import { smallest } from "../../../support/config/spec.js";
 
@@ -19,7 +19,7 @@ const kubernetes = (written: NonNullable<ClusterArgs["kubernetes"]> = {}) => {
 const hardened = { hardened: true };
 
 const podSecurity = (written: NonNullable<ClusterArgs["kubernetes"]>) => {
-  const { plugins = [] } = (admission(kubernetes(written)) ?? {}) as {
+  const { plugins = [] } = (admissionPluginSettings(kubernetes(written)) ?? {}) as {
     plugins?: {
       name: string;
       configuration: {
@@ -104,7 +104,7 @@ describe("what hardens a cluster", () => {
   it("leaves pods to the file that the user names, and asks for no plugin that needs ours", () => {
     const extraArgs = { "admission-control-config-file": "/etc/mine.yaml" };
     const own = kubernetes({ ...hardened, apiServer: { extraArgs } });
-    assert.equal(admission(own), undefined);
+    assert.equal(admissionPluginSettings(own), undefined);
     assert.equal(
       apiServerFlags(own)["enable-admission-plugins"],
       "NodeRestriction,AlwaysPullImages,DenyServiceExternalIPs",
@@ -152,6 +152,10 @@ describe("what hardens a cluster", () => {
     // Existing kubelets that request certificates may have requests that are not approved yet.
     const asking = kubernetes({ kubelet: { serverTLSBootstrap: true } });
     assert.ok(!(flag in apiServerFlags(asking)));
-    assert.deepEqual([kubernetes(), selfSigned, asking].map(signsKubelets), [false, false, true]);
+    assert.deepEqual([kubernetes(), selfSigned, asking].map(signsKubeletCertificates), [
+      false,
+      false,
+      true,
+    ]);
   });
 });

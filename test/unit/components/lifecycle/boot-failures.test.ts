@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { FailedMachines, serverIn } from "../../../../components/lifecycle/boot-failures.js";
-import { isFirst } from "../../../../components/lifecycle/first-script.js";
+import { isFirstRunOnServer } from "../../../../components/lifecycle/first-script.js";
 import { localContextOf } from "../../../../components/lookup/local-context.js";
 import * as pulumi from "@pulumi/pulumi";
 import { graph } from "../../../support/graph/graph.js";
@@ -9,14 +9,14 @@ import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-open
 
 describe("failed machines", () => {
   it("are only marked when not even their first script ever reached them", () => {
-    assert.equal(isFirst("create", { now: "a" }), true);
+    assert.equal(isFirstRunOnServer("create", { now: "a" }), true);
     // This server has worked before: it may be unreachable temporarily, and must not be replaced.
-    assert.equal(isFirst("update", { now: "a" }), false);
-    assert.equal(isFirst("update", { before: "a", now: "a" }), false);
+    assert.equal(isFirstRunOnServer("update", { now: "a" }), false);
+    assert.equal(isFirstRunOnServer("update", { before: "a", now: "a" }), false);
   });
 
   it("is one that was made again and has not been reached since", () => {
-    assert.equal(isFirst("update", { before: "a", now: "b" }), true);
+    assert.equal(isFirstRunOnServer("update", { before: "a", now: "b" }), true);
   });
 
   it("are found in what the provider says about a server in ERROR", () => {

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { ensureAgent, type Agent } from "../../../../automation/setup/ssh-agent.js";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
-import { findServers, historyOf } from "../../../../components/lookup/marked-servers.js";
+import { findServers, serverHistoryOf } from "../../../../components/lookup/marked-servers.js";
 import { localContextOf } from "../../../../components/lookup/local-context.js";
 import {
   listServers,
-  marksOn,
+  existingServersOf,
   type ExistingServers,
   type OwnCluster,
 } from "../../../../components/lookup/server-metadata.js";
@@ -39,7 +39,7 @@ describe("the servers that exist", () => {
   ): Promise<ExistingServers> => {
     cloud.on("GET /compute/servers/detail", { body: { servers } });
     const client = await connectCloud({ env: cloud.environment() });
-    return marksOn(await listServers(client, "dev"), { cluster: "dev", held });
+    return existingServersOf(await listServers(client, "dev"), { cluster: "dev", held });
   };
   const holding = (...owned: readonly string[]) => ({
     owned: new Set(owned),
@@ -271,25 +271,25 @@ describe("what the state says of a server", () => {
   });
 
   it("is nothing for one that another state holds: it is left alone", () => {
-    assert.equal(historyOf("b", [instance("dev-a-0", "a")]), "not ours");
+    assert.equal(serverHistoryOf("b", [instance("dev-a-0", "a")]), "not ours");
   });
 
   it("is that it is new, also when a script ran on the server before", () => {
     const before = [script("dev-a-0-prepare", "a"), script("dev-a-01-prepare", "b")];
-    assert.equal(historyOf("b", [instance("dev-a-0", "b")]), "new");
-    assert.equal(historyOf("b", [instance("dev-a-0", "b"), ...before]), "new");
+    assert.equal(serverHistoryOf("b", [instance("dev-a-0", "b")]), "new");
+    assert.equal(serverHistoryOf("b", [instance("dev-a-0", "b"), ...before]), "new");
   });
 
   it("is that it was part of the cluster as soon as any script came to its end on it", () => {
     for (const step of ["prepare", "init", "join"]) {
       const state = [instance("dev-a-0", "b"), script(`dev-a-0-${step}`, "b")];
-      assert.equal(historyOf("b", state), "part of the cluster", step);
+      assert.equal(serverHistoryOf("b", state), "part of the cluster", step);
     }
   });
 
   it("is that it is new where a log-in alone succeeded, which leaves nothing on a machine", () => {
     const state = [instance("dev-a-0", "b"), script("dev-a-0-login", "b")];
-    assert.equal(historyOf("b", state), "new");
+    assert.equal(serverHistoryOf("b", state), "new");
   });
 
   it("is that it was part of the cluster where nobody can read on which server a script ran", () => {
@@ -297,8 +297,8 @@ describe("what the state says of a server", () => {
     for (const stdin of [undefined, { ...sealed, value: "SERVER_ID='b'" }, "[secret]", ""]) {
       const unread = { ...script("dev-a-0-prepare", "b"), outputs: { stdin } };
       const state = [instance("dev-a-0", "b"), instance("dev-c-0", "c"), unread];
-      assert.equal(historyOf("b", state), "part of the cluster", JSON.stringify(stdin));
-      assert.equal(historyOf("c", state), "new", "it is of another machine");
+      assert.equal(serverHistoryOf("b", state), "part of the cluster", JSON.stringify(stdin));
+      assert.equal(serverHistoryOf("c", state), "new", "it is of another machine");
     }
   });
 });

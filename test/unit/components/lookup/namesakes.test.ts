@@ -1,6 +1,9 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
-import { replacementProblems, type Existing } from "../../../../components/plan/replacements.js";
+import {
+  replacementProblems,
+  type ExistingGenerations,
+} from "../../../../components/plan/replacements.js";
 import { upgradeProblems } from "../../../../components/plan/upgrades.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import { findServers } from "../../../../components/lookup/marked-servers.js";
@@ -90,7 +93,7 @@ describe("servers of another cluster of the same name", () => {
     assert.equal(asked() - before, 1, "nothing more is asked of the cloud");
     return marks;
   };
-  const existing = (servers: ExistingServers): Existing =>
+  const existing = (servers: ExistingServers): ExistingGenerations =>
     new Map(Object.entries(servers).map(([name, { generation }]) => [name, generation]));
   const specWith = (count: number, generation = 0, over: Partial<ClusterArgs> = {}) =>
     specOf({ controlPlane: { ...smallest.controlPlane, count, generation }, ...over });

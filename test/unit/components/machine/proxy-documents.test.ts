@@ -3,7 +3,11 @@ import { execFileSync } from "node:child_process";
 import { Address4 } from "ip-address";
 import fc from "fast-check";
 import { parseClusterSpec, type ClusterSpec } from "../../../../components/config/cluster-spec.js";
-import { exceptions, excepts, proxyFiles } from "../../../../components/machine/proxy-documents.js";
+import {
+  exceptions,
+  isProxyException,
+  proxyFiles,
+} from "../../../../components/machine/proxy-documents.js";
 import { smallest } from "../../../support/config/spec.js";
 
 const url = "http://me:p%40ss@proxy.example:3128";
@@ -61,11 +65,11 @@ describe("what is reached without the proxy", () => {
         const inside = [...ends, `10.244.${String(a)}.${String(host)}`, `10.96.${String(b)}.1`];
         for (const one of [...inside, "169.254.169.254", "127.0.0.1"])
           assert.ok(
-            found.some((entry) => excepts(entry, one)),
+            found.some((entry) => isProxyException(entry, one)),
             one,
           );
         for (const outside of ["198.51.100.7", "registry.example.org", "notcluster.local"])
-          assert.ok(!found.some((entry) => excepts(entry, outside)), outside);
+          assert.ok(!found.some((entry) => isProxyException(entry, outside)), outside);
       }),
     );
   });

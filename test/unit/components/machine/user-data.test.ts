@@ -1,12 +1,12 @@
 import { strict as assert } from "node:assert";
 import { parse } from "yaml";
 import { deriveKey } from "../../../../components/identity/host-keys.js";
-import { userData } from "../../../../components/machine/user-data.js";
+import { renderUserData } from "../../../../components/machine/user-data.js";
 import { golden } from "../../../support/golden.js";
 
 const hostKey = deriveKey(Buffer.alloc(32, 1).toString("base64"), "test");
 const login = { user: "debian", publicKey: "ssh-ed25519 AAAALOGIN" };
-const text = userData({ machine: "dev-general-0", login, hostKey });
+const text = renderUserData({ machine: "dev-general-0", login, hostKey });
 const config = parse(text) as Record<string, unknown>;
 
 describe("user data", () => {
@@ -38,13 +38,18 @@ describe("user data", () => {
   });
 
   it("becomes another text for the replacement of a failed server, and nothing else changes", () => {
-    const again = userData({ machine: "dev-general-0", login, hostKey, replaces: "5ee5a1c4" });
+    const again = renderUserData({
+      machine: "dev-general-0",
+      login,
+      hostKey,
+      replaces: "5ee5a1c4",
+    });
     assert.equal(again.replace("# replaces 5ee5a1c4\n", ""), text);
     assert.deepEqual(parse(again), config);
   });
 
   it("names a user and a machine whose names YAML 1.1, which cloud-init reads, takes for booleans", () => {
-    const odd = userData({ machine: "no", login: { ...login, user: "y" }, hostKey });
+    const odd = renderUserData({ machine: "no", login: { ...login, user: "y" }, hostKey });
     const { hostname, users } = parse(odd, { version: "1.1" }) as {
       hostname: unknown;
       users: { name: unknown }[];
@@ -65,7 +70,7 @@ describe("user data", () => {
       mtu: 1442,
     };
     const of = (over: object): string =>
-      userData({ machine: "dev-general-0", login, hostKey, ...over });
+      renderUserData({ machine: "dev-general-0", login, hostKey, ...over });
     for (const over of [{ second }, { more: ["#!/bin/sh\nexit 0\n"] }]) {
       const [, ours = ""] = /(#cloud-config\n[^]*?)(\n--|$)/.exec(of(over)) ?? [];
       const { write_files: files } = parse(ours) as { write_files: Record<string, unknown>[] };
@@ -79,9 +84,9 @@ describe("user data", () => {
 
   it("has the user's own parts after ours, which they add to and take nothing from", () => {
     const more = ["#cloud-config\npackages: [htop]", "#!/bin/sh\nexit 0\n"];
-    const parts = userData({ machine: "dev-general-0", login, hostKey, more });
+    const parts = renderUserData({ machine: "dev-general-0", login, hostKey, more });
     assert.ok(parts.includes(text));
     golden("user-data-parts.txt", parts.replace(text, "OURS\n"));
-    assert.equal(userData({ machine: "dev-general-0", login, hostKey, more: [] }), text);
+    assert.equal(renderUserData({ machine: "dev-general-0", login, hostKey, more: [] }), text);
   });
 });

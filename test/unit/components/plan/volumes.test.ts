@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
-import { addonsOf } from "../../../../components/addons/addon-arguments.js";
+import { addonArguments } from "../../../../components/addons/addon-arguments.js";
 import { attachableVolumes, volumesOf } from "../../../../components/plan/volumes.js";
 import { specOf } from "../../../support/config/spec.js";
 
@@ -27,7 +27,7 @@ describe("the volumes that a node takes besides its own", () => {
 
   it("are counted without machines that are no nodes", () => {
     const of = (over: object): number | undefined =>
-      addonsOf(specOf({ name: "dev", ...over })).blockStorage.attachable;
+      addonArguments(specOf({ name: "dev", ...over })).blockStorage.attachable;
     const volume = { size: 5 };
     assert.equal(of({}), 24);
     assert.equal(of({ controlPlane: { flavor: "m", rootVolume: volume } }), 24);

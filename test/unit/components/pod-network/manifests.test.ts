@@ -13,14 +13,17 @@ import { canalAnchors, canalObjects } from "../../../../components/pod-network/c
 import { networkConfiguration } from "../../../../components/pod-network/flannel/manifests.js";
 import {
   readManifest,
-  type Anchors,
+  type ManifestAnchors,
   type ManifestContainer,
   type ManifestObject,
 } from "../../../../components/pod-network/manifest-objects.js";
 import { golden } from "../../../support/golden.js";
 import { smallManifest } from "../../../support/manifests.js";
 
-const published = (kind: "calico" | "canal", anchors: Anchors): readonly ManifestObject[] => {
+const published = (
+  kind: "calico" | "canal",
+  anchors: ManifestAnchors,
+): readonly ManifestObject[] => {
   const manifest = readManifest(readFileSync(smallManifest(kind).source, "utf8"), anchors);
   assert.ok("objects" in manifest, JSON.stringify(manifest));
   return manifest.objects;

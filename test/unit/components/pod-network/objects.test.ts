@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describeGoldens, describeWorkloads } from "../../../support/kubernetes-objects.js";
 import { joinScripts } from "../../../../components/kubeadm/node-scripts.js";
-import { namesApi } from "../../../../components/kubernetes-objects/pod-settings.js";
+import { apiByNameLabel } from "../../../../components/kubernetes-objects/pod-settings.js";
 import { apiName, objects, podSpecs } from "./objects.js";
 
 describe("pod networks", () => {
@@ -32,7 +32,7 @@ describe("pod networks", () => {
 
   it("have the label of what the API's new address is told to, by a script of the machine", () => {
     const [, key = "", value] = /--label (\S+)=([^\s)]+)/.exec(joinScripts.join("\n")) ?? [];
-    assert.deepEqual(namesApi, { [key]: value });
+    assert.deepEqual(apiByNameLabel, { [key]: value });
     const pods = Object.values(objects)
       .flat()
       .filter(({ kind }) => kind === "DaemonSet")

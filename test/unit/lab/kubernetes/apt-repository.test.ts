@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent } from "../../../../base/progress.js";
+import { silentProgress } from "../../../../base/progress.js";
 import {
   dockerSuites,
   replaceDirectory,
@@ -59,7 +59,7 @@ describe("Kubernetes' repository", function () {
   const write = (signing = key) =>
     writeKubernetesRepository({
       ...{ release, built, directory, mirrored },
-      ...{ key: signing, step: silent.step("") },
+      ...{ key: signing, step: silentProgress.step("") },
     });
   const read = (name: string) => readFileSync(join(directory, name), "utf8");
   const deb = (name: string) =>
@@ -169,7 +169,7 @@ describe("Docker's repositories", function () {
   const write = (built = builtIn(folder)) =>
     writeDockerRepository({
       ...{ release, built, mirrored: new Map<string, string>(), directory: directory() },
-      ...{ key, step: silent.step("") },
+      ...{ key, step: silentProgress.step("") },
     });
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent } from "../../../../base/progress.js";
+import { silentProgress } from "../../../../base/progress.js";
 import { UserError } from "../../../../base/failures/user-error.js";
 import {
   buildComponent,
@@ -110,7 +110,7 @@ esac
   });
 
   it("puts the executable into a folder of name, version and key", async () => {
-    const built = await buildComponent(component, { cache, goCache, progress: silent });
+    const built = await buildComponent(component, { cache, goCache, progress: silentProgress });
     assert.equal(built.directory, join(cache, `tool-v1.2.3-${componentKey(component)}`));
     assert.deepEqual(readdirSync(built.directory), ["tool"]);
   });
@@ -119,26 +119,30 @@ esac
     mkdirSync(join(folder, "module", "files", "etc"), { recursive: true });
     writeFileSync(join(folder, "module", "files", "etc", "run"), "#!/bin/sh", { mode: 0o444 });
     const copying = { ...component, copies: { etc: "files/etc" } };
-    const { directory } = await buildComponent(copying, { cache, goCache, progress: silent });
+    const { directory } = await buildComponent(copying, {
+      cache,
+      goCache,
+      progress: silentProgress,
+    });
     assert.equal(statSync(join(directory, "etc", "run")).mode & 0o777, 0o755);
     assert.notEqual(componentKey(copying), componentKey(component));
   });
 
   it("does nothing when it is there", async () => {
-    await buildComponent(component, { cache, goCache, progress: silent });
+    await buildComponent(component, { cache, goCache, progress: silentProgress });
     const before = calls();
-    const again = await buildComponent(component, { cache, goCache, progress: silent });
+    const again = await buildComponent(component, { cache, goCache, progress: silentProgress });
     assert.equal(calls(), before);
     assert.equal(again.seconds, 0);
   });
 
   it("builds without C unless asked, resolving what go.mod leaves open", async () => {
-    await buildComponent(component, { cache, goCache, progress: silent });
+    await buildComponent(component, { cache, goCache, progress: silentProgress });
     assert.match(
       calls(),
       /^0 -mod=mod -modcacherw -buildvcs=false \S+go\/build \S+go\/modules build /m,
     );
-    await buildComponent({ ...component, cgo: true }, { cache, goCache, progress: silent });
+    await buildComponent({ ...component, cgo: true }, { cache, goCache, progress: silentProgress });
     assert.match(
       calls(),
       /^1 -mod=mod -modcacherw -buildvcs=false \S+go\/build \S+go\/modules build /m,
@@ -147,7 +151,7 @@ esac
 
   it("gives an own program its source and a go.mod", async () => {
     installGo('test -f main.go && touch "$out"');
-    await buildComponent(program, { cache, goCache, progress: silent });
+    await buildComponent(program, { cache, goCache, progress: silentProgress });
     assert.match(
       readFileSync(join(folder, "go.mod"), "utf8"),
       /require example\.org\/api v1\.0\.0/,
@@ -159,7 +163,7 @@ esac
     const note = `echo "$*" >>"${folder}/gcc"; while [ "$1" != -o ]; do shift; done; touch "$2"`;
     writeFileSync(gcc, `#!/bin/bash\n${note}\n`);
     chmodSync(gcc, 0o755);
-    const built = await buildComponent(pause, { cache, goCache, progress: silent });
+    const built = await buildComponent(pause, { cache, goCache, progress: silentProgress });
     assert.deepEqual(readdirSync(built.directory), ["pause"]);
     const said = readFileSync(join(folder, "gcc"), "utf8");
     assert.ok(said.includes("-static") && said.includes(join(folder, "module", "pause.c")));
@@ -168,12 +172,12 @@ esac
   it("looks unbuilt after a failure, says what the compiler said and builds at the next call", async () => {
     installGo("echo no such type >&2; exit 1");
     await assert.rejects(
-      buildComponent(component, { cache, goCache, progress: silent }),
+      buildComponent(component, { cache, goCache, progress: silentProgress }),
       /no such type/,
     );
     assert.ok(!existsSync(join(cache, `tool-v1.2.3-${componentKey(component)}`)));
     installGo();
-    await buildComponent(component, { cache, goCache, progress: silent });
+    await buildComponent(component, { cache, goCache, progress: silentProgress });
     assert.deepEqual(
       readdirSync(cache).filter((name) => name.endsWith(".part")),
       [],
@@ -184,9 +188,9 @@ esac
     installGo("exec sleep 20");
     const stop = new AbortController();
     const progress = {
-      ...silent,
+      ...silentProgress,
       step: () => ({
-        ...silent.step(""),
+        ...silentProgress.step(""),
         update: (detail: string) => {
           if (detail.includes("packages compiled")) stop.abort();
         },
@@ -202,7 +206,7 @@ esac
   it("names the module that cannot be had", async () => {
     installGo("exit 1", '{"Error":"not available"}');
     await assert.rejects(
-      buildComponent(component, { cache, goCache, progress: silent }),
+      buildComponent(component, { cache, goCache, progress: silentProgress }),
       (error: unknown) =>
         error instanceof UserError &&
         error.message.includes("example.org/tool@v1.2.3") &&
@@ -213,8 +217,11 @@ esac
   it("counts packages while it compiles", async () => {
     const said: string[] = [];
     const progress = {
-      ...silent,
-      step: () => ({ ...silent.step(""), update: (detail: string) => void said.push(detail) }),
+      ...silentProgress,
+      step: () => ({
+        ...silentProgress.step(""),
+        update: (detail: string) => void said.push(detail),
+      }),
     };
     await buildComponent(component, { cache, goCache, progress });
     assert.ok(said.includes("1 packages compiled, now example.org/tool/internal"));

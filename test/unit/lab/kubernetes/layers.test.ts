@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silent } from "../../../../base/progress.js";
+import { silentProgress } from "../../../../base/progress.js";
 import type { BuiltComponent } from "../../../../lab/kubernetes/build-component.js";
 import type { Image } from "../../../../lab/kubernetes/component.js";
 import { digestOfFile } from "../../../../lab/kubernetes/digest.js";
@@ -46,7 +46,7 @@ describe("the Debian layer", () => {
 describe("layers", () => {
   let folder: string;
   let built: Map<string, BuiltComponent>;
-  const options = () => ({ cache: join(folder, "layers"), step: silent.step("") });
+  const options = () => ({ cache: join(folder, "layers"), step: silentProgress.step("") });
   const list = (file: string) =>
     execFileSync("tar", ["--numeric-owner", "-tvf", file], { encoding: "utf8" }).trim().split("\n");
 

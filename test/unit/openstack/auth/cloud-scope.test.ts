@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { scopeIn, type Scoped } from "../../../../openstack/auth/cloud-scope.js";
+import { scopeIn, type TokenScope } from "../../../../openstack/auth/cloud-scope.js";
 
 describe("where a credential leads", () => {
-  const at = (region: string, kind = "public"): Scoped["endpoints"][number] => ({
+  const at = (region: string, kind = "public"): TokenScope["endpoints"][number] => ({
     ...{ interface: kind, region, url: `https://${region}.example.org/identity/v3/` },
   });
-  const leads = (endpoints: readonly Scoped["endpoints"][number][], region = ""): unknown => {
+  const leads = (endpoints: readonly TokenScope["endpoints"][number][], region = ""): unknown => {
     const found = scopeIn({ endpoints, region, projectId: "p", roles: ["reader", "member"] });
     return found && [found.authUrl, found.region];
   };

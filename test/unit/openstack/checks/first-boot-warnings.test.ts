@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { needsOf } from "../../../../components/cloud-requirements.js";
+import { cloudRequirementsOf } from "../../../../components/cloud-requirements.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import type { ClusterNeeds } from "../../../../openstack/checks/cluster-requirements.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
@@ -20,7 +20,7 @@ describe("what a machine would stumble over at its first boot", () => {
 
   describe("pulls from Docker Hub", () => {
     const pulls = (over: Partial<ClusterArgs> = {}): ClusterNeeds["dockerHub"] =>
-      needsOf(specOf(over)).dockerHub;
+      cloudRequirementsOf(specOf(over)).dockerHub;
     const workers = { general: { flavor: "medium", count: 80 } };
     const router = "docker.io/cloudnativelabs/kube-router:v2.10.0";
 
@@ -96,7 +96,7 @@ describe("what a machine would stumble over at its first boot", () => {
 
   describe("a subnet that exists", () => {
     const existing = { network: { nodes: "10.0.0.0/24", existing: { network: "home" } } };
-    const { network, subnet } = needsOf(specOf({ ...smallest, ...existing }));
+    const { network, subnet } = cloudRequirementsOf(specOf({ ...smallest, ...existing }));
     const without = (...subnets: readonly object[]): void => {
       cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "home" }] } });
       cloud.on("GET /network/networks?router:external=true", {

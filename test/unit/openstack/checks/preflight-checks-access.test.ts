@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
 import { preflight } from "../../../../openstack/checks/preflight-checks.js";
 import { parseClusterSpec } from "../../../../components/config/cluster-spec.js";
-import { needsOf } from "../../../../components/cloud-requirements.js";
+import { cloudRequirementsOf } from "../../../../components/cloud-requirements.js";
 import { fakeProject, fakeUser, startFakeCloud } from "../../../support/cloud/fake-openstack.js";
 import { equip } from "../../../support/cloud/ready-cluster.js";
 import { smallest } from "../../../support/config/spec.js";
@@ -12,7 +12,7 @@ const needs = (over: object) => {
   const workers = { general: { flavor, count: 1 } };
   const result = parseClusterSpec({ ...smallest, controlPlane, workers, ...over });
   assert.ok("spec" in result, JSON.stringify(result));
-  return needsOf(result.spec);
+  return cloudRequirementsOf(result.spec);
 };
 
 describe("the questions before the first write, about who asks and what for", () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { HttpAnswer } from "../../../../openstack/http/http-exchange.js";
 import {
-  askedToWait,
-  mostTries,
+  retryAfterMilliseconds,
+  maximumTries,
   retryRequest,
   type Outcome,
 } from "../../../../openstack/http/retry.js";
@@ -45,7 +45,7 @@ describe("a request that the cloud could not take", () => {
     const { outcome, waits } = await ask([answer(503)]);
     assert.deepEqual(outcome, { answer: answer(503) });
     assert.deepEqual(waits, [1000, 2000, 4000, 8000]);
-    assert.equal(waits.length, mostTries - 1);
+    assert.equal(waits.length, maximumTries - 1);
   });
 
   it("waits less by chance, at least half, so that not all come back at once", async () => {
@@ -79,7 +79,7 @@ describe("a request that the cloud could not take", () => {
   it("does not wait for a cloud that asks for more than a minute", async () => {
     const { waits, times } = await ask([answer(429, { "retry-after": "61" })]);
     assert.deepEqual([waits, times], [[], 1]);
-    assert.equal(askedToWait(answer(429, { "retry-after": "61" }), 0), 61_000);
+    assert.equal(retryAfterMilliseconds(answer(429, { "retry-after": "61" }), 0), 61_000);
   });
 
   /** Answer, and the number of attempts for repeatable and for other requests. */

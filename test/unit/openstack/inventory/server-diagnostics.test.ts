@@ -4,7 +4,7 @@ import {
   consoleTail,
   describeServer,
   serverState,
-  standsStill,
+  needsIntervention,
 } from "../../../../openstack/inventory/server-diagnostics.js";
 import { inNoTime, startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 
@@ -83,7 +83,7 @@ describe("what the cloud knows about a machine", () => {
     const still = ["SHUTOFF", "PAUSED", "SUSPENDED", "RESCUE", "SHELVED", "ERROR", "DELETED"];
     const runs = ["ACTIVE", "REBOOT", "HARD_REBOOT", "PASSWORD", "VERIFY_RESIZE", "BUILD", "NEW"];
     assert.deepEqual(
-      [...still, ...runs].filter((status) => standsStill({ status })),
+      [...still, ...runs].filter((status) => needsIntervention({ status })),
       still,
     );
   });

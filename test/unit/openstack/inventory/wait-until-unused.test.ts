@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
 import {
   wasGone,
-  Wait,
+  WaitOptions,
   retryWhileInUse,
 } from "../../../../openstack/inventory/wait-until-unused.js";
 
@@ -26,7 +26,7 @@ describe("what may still be in use", () => {
     const never = (): Promise<boolean> => Promise.reject(refusal("conflict"));
     const brief = { ...waited, bound: 20 };
     await assert.rejects(retryWhileInUse(never, brief, { interval: 1 }), /said conflict/);
-    assert.equal(new Wait(waited, {}).isOver, false);
+    assert.equal(new WaitOptions(waited, {}).isOver, false);
   });
 
   it("is told from time to time to whoever waits, with what is still so", async () => {

@@ -4,7 +4,7 @@ import {
   traefikAccess,
   traefikService,
 } from "../../../../../components/addons/manifests/traefik.js";
-import { entrances } from "../../../../../components/config/load-balancing/ingress-traits.js";
+import { ingressPorts } from "../../../../../components/config/load-balancing/ingress-traits.js";
 import { rulesOf } from "../../../../support/kubernetes-objects.js";
 import { unwrapped } from "../../../../support/graph/unwrapped.js";
 import { anywhere, argsOf, balanced, containerOf, find, pinned, podOf } from "../objects.js";
@@ -56,7 +56,7 @@ describe("addons/manifests/traefik", () => {
 
   it("listens where its Service leads", () => {
     const ports = containerOf(workload, "traefik").ports ?? [];
-    for (const { name, containerPort } of entrances)
+    for (const { name, containerPort } of ingressPorts)
       assert.equal(ports.find((port) => port.name === name)?.containerPort, containerPort);
     for (const spec of [pinned, balanced])
       assert.deepEqual(

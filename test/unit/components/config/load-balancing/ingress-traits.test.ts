@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  entrances,
+  ingressPorts,
   ingressTraits,
 } from "../../../../../components/config/load-balancing/ingress-traits.js";
 import { rulesOf } from "../../../../../components/network/firewall-plan.js";
@@ -9,7 +9,7 @@ import { smallest } from "../../../../support/config/spec.js";
 
 describe("what an ingress controller takes of the cloud and of its machines", () => {
   it("are node ports that Kubernetes gives to nobody by itself, each once", () => {
-    const ports = entrances.map(({ nodePort }) => nodePort);
+    const ports = ingressPorts.map(({ nodePort }) => nodePort);
     assert.equal(new Set(ports).size, ports.length);
     for (const port of ports) assert.ok(port >= 30_000 && port < 30_000 + 86, String(port));
   });
@@ -23,7 +23,7 @@ describe("what an ingress controller takes of the cloud and of its machines", ()
         ({ from, protocol }) =>
           "range" in from && from.range === parsed.spec.network.nodes && protocol === "tcp",
       );
-      for (const { nodePort } of entrances)
+      for (const { nodePort } of ingressPorts)
         assert.ok(
           open.some(({ ports: [least, most] = [0, 0] }) => least <= nodePort && nodePort <= most),
         );

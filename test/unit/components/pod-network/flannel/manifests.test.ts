@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { publishes } from "../../../../../components/pod-network/cni-configuration.js";
+import { cniInstallHook } from "../../../../../components/pod-network/cni-install-hook.js";
 import {
   cniConfiguration,
   flannelAccess,
@@ -150,7 +150,7 @@ describe("pod-network/flannel", () => {
     const [cniKey, networkKey] = Object.keys(data);
     assert.deepEqual(
       containerOf(daemonSet, "flanneld").lifecycle,
-      publishes({
+      cniInstallHook({
         when: "test -s /run/flannel/subnet.env",
         from: `/etc/kube-flannel/${cniKey ?? ""}`,
         as: "10-flannel.conflist",

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import {
   cniDirectory,
-  publishes,
-} from "../../../../../components/pod-network/cni-configuration.js";
+  cniInstallHook,
+} from "../../../../../components/pod-network/cni-install-hook.js";
 import {
   cniConfiguration,
   kubeRouterAccess,
@@ -92,7 +92,7 @@ describe("pod-network/kube-router", () => {
     assert.equal(env?.find(({ name }) => name === "KUBE_ROUTER_CNI_CONF_FILE")?.value, draft);
     assert.deepEqual(
       lifecycle,
-      publishes({
+      cniInstallHook({
         when: `grep -q '"subnet"' ${draft}`,
         from: draft,
         as: "10-kuberouter.conflist",

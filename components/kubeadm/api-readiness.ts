@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { apiPort } from "../../base/ports.js";
-import { kubeconfigFor, validityOf } from "../identity/kubeconfig.js";
+import { kubeconfigFor, clientCertificateValidity } from "../identity/kubeconfig.js";
 import { Component } from "../pulumi/component.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { ClusterFacts } from "./cluster-facts.js";
@@ -37,7 +37,7 @@ export class Readiness extends Component {
     this.apiEndpoint = pulumi.all([reached, facts.uid]).apply(([address]) => `https://${address}`);
     // Not a secret, so that automation/health/certificate-expiry.ts can read it in the state, in
     // which the kubeconfig is encrypted.
-    const validity = pulumi.unsecret(facts.adminConf.apply(validityOf));
+    const validity = pulumi.unsecret(facts.adminConf.apply(clientCertificateValidity));
     this.registerOutputs({ apiEndpoint: this.apiEndpoint, kubeconfigValidity: validity });
   }
 }

@@ -9,8 +9,8 @@ export const cniDirectory = "/etc/cni/net.d";
 /** Number of checks, 0.2 s apart, after which the container fails and starts again. */
 const tries = 300;
 
-/** Arguments of {@link publishes}. */
-export interface Published {
+/** Arguments of {@link cniInstallHook}. */
+export interface CniInstallHookArgs {
   /** Shell command that succeeds when the configuration is complete, so that pods get addresses. */
   readonly when: string;
   readonly from: string;
@@ -24,7 +24,7 @@ export interface Published {
  * before the node's pod range is known fails and is tried again after 10 s. It leaves a bridge
  * without an address, on which the next pod fails, too.
  */
-export function publishes({ when, from, as }: Published) {
+export function cniInstallHook({ when, from, as }: CniInstallHookArgs) {
   const target = `${cniDirectory}/${as}`;
   const script = [
     "try=0",

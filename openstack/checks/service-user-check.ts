@@ -1,6 +1,6 @@
 import { CloudError } from "../http/cloud-error.js";
 import type { CloudClient } from "../client/cloud-client.js";
-import { endingFindings, rolesOf } from "./cluster-credential.js";
+import { expiryFindings, rolesOf } from "./cluster-credential-check.js";
 import type { Credential } from "../auth/credential.js";
 import { problem, warning, type Finding } from "./finding.js";
 
@@ -13,11 +13,11 @@ export interface ServiceUser {
 }
 
 /** Name of Keystone's default domain. */
-export const usualDomain = "Default";
+export const defaultDomain = "Default";
 
 /** Returns the credential with which the user signs in to a project. */
 export const credentialOfUser = (
-  { username, userDomainName = usualDomain, userId }: ServiceUser,
+  { username, userDomainName = defaultDomain, userId }: ServiceUser,
   { password, projectId }: { readonly password: string; readonly projectId: string },
 ): Credential => {
   // Keystone reads the domain only together with a user name.
@@ -40,7 +40,7 @@ export interface Trial {
   readonly now?: number;
 }
 
-const shown = ({ username = "", userDomainName = usualDomain, userId }: ServiceUser): string =>
+const shown = ({ username = "", userDomainName = defaultDomain, userId }: ServiceUser): string =>
   userId === undefined
     ? `credential.username: the user '${username}' of the domain '${userDomainName}'`
     : `credential.userId: the user ${userId}`;
@@ -110,7 +110,7 @@ export async function userFindings(
   try {
     const { roles, passwordEnd } = await connect();
     const remedy = "get a new password, and write it to credential.password";
-    const ending = endingFindings("credential.password", passwordEnd, { remedy, now: trial.now });
+    const ending = expiryFindings("credential.password", passwordEnd, { remedy, now: trial.now });
     return [...ending, ...roleFindings(roles, holderIn(trial))];
   } catch (error) {
     if (error instanceof CloudError && error.kind === "unauthenticated") return [refused(trial)];

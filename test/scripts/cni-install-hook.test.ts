@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cniDirectory, publishes } from "../../components/pod-network/cni-configuration.js";
+import { cniDirectory, cniInstallHook } from "../../components/pod-network/cni-install-hook.js";
 
 describe("pod-network/cni-configuration", () => {
   let directory = "";
@@ -16,7 +16,11 @@ describe("pod-network/cni-configuration", () => {
   const place = (): { from: string; to: string; script: string } => {
     const [from, to] = [join(directory, "draft"), join(directory, "net.d")];
     mkdirSync(to);
-    const { postStart } = publishes({ when: `grep -q range ${from}`, from, as: "10-x.conflist" });
+    const { postStart } = cniInstallHook({
+      when: `grep -q range ${from}`,
+      from,
+      as: "10-x.conflist",
+    });
     const script = postStart.exec.command[2] ?? "";
     return { from, to, script: script.replaceAll(cniDirectory, to) };
   };

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { CloudError } from "../../openstack/http/cloud-error.js";
 import type { Finding } from "../../openstack/checks/finding.js";
-import { credentialOfUser, userFindings } from "../../openstack/checks/service-user.js";
+import { credentialOfUser, userFindings } from "../../openstack/checks/service-user-check.js";
 import {
   credentialWith,
   suppliedFindings,
@@ -10,8 +10,8 @@ import {
 import { barbicanCertificatePath } from "../config/load-balancing/barbican-certificates.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
-import { ConfigError, ProgramError, type Problem } from "../pulumi/errors.js";
-import { isAsBefore } from "../lookup/lookup-cache.js";
+import { ConfigError, ProgramError, type ArgumentProblem } from "../pulumi/errors.js";
+import { isUnchangedSinceLastRun } from "../lookup/lookup-cache.js";
 import type { LocalContext } from "../lookup/local-context.js";
 
 type Spec = Pick<ClusterSpec, "credential" | "loadBalancer" | "sampleServices">;
@@ -63,7 +63,8 @@ export async function requireServiceUser(
   { connectWith }: LocalContext,
   where = "The specification",
 ): Promise<void> {
-  const attempt = connectWith && !isAsBefore() ? attemptOf(spec, connectWith) : undefined;
+  const attempt =
+    connectWith && !isUnchangedSinceLastRun() ? attemptOf(spec, connectWith) : undefined;
   const findings = (await attempt?.(Promise.resolve(cloud)).catch(rethrowAsProgramError)) ?? [];
   const textsOf = (kind: string): string[] =>
     findings.flatMap(({ severity, text }) => (severity === kind ? [text] : []));
@@ -80,7 +81,7 @@ const rethrowAsProgramError = (error: unknown): never => {
   throw error instanceof CloudError ? new ProgramError(error.code, error.sentence) : error;
 };
 
-const problemIn = (text: string): Problem => {
+const problemIn = (text: string): ArgumentProblem => {
   const [path = "", ...message] = text.split(": ");
   return { path: `cluster.${path}`, message: message.join(": ") };
 };

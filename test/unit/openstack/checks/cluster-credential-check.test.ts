@@ -3,10 +3,10 @@ import { CloudError, errorForStatus } from "../../../../openstack/http/cloud-err
 import type { CloudClient } from "../../../../openstack/client/cloud-client.js";
 import {
   credentialFindings,
-  endingOf,
-  isAnothers,
+  expiryWarning,
+  isOwnedByAnotherUser,
   rolesOf,
-} from "../../../../openstack/checks/cluster-credential.js";
+} from "../../../../openstack/checks/cluster-credential-check.js";
 
 const now = Date.parse("2027-01-01T00:00:00Z");
 
@@ -18,12 +18,12 @@ describe("the credential of a cluster's controllers", () => {
   });
 
   it("is spoken of when it has ended or ends within 30 days", () => {
-    assert.equal(endingOf("2027-02-01T00:00:00Z", now), undefined);
+    assert.equal(expiryWarning("2027-02-01T00:00:00Z", now), undefined);
     assert.match(
-      endingOf("2027-01-11T00:00:00Z", now) ?? "",
+      expiryWarning("2027-01-11T00:00:00Z", now) ?? "",
       /in 10 days: without it, the cluster can/,
     );
-    assert.match(endingOf("2026-12-31T00:00:00Z", now) ?? "", / ended at 2026-12-31/);
+    assert.match(expiryWarning("2026-12-31T00:00:00Z", now) ?? "", / ended at 2026-12-31/);
   });
 
   it("is not to be had for a new cluster where roles or rights are missing, or it has ended", () => {
@@ -66,7 +66,7 @@ describe("the credential of a cluster's controllers", () => {
       [403, true],
       [404, false],
     ] as const)
-      assert.equal(await isAnothers(answering(status), "one"), anothers, String(status));
-    await assert.rejects(isAnothers(answering(503), "one"), CloudError);
+      assert.equal(await isOwnedByAnotherUser(answering(status), "one"), anothers, String(status));
+    await assert.rejects(isOwnedByAnotherUser(answering(503), "one"), CloudError);
   });
 });

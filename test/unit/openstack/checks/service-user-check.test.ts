@@ -6,7 +6,7 @@ import {
   userFindings,
   type ServiceUser,
   type Trial,
-} from "../../../../openstack/checks/service-user.js";
+} from "../../../../openstack/checks/service-user-check.js";
 import {
   fakeProject,
   inNoTime,

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { isBetterNotIgnored, isRefused } from "../../../../components/lookup/power-states.js";
+import {
+  isBetterNotIgnored,
+  isRefused,
+} from "../../../../components/lookup/refused-power-states.js";
 
 describe("the power state of a server", () => {
   it("is refused where nobody can ask for it", () => {

@@ -1,5 +1,5 @@
-import { isRefused } from "../../components/lookup/power-states.js";
-import type { OperationFlags, Run } from "../engine/operation-context.js";
+import { isRefused } from "../../components/lookup/refused-power-states.js";
+import type { OperationFlags, StackOperation } from "../engine/operation-context.js";
 import {
   readState,
   rewriteState,
@@ -29,17 +29,17 @@ function withoutRefusedState(one: StateResource): StateResource {
  * Returns the same object if there are none, or if operations are pending, because an import would
  * delete pending operations. The outputs keep the power state, which has no effect. Pure.
  */
-export const withoutRefused = (state: StateExport): StateExport =>
+export const withoutRefusedPowerStates = (state: StateExport): StateExport =>
   withResources(state, withoutRefusedState);
 
 /** Removes refused power states from the inputs in the stored state. Returns the new state. */
 export const removeRefusedPowerStates = (
   access: StateAccess,
   found: StateExport | undefined,
-): Promise<StateExport | undefined> => rewriteState(access, found, withoutRefused);
+): Promise<StateExport | undefined> => rewriteState(access, found, withoutRefusedPowerStates);
 
 /** Refreshes the state, and removes refused power states that the refresh may have added. */
-export async function readAll(run: Run, flags: OperationFlags): Promise<void> {
+export async function refreshState(run: StackOperation, flags: OperationFlags): Promise<void> {
   await run.engine("refresh", flags);
   await removeRefusedPowerStates(run.access, await readState(run.access));
 }

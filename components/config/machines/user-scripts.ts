@@ -1,19 +1,19 @@
 import { z } from "zod";
-import { doc, list, record, shown, text } from "../../schema/fields.js";
+import { doc, list, record, shortValue, textField } from "../../schema/fields.js";
 
 /** MIME type of a cloud-init part, by the beginning of the part's first line. */
-export const partTypes = {
+export const cloudInitMimeTypes = {
   "#cloud-config": "text/cloud-config",
   "#!": "text/x-shellscript",
   "#cloud-boothook": "text/cloud-boothook",
 } as const;
-type Beginning = keyof typeof partTypes;
+type Beginning = keyof typeof cloudInitMimeTypes;
 
 /** MIME boundary between the parts of user data, which no part may contain. */
 export const partBoundary = "==stackadm==";
 
-export const beginningOf = (part: string): Beginning | undefined =>
-  (Object.keys(partTypes) as Beginning[]).find((one) => part.startsWith(one));
+export const partBeginning = (part: string): Beginning | undefined =>
+  (Object.keys(cloudInitMimeTypes) as Beginning[]).find((one) => part.startsWith(one));
 
 /**
  * Limit for all parts of the user together, in characters. Nova accepts 64 KiB of user data in
@@ -21,15 +21,15 @@ export const beginningOf = (part: string): Beginning | undefined =>
  */
 const most = 40_000;
 
-const part = text(
-  (one) => beginningOf(one) !== undefined && !one.includes(partBoundary),
+const part = textField(
+  (one) => partBeginning(one) !== undefined && !one.includes(partBoundary),
   "is nothing that cloud-init knows by its first line; begin it with #cloud-config, #! or #cloud-boothook, and leave ==stackadm== out",
 );
 
 const step = (when: string) =>
   z
     .string({
-      error: ({ input }) => `${shown(input)} is no script; write the lines of one for bash`,
+      error: ({ input }) => `${shortValue(input)} is no script; write the lines of one for bash`,
     })
     .default("")
     .meta(

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { withoutRefused } from "../../../../automation/repair/refused-power-states.js";
+import { withoutRefusedPowerStates } from "../../../../automation/repair/remove-refused-power-states.js";
 import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
 import { urnOf } from "../../../support/engine/fake-engine.js";
 
@@ -16,7 +16,9 @@ describe("a power state that OpenStack's provider refuses", () => {
   });
 
   it("is no input of a server any more; what was read stays", () => {
-    const { deployment } = withoutRefused(stateOf(of(server, "active"), of(server, "error")));
+    const { deployment } = withoutRefusedPowerStates(
+      stateOf(of(server, "active"), of(server, "error")),
+    );
     const [running, failed] = deployment.resources ?? [];
     assert.deepEqual(running, of(server, "active"));
     assert.deepEqual(failed, { ...of(server, "error"), inputs: { name: "one" } });
@@ -30,6 +32,6 @@ describe("a power state that OpenStack's provider refuses", () => {
       { version: 3, deployment: { ...deployment, pending_operations: [operation] } },
       { version: 3, deployment: {} },
     ])
-      assert.equal(withoutRefused(state), state);
+      assert.equal(withoutRefusedPowerStates(state), state);
   });
 });

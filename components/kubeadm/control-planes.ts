@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { apiPort } from "../../base/ports.js";
 import { nameInCloud } from "../../openstack/inventory/ownership.js";
-import { through } from "../access/ssh-route.js";
-import type { Access } from "../machine/ssh-access.js";
+import { accessThrough } from "../access/ssh-route.js";
+import type { SshAccess } from "../machine/ssh-access.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import { endpointTraits } from "../config/load-balancing/endpoint-traits.js";
@@ -10,10 +10,10 @@ import type { Etcd } from "../etcd/etcd.js";
 import { externalEtcd, localEtcd } from "../etcd/etcd-documents.js";
 import { clientStep } from "../etcd/member-scripts.js";
 import { encryptionKey } from "../identity/encryption-key.js";
-import { joinSigner } from "../identity/join-certificate.js";
+import { joinSignerPublicKey } from "../identity/join-certificate.js";
 import type { MachineSettings } from "../machine/machine.js";
 import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
-import { joinerValues } from "../machine/join-credentials.js";
+import { joinRequestVariables } from "../machine/join-credentials.js";
 import { preparation, prepareStepOf } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/secret-values.js";
 import type { Rollout } from "../lifecycle/rollout.js";
@@ -34,7 +34,7 @@ import { kubeletFieldsOf } from "./hardening.js";
 import { factsOf, joinDocumentOf, webhookOf, type ClusterFacts } from "./cluster-facts.js";
 import { NodeGroup } from "./abstract-node-group.js";
 import { patchesBlock, patchFiles } from "./static-pod-patches.js";
-import { nodeMarks } from "./labels-and-taints.js";
+import { labelsAndTaintsText } from "./labels-and-taints.js";
 import {
   controlPlaneStep,
   renewalMinute,
@@ -57,7 +57,7 @@ export interface FormArgs {
   readonly frozen: { readonly lines: pulumi.Output<string> };
   readonly machines: MachineSettings;
   readonly endpoint: Endpoint;
-  readonly access: Access;
+  readonly access: SshAccess;
   /** Separate machines for etcd. @default etcd runs on the control planes */
   readonly etcd: Etcd | undefined;
   readonly turns: Rollout;
@@ -91,11 +91,11 @@ export class ControlPlane extends NodeGroup {
    * Returns the SSH route through the first machine. It is known only when that has its scripts, so
    * that no other machine is dialled before. A preview dials none, and shows no route as changed.
    */
-  at(host: pulumi.Output<string>): Access {
+  at(host: pulumi.Output<string>): SshAccess {
     const { machine, copied } = this.first;
-    const { id } = copied(through(machine, host));
+    const { id } = copied(accessThrough(machine, host));
     const reachable = pulumi.runtime.isDryRun() ? host : pulumi.all([host, id]).apply(([at]) => at);
-    return through(machine, reachable);
+    return accessThrough(machine, reachable);
   }
 
   /**
@@ -126,7 +126,7 @@ export class ControlPlane extends NodeGroup {
    * cluster releases its load balancers, volumes and, with `snapshots`, snapshots in the cloud.
    */
   teardown(
-    access: Access,
+    access: SshAccess,
     after: pulumi.Input<pulumi.Resource>[],
     snapshots = false,
   ): RemoteScript {
@@ -146,7 +146,7 @@ export class ControlPlane extends NodeGroup {
     );
   }
 
-  #teardown(access: Access, after: pulumi.Input<pulumi.Resource>[]): RemoteScript {
+  #teardown(access: SshAccess, after: pulumi.Input<pulumi.Resource>[]): RemoteScript {
     return this.make(
       RemoteScript,
       "teardown",
@@ -181,7 +181,7 @@ export class ControlPlane extends NodeGroup {
     const names = endpoint.certificateNames.apply((more) => [spec.apiName, ...more]);
     const configured = configuredOf(args);
     const values: RemoteScriptArgs["values"] = {
-      ...joinerValues(member, this.members, machines),
+      ...joinRequestVariables(member, this.members, machines),
       ...endpoint.scriptValues(member.plan.position, addresses),
       ...upgradeValuesOf(spec),
       API_NAME: spec.apiName,
@@ -193,10 +193,10 @@ export class ControlPlane extends NodeGroup {
       FROZEN: frozen.lines,
       CERTIFICATE_NAMES: names.apply((list) => list.join("\n")),
       RENEWAL_MINUTE: renewalMinute(member.plan.position),
-      JOIN_SIGNER: pulumi.unsecret(pulumi.output(machines.seed).apply(joinSigner)),
+      JOIN_SIGNER: pulumi.unsecret(pulumi.output(machines.seed).apply(joinSignerPublicKey)),
       NODE_RANGE: spec.network.nodes,
       SCHEDULABLE: spec.controlPlane.schedulable ? "yes" : "no",
-      NODE_MARKS: nodeMarks(planCluster(spec).groups),
+      NODE_MARKS: labelsAndTaintsText(planCluster(spec).groups),
       // Flags and documents, which the cluster shows anyway: a flag has a digest of the key.
       CONFIGURATION: pulumi.unsecret(configured.apply(configurationText)),
       CONFIGURATION_FILES: configured.apply(configurationFiles),
@@ -225,7 +225,7 @@ export class ControlPlane extends NodeGroup {
       access,
       step: clientStep,
       values: {
-        ...joinerValues(this.first, etcd.members, machines),
+        ...joinRequestVariables(this.first, etcd.members, machines),
         NODE_NAME: this.first.plan.name,
         ETCD: etcd.complete,
       },

@@ -8,8 +8,8 @@ const line = (position: number, learner = false): string => {
   return `id${String(position)}, started, ${name}, https://${address}:2380, https://${address}:2379, ${String(learner)}`;
 };
 
-describe("leave-etcd.sh of etcd", () => {
-  /** Runs leave-etcd.sh with these members; those in `ill` are unhealthy. */
+describe("check-etcd-quorum.sh of etcd", () => {
+  /** Runs check-etcd-quorum.sh with these members; those in `ill` are unhealthy. */
   const leave = (members: readonly string[], ill: readonly string[] = []) => {
     const sick = ill.map((address) => `*"=https://${address}:2379"*"endpoint health"*) exit 1 ;;`);
     const machine = new Sandbox({

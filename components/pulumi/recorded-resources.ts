@@ -19,7 +19,7 @@ export interface RecordedResource {
 }
 
 /** Returns the resource name at the end of a URN. */
-export const nameIn = (urn: string): string => urn.split("::").at(-1) ?? "";
+export const resourceNameOf = (urn: string): string => urn.split("::").at(-1) ?? "";
 
 /**
  * State of each run. The key is the connection to the run's engine, because one process may run
@@ -49,14 +49,14 @@ async function readState(): Promise<readonly RecordedResource[] | undefined> {
     // The engine uses this function to resolve a StackReference. Here, the stack refers to itself.
     const lookup = "pulumi:pulumi:readStackResourceOutputs";
     const { outputs } = stateSchema.parse(await pulumi.runtime.invoke(lookup, { stackName }));
-    return Object.entries(outputs).map(([urn, of]) => ({ name: nameIn(urn), ...of }));
+    return Object.entries(outputs).map(([urn, of]) => ({ name: resourceNameOf(urn), ...of }));
   } catch {
     return undefined;
   }
 }
 
 /** Returns the IDs in the stack's state, and the identities of the clusters in the state. */
-export const ownedByStack = (
+export const ownedIdsAndIdentities = (
   state: readonly RecordedResource[],
 ): Pick<OwnedByStack, "owned" | "identities"> => ({
   owned: new Set(

@@ -7,11 +7,11 @@ const read = (path: string): string =>
   readFileSync(join(__dirname, "../../../../components", path), "utf8");
 const scripts = [
   read("remote-scripts/scripts/common.sh"),
-  read("machine/scripts/prepare/measure-disk.sh"),
+  read("machine/scripts/prepare/measure-disk-latency.sh"),
   "measured() { measure_disk; echo done >&4; }\nrun_step measured measured\n",
 ];
 
-describe("measure-disk.sh", () => {
+describe("measure-disk-latency.sh", () => {
   let machine: Sandbox;
   const run = (disk: string) => machine.run(scripts, { ETCD_DISK: disk });
   const notes = (stderr: string): string[] =>

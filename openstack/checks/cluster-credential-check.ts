@@ -42,7 +42,11 @@ const day = 86_400_000;
  * Returns a sentence if the credential, or the object that `what` names, has expired or expires
  * within 30 days; otherwise undefined.
  */
-export function endingOf(end: string, now = Date.now(), what = "credential"): string | undefined {
+export function expiryWarning(
+  end: string,
+  now = Date.now(),
+  what = "credential",
+): string | undefined {
   const left = Date.parse(end) - now;
   if (left > 30 * day) return undefined;
   const when =
@@ -51,9 +55,9 @@ export function endingOf(end: string, now = Date.now(), what = "credential"): st
 }
 
 /**
- * Returns the sentence of `endingOf` with a remedy: a problem after the expiry, a warning before.
+ * Returns the sentence of `expiryWarning` with a remedy: a problem after the expiry, a warning before.
  */
-export function endingFindings(
+export function expiryFindings(
   path: string,
   end: string | undefined,
   {
@@ -67,7 +71,7 @@ export function endingFindings(
     readonly what?: string;
   },
 ): Finding[] {
-  const ending = end === undefined ? undefined : endingOf(end, now, what);
+  const ending = end === undefined ? undefined : expiryWarning(end, now, what);
   if (end === undefined || ending === undefined) return [];
   return [
     Date.parse(end) <= now
@@ -99,7 +103,7 @@ export function credentialFindings(
   const remedy = makesCredential
     ? "write a later time"
     : "write a new credential.id and credential.secret, with its end as credential.expiresAt";
-  const findings = endingFindings("credential.expiresAt", credentialEnd, { remedy, now });
+  const findings = expiryFindings("credential.expiresAt", credentialEnd, { remedy, now });
   if (!makesCredential || lives) return findings;
   const missing = (credentialRoles ?? []).filter((role) => !held.includes(role));
   return [
@@ -133,7 +137,7 @@ export const withoutCredentials = problem(
  * Returns whether an application credential belongs to another user. Keystone shows and deletes a
  * credential only for the owner and for administrators.
  */
-export async function isAnothers(client: CloudClient, id: string): Promise<boolean> {
+export async function isOwnedByAnotherUser(client: CloudClient, id: string): Promise<boolean> {
   const path = `/users/${client.userId}/application_credentials/${encodeURIComponent(id)}`;
   try {
     await client.request("identity", "GET", path);

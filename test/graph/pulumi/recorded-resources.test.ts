@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { ownState } from "../../../components/pulumi/stack-state.js";
+import { ownState } from "../../../components/pulumi/recorded-resources.js";
 import { graph } from "../../support/graph/graph.js";
 
 describe("the state of the stack itself", () => {
