@@ -14,7 +14,7 @@ export const bastionStep = stepOf("bastion", {
   scripts: [
     read("../remote-scripts/scripts/common.sh"),
     ...hostScripts,
-    read("check-bastion-login.sh"),
+    read("prepare-bastion.sh"),
   ],
 });
 

@@ -168,7 +168,7 @@ describe("scripts for machines", () => {
       [
         "machine/scripts/authorized-keys.sh",
         "machine/scripts/security-updates.sh",
-        "access/check-bastion-login.sh",
+        "access/prepare-bastion.sh",
       ],
     ],
   ] as const;
