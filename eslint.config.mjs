@@ -133,6 +133,10 @@ const innerArrows = (top, folder, depth) => {
     message: only(`${top}/${folder}`, others),
   };
 };
+const spreadOfLiteral = {
+  selector: "ObjectExpression > SpreadElement > ObjectExpression",
+  message: "Write the properties without the spread.",
+};
 const hiddenInputs = [
   "MemberExpression[object.name='process'][property.name=/^(env|cwd)$/]",
   "ImportSpecifier[imported.name=/^(homedir|cacheDirectory|stateDirectory)$/]",
@@ -182,14 +186,20 @@ export default tseslint.config(
       "max-params": ["error", 4],
       "no-console": "error",
       eqeqeq: "error",
-      "no-restricted-syntax": ["error", creatingResourcesInApply, nestedApply],
+      "no-restricted-syntax": ["error", creatingResourcesInApply, nestedApply, spreadOfLiteral],
       "no-restricted-imports": ["error", { paths: [commandOnlyInRemoteScript, yamlOnlyInSupport] }],
     },
   },
   {
     files: ["components/**/*.ts", "index.ts"],
     rules: {
-      "no-restricted-syntax": ["error", creatingResourcesInApply, nestedApply, ...hiddenInputs],
+      "no-restricted-syntax": [
+        "error",
+        creatingResourcesInApply,
+        nestedApply,
+        spreadOfLiteral,
+        ...hiddenInputs,
+      ],
     },
   },
   ...Object.keys(mayImport).map((folder) => ({
@@ -228,7 +238,7 @@ export default tseslint.config(
   {
     files: ["test/**/*.ts"],
     rules: {
-      "no-restricted-syntax": ["error", applyInTests],
+      "no-restricted-syntax": ["error", applyInTests, spreadOfLiteral],
       "no-restricted-imports": "off",
       "max-lines-per-function": "off",
       "@typescript-eslint/no-floating-promises": "error",

@@ -97,8 +97,11 @@ async function once({ up, more, destroy }: Way): Promise<Figures> {
   const endedAt = Date.now();
   await destroy();
   return {
-    ...{ ...momentsOf(work, beganAt), ...inside, up: whole },
-    ...{ "one more worker": added, destroy: secondsSince(endedAt) },
+    ...momentsOf(work, beganAt),
+    ...inside,
+    up: whole,
+    "one more worker": added,
+    destroy: secondsSince(endedAt),
   };
 }
 
@@ -153,8 +156,11 @@ function read() {
     throw new Error(`--${key}: '${values[key]}' is not a number from 1 on.`);
   };
   return {
-    ...{ runs: number("runs"), workers: number("workers") },
-    ...{ controlPlanes: number("control-planes"), record: values.record, dry: values["dry-run"] },
+    runs: number("runs"),
+    workers: number("workers"),
+    controlPlanes: number("control-planes"),
+    record: values.record,
+    dry: values["dry-run"],
   };
 }
 

@@ -91,8 +91,12 @@ const terraforms = (
     const agent = await ensureAgent({}, join(folder, "key"));
     const cloud = { ...site.environment, OS_AUTH_URL: `${site.authUrl}/v3` };
     const env = {
-      ...{ PATH: process.env["PATH"], HOME: folder, OS_DOMAIN_NAME: "Default" },
-      ...{ ...cloud, SSH_AUTH_SOCK: agent.socket, STACKADM_BENCH: mark },
+      PATH: process.env["PATH"],
+      HOME: folder,
+      OS_DOMAIN_NAME: "Default",
+      ...cloud,
+      SSH_AUTH_SOCK: agent.socket,
+      STACKADM_BENCH: mark,
     };
     try {
       const spec = specOf(scaleCluster(controlPlanes, workers));
@@ -133,7 +137,9 @@ async function main(): Promise<void> {
   const text = (value: string) => ({ type: "string", default: value }) as const;
   const { values } = parseArgs({
     options: {
-      ...{ workers: text("50"), "control-planes": text("3"), runs: text("1") },
+      workers: text("50"),
+      "control-planes": text("3"),
+      runs: text("1"),
       record: { type: "boolean", default: false },
     },
   });

@@ -88,7 +88,8 @@ async function terraformWay(
   await account.init();
   const login = { user: spec.ssh.user, agentSocket: env["SSH_AUTH_SOCK"] ?? "" };
   return {
-    ...{ name: "Terraform", describe },
+    name: "Terraform",
+    describe,
     up: async () => {
       await account.apply();
       await untilWorking(await account.outputs(), login);
@@ -106,7 +107,9 @@ function ourWay({ cluster, env, options: { controlPlanes } }: Place): Way {
     ours(cluster, args, env, { workers: benchCluster(controlPlanes, workers).workers });
   const up = (workers: number): Promise<readonly Work[]> => run(["up"], workers);
   return {
-    ...{ name: "stackadm", describe: () => Promise.resolve(), up },
+    name: "stackadm",
+    describe: () => Promise.resolve(),
+    up,
     noOp: async (workers) => {
       const done = await up(workers);
       if (done.length > 0)
@@ -237,9 +240,14 @@ function read() {
   const no = { type: "boolean", default: false } as const;
   const { values } = parseArgs({
     options: {
-      ...{ runs: text("3"), "control-planes": text("1"), workers: text("2") },
-      ...{ latency: text("0"), "server-latency": text("0") },
-      ...{ stages: no, record: no, "dry-run": no },
+      runs: text("3"),
+      "control-planes": text("1"),
+      workers: text("2"),
+      latency: text("0"),
+      "server-latency": text("0"),
+      stages: no,
+      record: no,
+      "dry-run": no,
     },
   });
   const number = (
@@ -250,10 +258,14 @@ function read() {
     throw new Error(`--${key}: '${values[key]}' is not a number from ${from} on.`);
   };
   return {
-    ...{ runs: number("runs", 1), workers: number("workers", 1) },
-    ...{ latency: number("latency", 0), serverLatency: number("server-latency", 0) },
-    ...{ controlPlanes: number("control-planes", 1), dry: values["dry-run"] },
-    ...{ stages: values.stages, record: values.record },
+    runs: number("runs", 1),
+    workers: number("workers", 1),
+    latency: number("latency", 0),
+    serverLatency: number("server-latency", 0),
+    controlPlanes: number("control-planes", 1),
+    dry: values["dry-run"],
+    stages: values.stages,
+    record: values.record,
   };
 }
 

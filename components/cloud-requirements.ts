@@ -44,7 +44,8 @@ export const requiredLookups = (spec: ClusterSpec): RequiredLookups => {
     ...(spec.externalNetwork !== undefined && { externalNetwork: spec.externalNetwork }),
     ...(spec.network.existing && {
       network: {
-        ...{ ...spec.network.existing, nodes: spec.network.nodes },
+        ...spec.network.existing,
+        nodes: spec.network.nodes,
         addresses: plan.addresses,
       },
     }),

@@ -167,7 +167,9 @@ export class Cluster extends Component {
     const plan = planCluster(spec);
     const mark = { name: spec.name, identity: this.identity };
     const network = this.make(Network, "network", {
-      ...{ mark, name: plan.networkName, reserved: plan.addresses },
+      mark,
+      name: plan.networkName,
+      reserved: plan.addresses,
       routesOfCloud: routedByCloud(spec.podNetwork),
       ...spec.network,
       ...resolvedNetworks(spec, cloud),
@@ -184,7 +186,9 @@ export class Cluster extends Component {
       ...network.outside,
       spec: spec.endpoint,
       name: plan.endpointName,
-      ...{ networkId: network.networkId, subnetId: network.subnetId, ipv6: network.ipv6 },
+      networkId: network.networkId,
+      subnetId: network.subnetId,
+      ipv6: network.ipv6,
       nodes: spec.network.nodes,
       allowedCidrs: spec.allowedCidrs,
       operator,
@@ -195,7 +199,10 @@ export class Cluster extends Component {
     const group = (planned: PlannedGroup): [string, EtcdArgs] => [
       planned.component,
       {
-        ...{ plan: planned, machines, turns, encrypted },
+        plan: planned,
+        machines,
+        turns,
+        encrypted,
         securityGroupIds: firewall.groupIds(planned.role),
       },
     ];
@@ -247,8 +254,12 @@ export class Cluster extends Component {
     const { spec, cloud, mark, network, operator, failed } = ground;
     return {
       admin: adminNetwork(ground),
-      ...{ mark, cloud, failed },
-      ...{ networkId: network.networkId, subnetId: network.subnetId, ipv6: network.ipv6 },
+      mark,
+      cloud,
+      failed,
+      networkId: network.networkId,
+      subnetId: network.subnetId,
+      ipv6: network.ipv6,
       portSecurity: spec.network.portSecurity,
       routesOfCloud: routedByCloud(spec.podNetwork),
       routedRanges: routedRangesOf(spec),
@@ -290,7 +301,9 @@ export class Cluster extends Component {
       kubeconfig: readiness.kubeconfig,
       networkMtu: network.mtu,
       cloud: cloudAccess(spec, cloud, { network, login, operator }),
-      ...{ deletedWith: controlPlane.first.machine.server, joins, files: operator?.files },
+      deletedWith: controlPlane.first.machine.server,
+      joins,
+      files: operator?.files,
       teardown: ({ kept }) =>
         controlPlane.teardown(access, [...kept, ...joins], spec.blockStorage.snapshots),
     };

@@ -129,7 +129,9 @@ export async function labAdd(
   if (name !== machinesExtra) return ensureExtra(name, options);
   const paths = labPaths(labSettings().name);
   await addMachines({
-    ...{ ...options, paths, root: runningRoot(paths) },
+    ...options,
+    paths,
+    root: runningRoot(paths),
     trusted: [await ensureFrontCertificate(paths)],
     state: await readState(paths),
   });

@@ -89,7 +89,9 @@ function nameAndDevices(env: NodeJS.ProcessEnv): Pick<LabSettings, "name" | "dev
     );
   }
   const devices = {
-    ...{ management: `${name}-mgmt`, external: `${name}-ext`, services: `${name}-svc` },
+    management: `${name}-mgmt`,
+    external: `${name}-ext`,
+    services: `${name}-svc`,
   };
   return { name, devices };
 }

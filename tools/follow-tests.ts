@@ -101,7 +101,8 @@ export async function followTests(
       message: `ended with ${code} after ${state.current === "" ? "no test" : `'${state.current}'`}\n${noise.slice(-kept).join("\n")}`,
     });
   return {
-    ...{ passed: state.passed, failures },
+    passed: state.passed,
+    failures,
     ...(times.length > 0 && { times }),
     ...(evidence.length > 0 && { evidence }),
   };

@@ -34,7 +34,8 @@ export type StaticPod = "etcd" | "kube-apiserver";
 export const collectBackupProgram = (
   ...words: readonly ["standing" | "snapshot"] | readonly ["archive", ...StaticPod[]]
 ): MachineProgram => ({
-  ...{ script: keepScript, words },
+  script: keepScript,
+  words,
 });
 export const restoreProgram = (...words: readonly string[]): MachineProgram => ({
   script: restoreScript,

@@ -187,7 +187,8 @@ function choose({ what, machines, whole }: Group, { seen, backup }: FoundMachine
     );
   if (placed.length > 0)
     return {
-      ...{ machines: placed, unpack: [] },
+      machines: placed,
+      unpack: [],
       problems: broken.map(
         ({ name }) =>
           `${name} was ${what}, but its manifest is not in /etc/kubernetes/manifests: put it back.`,

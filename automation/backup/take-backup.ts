@@ -182,10 +182,14 @@ export async function takeBackup(source: BackupSource, to: string): Promise<Back
       pipeline(Readable.from([JSON.stringify(state)]), into),
     );
     made = await backup.end({
-      ...{ takenAt, stack, cluster: outputs.clusterName },
+      takenAt,
+      stack,
+      cluster: outputs.clusterName,
       identities: [...identitiesOf(state)],
       ...(kubernetesVersion !== undefined && { kubernetesVersion }),
-      ...{ snapshot, archives, state: kept },
+      snapshot,
+      archives,
+      state: kept,
     });
   } catch (error) {
     backup.drop();

@@ -52,11 +52,15 @@ const wanted = ({ clusters: words }: DestroyPlan): Wanted =>
   words.length > 1
     ? {
         question: "Type the names of the clusters to destroy them all: ",
-        ...{ words, what: "the clusters' names", purpose: "you want to destroy them" },
+        words,
+        what: "the clusters' names",
+        purpose: "you want to destroy them",
       }
     : {
         question: "Type the cluster's name to destroy it: ",
-        ...{ words, what: "the cluster's name", purpose: "you want to destroy it" },
+        words,
+        what: "the cluster's name",
+        purpose: "you want to destroy it",
       };
 
 const inOrder = (words: readonly string[]): string => words.filter(Boolean).toSorted().join(" ");

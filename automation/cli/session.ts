@@ -91,7 +91,10 @@ export function failureText(
 
 /** Returns an error as the last JSON line. */
 export const errorLine = ({ code, sentence: message, hint, subject }: Failure) => ({
-  ...{ type: "error", code, message, hint },
+  type: "error",
+  code,
+  message,
+  hint,
   ...subject,
 });
 

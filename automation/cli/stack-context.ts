@@ -50,7 +50,11 @@ export async function withStack<T>(
     const { env, backend, engineVersion } = environment;
     const { directory: projectDirectory, program } = project;
     const service = createClusterService({
-      ...{ env, backend, projectDirectory, program, engineVersion },
+      env,
+      backend,
+      projectDirectory,
+      program,
+      engineVersion,
     });
     const { name } = project;
     const described = name === undefined || describesCluster({ project: name, settings });

@@ -115,8 +115,11 @@ export async function planDestroy(
   const anothers = await foreignCredentials(run, state);
   const { problem } = fates;
   return {
-    ...{ cluster, clusters: [cluster, ...others], identities: [...components.keys()] },
-    ...{ ...where, held: true },
+    cluster,
+    clusters: [cluster, ...others],
+    identities: [...components.keys()],
+    ...where,
+    held: true,
     ...sorted(inventory, marked, stackHoldings(state), fates),
     ...(protection && { protection }),
     ...(anothers.length > 0 && { others: anothers }),

@@ -161,8 +161,14 @@ export class ScriptWatch {
     if (!this.running.has(urn) || parseUrn(urn).type !== "command:remote:Command") return;
     if (this.scripts.get(urn)?.serverId !== serverId)
       this.scripts.set(urn, {
-        ...{ urn, step, serverId, servers: [serverId, ...through] },
-        ...{ heardAt: 0, dialledAt: 0, askAt: 0, state: undefined },
+        urn,
+        step,
+        serverId,
+        servers: [serverId, ...through],
+        heardAt: 0,
+        dialledAt: 0,
+        askAt: 0,
+        state: undefined,
       });
     this.heard(this.scripts.get(urn));
   }

@@ -25,7 +25,9 @@ function workerModule(): { readonly file: string; readonly execArgv: string[] } 
 function forkWorker({ env, cwd }: WorkerPlace): ChildProcess {
   const { file, execArgv } = workerModule();
   return fork(file, [], {
-    ...{ cwd, env, execArgv },
+    cwd,
+    env,
+    execArgv,
     // Own process group: the terminal's Ctrl-C must not reach the engine a second time.
     detached: true,
     stdio: ["ignore", "pipe", "pipe", "ipc"],

@@ -57,7 +57,8 @@ function externalIn(
   const [outside, services] = [found(externalNetwork), found(servicesExternalNetwork)];
   if (!outside || !services) return undefined;
   return {
-    ...{ externalNetworkId: outside.id, externalNetworkName: outside.name },
+    externalNetworkId: outside.id,
+    externalNetworkName: outside.name,
     ...(services !== none && {
       servicesExternalNetwork: { id: services.id, name: services.name },
     }),

@@ -62,7 +62,10 @@ export function locksInMessage(text: string): StackLock[] {
   const said = text.matchAll(/created by (.+)@(\S+) \(pid (\d+)\) at (\S+)/g);
   const locks = [...said].map(([, username, hostname, pid, timestamp]): StackLock => {
     const { data: holder } = lockSchema.safeParse({
-      ...{ pid: Number(pid), username, hostname, timestamp },
+      pid: Number(pid),
+      username,
+      hostname,
+      timestamp,
     });
     return { ...(holder && { holder }) };
   });

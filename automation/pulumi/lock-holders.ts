@@ -56,7 +56,11 @@ export function recordEngine(directory: string, pid: number, client = process.pi
   // Without a note, nothing proves that a killed engine is dead: the user has to confirm it.
   if (!place || !facts) return () => undefined;
   const note: EngineNote = {
-    ...{ pid, started: facts.started, host: hostname(), at: Date.now(), place },
+    pid,
+    started: facts.started,
+    host: hostname(),
+    at: Date.now(),
+    place,
     ...(waiting && { client: { pid: client, started: waiting.started } }),
   };
   const file = fileOf(directory, note);

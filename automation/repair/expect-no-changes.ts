@@ -42,7 +42,12 @@ export async function requireNoChanges(
   const balancers = await planBrokenBalancers(run, state);
   run.stage("preflight", "whether anything would change");
   const looking = new StackOperation(run.service, run.stack, {
-    ...{ signal, killSignal, refresh, parallel, settings, onEvent },
+    signal,
+    killSignal,
+    refresh,
+    parallel,
+    settings,
+    onEvent,
   });
   try {
     await looking.engine("preview", await excludeForeignCredentials(looking, state));

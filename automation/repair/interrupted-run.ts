@@ -122,7 +122,9 @@ export function withPlannedRepairs(
   const pending = state?.deployment.pending_operations ?? [];
   if (pending.length > 0) run.note(`${undecidedIn(pending)}. \`up\` repairs them first.`);
   const repairs = pending.map(({ resource: { urn, type } }) => ({
-    ...{ operation: "repair", type: shortType(type), name: parseUrn(urn).name },
+    operation: "repair",
+    type: shortType(type),
+    name: parseUrn(urn).name,
   }));
   const isPlanned = (row: PlanRow): boolean =>
     plan.some(({ type, name }) => type === row.type && name === row.name);

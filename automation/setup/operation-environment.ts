@@ -189,7 +189,9 @@ export async function prepareEnvironment(
   // Loaded only here: commands that need no engine start faster.
   const { ensureToolchain } = await import("../../toolchain/toolchain.js");
   const toolchain = await ensureToolchain({
-    ...{ progress, signal, env },
+    progress,
+    signal,
+    env,
     standIns: usesStandInsByDefault(env),
     openstackPlugin: options.openstackPlugin,
   });

@@ -7,8 +7,11 @@ import { phaseFacts } from "../pulumi/phases.js";
  */
 
 const entities: Readonly<Record<string, string>> = {
-  ...{ "&": "&amp;", "<": "&lt;", ">": "&gt;" },
-  ...{ '"': "&quot;", "'": "&#39;" },
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
 };
 const escaped = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character);

@@ -7,11 +7,14 @@ export const clusterName = "bench";
  */
 export function benchCluster(controlPlanes: number, workers: number) {
   return {
-    ...{ name: clusterName, image: "debian-12", externalNetwork: "public" },
+    name: clusterName,
+    image: "debian-12",
+    externalNetwork: "public",
     allowedCidrs: ["172.29.0.0/16"],
     controlPlane: { flavor: "k8s-control-plane", count: controlPlanes },
     ...(controlPlanes > 1 && { endpoint: { kind: "load-balancer" as const } }),
     workers: { general: { flavor: "k8s-worker", count: workers } },
-    ...{ zones: ["zone-a", "zone-b"], samples: true },
+    zones: ["zone-a", "zone-b"],
+    samples: true,
   };
 }

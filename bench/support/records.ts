@@ -44,7 +44,9 @@ const comparable = (one: Measurement, other: Measurement): boolean =>
 async function record(measurement: Measurement): Promise<BenchRecord> {
   const { stdout } = await run("git", ["describe", "--always", "--dirty"], { cwd: __dirname });
   return {
-    ...{ at: new Date().toISOString(), commit: stdout.trim(), ...measurement },
+    at: new Date().toISOString(),
+    commit: stdout.trim(),
+    ...measurement,
     processors: availableParallelism(),
     gibibytes: Math.round(totalmem() / 2 ** 30),
   };

@@ -105,12 +105,14 @@ const placeOf = (
   { subnetId, networkId, ofServices }: Network,
 ): Pick<CloudAccess, Place> => {
   const machines = {
-    ...{ subnetId, networkId },
+    subnetId,
+    networkId,
     ...(externalNetwork !== undefined && { floatingNetworkId: cloud.externalNetworkId }),
   };
   if (!ofServices) return machines;
   return {
-    ...{ subnetId: ofServices.routedSubnetId, networkId: ofServices.networkId },
+    subnetId: ofServices.routedSubnetId,
+    networkId: ofServices.networkId,
     floatingNetworkId: cloud.apply(servicesExternalNetworkIn).id,
     machines,
   };

@@ -36,7 +36,10 @@ export function cloudSettings(
   const { nodeVolumeAttachLimit, rescanOnResize, ignoreVolumeAz, ignoreVolumeMicroversion } =
     spec.blockStorage;
   const blockStorage = {
-    ...{ nodeVolumeAttachLimit, rescanOnResize, ignoreVolumeAz, ignoreVolumeMicroversion },
+    nodeVolumeAttachLimit,
+    rescanOnResize,
+    ignoreVolumeAz,
+    ignoreVolumeMicroversion,
   };
   const { global, networking, metadata, keyManager } = spec.cloudController;
   const others = { global, networking, metadata, keyManager };

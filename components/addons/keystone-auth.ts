@@ -50,7 +50,8 @@ export class KeystoneAuth extends Addon {
       kubernetes.apps.v1.DaemonSet,
       "daemon-set",
       keystoneDaemonSet({
-        ...{ image, url },
+        image,
+        url,
         caCertificate: caCertificate !== undefined,
         policy: policy !== undefined,
         checksum: pulumi.unsecret(

@@ -186,7 +186,8 @@ const machinesOf = (value: Checked): number =>
 const countedIn = (value: Checked) => {
   const nodes = machinesOf(value);
   return {
-    ...{ nodes, machines: nodes + (value.etcd?.count ?? 0) + (value.bastion ? 1 : 0) },
+    nodes,
+    machines: nodes + (value.etcd?.count ?? 0) + (value.bastion ? 1 : 0),
     others:
       endpointTraits({ ...value, ...withDefaults(value) }).ports +
       (value.ingress?.kind === "workers" ? 1 : 0),
@@ -265,7 +266,9 @@ export const clusterSchema = clusterShape
     issues.push(...sound.flatMap(({ find }) => find(value)));
   })
   .transform((value) => ({
-    ...{ ...value, ...controlPlaneOf(value), ...withDefaults(value) },
+    ...value,
+    ...controlPlaneOf(value),
+    ...withDefaults(value),
     serviceCidrs: value.serviceCidrs ?? value.allowedCidrs,
     sshCidrs: value.sshCidrs ?? value.allowedCidrs,
     ssh: { ...value.ssh, bootMinutes: value.ssh.bootMinutes ?? 10 * value.timeoutFactor },

@@ -70,7 +70,10 @@ interface Written {
 }
 
 const wrong = (path: string[], input: unknown, message: string): z.core.$ZodRawIssue => ({
-  ...{ code: "custom", path, input, message },
+  code: "custom",
+  path,
+  input,
+  message,
 });
 
 /** Reports arguments that contradict the chosen topology. */

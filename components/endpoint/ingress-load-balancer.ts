@@ -109,20 +109,32 @@ export class IngressBalancer extends PubliclyAddressed {
     const called = entranceName(this.#args.name, name);
     const protocol = "TCP";
     const listener = this.part(openstack.loadbalancer.Listener, `listener-${name}`, {
-      ...{ name: called, loadbalancerId, protocol, protocolPort: port, tags: tagsOf(mark) },
+      name: called,
+      loadbalancerId,
+      protocol,
+      protocolPort: port,
+      tags: tagsOf(mark),
       // OVN keeps the clients' addresses, so that the machines' security groups filter them.
       ...(!ovn && { allowedCidrs: this.allowed() }),
     });
     const pool = this.part(openstack.loadbalancer.Pool, `pool-${name}`, {
-      ...{ name: called, listenerId: listener.id, protocol },
+      name: called,
+      listenerId: listener.id,
+      protocol,
       lbMethod: ovn ? "SOURCE_IP_PORT" : "LEAST_CONNECTIONS",
     });
     this.part(openstack.loadbalancer.Monitor, `monitor-${name}`, {
-      ...{ name: called, poolId: pool.id, type: protocol, ...healthMonitorOptions },
+      name: called,
+      poolId: pool.id,
+      type: protocol,
+      ...healthMonitorOptions,
     });
     for (const { plan, machine } of machines)
       this.part(openstack.loadbalancer.Member, `member-${name}-${String(plan.position)}`, {
-        ...{ name: plan.name, poolId: pool.id, subnetId, address: machine.address },
+        name: plan.name,
+        poolId: pool.id,
+        subnetId,
+        address: machine.address,
         protocolPort: nodePort,
       });
   }

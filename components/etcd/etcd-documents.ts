@@ -68,7 +68,8 @@ export function memberDocuments(member: EtcdMember, settings: EtcdSettings): str
  */
 export const kubeletDocument = (own: Fields): string =>
   toYaml({
-    ...{ cgroupDriver: "systemd", ...own },
+    cgroupDriver: "systemd",
+    ...own,
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     kind: "KubeletConfiguration",
     address: "127.0.0.1",

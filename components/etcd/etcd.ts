@@ -81,7 +81,9 @@ export class Etcd extends MachineGroup {
   ): void {
     const { plan, machine } = member;
     this.letGo(member, {
-      ...{ ...args, leaves: roleTable[plan.role].leaves, step: etcdLeaveStep },
+      ...args,
+      leaves: roleTable[plan.role].leaves,
+      step: etcdLeaveStep,
       values: { NODE_NAME: plan.name, LEAVING_ADDRESS: machine.address },
     });
   }

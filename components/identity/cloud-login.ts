@@ -54,7 +54,8 @@ export function suppliedLogin(
   const name = userId === undefined ? { username, userDomainName } : { userId };
   return pulumi.output({
     ...name,
-    ...{ password: pulumi.secret(password), tenantId: scope.projectId },
+    password: pulumi.secret(password),
+    tenantId: scope.projectId,
   });
 }
 

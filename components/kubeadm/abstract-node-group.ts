@@ -20,7 +20,8 @@ export abstract class NodeGroup extends MachineGroup {
     const { plan, machine } = member;
     const { leaves } = rolesOf(spec)[plan.role];
     return this.letGo(member, {
-      ...{ ...args, leaves },
+      ...args,
+      leaves,
       step: leaveStep,
       values: {
         NODE_NAME: plan.name,

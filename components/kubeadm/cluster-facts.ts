@@ -66,11 +66,15 @@ export function joinDocumentOf(
     .apply(([serverId, address, ipv6Address]) =>
       joinDocument(
         {
-          ...{ name: plan.name, serverId, address, ipv6Address },
+          name: plan.name,
+          serverId,
+          address,
+          ipv6Address,
           ...(label === poolLabel && { pool: plan.pool }),
         },
         {
-          ...{ endpoint: `${apiName}:${String(apiPort)}`, grant },
+          endpoint: `${apiName}:${String(apiPort)}`,
+          grant,
           cloudController: cloudController.enabled !== false,
           ignorePreflightErrors: kubernetes.ignorePreflightErrors,
           // Patches apply to the static pods of control planes.

@@ -154,7 +154,10 @@ const componentOf = (flags: Flags, more: Fields = {}): Fields => ({
 });
 
 const volume = (name: string, path: string, more: Fields = {}): Fields => ({
-  ...{ name, hostPath: path, mountPath: path, pathType: "DirectoryOrCreate" },
+  name,
+  hostPath: path,
+  mountPath: path,
+  pathType: "DirectoryOrCreate",
   ...more,
 });
 

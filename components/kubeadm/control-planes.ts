@@ -211,7 +211,9 @@ export class ControlPlane extends NodeGroup {
         args.etcd && { AFTER: pulumi.unsecret(this.client(args, args.etcd).result("endings")) }),
     };
     const script = this.script(member, step, {
-      ...{ access, step: controlPlaneStep, values },
+      access,
+      step: controlPlaneStep,
+      values,
       after: order?.leave,
     });
     args.turns.done(member.plan.name, script.id);
@@ -280,7 +282,9 @@ const configuredOf = ({ spec: { kubernetes, timeoutFactor }, machines }: FormArg
   pulumi
     .all([webhookOf({ kubernetes }, machines).webhook, pulumi.secret(machines.seed)])
     .apply(([webhook, seed]) => ({
-      ...{ ...kubernetes, timeoutFactor, webhookCertificate: webhook?.certificate },
+      ...kubernetes,
+      timeoutFactor,
+      webhookCertificate: webhook?.certificate,
       encryptionKey: encryptionKey(seed),
     }));
 

@@ -27,7 +27,8 @@ type Rhythm = Partial<Omit<Probe, keyof Handler | keyof typeof probeTimeout>>;
 
 /** Returns a readiness probe. */
 export const readinessProbeOf = (handler: Handler, rhythm: Rhythm): Probe => ({
-  ...{ ...handler, ...probeTimeout },
+  ...handler,
+  ...probeTimeout,
   ...rhythm,
 });
 
@@ -36,8 +37,10 @@ export const readinessProbeOf = (handler: Handler, rhythm: Rhythm): Probe => ({
  * control planes.
  */
 export const livenessProbeOf = (handler: Handler, rhythm: Rhythm = {}): Probe => ({
-  ...{ ...handler, ...probeTimeout },
-  ...{ periodSeconds: 10, failureThreshold: 8 },
+  ...handler,
+  ...probeTimeout,
+  periodSeconds: 10,
+  failureThreshold: 8,
   ...rhythm,
 });
 

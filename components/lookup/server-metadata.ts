@@ -55,7 +55,8 @@ export type ListedServer = Readonly<
 /** Returns the servers whose name begins with the cluster's name, as Nova lists them. */
 export const listServers = (client: CloudClient, cluster: string) =>
   listAll(client, "compute", `/servers/detail?name=${encodeURIComponent(`^${cluster}-`)}`, {
-    ...{ key: "servers", schema: serverSchema },
+    key: "servers",
+    schema: serverSchema,
   });
 
 /**

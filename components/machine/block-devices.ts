@@ -26,8 +26,11 @@ export function blockDevices(
     deleteOnTermination: false,
   }));
   const disk = {
-    ...{ uuid: imageId, sourceType: "image", destinationType: "local" },
-    ...{ bootIndex: 0, deleteOnTermination: true },
+    uuid: imageId,
+    sourceType: "image",
+    destinationType: "local",
+    bootIndex: 0,
+    deleteOnTermination: true,
   };
   const boots = volumes.some(({ planned }) => planned.purpose === "root");
   return boots || volumes.length === 0 ? attached : [disk, ...attached];

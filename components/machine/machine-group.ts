@@ -97,7 +97,8 @@ export abstract class MachineGroup extends Component {
     const made: Member[] = [];
     for (const planned of plan.machines) {
       const machine = this.make(Machine, String(planned.position), {
-        ...{ ...args.machines, ...sent },
+        ...args.machines,
+        ...sent,
         plan: planned,
         securityGroupIds,
         allowedAddresses: args.allowedAddresses ?? [],
@@ -164,9 +165,12 @@ export abstract class MachineGroup extends Component {
   ): RemoteScript {
     const ipv6 = this.#ipv6 && ipv6ScriptVariables(this.#ipv6, member.machine.ipv6Address);
     return this.script(member, "prepare", {
-      ...{ access, step: prepareStepOf({ ipv6: this.#ipv6 }) },
+      access,
+      step: prepareStepOf({ ipv6: this.#ipv6 }),
       values: {
-        ...{ ...values, ...ipv6, VOLUMES: member.machine.volumes },
+        ...values,
+        ...ipv6,
+        VOLUMES: member.machine.volumes,
         ADMIN_ADDRESS: member.machine.adminAddress ?? "",
         CLOUD_AUTHORITY: this.#cloudAuthority,
       },
@@ -184,7 +188,10 @@ export abstract class MachineGroup extends Component {
       RemoteScript,
       `${String(plan.position)}-${name}`,
       {
-        ...{ step, connection, copied: copied(access), when: "up" },
+        step,
+        connection,
+        copied: copied(access),
+        when: "up",
         values: { ...values, ...implicitSecrets(values, this.#encrypted) },
       },
       {

@@ -113,8 +113,11 @@ export class Machine extends Component {
   ssh(host: pulumi.Input<string>): SshHop {
     const known = pulumi.all([host, this.serverId]).apply(([address]) => address);
     return {
-      ...{ host: known, user: this.#user, hostKey: this.hostKey },
-      ...{ machine: this.machine, server: this.serverId },
+      host: known,
+      user: this.#user,
+      hostKey: this.hostKey,
+      machine: this.machine,
+      server: this.serverId,
     };
   }
 
@@ -160,8 +163,10 @@ export class Machine extends Component {
     { found, securityGroupIds }: AdminNetwork,
   ): openstack.networking.Port {
     return this.make(openstack.networking.Port, "admin-port", {
-      ...{ name: adminPortName(plan), description: descriptionOf(mark) },
-      ...{ networkId: found.networkId, adminStateUp: true },
+      name: adminPortName(plan),
+      description: descriptionOf(mark),
+      networkId: found.networkId,
+      adminStateUp: true,
       fixedIps: [{ subnetId: found.subnetId }],
       securityGroupIds: [...securityGroupIds],
       tags: tagsOf(mark),
@@ -175,7 +180,9 @@ export class Machine extends Component {
       openstack.blockstorage.Volume,
       `${purpose}-volume`,
       {
-        ...{ name, size, metadata: metadataOf(args.mark) },
+        name,
+        size,
+        metadata: metadataOf(args.mark),
         ...(type !== undefined && { volumeType: type }),
         ...(zone !== undefined && { availabilityZone: zone }),
         ...(purpose === "root" && { imageId: idOf(args, "imageIds", args.plan.image) }),
@@ -190,11 +197,9 @@ export class Machine extends Component {
     return { planned, volume };
   }
 
-  private createServer(
-    args: MachineArgs,
-    { port, adminPort, key: hostKey, volumes }: Parts,
-  ): openstack.compute.Instance {
-    const { plan, login, failed } = args;
+  private createServer(args: MachineArgs, parts: Parts): openstack.compute.Instance {
+    const { plan, failed } = args;
+    const { port, adminPort, volumes } = parts;
     const machine = plan.name;
     const imageId = idOf(args, "imageIds", plan.image);
     const boots = volumes.some(({ planned }) => planned.purpose === "root");
@@ -205,7 +210,9 @@ export class Machine extends Component {
       {
         // Sets powerState although this is the default: the next run would drop an ignored input
         // without a value, and would then write the whole state once per server.
-        ...{ name: machine, configDrive: true, powerState: "active" },
+        name: machine,
+        configDrive: true,
+        powerState: "active",
         ...(!boots && { imageId }),
         ...(volumes.length > 0 && { blockDevices: blockDevices(imageId, volumes) }),
         flavorId: outputAfter(args.placedAfter, idOf(args, "flavorIds", plan.flavor)),
@@ -221,14 +228,7 @@ export class Machine extends Component {
             ...marks,
             [generationMetadataKey]: String(generation),
           })),
-        userData: pulumi
-          .all([hostKey, secondInterface(adminPort, args.admin)])
-          .apply(([key, second]) =>
-            renderUserData({
-              ...{ machine, login, hostKey: key, more: plan.cloudInit, second },
-              ...(replaces !== undefined && { replaces }),
-            }),
-          ),
+        userData: userDataOf(args, parts),
       },
       {
         // The new server has the same name, so the old one is deleted first. A server in ERROR is
@@ -276,7 +276,11 @@ const secondInterface = (
     ? pulumi
         .all([port.macAddress, addressIn(port, "IPv4"), admin.found])
         .apply(([mac, address, { range, mtu, gateway }]) => ({
-          ...{ mac: mac.toLowerCase(), address, range, mtu, gateway },
+          mac: mac.toLowerCase(),
+          address,
+          range,
+          mtu,
+          gateway,
         }))
     : pulumi.output(undefined);
 
@@ -299,3 +303,21 @@ const hintsOf = ({
     },
   ];
 };
+
+/** Returns the cloud-init user data, which contains the machine's SSH host key. */
+function userDataOf(
+  { plan, login, failed, admin }: MachineArgs,
+  { adminPort, key: hostKey }: Parts,
+): pulumi.Output<string> {
+  const replaces = failed.serverOf(plan.name);
+  return pulumi.all([hostKey, secondInterface(adminPort, admin)]).apply(([key, second]) =>
+    renderUserData({
+      machine: plan.name,
+      login,
+      hostKey: key,
+      more: plan.cloudInit,
+      second,
+      ...(replaces !== undefined && { replaces }),
+    }),
+  );
+}

@@ -140,8 +140,12 @@ export class Network extends Component {
       ...(args.routesOfCloud && { forceDestroy: true }),
     });
     return {
-      ...{ networkId: network.id, subnetId: subnet.id, routerId: router.id },
-      ...{ routerAddresses: router.externalFixedIps, mtu: network.mtu, routerInterface },
+      networkId: network.id,
+      subnetId: subnet.id,
+      routerId: router.id,
+      routerAddresses: router.externalFixedIps,
+      mtu: network.mtu,
+      routerInterface,
       ...(args.ipv6 && {
         ipv6: this.createIpv6(args, args.ipv6, { network, router, routerInterface }),
       }),
@@ -216,8 +220,13 @@ const servicesArgs = (
   mark: ClusterMarkInput,
   { name, range, externalNetwork }: ServicesNetworkSettings,
 ): NetworkArgs => ({
-  ...{ mark, name, nodes: range, externalNetwork },
-  ...{ dns: [], reserved: [], routesOfCloud: false },
+  mark,
+  name,
+  nodes: range,
+  externalNetwork,
+  dns: [],
+  reserved: [],
+  routesOfCloud: false,
 });
 
 function adopt(found: pulumi.Output<FoundNetwork>): Place {

@@ -118,12 +118,17 @@ export const controlPlaneComponent = "control-plane";
  * Returns the names of a group that a cluster has at most once: control planes, bastion or etcd.
  */
 const single = (role: Role, path: string = role): Place => ({
-  ...{ role, pool: role, path, component: role },
+  role,
+  pool: role,
+  path,
+  component: role,
 });
 
 const placeOf = (pool: string): Place => ({
-  ...{ role: "worker", pool },
-  ...{ path: `workers.${pool}`, component: `workers-${pool}` },
+  role: "worker",
+  pool,
+  path: `workers.${pool}`,
+  component: `workers-${pool}`,
 });
 
 /** Settings of a single machine, which replace the settings of its group. */
@@ -184,11 +189,17 @@ function group(
     const machine = `${name}-${pool}-${String(position)}`;
     const zone = own.zone ?? zoneAtPosition(written.zones ?? zones, position);
     return {
-      ...{ name: machine, role, pool, position },
+      name: machine,
+      role,
+      pool,
+      position,
       flavor: own.flavor ?? written.flavor,
       image: own.image ?? written.image ?? image,
       generation: own.generation ?? written.generation ?? 0,
-      ...{ tags, metadata, schedulerHints, cloudInit },
+      tags,
+      metadata,
+      schedulerHints,
+      cloudInit,
       volumes: volumesOf({ name: machine, zone }, own, written),
       ...(zone !== undefined && { zone }),
       ...(own.address !== undefined && { address: own.address }),
@@ -199,7 +210,13 @@ function group(
     ...new Set([...(network?.securityGroups ?? []), ...written.securityGroups]),
   ];
   return {
-    ...{ ...place, name: `${name}-${pool}`, labels, taints, steps, securityGroups, machines },
+    ...place,
+    name: `${name}-${pool}`,
+    labels,
+    taints,
+    steps,
+    securityGroups,
+    machines,
     ...(policy !== undefined && { policy }),
   };
 }
@@ -209,7 +226,9 @@ const noNode = { labels: {}, taints: [] } as const;
 
 /** Settings of the bastion's group that the specification does not contain. */
 const singleMachine = {
-  ...{ ...noNode, nodes: {}, count: 1 },
+  ...noNode,
+  nodes: {},
+  count: 1,
   spread: "soft",
   steps: { beforeKubeadm: "", afterKubeadm: "" },
 } as const;
@@ -259,7 +278,8 @@ export function planCluster(spec: Planned): ClusterPlan {
 export const servicesNetworkName = (cluster: string): string => `${cluster}-services`;
 
 const adminGroup = (cluster: string): PlannedSecurityGroup => ({
-  ...{ group: "admin", name: `${cluster}-admin` },
+  group: "admin",
+  name: `${cluster}-admin`,
   what: "Second interfaces of the machines",
 });
 

@@ -45,8 +45,10 @@ function placesOfServices(spec: ClusterSpec): Place[] {
     ...(samples && { "sampleServices.annotations": sampleServices.annotations }),
   };
   return Object.entries(annotated).map(([path, written]) => ({
-    ...{ path, key: "availabilityZone" as const },
-    ...{ flavorId: written?.flavorId, zone: written?.availabilityZone },
+    path,
+    key: "availabilityZone" as const,
+    flavorId: written?.flavorId,
+    zone: written?.availabilityZone,
   }));
 }
 

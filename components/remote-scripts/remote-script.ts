@@ -115,7 +115,8 @@ export class RemoteScript extends command.remote.Command {
     const path = proxy ? pulumi.interpolate`${server},${proxy.machine}` : server;
     const { shown, hidden } = dividedBySecrecy({
       ...args.values,
-      ...{ SERVER_ID: server, SERVER_PATH: path },
+      SERVER_ID: server,
+      SERVER_PATH: path,
     });
     const on = (occasion: string): pulumi.Output<string> =>
       pulumi

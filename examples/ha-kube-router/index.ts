@@ -7,13 +7,17 @@ export = async () => {
   const config = new pulumi.Config();
   const args: stackadm.ClusterArgs = {
     name: pulumi.getStack(),
-    ...{ topology: "ha", image: "debian-12", externalNetwork: "public" },
+    topology: "ha",
+    image: "debian-12",
+    externalNetwork: "public",
     allowedCidrs: ["172.29.0.0/16"], // clients of the API and SSH: here the lab's own networks
     ssh: { publicKey: config.require("sshPublicKey") },
     controlPlane: { flavor: "k8s-control-plane" },
     etcd: { kind: "dedicated", flavor: "k8s-worker" },
     workers: { general: { flavor: "k8s-worker", count: config.getNumber("workers") ?? 2 } },
-    ...{ zones: ["zone-a", "zone-b"], podNetwork: "kube-router", samples: true },
+    zones: ["zone-a", "zone-b"],
+    podNetwork: "kube-router",
+    samples: true,
   };
   const operator = stackadm.localContextOf(process.env);
   const written = stackadm.withSiteDefaults(args, process.env);

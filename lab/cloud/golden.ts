@@ -110,7 +110,10 @@ async function ensurePackages({ paths, progress, signal }: GoldenBuild): Promise
   await createSubvolume(part);
   await withStep(progress, "Cloud: Debian packages", 130, (step) =>
     debianTree({
-      ...{ folder: part, packages: cloudPackages, backports: cloudBackports, step },
+      folder: part,
+      packages: cloudPackages,
+      backports: cloudBackports,
+      step,
       ...(signal && { signal }),
     }),
   );

@@ -97,7 +97,8 @@ export function mirrorLines(
       ?.uri;
   const sources = find(hostSources, suite) === undefined ? publicSources(suite) : hostSources;
   const uris = {
-    ...{ [suite]: find(sources, suite), [`${suite}-updates`]: find(sources, `${suite}-updates`) },
+    [suite]: find(sources, suite),
+    [`${suite}-updates`]: find(sources, `${suite}-updates`),
     [`${suite}-security`]: find(sources, `${suite}-security`),
     ...(backports && { [`${suite}-backports`]: find(sources, suite) }),
   };

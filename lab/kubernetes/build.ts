@@ -210,7 +210,8 @@ async function fillSite(
     version: release.version,
     key: sites.siteKey(release),
     apt: {
-      ...{ path: aptPathOf(release), keyFingerprint: key.fingerprint },
+      path: aptPathOf(release),
+      keyFingerprint: key.fingerprint,
       dockerKeyFingerprint: dockerKey.fingerprint,
       ...(packages.size > 0 && { mirrored: await digestsOf(packages) }),
     },

@@ -143,7 +143,9 @@ function metricsServer(): Extra {
   return {
     components: [
       {
-        ...{ name, version, source: moduleSource(module) },
+        name,
+        version,
+        source: moduleSource(module),
         programs: { [name]: `${module}/cmd/${name}` },
         link: { "k8s.io/component-base/version.gitVersion": version },
         expectedSeconds: 60,
@@ -174,7 +176,9 @@ function traefik(): Extra {
   return {
     components: [
       {
-        ...{ name, version: traefikBuilt, source: { kind: "module", module } },
+        name,
+        version: traefikBuilt,
+        source: { kind: "module", module },
         programs: { [name]: `${module}/cmd/${name}` },
         link: { [`${module}/pkg/version.Version`]: traefikBuilt.slice(1) },
         expectedSeconds: 300,
@@ -199,7 +203,9 @@ function keystoneAuth(): Extra {
   return {
     components: [
       {
-        ...{ name, version, source: moduleSource(module) },
+        name,
+        version,
+        source: moduleSource(module),
         programs: { [name]: `${module}/cmd/${name}` },
         link: {
           "k8s.io/component-base/version.gitVersion": version,

@@ -176,8 +176,10 @@ async function adopt(
     blobs.push(blob);
   }
   const image = {
-    ...{ manifest, digest: digestOf(manifest) },
-    ...{ config: configText, configDigest: hex(config) },
+    manifest,
+    digest: digestOf(manifest),
+    config: configText,
+    configDigest: hex(config),
   };
   for (const name of repositories) store.publish(name, [tag], image, blobs);
   return { manifest: image.digest, blobs: blobs.map(({ digest }) => digest) };

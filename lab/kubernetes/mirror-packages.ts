@@ -52,7 +52,10 @@ export async function mirrorPackages(
     await withStep(progress, `Mirror the packages of ${host}`, 30, async (step) => {
       await trustOnly(key, settings.keyFingerprint, url);
       await debianPackages({
-        ...{ folder, step, onlyOffered: true, onlySigned: true },
+        folder,
+        step,
+        onlyOffered: true,
+        onlySigned: true,
         packages: Object.entries(versions).map(([name, version]) => `${name}=${version}`),
         mirrors: [`deb [signed-by=${key}] ${url} /`],
         ...(signal && { signal }),

@@ -43,7 +43,9 @@ function commands(prefix: string, names: readonly string[]): Record<string, stri
 }
 
 const kubernetesSource = (version: string): ModuleSource => ({
-  ...{ kind: "module", module: kubernetesModule, moduleVersion: `v${version}` },
+  kind: "module",
+  module: kubernetesModule,
+  moduleVersion: `v${version}`,
   sharedWith: version,
 });
 
@@ -52,7 +54,9 @@ const kubernetesSource = (version: string): ModuleSource => ({
  * for another one, so that its packages are compiled once.
  */
 export const moduleSource = (name: string, replace?: ModuleSource["replace"]): ModuleSource => ({
-  ...{ kind: "module", module: name, sharedWith: defaultKubernetesVersion },
+  kind: "module",
+  module: name,
+  sharedWith: defaultKubernetesVersion,
   ...(replace && { replace }),
 });
 
@@ -62,7 +66,9 @@ export const moduleSource = (name: string, replace?: ModuleSource["replace"]): M
  * @param require modules in addition to the shared ones: `path version`
  */
 const program = (directory: string, require: readonly string[] = []): ProgramSource => ({
-  ...{ kind: "program", directory, require },
+  kind: "program",
+  directory,
+  require,
   sharedWith: defaultKubernetesVersion,
 });
 

@@ -105,7 +105,10 @@ async function buildImage(
   const tree = join(part, "tree");
   await mkdir(tree, { recursive: true });
   await debianTree({
-    ...{ folder: tree, packages, suite: release.suite, step },
+    folder: tree,
+    packages,
+    suite: release.suite,
+    step,
     ...(signal && { signal }),
   });
   await generalize(tree, files(release), trusted);

@@ -14,7 +14,8 @@ export const connectionOf = ({
   verify,
   cert,
 }: Pick<CloudSettings, "verify" | "cert">): Connection => ({
-  ...{ verify, certified: cert !== undefined },
+  verify,
+  certified: cert !== undefined,
   certificateEnd:
     cert === undefined ? undefined : new Date(new X509Certificate(cert).validTo).toISOString(),
 });

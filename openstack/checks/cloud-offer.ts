@@ -47,7 +47,8 @@ export async function listOffer(
     Object.keys(wanted).length === 0
       ? []
       : listAll(client, "network", "/networks?router:external=true", {
-          ...{ key: "networks", schema: namedSchema },
+          key: "networks",
+          schema: namedSchema,
         }),
   ]);
   return { flavors, images, externalNetworks };

@@ -31,17 +31,25 @@ interface Collection {
 const name = (choice: Choice): string => choice.name;
 const collections: Readonly<Record<keyof OctaviaChoices, Collection>> = {
   providers: {
-    ...{ what: "providers", path: "/lbaas/providers", key: "providers" },
-    ...{ known: name, shown: name },
+    what: "providers",
+    path: "/lbaas/providers",
+    key: "providers",
+    known: name,
+    shown: name,
   },
   flavors: {
-    ...{ what: "flavors", path: "/lbaas/flavors", key: "flavors" },
+    what: "flavors",
+    path: "/lbaas/flavors",
+    key: "flavors",
     known: ({ id = "" }) => id,
     shown: ({ id = "", name: called }) => `${id} (${called})`,
   },
   zones: {
-    ...{ what: "zones", path: "/lbaas/availabilityzones", key: "availability_zones" },
-    ...{ known: name, shown: name },
+    what: "zones",
+    path: "/lbaas/availabilityzones",
+    key: "availability_zones",
+    known: name,
+    shown: name,
   },
 };
 

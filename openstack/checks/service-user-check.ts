@@ -46,7 +46,8 @@ const shown = ({ username = "", userDomainName = defaultDomain, userId }: Servic
     : `credential.userId: the user ${userId}`;
 
 const holderIn = ({ user, ...trial }: Trial): Holder => ({
-  ...{ ...trial, who: shown(user) },
+  ...trial,
+  who: shown(user),
   remedy: `ask the cloud's operator to add it with \`openstack role add --project ${trial.projectId} --user <user> <role>\``,
 });
 

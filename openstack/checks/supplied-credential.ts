@@ -12,7 +12,9 @@ import { utcMoment } from "../auth/token-schema.js";
  * project.
  */
 export const credentialWith = (id: string, secret: string): Credential => ({
-  ...{ kind: "application", id, secret },
+  kind: "application",
+  id,
+  secret,
   // Keystone reads the domain only together with a user name.
   userDomain: { name: defaultDomain },
 });

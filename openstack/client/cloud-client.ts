@@ -140,7 +140,8 @@ async function authenticate(settings: CloudSettings, patience: RetryClock): Prom
     body: JSON.stringify(authenticationRequest(settings.credential)),
     timeout: 20_000,
     // Repeatable: a second token does no harm.
-    ...{ what, repeatable: true },
+    what,
+    repeatable: true,
   };
   const url = `${identityUrl(settings.authUrl)}/auth/tokens`;
   const answer = await sendRequest(settings, url, asked, patience);
@@ -278,7 +279,9 @@ class Client implements CloudClient {
         "Check region_name and interface in clouds.yaml against `openstack catalog list`.",
       );
     const asked = {
-      ...{ what: `${method} ${service} ${path}`, repeatable: idempotent.has(method), method },
+      what: `${method} ${service} ${path}`,
+      repeatable: idempotent.has(method),
+      method,
       headers: {
         accept: "application/json",
         "x-auth-token": this.session.id,

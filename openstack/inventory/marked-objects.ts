@@ -100,7 +100,8 @@ const byId = (
     query = "",
   }: { readonly bound?: number; readonly query?: string } = {},
 ): Deletion => ({
-  ...{ service, bound },
+  service,
+  bound,
   path: ({ id }) => `${collection}/${encodeURIComponent(id)}${query}`,
 });
 
@@ -123,7 +124,8 @@ const deletions: Readonly<Record<Kind, Deletion>> = {
   "server group": byId("compute", "/os-server-groups"),
   "key pair": byId("compute", "/os-keypairs"),
   "application credential": {
-    ...{ service: "identity", bound: deletionTimeouts.other },
+    service: "identity",
+    bound: deletionTimeouts.other,
     path: ({ id }, { userId }) => `/users/${userId}/application_credentials/${id}`,
   },
 };

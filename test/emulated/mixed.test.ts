@@ -92,12 +92,16 @@ describe("a cluster with Debian 13, a worker on q35 with SCSI disks, a second ne
     const server = stack.serverOf("control-plane-0");
     await claimToKeep(server);
     const pod = {
-      ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "writer", namespace: "default" } },
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "writer", namespace: "default" },
       spec: {
         volumes: [{ name: "kept", persistentVolumeClaim: { claimName: "kept" } }],
         containers: [
           {
-            ...{ name: "writer", image: stack.agnhost(), args: ["pause"] },
+            name: "writer",
+            image: stack.agnhost(),
+            args: ["pause"],
             volumeMounts: [{ name: "kept", mountPath: "/kept" }],
           },
         ],

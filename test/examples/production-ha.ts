@@ -102,10 +102,12 @@ export const productionHa: Example = {
       text: "each of these volumes is in the zone of its machine",
       see: async ({ cluster: { cloud }, outputs: { nodes } }) => {
         const servers = await listAll(cloud, "compute", "/servers/detail", {
-          ...{ key: "servers", schema: placedSchema },
+          key: "servers",
+          schema: placedSchema,
         });
         const volumes = await listAll(cloud, "volumev3", "/volumes/detail", {
-          ...{ key: "volumes", schema: volumeSchema },
+          key: "volumes",
+          schema: volumeSchema,
         });
         const zones = nodes.map(({ name }) => {
           const server = servers.find((one) => one.name === name) ?? assert.fail(name);

@@ -96,9 +96,12 @@ describe("what a cluster asks of its cloud", () => {
     },
     "etcd apart, with volumes of its own, and behind a bastion with one": {
       etcd: {
-        ...{ kind: "dedicated", flavor: "large", rootVolume: { size: 20 } },
+        kind: "dedicated",
+        flavor: "large",
+        rootVolume: { size: 20 },
         etcdVolume: { size: 5 },
-        ...{ spread: "none", nodes: { 1: { etcdVolume: { size: 9 } } } },
+        spread: "none",
+        nodes: { 1: { etcdVolume: { size: 9 } } },
       },
       access: "bastion",
       bastion: { flavor: "tiny", rootVolume: { size: 8 } },
@@ -124,7 +127,8 @@ describe("what a cluster asks of its cloud", () => {
       endpoint: { kind: "floating-ip", floatingIp: "203.0.113.9" },
     },
     "one all of whose floating IPs exist": {
-      ...{ access: "bastion", bastion: { flavor: "tiny" } },
+      access: "bastion",
+      bastion: { flavor: "tiny" },
       endpoint: { kind: "load-balancer", floatingIp: "203.0.113.9" },
       ssh: { ...smallest.ssh, floatingIp: "203.0.113.10" },
       ingress: { kind: "workers", pool: "general", replicas: 1, floatingIp: "203.0.113.11" },
@@ -143,7 +147,9 @@ describe("what a cluster asks of its cloud", () => {
       samples: true,
     },
     "one whose services alone have floating IPs": {
-      ...{ network: existing, externalNetwork: undefined, endpoint: { kind: "private" } },
+      network: existing,
+      externalNetwork: undefined,
+      endpoint: { kind: "private" },
       loadBalancer: { network: { externalNetwork: "services" } },
       ingress: { kind: "service" },
       samples: true,

@@ -13,7 +13,8 @@ type State = Readonly<Record<string, string>> | undefined;
 
 const cluster = "stackadm:index:Cluster";
 const living: State = {
-  ...{ old: cluster, "old-addons-provider": "pulumi:providers:kubernetes" },
+  old: cluster,
+  "old-addons-provider": "pulumi:providers:kubernetes",
 };
 
 const lookups = (state: State): Record<string, () => Fields> => ({
@@ -27,7 +28,8 @@ const lookups = (state: State): Record<string, () => Fields> => ({
 const renamed = async (name: string, state: State): Promise<void> => {
   for (const preview of [true, false])
     await graph(() => refuseClusterRename(name, "Pulumi.dev.yaml"), {
-      ...{ preview, lookups: lookups(state) },
+      preview,
+      lookups: lookups(state),
     });
 };
 

@@ -34,16 +34,22 @@ describe("machines of a role that is added to the table", () => {
     const [leading, edge] = plan.groups;
     assert.ok(edge);
     const planned: PlannedGroup = {
-      ...{ ...edge, role: invented },
+      ...edge,
+      role: invented,
       machines: edge.machines.map((machine) => ({ ...machine, role: invented })),
     };
     const mark = { name: "dev", identity: sampleIdentity };
     const machines: MachineSettings = {
       mark,
       cloud: { imageIds: {}, flavorIds: {}, securityGroupIds: {} },
-      ...{ networkId: "network", subnetId: "subnet", portSecurity: true },
-      ...{ routedRanges: ["10.244.0.0/16"], routesOfCloud: false },
-      ...{ login: spec.ssh, seed: canarySeed, failed: FailedMachines.of() },
+      networkId: "network",
+      subnetId: "subnet",
+      portSecurity: true,
+      routedRanges: ["10.244.0.0/16"],
+      routesOfCloud: false,
+      login: spec.ssh,
+      seed: canarySeed,
+      failed: FailedMachines.of(),
     };
     const endpoint: Pick<Endpoint, "inside"> = {
       inside: (addresses) => pulumi.all([...addresses]),
@@ -53,15 +59,22 @@ describe("machines of a role that is added to the table", () => {
     assert.ok(access);
     return graph(() => {
       const firewall = new Firewall("dev-firewall", {
-        ...{ mark, groups: plan.securityGroups, rules: rulesOf(spec) },
+        mark,
+        groups: plan.securityGroups,
+        rules: rulesOf(spec),
       });
       const group = (of: PlannedGroup) => ({
-        ...{ plan: of, machines, turns: new Rollout(undefined) },
+        plan: of,
+        machines,
+        turns: new Rollout(undefined),
         securityGroupIds: row.node ? firewall.groupIds(of.role) : [],
       });
       const controlPlane = new ControlPlane("dev-control-plane", group(leading));
       new WorkerPool("dev-edge", group(planned)).join({
-        ...{ spec, machines, access, controlPlane },
+        spec,
+        machines,
+        access,
+        controlPlane,
         endpoint: endpoint as Endpoint,
         facts: facts as ClusterFacts,
       });

@@ -30,7 +30,8 @@ interface Main {
 }
 
 const drawn: Drawn = {
-  ...{ seed: Buffer.from("s".repeat(32)).toString("base64"), identity: "0123456789ab" },
+  seed: Buffer.from("s".repeat(32)).toString("base64"),
+  identity: "0123456789ab",
 };
 
 async function programOf(controlPlanes: number, workers: number): Promise<Registered> {
@@ -132,7 +133,8 @@ describe("Terraform's account of what the program registers", () => {
         // Provisioners run once, and a changed order causes no action.
         const compared = (resource: Resource | undefined) => ({
           ...resource,
-          ...{ provisioner: undefined, depends_on: undefined },
+          provisioner: undefined,
+          depends_on: undefined,
         });
         assert.deepEqual(compared(now), compared(was), label);
       }

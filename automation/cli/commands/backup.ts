@@ -12,8 +12,10 @@ interface Options extends StackOptions {
 
 export const backupServiceOf = ({ environment, project }: StackContext): BackupService =>
   createBackupService({
-    ...{ env: environment.env, backend: environment.backend },
-    ...{ projectDirectory: project.directory, program: project.program },
+    env: environment.env,
+    backend: environment.backend,
+    projectDirectory: project.directory,
+    program: project.program,
   });
 
 /** Returns the callbacks and signals of a backup request. */

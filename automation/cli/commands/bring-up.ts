@@ -69,7 +69,8 @@ export async function bringUp(context: StackContext, options: BringUpOptions): P
   try {
     const result = await view.show((listening) =>
       context.service.up(context.stack, {
-        ...{ refresh, expectNoChanges },
+        refresh,
+        expectNoChanges,
         preflight: force ? "names" : true,
         ...stopSignals(context),
         ...reportClusters(context),

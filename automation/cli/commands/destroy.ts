@@ -39,7 +39,8 @@ async function destroyStack(context: StackContext, { abandon, yes }: Options): P
   const view = createRunView(context, "destroy");
   const result = await view.show((listening) =>
     service.destroy(stack, {
-      ...{ abandon, identities: plan.identities },
+      abandon,
+      identities: plan.identities,
       ...stopSignals(context),
       ...listening,
     }),
@@ -53,8 +54,16 @@ async function destroyStack(context: StackContext, { abandon, yes }: Options): P
   if (kept.length > 0) session.print(keptLines(kept));
   const swept = deleted.length;
   session.emit({
-    ...{ type: "result", ok: true, stack, clusters, swept, kept, others, hidden },
-    ...{ times, milliseconds },
+    type: "result",
+    ok: true,
+    stack,
+    clusters,
+    swept,
+    kept,
+    others,
+    hidden,
+    times,
+    milliseconds,
   });
   return 0;
 }

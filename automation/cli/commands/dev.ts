@@ -17,7 +17,8 @@ async function startLab(session: Session, { stack, cwd }: StackOptions): Promise
   const { labUp } = await import("../../../lab/lab.js");
   const { ensureToolchain } = await import("../../../toolchain/toolchain.js");
   const tools = {
-    ...{ progress, standIns: usesStandInsByDefault(process.env) },
+    progress,
+    standIns: usesStandInsByDefault(process.env),
     openstackPlugin: openstackPluginOf(settings),
   };
   await runTogether(

@@ -41,7 +41,10 @@ export async function envCommand(session: Session, options: StackOptions): Promi
   const { progress, signal } = session;
   const settings = settingsOf(options);
   const environment = await prepareEnvironment({
-    ...{ progress, signal, agent: false, backend: findProject(options.cwd).backend },
+    progress,
+    signal,
+    agent: false,
+    backend: findProject(options.cwd).backend,
     // An error about a missing passphrase would leave the shell without any variables, even for
     // stacks that need no passphrase.
     passphrase: usesPassphrase(settings) && "optional",

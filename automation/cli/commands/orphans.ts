@@ -73,7 +73,9 @@ async function agreeTo(session: Session, found: readonly Orphan[], yes: boolean)
   await requireTypedWords(session, {
     question:
       "Its servers are deleted with all data on them. Type the cluster's name to delete it: ",
-    ...{ words, what: "the cluster's name", purpose: "you want to delete it" },
+    words,
+    what: "the cluster's name",
+    purpose: "you want to delete it",
   });
 }
 
@@ -100,7 +102,9 @@ async function deleteAll(
   if (count > 0)
     await withStep(session.progress, `Delete ${count} objects`, 60, (step) =>
       service.delete(there, {
-        ...{ volumes, floatingIps, signal: session.signal },
+        volumes,
+        floatingIps,
+        signal: session.signal,
         onDelete: ({ kind, name }) => {
           step.update(`${kind} '${name}'`);
         },

@@ -30,7 +30,8 @@ export function restoreCommand(
       await requireTypedWords(session, {
         question: "Type the cluster's name to restore it: ",
         words: [backup.cluster],
-        ...{ what: "the cluster's name", purpose: "you want to restore it" },
+        what: "the cluster's name",
+        purpose: "you want to restore it",
       });
     const notes: string[] = [];
     await withStep(session.progress, `Restore the cluster of '${stack}'`, 90, (step) =>
@@ -51,7 +52,11 @@ export function restoreCommand(
       `The Kubernetes API answers with ${data}. Run \`npx stackadm up --refresh --stack ${stack}\`: it creates again what the settings describe.`,
     );
     session.emit({
-      ...{ type: "result", ok: true, stack, cluster: backup.cluster, takenAt: backup.takenAt },
+      type: "result",
+      ok: true,
+      stack,
+      cluster: backup.cluster,
+      takenAt: backup.takenAt,
       members: members.map(({ name }) => name),
       unpacked: unpack.map(({ machine }) => machine.name),
       without: without.map(({ name }) => name),

@@ -17,7 +17,9 @@ async function unlockStack(
   if (holders.length > 0 && !yes)
     await requireTypedWords(session, {
       question: "If it still runs, it loses the lock. Type the stack's name to remove the lock: ",
-      ...{ words: [stack], what: "the stack's name", purpose: "you want to remove its lock" },
+      words: [stack],
+      what: "the stack's name",
+      purpose: "you want to remove its lock",
     });
   const removed = holders.length === 0 ? [] : await service.unlock(stack, { holders });
   session.print(

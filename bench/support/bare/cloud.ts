@@ -65,10 +65,16 @@ const some = (inputs: Fields, ...keys: readonly string[]): Fields =>
   );
 
 const network = (path: string, key: string, body: Fields): Creation => ({
-  ...{ service: "network", path, key, body },
+  service: "network",
+  path,
+  key,
+  body,
 });
 const balancer = (path: string, key: string, body: Fields): Creation => ({
-  ...{ service: "load-balancer", path: `/lbaas/${path}`, key, body },
+  service: "load-balancer",
+  path: `/lbaas/${path}`,
+  key,
+  body,
 });
 
 function port(inputs: Fields): Creation {
@@ -91,10 +97,13 @@ function port(inputs: Fields): Creation {
 function server(inputs: Fields): Creation {
   const hints = items(inputs, "schedulerHints")[0]?.["group"];
   return {
-    ...{ service: "compute", path: "/servers", key: "server" },
+    service: "compute",
+    path: "/servers",
+    key: "server",
     body: {
       ...some(inputs, "name", "metadata", "tags", "configDrive", "availabilityZone"),
-      ...{ imageRef: inputs["imageId"], flavorRef: inputs["flavorId"] },
+      imageRef: inputs["imageId"],
+      flavorRef: inputs["flavorId"],
       networks: items(inputs, "networks").map((one) => ({ port: one["port"] })),
       user_data: Buffer.from(String(inputs["userData"])).toString("base64"),
     },
@@ -140,12 +149,15 @@ const creations: Readonly<Record<string, (inputs: Fields, client: CloudClient) =
     outputs: (made) => ({ address: made["floating_ip_address"] }),
   }),
   "openstack:compute/serverGroup:ServerGroup": (inputs) => ({
-    ...{ service: "compute", path: "/os-server-groups", key: "server_group" },
+    service: "compute",
+    path: "/os-server-groups",
+    key: "server_group",
     body: { ...some(inputs, "name"), policies: [inputs["policies"]].flat() },
   }),
   "openstack:compute/instance:Instance": server,
   "openstack:identity/applicationCredential:ApplicationCredential": (inputs, { userId }) => ({
-    ...{ service: "identity", path: `/users/${userId}/application_credentials` },
+    service: "identity",
+    path: `/users/${userId}/application_credentials`,
     key: "application_credential",
     body: {
       ...some(inputs, "name", "description", "unrestricted"),

@@ -80,7 +80,9 @@ export class BareCluster {
   #patch(path: string, body: string): Promise<HttpAnswer> {
     const { server, ...credentials } = this.#access;
     return exchange(server + path, {
-      ...{ method: "PATCH", body, timeout: 15_000 },
+      method: "PATCH",
+      body,
+      timeout: 15_000,
       headers: { accept: "application/json", "content-type": "application/apply-patch+yaml" },
       ...credentials,
     });

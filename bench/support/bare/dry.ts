@@ -30,8 +30,10 @@ export class DryCloud implements CloudClient {
   readonly passwordEnd = undefined;
   readonly roles = ["member", "load-balancer_member"];
   readonly scope = {
-    ...{ authUrl: this.authUrl, region: this.region },
-    ...{ projectId: this.projectId, roles: this.roles },
+    authUrl: this.authUrl,
+    region: this.region,
+    projectId: this.projectId,
+    roles: this.roles,
   };
   readonly name = "dry";
   readonly connection = { verify: true, unseen: {}, certified: false, certificateEnd: undefined };
@@ -59,10 +61,14 @@ export class DryCloud implements CloudClient {
     this.#made += 1;
     const address = `10.0.0.${10 + this.#made}`;
     const made = {
-      ...{ id: `${key}-${this.#made}`, mtu: 1400, secret: "secret" },
-      ...{ fixed_ips: [{ ip_address: address }], mac_address: "fa:16:3e:00:00:01" },
-      ...{ floating_ip_address: `203.0.113.${10 + this.#made}` },
-      ...{ vip_address: address, vip_port_id: `vip-${this.#made}` },
+      id: `${key}-${this.#made}`,
+      mtu: 1400,
+      secret: "secret",
+      fixed_ips: [{ ip_address: address }],
+      mac_address: "fa:16:3e:00:00:01",
+      floating_ip_address: `203.0.113.${10 + this.#made}`,
+      vip_address: address,
+      vip_port_id: `vip-${this.#made}`,
     };
     return Promise.resolve({ [key]: made });
   }

@@ -1,6 +1,8 @@
 /** Returns the description of the cluster on fake machines. */
 export const scaleCluster = (controlPlanes: number, workers: number) => ({
-  ...{ name: "dev", image: "debian-12", externalNetwork: "public" },
+  name: "dev",
+  image: "debian-12",
+  externalNetwork: "public",
   allowedCidrs: ["203.0.113.0/24"],
   network: { nodes: "10.0.0.0/16", pods: "10.128.0.0/10" },
   controlPlane: { flavor: "k8s-control-plane", count: controlPlanes },

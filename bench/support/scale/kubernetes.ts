@@ -61,7 +61,8 @@ export class FakeKubernetes {
     };
     const user = { "client-certificate-data": base64(cert), "client-key-data": base64(key) };
     const kubeconfig = toYaml({
-      ...{ apiVersion: "v1", kind: "Config" },
+      apiVersion: "v1",
+      kind: "Config",
       clusters: [{ name: "kubernetes", cluster }],
       users: [{ name: "kubernetes-admin", user }],
     });
@@ -75,11 +76,14 @@ export class FakeKubernetes {
       ? { "node-role.kubernetes.io/control-plane": "" }
       : { "stackadm.io/pool": "general" };
     this.server.load({
-      ...{ apiVersion: "v1", kind: "Node", metadata: { name, labels } },
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name, labels },
       spec: { providerID: `openstack:///${serverId}` },
       status: {
         nodeInfo: { kubeletVersion: "v1.36.3" },
-        ...{ addresses: [{ type: "InternalIP", address }], conditions: yes },
+        addresses: [{ type: "InternalIP", address }],
+        conditions: yes,
       },
     });
     if (!controlPlane) return;

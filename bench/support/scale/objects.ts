@@ -206,8 +206,13 @@ export class FakeProject {
     const fixed_ips = list(asked["fixed_ips"]).map((one) => ({ ip_address: address, ...one }));
     const pairs = list(asked["allowed_address_pairs"]);
     return {
-      ...{ device_id: "", device_owner: "", security_groups: [], port_security_enabled: true },
-      ...{ ...asked, mac_address: mac, fixed_ips },
+      device_id: "",
+      device_owner: "",
+      security_groups: [],
+      port_security_enabled: true,
+      ...asked,
+      mac_address: mac,
+      fixed_ips,
       allowed_address_pairs: pairs.map((one) => ({ ...one, mac_address: mac })),
     };
   }
@@ -217,7 +222,9 @@ export class FakeProject {
     const fixed = text(list(port?.["fixed_ips"])[0]?.["ip_address"]);
     const address = this.#hosts.has(fixed) || !this.#balancerAt(text(asked["port_id"]));
     return {
-      ...{ router_id: "", ...asked, fixed_ip_address: fixed },
+      router_id: "",
+      ...asked,
+      fixed_ip_address: fixed,
       floating_ip_address: address ? this.outside.machines : this.outside.balancer,
     };
   }
@@ -241,11 +248,19 @@ export class FakeProject {
       { addr: address, version: 4, "OS-EXT-IPS-MAC:mac_addr": port?.["mac_address"] },
     ];
     return {
-      ...{ name, metadata: asked["metadata"] ?? {}, status: "ACTIVE", user_id: "u" },
-      ...{ flavor: { id: asked["flavorRef"] }, image: { id: asked["imageRef"] } },
-      ...{ security_groups: [], "OS-EXT-AZ:availability_zone": "nova", config_drive: "True" },
-      ...{ created: "2026-01-01T00:00:00Z", updated: "2026-01-01T00:00:00Z" },
-      ...{ "OS-EXT-STS:power_state": 1, "OS-EXT-STS:vm_state": "active" },
+      name,
+      metadata: asked["metadata"] ?? {},
+      status: "ACTIVE",
+      user_id: "u",
+      flavor: { id: asked["flavorRef"] },
+      image: { id: asked["imageRef"] },
+      security_groups: [],
+      "OS-EXT-AZ:availability_zone": "nova",
+      config_drive: "True",
+      created: "2026-01-01T00:00:00Z",
+      updated: "2026-01-01T00:00:00Z",
+      "OS-EXT-STS:power_state": 1,
+      "OS-EXT-STS:vm_state": "active",
       addresses: { [text(network?.["name"])]: interfaces },
     };
   }
@@ -257,13 +272,15 @@ export class FakeProject {
     const port = this.#all("network/ports").get(text(asked["vip_port_id"]));
     const [fixed] = list(port?.["fixed_ips"]);
     return {
-      ...{
-        provisioning_status: "ACTIVE",
-        operating_status: "ONLINE",
-        loadbalancers: those("loadbalancers"),
-      },
-      ...{ listeners: those("listeners"), pools: those("pools"), members: [] },
-      ...{ ...asked, vip_address: fixed?.["ip_address"], vip_subnet_id: fixed?.["subnet_id"] },
+      provisioning_status: "ACTIVE",
+      operating_status: "ONLINE",
+      loadbalancers: those("loadbalancers"),
+      listeners: those("listeners"),
+      pools: those("pools"),
+      members: [],
+      ...asked,
+      vip_address: fixed?.["ip_address"],
+      vip_subnet_id: fixed?.["subnet_id"],
     };
   }
 }
@@ -276,5 +293,8 @@ const pluralOf = (collection: string): string =>
 
 /** Returns the fields that every object has. */
 const ofAll = (id: string): Fields => ({
-  ...{ id, status: "ACTIVE", tenant_id: fakeProject, project_id: fakeProject },
+  id,
+  status: "ACTIVE",
+  tenant_id: fakeProject,
+  project_id: fakeProject,
 });

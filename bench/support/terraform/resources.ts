@@ -27,7 +27,9 @@ const types: Readonly<Record<string, string>> = {
 
 /** Inputs whose blocks have a singular name in Terraform. */
 const singular: Readonly<Record<string, string>> = {
-  ...{ fixedIps: "fixed_ip", networks: "network", blockDevices: "block_device" },
+  fixedIps: "fixed_ip",
+  networks: "network",
+  blockDevices: "block_device",
   allocationPools: "allocation_pool",
 };
 

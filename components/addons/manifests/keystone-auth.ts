@@ -95,7 +95,8 @@ export function keystoneDaemonSet(settings: KeystoneAuthSettings): DaemonSet {
           nodeSelector: controlPlaneSelector,
           tolerations: tolerationsBeforeNodesAreReady,
           securityContext: {
-            ...{ runAsNonRoot: true, runAsUser: 1001 },
+            runAsNonRoot: true,
+            runAsUser: 1001,
             seccompProfile: { type: "RuntimeDefault" },
           },
           containers: [webhook(settings)],

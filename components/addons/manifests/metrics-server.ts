@@ -98,7 +98,10 @@ export function metricsApi(): ApiService {
     metadata: { name: `v1beta1.${group}` },
     spec: {
       service: { name, namespace: systemNamespace, port: 443 },
-      ...{ group, version: "v1beta1", groupPriorityMinimum: 100, versionPriority: 100 },
+      group,
+      version: "v1beta1",
+      groupPriorityMinimum: 100,
+      versionPriority: 100,
       insecureSkipTLSVerify: true,
     },
   };
@@ -129,7 +132,8 @@ export function metricsServer({
   awaited,
 }: MetricsServerSettings): Deployment {
   return deployment({
-    ...{ name, awaited },
+    name,
+    awaited,
     // With one control plane, the port is free only after the former pod has ended, so no pod is
     // added before.
     strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
@@ -140,7 +144,8 @@ export function metricsServer({
       // network.
       hostNetwork: true,
       securityContext: {
-        ...{ runAsNonRoot: true, runAsUser: 1000 },
+        runAsNonRoot: true,
+        runAsUser: 1000,
         seccompProfile: { type: "RuntimeDefault" },
       },
       containers: [serverContainer(image, signedKubelets)],

@@ -121,7 +121,8 @@ export function webService(
     apiVersion: "v1",
     kind: "Service",
     metadata: {
-      ...{ name: `web-${reach}`, namespace: samplesNamespace },
+      name: `web-${reach}`,
+      namespace: samplesNamespace,
       ...(Object.keys(annotations).length > 0 && { annotations }),
     },
     spec: {

@@ -36,7 +36,8 @@ const object = (properties: Record<string, JsonSchema>, required?: string[]): Js
  */
 const source = (properties: Record<string, JsonSchema>): JsonSchema => ({
   ...object(properties),
-  ...{ minProperties: 1, maxProperties: 1 },
+  minProperties: 1,
+  maxProperties: 1,
   x_kubernetes_validations: [{ rule: "self == oldSelf", message: "the source is immutable" }],
 });
 const policy: JsonSchema = { type: "string", enum: ["Delete", "Retain"] };
@@ -57,7 +58,9 @@ interface Kind {
  */
 const kinds: readonly Kind[] = [
   {
-    ...{ kind: "VolumeSnapshotClass", shortNames: ["vsclass", "vsclasses"], namespaced: false },
+    kind: "VolumeSnapshotClass",
+    shortNames: ["vsclass", "vsclasses"],
+    namespaced: false,
     schema: object(
       {
         driver: text,
@@ -72,7 +75,9 @@ const kinds: readonly Kind[] = [
     ],
   },
   {
-    ...{ kind: "VolumeSnapshot", shortNames: ["vs"], namespaced: true },
+    kind: "VolumeSnapshot",
+    shortNames: ["vs"],
+    namespaced: true,
     schema: object(
       {
         spec: object(
@@ -102,7 +107,9 @@ const kinds: readonly Kind[] = [
     ],
   },
   {
-    ...{ kind: "VolumeSnapshotContent", shortNames: ["vsc", "vscs"], namespaced: false },
+    kind: "VolumeSnapshotContent",
+    shortNames: ["vsc", "vscs"],
+    namespaced: false,
     schema: object(
       {
         spec: object(
@@ -173,7 +180,9 @@ export const snapshotKinds = (): readonly (readonly [string, CustomResourceDefin
           names: { kind, listKind: `${kind}List`, plural, singular, shortNames },
           versions: [
             {
-              ...{ name: "v1", served: true, storage: true },
+              name: "v1",
+              served: true,
+              storage: true,
               schema: { openAPIV3Schema: schema },
               ...("status" in (schema.properties as object) && { subresources: { status: {} } }),
               additionalPrinterColumns: [
@@ -220,7 +229,8 @@ export function snapshotControllerAccess(): RbacObjects {
 export function snapshotController(image: string, awaited?: boolean): Deployment {
   const { lease, renew, retry } = leaderElectionTimes;
   return deployment({
-    ...{ name, awaited },
+    name,
+    awaited,
     strategy: { type: "Recreate" },
     pod: {
       ...systemPod,

@@ -125,12 +125,17 @@ export function traefikDeployment(settings: TraefikSettings): Deployment {
       ? { maxSurge: 0, maxUnavailable: 1 }
       : { maxSurge: 1, maxUnavailable: 0 };
   return deployment({
-    ...{ name, namespace: traefikNamespace, replicas: spec.replicas, awaited },
+    name,
+    namespace: traefikNamespace,
+    replicas: spec.replicas,
+    awaited,
     strategy: { type: "RollingUpdate", rollingUpdate },
     pod: {
       ...placed(settings),
       securityContext: {
-        ...{ runAsNonRoot: true, runAsUser: user, runAsGroup: user },
+        runAsNonRoot: true,
+        runAsUser: user,
+        runAsGroup: user,
         seccompProfile: { type: "RuntimeDefault" },
       },
       containers: [proxy(settings)],
@@ -163,7 +168,9 @@ function proxy({ image, shown }: TraefikSettings): Container {
     ],
     ports: [
       ...ingressPorts.map(({ name: entrance, containerPort }) => ({
-        ...{ name: entrance, containerPort, protocol: "TCP" },
+        name: entrance,
+        containerPort,
+        protocol: "TCP",
       })),
       { name: "ping", containerPort: pingPort, protocol: "TCP" },
     ],
@@ -196,7 +203,10 @@ export function traefikService(
       ...way,
       selector: appLabel(name),
       ports: ingressPorts.map(({ name: entrance, port, nodePort }) => ({
-        ...{ name: entrance, port, targetPort: entrance, protocol: "TCP" },
+        name: entrance,
+        port,
+        targetPort: entrance,
+        protocol: "TCP",
         ...(spec.kind === "workers" && { nodePort }),
       })),
     },

@@ -109,7 +109,10 @@ export function storageClassConflicts(classes: Classes): z.core.$ZodRawIssue[] {
     input: unknown,
     message: string,
   ): z.core.$ZodRawIssue => ({
-    ...{ code: "custom", path: ["storageClasses", ...path], input, message },
+    code: "custom",
+    path: ["storageClasses", ...path],
+    input,
+    message,
   });
   const names = classes.map(({ name }) => name);
   const defaults = classes.filter((one) => one.default).map(({ name }) => name);

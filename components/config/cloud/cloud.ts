@@ -107,13 +107,25 @@ interface Ranges {
 }
 
 /**
+ * Returns the classes with a subnet and without a network. Each of them would inherit the ID of the
+ * separate network, which does not contain the subnet of the class.
+ */
+const classesWithoutNetwork = (classes: NonNullable<Ranges["loadBalancer"]["classes"]>): string[] =>
+  Object.entries(classes)
+    .filter(([, { subnetId, networkId }]) => subnetId !== undefined && networkId === undefined)
+    .map(([name]) => name);
+
+/**
  * Reports settings that contradict a separate network for load balancers (`loadBalancer.network`).
  */
 export function servicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
   const { network: place, provider, ...written } = of.loadBalancer;
   if (!place) return [];
   const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
-    ...{ code: "custom", path: ["loadBalancer", ...path.split(".")], input, message },
+    code: "custom",
+    path: ["loadBalancer", ...path.split(".")],
+    input,
+    message,
   });
   const none = written.enabled === false || of.cloudController.enabled === false;
   const near = (["nodes", "pods", "services"] as const)
@@ -149,18 +161,12 @@ export function servicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] {
           ),
         ]
       : []),
-    // Without `networkId`, the class would inherit the ID of the separate network, which does not
-    // contain the subnet `subnetId` of the class.
-    ...Object.entries(written.classes ?? {}).flatMap(([name, { subnetId, networkId }]) =>
-      subnetId === undefined || networkId !== undefined
-        ? []
-        : [
-            issue(
-              `classes.${name}.networkId`,
-              networkId,
-              "is missing beside loadBalancer.network; write the ID of the network of that subnet",
-            ),
-          ],
+    ...classesWithoutNetwork(written.classes ?? {}).map((name) =>
+      issue(
+        `classes.${name}.networkId`,
+        undefined,
+        "is missing beside loadBalancer.network; write the ID of the network of that subnet",
+      ),
     ),
     ...explicit.map((key) =>
       issue(key, written[key], "is that of loadBalancer.network; leave it out, or leave out that"),
@@ -183,7 +189,10 @@ export function withoutLoadBalancers(chosen: Chosen): z.core.$ZodRawIssue[] {
   const kind = chosen.endpoint?.kind ?? topologyDefaults(chosen.topology).endpoint;
   const off = `${withoutController ? "cloudController" : "loadBalancer"}.enabled is false`;
   const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
-    ...{ code: "custom", path: [path], input, message },
+    code: "custom",
+    path: [path],
+    input,
+    message,
   });
   return [
     // Without a cloud controller, the API may still have a load balancer, because the program
@@ -230,7 +239,9 @@ export function ovnPlacementConflicts({
         ? []
         : [
             {
-              ...{ code: "custom" as const, path: [path, key], input: chosen[key] },
+              code: "custom" as const,
+              path: [path, key],
+              input: chosen[key],
               message: "is nothing that load balancers of ovn have; leave it out",
             },
           ],

@@ -36,7 +36,9 @@ const operation = record({
   const needed = { move: "from", copy: "from", remove: undefined }[op as string] ?? "value";
   if (op === "remove" || given[needed as "from" | "value"] !== undefined) return;
   issues.push({
-    ...{ code: "custom", path: [needed], input: undefined },
+    code: "custom",
+    path: [needed],
+    input: undefined,
     message: `is missing; ${op} needs it`,
   });
 });
@@ -249,7 +251,8 @@ export const externalEtcdPatches = (written: {
   written.etcd && written.kubernetes.patches.etcd !== undefined
     ? [
         {
-          ...{ code: "custom", path: ["kubernetes", "patches", "etcd"] },
+          code: "custom",
+          path: ["kubernetes", "patches", "etcd"],
           input: written.kubernetes.patches.etcd,
           message:
             "etcd has machines of its own, whose pod this program writes itself; leave the patches or `etcd` out",

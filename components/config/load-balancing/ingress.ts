@@ -167,7 +167,10 @@ export function ingressConflicts(chosen: Chosen): z.core.$ZodRawIssue[] {
       : [];
   return [...wrongPool(chosen), ...missingBalancer(chosen), ...nowhere].map(
     ([path, input, message]) => ({
-      ...{ code: "custom" as const, path: ["ingress", ...path], input, message },
+      code: "custom" as const,
+      path: ["ingress", ...path],
+      input,
+      message,
     }),
   );
 }

@@ -67,7 +67,10 @@ interface Written {
 export function etcdConflicts({ etcd: own, topology, workers }: Written): z.core.$ZodRawIssue[] {
   if (!own) return [];
   const wrong = (path: string[], message: string): z.core.$ZodRawIssue => ({
-    ...{ code: "custom", path, input: undefined, message },
+    code: "custom",
+    path,
+    input: undefined,
+    message,
   });
   return [
     ...(topology === "single"

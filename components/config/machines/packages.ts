@@ -60,7 +60,9 @@ const containerd = record({
     // Machines at a site with a mirror would otherwise download the key from Docker's default URL.
     if (source !== containerdPackages.source && key === containerdPackages.key)
       issues.push({
-        ...{ code: "custom", path: ["key"], input: undefined },
+        code: "custom",
+        path: ["key"],
+        input: undefined,
         message: "is missing beside source; write the address of the key that signs it",
       });
   })

@@ -49,7 +49,9 @@ export const proxy = record({
   .check(({ value, issues }) => {
     if (value.http === undefined && value.https === undefined)
       issues.push({
-        ...{ code: "custom", path: ["https"], input: undefined },
+        code: "custom",
+        path: ["https"],
+        input: undefined,
         message: "is missing, and http is too; write one of them, or leave proxy out",
       });
   })

@@ -69,7 +69,9 @@ const flagIn = (flags: Flags, name: string): number | undefined => {
 };
 
 const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
-  ...{ code: "custom", path: ["network", ...path.split(".")], input },
+  code: "custom",
+  path: ["network", ...path.split(".")],
+  input,
   message: `${String(input)} ${message}`,
 });
 

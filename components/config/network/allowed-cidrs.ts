@@ -65,7 +65,9 @@ export function rangesWithoutIpv4({
     .slice(0, ssh === undefined ? 1 : 2)
     .filter(([, ranges]) => ranges.every(isIpv6))
     .map(([path, ranges, what]) => ({
-      ...{ code: "custom", path: [path], input: ranges },
+      code: "custom",
+      path: [path],
+      input: ranges,
       message: `has ranges of IPv6 only, and ${what} reached by IPv4; write one like 203.0.113.0/24, too`,
     }));
 }

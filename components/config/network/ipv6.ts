@@ -50,7 +50,10 @@ interface Written {
 const leastMtu = 1280;
 
 const wrong = (path: string, input: unknown, message: string): z.core.$ZodRawIssue => ({
-  ...{ code: "custom", path: path.split("."), input, message },
+  code: "custom",
+  path: path.split("."),
+  input,
+  message,
 });
 
 /** Reports settings that contradict `network.ipv6`. */

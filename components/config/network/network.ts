@@ -166,7 +166,10 @@ export function existingNetworkConflicts(of: Written): z.core.$ZodRawIssue[] {
   const { existing: place, dns, mtu } = of.network;
   if (!place) return [];
   const wrong = (path: string[], message: string): z.core.$ZodRawIssue => ({
-    ...{ code: "custom", path, input: undefined, message },
+    code: "custom",
+    path,
+    input: undefined,
+    message,
   });
   const { kind } = of.endpoint;
   const instead =
@@ -197,7 +200,9 @@ export const foreignDns = ({
     isIpv6(one) && !both
       ? [
           {
-            ...{ code: "custom" as const, path: ["network", "dns", index], input: one },
+            code: "custom" as const,
+            path: ["network", "dns", index],
+            input: one,
             message: `${one} is of IPv6, which the network has only with network.ipv6; write one of IPv4`,
           },
         ]
@@ -223,7 +228,10 @@ export function unfilteredSecurityGroups({
 }): z.core.$ZodRawIssue[] {
   if (ranges.portSecurity) return [];
   const groups: Readonly<Record<string, Grouped | undefined>> = {
-    ...{ network: ranges, controlPlane, bastion: apart.bastion, etcd: apart.etcd },
+    network: ranges,
+    controlPlane,
+    bastion: apart.bastion,
+    etcd: apart.etcd,
     ...Object.fromEntries(
       Object.entries(workers).map(([pool, group]) => [`workers.${pool}`, group]),
     ),

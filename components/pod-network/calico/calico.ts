@@ -24,7 +24,12 @@ export class Calico extends ManifestAddon {
     const { manifest, encapsulation } = options;
     const podMtu = pulumi.output(args.podMtu).apply(String);
     const objects = calicoObjects(this.read(manifest, calicoAnchorsOf(args), files), {
-      ...{ encapsulation, podCidr, ipv6Pods: args.ipv6?.pods, podMtu, registry, ownImages },
+      encapsulation,
+      podCidr,
+      ipv6Pods: args.ipv6?.pods,
+      podMtu,
+      registry,
+      ownImages,
       configChecksum: podMtu.apply((mtu) => checksum(manifest.sha256, encapsulation, mtu)),
     });
     this.daemonSet = this.deploy(objects, calicoAnchors.daemonSet);

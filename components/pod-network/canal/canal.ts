@@ -26,7 +26,10 @@ export class Canal extends ManifestAddon {
     const podMtu = pulumi.output(args.podMtu);
     const networkConfig = podMtu.apply((mtu) => networkConfiguration(podCidr, "vxlan", mtu));
     const objects = canalObjects(this.read(manifest, canalAnchors, files), {
-      ...{ networkConfig, registry, ownImages, podMtu: podMtu.apply(String) },
+      networkConfig,
+      registry,
+      ownImages,
+      podMtu: podMtu.apply(String),
       configChecksum: networkConfig.apply((text) => checksum(manifest.sha256, text)),
     });
     this.daemonSet = this.deploy(objects, canalAnchors.daemonSet);

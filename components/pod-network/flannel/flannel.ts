@@ -45,7 +45,9 @@ export class Flannel extends Addon {
       kubernetes.apps.v1.DaemonSet,
       "daemon-set",
       flannelDaemonSet({
-        ...{ images, dual: ipv6 !== undefined, apiName },
+        images,
+        dual: ipv6 !== undefined,
+        apiName,
         configChecksum: configuration.apply((text) => checksum(cniConfiguration(), text)),
       }),
       {

@@ -47,7 +47,8 @@ export class KubeRouter extends Addon {
       "daemon-set",
       // The pod range is not passed: each node's Node object has its part of the range.
       kubeRouterDaemonSet({
-        ...{ image: args.images.kubeRouter, apiName: args.apiName },
+        image: args.images.kubeRouter,
+        apiName: args.apiName,
         serviceCidrs: [args.serviceCidr, ...(args.ipv6 ? [args.ipv6.services] : [])],
         exchangesRoutes: !routedByCloud(args.options),
         ...(options && { options }),

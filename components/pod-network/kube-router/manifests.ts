@@ -279,7 +279,8 @@ function router(settings: KubeRouterSettings) {
     // last, and only that range contains a colon.
     lifecycle: cniInstallHook({
       when: `grep -q '"subnet"${dual ? ': *"[^"]*:' : ""}' ${draft}`,
-      ...{ from: draft, as: cniFile },
+      from: draft,
+      as: cniFile,
     }),
     volumeMounts: [
       { name: "cni", mountPath: cniDirectory },

@@ -168,7 +168,9 @@ function wrongRouter(of: Written): Problem[] {
   const problems: (Problem | false)[] = [
     peers.length === 0 &&
       advertiseServices.length > 0 && {
-        ...{ path: ["advertiseServices"], input: advertiseServices, message: alone },
+        path: ["advertiseServices"],
+        input: advertiseServices,
+        message: alone,
       },
     peers.length === 0 &&
       multihop !== undefined && { path: ["multihop"], input: multihop, message: alone },

@@ -66,7 +66,10 @@ const traits = (options: KubeRouterOptions): PodNetworkTraits => {
     passages: [
       ...passages,
       ...options.peers.map(({ address }): PodNetworkTraffic => ({
-        ...{ name: "bgp", from: { range: `${address}/32` }, protocol: "tcp", ports: [179, 179] },
+        name: "bgp",
+        from: { range: `${address}/32` },
+        protocol: "tcp",
+        ports: [179, 179],
         reason: "BGP of a router outside",
       })),
     ],

@@ -137,8 +137,11 @@ describe("the cluster service", function () {
       },
     };
     const identity = {
-      ...{ urn: urnOf("command:local:Command", "dev-identity"), type: "command:local:Command" },
-      ...{ custom: true, id: "made", outputs: { stdout: "0123456789ab" } },
+      urn: urnOf("command:local:Command", "dev-identity"),
+      type: "command:local:Command",
+      custom: true,
+      id: "made",
+      outputs: { stdout: "0123456789ab" },
     };
     const tags = ["stackadm-cluster=dev", "stackadm-identity=0123456789ab"];
     let networks: { id: string; name: string; tags?: string[] }[];
@@ -220,7 +223,9 @@ describe("the cluster service", function () {
   describe("when a script fails on a machine that lives", () => {
     const type = "command:remote:Command";
     const scripts = ["init", "join"].map((name) => ({
-      ...{ urn: urnOf(type, name), type, custom: true },
+      urn: urnOf(type, name),
+      type,
+      custom: true,
       inputs: { update: "run" },
     }));
     const failed = stepEvent("resOpFailedEvent", { type, name: "init", op: "update" });

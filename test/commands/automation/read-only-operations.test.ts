@@ -78,7 +78,10 @@ describe("a program that looks through the cluster service", function () {
   it("hears that machines of etcd are on one host", async () => {
     // Role that the program does not know, so that nothing connects to these machines by SSH.
     const etcd = [0, 1].map((position) => ({
-      ...{ name: `dev-etcd-${String(position)}`, role: "of etcd", zone: "", address: "10.0.0.20" },
+      name: `dev-etcd-${String(position)}`,
+      role: "of etcd",
+      zone: "",
+      address: "10.0.0.20",
       serverId: String(position),
     }));
     engine.outputs({ ...cluster.outputs, etcd: { value: etcd } });

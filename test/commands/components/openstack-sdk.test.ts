@@ -32,8 +32,11 @@ describe("the program with the SDK of OpenStack plugin 5.5.1", function () {
     write("former.ts", former);
     const sdk = join(root, "node_modules/@pulumi/pulumi/index.d.ts");
     const compilerOptions = {
-      ...{ incremental: false, tsBuildInfoFile: null, rootDir: "/" },
-      ...{ types: ["node"], typeRoots: [join(root, "node_modules/@types")] },
+      incremental: false,
+      tsBuildInfoFile: null,
+      rootDir: "/",
+      types: ["node"],
+      typeRoots: [join(root, "node_modules/@types")],
       paths: { "@pulumi/openstack": ["./sdk.d.ts"], "@pulumi/pulumi": [sdk] },
     };
     const files = ["former.ts", join(root, "components/index.ts")];

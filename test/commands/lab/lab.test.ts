@@ -24,7 +24,8 @@ const useHost = (): void => {
 };
 const remember = (key: string): void => {
   writeState(host.paths, {
-    ...{ key, startedAt: "2026-01-02T03:04:05.000Z" },
+    key,
+    startedAt: "2026-01-02T03:04:05.000Z",
     settings: { ...host.settings, zones: [...host.settings.zones] },
   });
 };

@@ -23,7 +23,9 @@ const labels = { app: "net" };
 const objects = (agnhost: string): object[] => [
   { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
   {
-    ...{ apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name: "net", namespace } },
+    apiVersion: "apps/v1",
+    kind: "DaemonSet",
+    metadata: { name: "net", namespace },
     spec: {
       selector: { matchLabels: labels },
       template: {
@@ -33,7 +35,9 @@ const objects = (agnhost: string): object[] => [
           tolerations: [{ operator: "Exists" }],
           containers: [
             {
-              ...{ name: "net", image: agnhost, args: ["netexec", "--http-port=8080"] },
+              name: "net",
+              image: agnhost,
+              args: ["netexec", "--http-port=8080"],
               // On an emulated processor, the program listens only seconds after its start.
               readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 2, timeoutSeconds: 10 },
             },
@@ -43,7 +47,9 @@ const objects = (agnhost: string): object[] => [
     },
   },
   {
-    ...{ apiVersion: "v1", kind: "Service", metadata: { name: "net", namespace } },
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "net", namespace },
     spec: {
       type: "NodePort",
       selector: labels,
@@ -54,7 +60,8 @@ const objects = (agnhost: string): object[] => [
 
 /** Policy that denies all connections to the pods of the namespace. */
 const closed = {
-  ...{ apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy" },
+  apiVersion: "networking.k8s.io/v1",
+  kind: "NetworkPolicy",
   metadata: { name: "closed", namespace },
   spec: { podSelector: { matchLabels: labels }, policyTypes: ["Ingress"], ingress: [] },
 };

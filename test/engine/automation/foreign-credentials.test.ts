@@ -46,8 +46,12 @@ describe("a cluster's credential that another user made", function () {
   let made: Credential[];
 
   const shown = ({ id, name }: Credential): object => ({
-    ...{ id, name, project_id: fakeProject, roles: [member] },
-    ...{ unrestricted: false, expires_at: null },
+    id,
+    name,
+    project_id: fakeProject,
+    roles: [member],
+    unrestricted: false,
+    expires_at: null,
   });
   const mayNot = { status: 403, body: { error: { message: "You are not authorized" } } };
   const asks = ({ headers }: SeenRequest, user: string): boolean =>
@@ -85,7 +89,7 @@ describe("a cluster's credential that another user made", function () {
       made.push(credential);
       answer(credential);
       return {
-        ...{ status: 201 },
+        status: 201,
         body: { application_credential: { ...shown(credential), secret: "s" } },
       };
     });

@@ -162,8 +162,13 @@ describe("the package, packed and installed", function () {
     writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "foreign", type }));
     writeFileSync(join(directory, "program.ts"), program);
     const compilerOptions = {
-      ...{ target: "es2022", module: "nodenext", outDir: "out", types: ["node"] },
-      ...{ strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true },
+      target: "es2022",
+      module: "nodenext",
+      outDir: "out",
+      types: ["node"],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: true,
     };
     const settings = { compilerOptions, files: ["program.ts"] };
     writeFileSync(join(directory, "tsconfig.json"), JSON.stringify(settings));

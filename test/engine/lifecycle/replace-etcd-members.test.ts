@@ -66,7 +66,8 @@ describe("machines of etcd that are replaced one at a time", function () {
 
   const all = (generation: string, worker = "0"): Record<string, string> => ({
     ...Object.fromEntries(names.map((name) => [name, generation])),
-    ...{ c: "0", w: worker },
+    c: "0",
+    w: worker,
   });
 
   it("are asked about by nobody when they are made", async () => {

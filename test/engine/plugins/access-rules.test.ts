@@ -40,8 +40,13 @@ describe("access rules of an application credential", function () {
     });
     const shown = (): object => ({
       application_credential: {
-        ...{ id: "c", name: "credential", project_id: fakeProject, roles: [member] },
-        ...{ unrestricted: false, expires_at: null, access_rules: kept },
+        id: "c",
+        name: "credential",
+        project_id: fakeProject,
+        roles: [member],
+        unrestricted: false,
+        expires_at: null,
+        access_rules: kept,
       },
     });
     cloud.on(`POST ${users}/application_credentials`, ({ body }) => {

@@ -56,8 +56,12 @@ describe("scripts on a machine", function () {
     server = await SshServer.start({ authorizedKeys: [key.public], environment });
     project = await Project.create({ program, file: "index.ts" });
     Object.assign(project.environment, {
-      ...{ PORT: String(server.port), KEY: key.private, HOST_KEY: server.hostKey },
-      ...{ SERVER: "server-1", VALUE: "one", JOIN: "echo join $1 >>log; echo {}" },
+      PORT: String(server.port),
+      KEY: key.private,
+      HOST_KEY: server.hostKey,
+      SERVER: "server-1",
+      VALUE: "one",
+      JOIN: "echo join $1 >>log; echo {}",
       LEAVE: "echo leave $1 $NODE >>log",
     });
   });

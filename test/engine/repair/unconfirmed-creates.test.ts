@@ -149,7 +149,8 @@ describe("a floating IP whose making does not come to its end", function () {
   let cloud: FakeCloud;
   let service: ClusterService;
   const foreign: Address = {
-    ...{ id: "foreign", port_id: "theirs" },
+    id: "foreign",
+    port_id: "theirs",
     description: "Kubernetes API. Part of cluster dev-ba9876543210",
   };
   let addresses: Address[];
@@ -161,8 +162,11 @@ describe("a floating IP whose making does not come to its end", function () {
   let made: number;
 
   const shown = (one: Address): object => ({
-    ...{ ...one, status: "ACTIVE", tags: [] },
-    ...{ floating_network_id: "external", floating_ip_address: "203.0.113.7" },
+    ...one,
+    status: "ACTIVE",
+    tags: [],
+    floating_network_id: "external",
+    floating_ip_address: "203.0.113.7",
   });
   const answerFor = (address: Address): void => {
     const path = `/network/v2.0/floatingips/${address.id}`;

@@ -74,8 +74,14 @@ export class FakeNova {
   private shown(): object[] {
     const at = "2026-01-01T00:00:00Z";
     const shown = {
-      ...{ ...this.server, status: this.status, tenant_id: fakeProject, created: at, updated: at },
-      ...{ flavor: { id: "flavor" }, image: { id: "image" }, security_groups: [] },
+      ...this.server,
+      status: this.status,
+      tenant_id: fakeProject,
+      created: at,
+      updated: at,
+      flavor: { id: "flavor" },
+      image: { id: "image" },
+      security_groups: [],
       addresses: { dev: [{ addr: address, version: 4, "OS-EXT-IPS-MAC:mac_addr": mac }] },
     };
     return this.server ? [shown] : [];

@@ -13,7 +13,8 @@ const answers = {
   outputs: {
     ...cloudAnswers.outputs,
     "openstack:loadbalancer/loadBalancer:LoadBalancer": () => ({
-      ...{ vipAddress: "10.0.0.200", vipPortId: "vip-port" },
+      vipAddress: "10.0.0.200",
+      vipPortId: "vip-port",
     }),
   },
 };

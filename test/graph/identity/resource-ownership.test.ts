@@ -15,7 +15,8 @@ const clusters: Readonly<Record<string, Partial<ClusterArgs>>> = {
     topology: "ha",
     endpoint: { kind: "load-balancer" },
     ingress: { kind: "workers", pool: "general" },
-    ...{ access: "bastion", bastion: { flavor: "tiny" } },
+    access: "bastion",
+    bastion: { flavor: "tiny" },
     workers: { general: { flavor: "medium", count: 2, runtimeVolume: { size: 10 } } },
   },
   "with a virtual IP in networks that are there": {

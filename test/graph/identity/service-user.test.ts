@@ -21,7 +21,10 @@ type Signed = Pick<CloudClient, "roles" | "passwordEnd" | "projectId" | "userId"
 const both = ["member", "load-balancer_member"];
 const signedIn = (): Promise<Signed> =>
   Promise.resolve({
-    ...{ roles: both, passwordEnd: undefined, projectId: "p", userId: "u" },
+    roles: both,
+    passwordEnd: undefined,
+    projectId: "p",
+    userId: "u",
     glance: () => Promise.reject(new CloudError("forbidden", "no", undefined, 403)),
   });
 const refused = (): Promise<never> =>
@@ -57,7 +60,10 @@ describe("the user as whom a cluster's controllers sign in", () => {
   it("is tried in the cluster's project", async () => {
     assert.deepEqual(await required(signedIn), [
       {
-        ...{ kind: "password", username: "shop", userId: undefined, password: "CANARY" },
+        kind: "password",
+        username: "shop",
+        userId: undefined,
+        password: "CANARY",
         userDomain: { name: "Default" },
         scope: { projectId: "p", projectDomain: { name: "Default" } },
       },

@@ -8,7 +8,9 @@ import { smallest } from "../../support/config/spec.js";
 
 const args: ClusterArgs = {
   ...smallest,
-  ...{ samples: true, metricsServer: true, blockStorage: { snapshots: true } },
+  samples: true,
+  metricsServer: true,
+  blockStorage: { snapshots: true },
 };
 const build = (images?: OwnImages, over: Partial<ClusterArgs> = {}): Promise<readonly Row[]> =>
   clusterRows({ ...args, ...over, ...(images && { kubernetes: { images } }) });

@@ -9,7 +9,9 @@ import { named, shape } from "../addons/addons-example.js";
 const build = (kubernetes: ClusterComponentArgs["kubernetes"] = {}) =>
   clusterRows({
     ...smallest,
-    ...{ topology: "ha", controlPlane: { flavor: "medium" }, kubernetes },
+    topology: "ha",
+    controlPlane: { flavor: "medium" },
+    kubernetes,
   });
 
 const scriptOf = (rows: readonly Row[], name: string): string => sent(named(rows, name).inputs);

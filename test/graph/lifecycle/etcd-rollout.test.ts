@@ -36,7 +36,8 @@ describe("machines of etcd whose generation was raised", () => {
   ): Promise<readonly Row[]> => {
     made = [];
     const servers = Object.entries(existing).map(([name, mark]) => ({
-      ...{ id: name, name },
+      id: name,
+      name,
       metadata: { "stackadm-cluster": "dev", "stackadm-generation": mark },
     }));
     cloud.on("GET /compute/servers/detail", { body: { servers } });

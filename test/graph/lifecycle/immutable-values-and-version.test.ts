@@ -12,7 +12,8 @@ import type { Fields } from "../../support/graph/graph.js";
 describe("frozen values besides which the version of Kubernetes changes", () => {
   const version = (one: string): Values => ({ "kubernetes.version": one });
   const cluster = (outputs: Fields): State => ({
-    ...{ ...living, dev: { type: Cluster.type, outputs } },
+    ...living,
+    dev: { type: Cluster.type, outputs },
     "dev-control-plane-0-server": {
       type: "openstack:compute/instance:Instance",
       outputs: { name: "dev-control-plane-0", metadata: {} },

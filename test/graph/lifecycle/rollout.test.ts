@@ -43,7 +43,8 @@ describe("machines whose generation was raised", () => {
     cloud.on("GET /compute/servers/detail", {
       body: {
         servers: servers.map(({ name, generation }) => ({
-          ...{ id: name, name },
+          id: name,
+          name,
           metadata: {
             "stackadm-cluster": "dev",
             ...(generation !== undefined && { "stackadm-generation": generation }),

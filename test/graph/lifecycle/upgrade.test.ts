@@ -30,9 +30,11 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
   const identity = "0123456789ab";
   const serversOf = (of: string, names: readonly string[]) =>
     names.map((name) => ({
-      ...{ id: `${of}-${name}`, name: `dev-${name}` },
+      id: `${of}-${name}`,
+      name: `dev-${name}`,
       metadata: {
-        ...{ "stackadm-cluster": "dev", "stackadm-generation": "0" },
+        "stackadm-cluster": "dev",
+        "stackadm-generation": "0",
         "stackadm-identity": of,
       },
     }));
@@ -67,7 +69,8 @@ describe("machines of a cluster that gets another version of Kubernetes", () => 
     };
     const operator = localContextOf(cloud.environment());
     return graph(() => new Cluster("dev", { ...smallest, ...shape, ...over, operator }), {
-      ...{ ...cloudAnswers, ...more },
+      ...cloudAnswers,
+      ...more,
       outputs: {
         ...cloudAnswers.outputs,
         ...Object.fromEntries(noted.map((type) => [type, note(type)])),

@@ -79,8 +79,11 @@ describe("a bastion", () => {
   it("has the image, the volume and the marks that are written for it", async () => {
     const { rows } = await build({
       bastion: {
-        ...{ flavor: "tiny", image: "debian-12", rootVolume: { size: 8, type: "fast" } },
-        ...{ tags: ["way-in"], metadata: { owner: "me" } },
+        flavor: "tiny",
+        image: "debian-12",
+        rootVolume: { size: 8, type: "fast" },
+        tags: ["way-in"],
+        metadata: { owner: "me" },
       },
     });
     const volume = named(rows, "dev-bastion-0-root-volume").inputs;

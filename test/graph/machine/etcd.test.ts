@@ -81,9 +81,15 @@ describe("the graph with machines of etcd's own", () => {
     const chosen = await clusterRows({
       ...args,
       etcd: {
-        ...{ kind: "dedicated", flavor: "medium", zones: ["zone-c"], tags: ["store"] },
-        ...{ metadata: { owner: "me" }, cloudInit: ["#!/bin/sh\ntrue\n"], steps },
-        ...{ rootVolume: { size: 20 }, etcdVolume: { size: 5 } },
+        kind: "dedicated",
+        flavor: "medium",
+        zones: ["zone-c"],
+        tags: ["store"],
+        metadata: { owner: "me" },
+        cloudInit: ["#!/bin/sh\ntrue\n"],
+        steps,
+        rootVolume: { size: 20 },
+        etcdVolume: { size: 5 },
         nodes: { 1: { etcdVolume: { size: 9, type: "fast" }, address: "10.0.0.99" } },
       },
     });

@@ -17,8 +17,14 @@ const server = (rows: readonly Row[], machine: string): Row["inputs"] =>
 const stdin = (rows: readonly Row[], name: string): string => sent(row(rows, name).inputs);
 
 const gpu = {
-  ...{ flavor: "large", count: 2, image: "debian-13", zones: ["zone-c"], spread: "hard" as const },
-  ...{ tags: ["gpu"], metadata: { owner: "me" }, schedulerHints: { query: "[]" } },
+  flavor: "large",
+  count: 2,
+  image: "debian-13",
+  zones: ["zone-c"],
+  spread: "hard" as const,
+  tags: ["gpu"],
+  metadata: { owner: "me" },
+  schedulerHints: { query: "[]" },
   labels: { "node-role.kubernetes.io/gpu": "" },
   taints: [{ key: "gpu", effect: "NoSchedule" as const }],
   nodes: { "1": { flavor: "huge", zone: "zone-d", image: "debian-14", generation: 7 } },
@@ -51,7 +57,9 @@ describe("a pool with options of its own", () => {
     const { tags, metadata, schedulerHints } = server(rows, "workers-gpu-1");
     assert.deepEqual(tags, ["gpu"]);
     assert.deepEqual(metadata, {
-      ...{ owner: "me", "stackadm-cluster": "dev", "stackadm-identity": "0123456789ab" },
+      owner: "me",
+      "stackadm-cluster": "dev",
+      "stackadm-identity": "0123456789ab",
       "stackadm-generation": "7",
     });
     assert.deepEqual(schedulerHints, [
@@ -109,8 +117,11 @@ describe("machines with volumes", () => {
     });
   });
   const device = (name: string, bootIndex: number) => ({
-    ...{ uuid: `dev-${name}-volume-id`, sourceType: "volume", destinationType: "volume" },
-    ...{ bootIndex, deleteOnTermination: false },
+    uuid: `dev-${name}-volume-id`,
+    sourceType: "volume",
+    destinationType: "volume",
+    bootIndex,
+    deleteOnTermination: false,
   });
 
   it("boot from one that is made from the image, and have the others from their first boot on", () => {
@@ -121,7 +132,8 @@ describe("machines with volumes", () => {
       ["image-id", 20, "fast", "store", "dev-control-plane-0-root"],
     );
     assert.deepEqual(metadata, {
-      ...{ "stackadm-cluster": "dev", "stackadm-identity": "0123456789ab" },
+      "stackadm-cluster": "dev",
+      "stackadm-identity": "0123456789ab",
     });
     const first = server(rows, "control-plane-0");
     assert.equal(first["imageId"], undefined);
@@ -136,8 +148,11 @@ describe("machines with volumes", () => {
     assert.equal(worker["imageId"], "image-id");
     assert.deepEqual(worker["blockDevices"], [
       {
-        ...{ uuid: "image-id", sourceType: "image", destinationType: "local" },
-        ...{ bootIndex: 0, deleteOnTermination: true },
+        uuid: "image-id",
+        sourceType: "image",
+        destinationType: "local",
+        bootIndex: 0,
+        deleteOnTermination: true,
       },
       device("workers-general-0-runtime", -1),
     ]);
@@ -165,7 +180,9 @@ describe("machines with volumes", () => {
   it("have them in their own zone where that is asked for, which is frozen as the server's is", async () => {
     const etcdVolume = { size: 5, zone: "{zone}" };
     const apart = await build({
-      ...{ topology: "ha", zones: ["a", "b"], workers: { general: { ...general, count: 2 } } },
+      topology: "ha",
+      zones: ["a", "b"],
+      workers: { general: { ...general, count: 2 } },
       controlPlane: { flavor: "medium", etcdVolume },
     });
     const zoneOf = (position: number): unknown =>

@@ -11,12 +11,10 @@ const canary = "CANARY";
 const ca = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
 const args: ClusterArgs = {
   ...smallest,
-  ...{
-    topology: "ha",
-    etcd: { kind: "dedicated", flavor: "medium" },
-    access: "bastion",
-    bastion: { flavor: "small" },
-  },
+  topology: "ha",
+  etcd: { kind: "dedicated", flavor: "medium" },
+  access: "bastion",
+  bastion: { flavor: "small" },
 };
 const asked: Partial<ClusterArgs> = {
   kubernetes: {

@@ -58,13 +58,18 @@ describe("a cluster of both families", () => {
     assert.deepEqual(
       { networkId, cidr, ipVersion, ipv6AddressMode, ipv6RaMode, dnsNameservers },
       {
-        ...{ networkId: "dev-network-network-id", cidr: "fd00:10::/64", ipVersion: 6 },
-        ...{ ipv6AddressMode: "slaac", ipv6RaMode: "slaac", dnsNameservers: ["fd00:53::1"] },
+        networkId: "dev-network-network-id",
+        cidr: "fd00:10::/64",
+        ipVersion: 6,
+        ipv6AddressMode: "slaac",
+        ipv6RaMode: "slaac",
+        dnsNameservers: ["fd00:53::1"],
       },
     );
     assert.deepEqual(named(rows, "dev-network-subnet")["dnsNameservers"], ["10.0.0.53"]);
     assert.deepEqual(named(rows, "dev-network-ipv6-router-interface"), {
-      ...{ routerId: "dev-network-router-id", subnetId: "dev-network-ipv6-subnet-id" },
+      routerId: "dev-network-router-id",
+      subnetId: "dev-network-ipv6-subnet-id",
     });
   });
 
@@ -117,7 +122,9 @@ describe("a cluster of both families", () => {
     const both = cloudRequirementsOf(specOf({ podNetwork: "none", network: { ipv6 } })).counts;
     const rules = one["security group rules"] + 1;
     assert.deepEqual(both, {
-      ...{ ...one, subnets: one.subnets + 1, ports: one.ports + 1 },
+      ...one,
+      subnets: one.subnets + 1,
+      ports: one.ports + 1,
       "security group rules": rules,
     });
   });

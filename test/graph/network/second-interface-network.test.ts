@@ -33,7 +33,8 @@ const outputs: GraphOptions["outputs"] = {
   "openstack:networking/port:Port": (inputs, name) => ({
     ...cloudAnswers.outputs?.["openstack:networking/port:Port"]?.(inputs, name),
     ...(name.endsWith("-admin-port") && {
-      ...{ allFixedIps: ["10.9.0.5"], macAddress: "FA:16:3E:00:00:02" },
+      allFixedIps: ["10.9.0.5"],
+      macAddress: "FA:16:3E:00:00:02",
     }),
   }),
 };
@@ -46,7 +47,8 @@ const build = (
 ): Promise<readonly Row[]> =>
   graph(() => (cluster = new Cluster("dev", { ...smallest, ...over, network })), {
     ...cloudAnswers,
-    ...{ lookups, outputs },
+    lookups,
+    outputs,
   });
 const named = (rows: readonly Row[], name: string): Row["inputs"] => {
   const found = rows.find((row) => row.name === name);

@@ -136,7 +136,9 @@ describe("graph: a network of their own for the addresses of services", () => {
 
   it("goes without an external network of the machines", async () => {
     const beside = await apart({
-      ...{ externalNetwork: undefined, endpoint: { kind: "private" }, samples: true },
+      externalNetwork: undefined,
+      endpoint: { kind: "private" },
+      samples: true,
       network: { existing: { network: "office" } },
     });
     const { LoadBalancer, 'LoadBalancerClass "machines"': machines } = conf(beside);

@@ -7,8 +7,11 @@ import { graph, type Fields } from "../../support/graph/graph.js";
 
 const server = "11111111-0000-4000-8000-000000000001";
 const connection = {
-  ...{ host: "10.0.0.7", user: "debian", hostKey: "ssh-ed25519 AAAA" },
-  ...{ machine: "dev-a", server },
+  host: "10.0.0.7",
+  user: "debian",
+  hostKey: "ssh-ed25519 AAAA",
+  machine: "dev-a",
+  server,
 };
 const step = stepOf("init", { scripts: ["true"], tellsCreate: true });
 const commandOn = (id: string): string => commandOf(step, "create", { SERVER_ID: id });
@@ -22,7 +25,10 @@ describe("a fact of the cluster in a preview of another run of its script", () =
     await graph(
       () => {
         const script = new RemoteScript("dev-init", {
-          ...{ connection, step, when: "up", values: {} },
+          connection,
+          step,
+          when: "up",
+          values: {},
           copied: new CopiedScripts("dev-scripts", { connection, steps: [step] }),
         });
         [uid, node] = [script.fact("uid"), script.result("node")];

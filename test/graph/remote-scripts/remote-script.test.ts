@@ -26,7 +26,7 @@ describe("a script for a machine", () => {
     const rows = await graph(() => {
       const copied = new CopiedScripts("a-scripts", { connection, steps: [step] });
       const values = { B: "it's", A: pulumi.secret("x"), LONG: "y".repeat(3000) };
-      made = new RemoteScript("a-init", { ...{ connection, step, copied, when, values } });
+      made = new RemoteScript("a-init", { connection, step, copied, when, values });
     }, cloudAnswers);
     assert.ok(made);
     await look(made);

@@ -14,7 +14,10 @@ describe("etcd on machines of its own, on the lab", function () {
   const of = (generation: number): Record<string, unknown> => ({
     controlPlane: { flavor: "k8s-control-plane", count: 1 },
     etcd: {
-      ...{ kind: "dedicated", flavor: "k8s-worker", generation, etcdVolume: { size: 1 } },
+      kind: "dedicated",
+      flavor: "k8s-worker",
+      generation,
+      etcdVolume: { size: 1 },
       steps: { afterKubeadm: "hostname >/etc/after" },
     },
     workers: { general: { flavor: "k8s-worker", count: 1 } },

@@ -37,7 +37,9 @@ describe("a cluster of addresses, a group and a second network that were there b
     },
     workers: {
       general: {
-        ...{ flavor: "k8s-worker", count: 1, securityGroups: [given.name] },
+        flavor: "k8s-worker",
+        count: 1,
+        securityGroups: [given.name],
         nodes: { 0: { address: "10.0.0.30" } },
       },
     },

@@ -25,7 +25,10 @@ describe("kube-router and a router outside, on the lab", function () {
     workers: { general: { flavor: "k8s-worker", count: 1 } },
     samples: false,
     podNetwork: {
-      ...{ kind: "kube-router", asn: 64600, multihop: 8, advertiseServices },
+      kind: "kube-router",
+      asn: 64600,
+      multihop: 8,
+      advertiseServices,
       peers: [{ address: host, asn: 65001, port }],
       serviceRanges: ["198.51.100.0/24"],
     },

@@ -12,10 +12,14 @@ const minutes = 60_000;
 const role = "node-role.kubernetes.io/edge";
 
 const edge = {
-  ...{ flavor: "k8s-worker", count: 1, zones: ["zone-b"], spread: "none" },
+  flavor: "k8s-worker",
+  count: 1,
+  zones: ["zone-b"],
+  spread: "none",
   labels: { [role]: "", "example.org/disk": "own" },
   taints: [{ key: "example.org/edge", effect: "NoSchedule" }],
-  ...{ tags: ["edge"], metadata: { owner: "lab" } },
+  tags: ["edge"],
+  metadata: { owner: "lab" },
   cloudInit: ["#cloud-config\nwrite_files: [{path: /etc/own, content: part}]\n"],
   steps: { beforeKubeadm: "cat /etc/own >/etc/before", afterKubeadm: "hostname >>/etc/after" },
   rootVolume: { size: 5, type: "gold" },

@@ -59,12 +59,16 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
     controlPlane: { flavor: "k8s-control-plane", count: 1 },
     workers: {
       general: {
-        ...{ flavor: "k8s-worker", count: 2 },
+        flavor: "k8s-worker",
+        count: 2,
         nodes: { 1: { flavor: "k8s-control-plane", image: image.id } },
       },
     },
-    ...{ podNetwork: "none", cloudController: { enabled: false }, samples: false },
-    ...{ credential, kubernetes },
+    podNetwork: "none",
+    cloudController: { enabled: false },
+    samples: false,
+    credential,
+    kubernetes,
   });
   const on = (machine: string, line: string): Promise<string> =>
     inServer(stack.serverOf(machine), line);
@@ -121,9 +125,13 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
       images,
       registries: { [front]: { ca: registry.ca, user: login.user, password } },
       oidc: {
-        ...{ issuerUrl: issuer.url, clientId: "lab", ca: issuer.ca },
-        ...{ usernameClaim: "name", usernamePrefix: "own:" },
-        ...{ groupsClaim: "groups", groupsPrefix: "own:" },
+        issuerUrl: issuer.url,
+        clientId: "lab",
+        ca: issuer.ca,
+        usernameClaim: "name",
+        usernamePrefix: "own:",
+        groupsClaim: "groups",
+        groupsPrefix: "own:",
       },
       certificates: { validity: "2000h", authorityValidity: "30000h" },
       controllerManager: { extraArgs: { "terminated-pod-gc-threshold": 100 } },
@@ -172,8 +180,10 @@ describe("a cluster of much that is one's own, on the lab: pod network, credenti
       ...(Object.values(kubeRouterAccess()) as object[]),
       kubeRouterConfigMap(cniConfiguration(1300)),
       kubeRouterDaemonSet({
-        ...{ image: kubeRouter, serviceCidrs: ["10.96.0.0/12"] },
-        ...{ exchangesRoutes: true, configChecksum: "1" },
+        image: kubeRouter,
+        serviceCidrs: ["10.96.0.0/12"],
+        exchangesRoutes: true,
+        configChecksum: "1",
       }),
     ];
     await ask(applied(manifestOf(objects)));

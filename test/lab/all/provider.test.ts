@@ -30,7 +30,9 @@ describe("a cluster in a network of another project, without router and floating
   > => ({
     externalNetwork: undefined,
     network: { nodes: office.range, existing: { network: office.name }, nodePorts },
-    ...{ endpoint, access: "direct", podNetwork: "flannel" },
+    endpoint,
+    access: "direct",
+    podNetwork: "flannel",
   });
   const balanced = [{ kind: "existing", host: external.host }, [management.cidr]] as const;
   const alone = [{ kind: "private" }, [`${external.host}/32`]] as const;
@@ -38,7 +40,8 @@ describe("a cluster in a network of another project, without router and floating
   const firstAddress = async (): Promise<string | undefined> => {
     const path = `/ports?name=${stack.name}-control-plane-0`;
     const [found] = await listAll(stack.cluster.cloud, "network", path, {
-      ...{ key: "ports", schema: port },
+      key: "ports",
+      schema: port,
     });
     return found?.fixed_ips[0]?.ip_address;
   };

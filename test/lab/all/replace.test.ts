@@ -13,7 +13,9 @@ describe("three control planes of a raised generation, on the lab", function () 
   const stack = new Stack("roll");
   // Each generation has a larger etcd volume.
   const controlPlanes = (generation: number, count = 3) => ({
-    ...{ flavor: "k8s-control-plane", count, generation },
+    flavor: "k8s-control-plane",
+    count,
+    generation,
     etcdVolume: { size: generation + 1 },
   });
   const of = (generation: number, count = 3): Record<string, unknown> => ({

@@ -21,7 +21,9 @@ const minutes = 60_000;
  */
 const withWorker: Changes = { workers: { general: { flavor: "k8s-worker", count: 1 } } };
 const withBastion = (generation: number): Changes => ({
-  ...{ topology: "single", workers: {}, access: "bastion" },
+  topology: "single",
+  workers: {},
+  access: "bastion",
   bastion: { flavor: "small", generation },
 });
 const metadataSchema = z.object({ metadata: z.record(z.string(), z.string()) });

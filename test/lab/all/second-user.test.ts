@@ -20,10 +20,15 @@ async function secondUser(cloud: CloudClient) {
   const { name, password, remove } = await newUser(cloud, "second", ["member"]);
   return {
     env: {
-      ...{ OS_CLOUD: undefined, OS_CLIENT_CONFIG_FILE: undefined },
-      ...{ OS_AUTH_URL: cloud.authUrl, OS_REGION_NAME: cloud.region },
-      ...{ OS_PROJECT_NAME: cloud.projectName, OS_USERNAME: name, OS_PASSWORD: password },
-      ...{ OS_USER_DOMAIN_NAME: "Default", OS_PROJECT_DOMAIN_NAME: "Default" },
+      OS_CLOUD: undefined,
+      OS_CLIENT_CONFIG_FILE: undefined,
+      OS_AUTH_URL: cloud.authUrl,
+      OS_REGION_NAME: cloud.region,
+      OS_PROJECT_NAME: cloud.projectName,
+      OS_USERNAME: name,
+      OS_PASSWORD: password,
+      OS_USER_DOMAIN_NAME: "Default",
+      OS_PROJECT_DOMAIN_NAME: "Default",
     },
     remove,
   };

@@ -43,17 +43,21 @@ describe("machines whose ports are not filtered, reached in an admin network, in
   const undo: (() => Promise<void>)[] = [];
   const changed = (): Record<string, unknown> => ({
     network: {
-      ...{ portSecurity: false, mtu: 1300 },
+      portSecurity: false,
+      mtu: 1300,
       admin: { network: ops.name, allowedCidrs: ["172.29.0.0/16"] },
     },
     access: "admin",
     podNetwork: { kind: "flannel", backend: "host-gw" },
-    ...{ loadBalancer: { enabled: false }, samples: false },
+    loadBalancer: { enabled: false },
+    samples: false,
     // Without zones, only the server group keeps the machines on separate hosts.
     zones: [],
     workers: {
       general: {
-        ...{ flavor: "k8s-worker", count: 2, spread: "hard" },
+        flavor: "k8s-worker",
+        count: 2,
+        spread: "hard",
         schedulerHints: { build_near_host_ip: "192.0.2.7" },
       },
     },

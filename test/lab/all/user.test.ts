@@ -23,7 +23,8 @@ describe("a cluster whose controllers sign in as a user of the cloud, on the lab
 
   /** Small cluster; its samples have a load balancer and a volume. */
   const changed = async (password: string) => ({
-    ...{ topology: "single", workers: {} },
+    topology: "single",
+    workers: {},
     credential: { username: user.name, password: await encrypted(stack.cluster, password) },
   });
   const ask = (line: string): Promise<string> =>

@@ -21,7 +21,9 @@ export class Barbican {
   async container(name: string, { certificate, privateKey }: ServerTls): Promise<string> {
     const secret = (payload: string, kind: string): Promise<string> =>
       this.#store("secrets", {
-        ...{ name: `${name}-${kind}`, secret_type: kind, payload },
+        name: `${name}-${kind}`,
+        secret_type: kind,
+        payload,
         payload_content_type: "text/plain",
       });
     const refs = {
@@ -29,7 +31,8 @@ export class Barbican {
       private_key: await secret(privateKey, "private"),
     };
     return this.#store("containers", {
-      ...{ name, type: "certificate" },
+      name,
+      type: "certificate",
       secret_refs: Object.entries(refs).map(([part, ref]) => ({ name: part, secret_ref: ref })),
     });
   }
@@ -41,8 +44,11 @@ export class Barbican {
       'file=$(mktemp) && trap \'rm -f "$file"\' EXIT && cat >"$file" && openssl pkcs12 -export -passout pass: -in "$file" | openssl base64 -A';
     const { stdout } = await run("sh", ["-c", line], { input: certificate + privateKey });
     return this.#store("secrets", {
-      ...{ name, secret_type: "opaque", payload: stdout.trim() },
-      ...{ payload_content_type: "application/octet-stream", payload_content_encoding: "base64" },
+      name,
+      secret_type: "opaque",
+      payload: stdout.trim(),
+      payload_content_type: "application/octet-stream",
+      payload_content_encoding: "base64",
     });
   }
 

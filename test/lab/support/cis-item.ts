@@ -50,7 +50,10 @@ export function files(
   const closed = (line: string): boolean => (parseInt(line, 8) & ~mode) === 0;
   const owned = (line: string): boolean => line.endsWith(` ${owner}`);
   const item = (number: string, what: string, good: (line: string) => boolean): Item => ({
-    ...{ number, title: `${what} of ${title}`, roles, question },
+    number,
+    title: `${what} of ${title}`,
+    roles,
+    question,
     passes: (answer) => linesOf(answer).every(good),
   });
   return [
@@ -95,7 +98,10 @@ const flagIn = (answer: string, name: string): Value =>
 export const ofProcess =
   (process: string) =>
   (number: string, title: string, names: string, good: Good): Item => ({
-    ...{ number, title, roles: controlPlane, question: `flags ${process}` },
+    number,
+    title,
+    roles: controlPlane,
+    question: `flags ${process}`,
     passes: (answer) => names.split(" ").every((name) => good(flagIn(answer, name))),
   });
 
@@ -113,7 +119,10 @@ export function kubelet(number: string, title: string, setting: string, good: Go
     return typeof found === "string" || typeof found === "boolean" ? String(found) : undefined;
   };
   return {
-    ...{ number, title, roles: every, question: kubeletQuestion },
+    number,
+    title,
+    roles: every,
+    question: kubeletQuestion,
     passes: (answer) => {
       const [flags = "", text = ""] = answer.split("\n---\n");
       return flags !== "" && text !== "" && good(flagIn(flags, flag) ?? inFile(text));

@@ -210,7 +210,9 @@ export const items: readonly Item[] = [
     absentOr("true"),
   ),
   {
-    ...{ number: "4.3.1", title: "kube-proxy's figures are for its machine only", roles: every },
+    number: "4.3.1",
+    title: "kube-proxy's figures are for its machine only",
+    roles: every,
     question: "listens 10249",
     passes: (answer) => linesOf(answer).every((place) => /^(127\.|\[::1\])/.test(place)),
   },

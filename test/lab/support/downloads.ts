@@ -132,7 +132,9 @@ export async function encrypted(cluster: LabCluster, text: string): Promise<unkn
     backend,
   });
   await run("pulumi", ["config", "set", "--secret", "lab:canary", "--stack", cluster.name], {
-    ...{ cwd: directory, env, input: text },
+    cwd: directory,
+    env,
+    input: text,
   });
   const settings = parse(readFileSync(join(directory, `Pulumi.${cluster.name}.yaml`), "utf8")) as {
     config: Readonly<Record<string, unknown>>;
@@ -149,7 +151,8 @@ export async function stateAsItIs(cluster: LabCluster): Promise<string> {
     backend,
   });
   const { stdout } = await run("pulumi", ["stack", "export", "--stack", cluster.name], {
-    ...{ cwd: directory, env },
+    cwd: directory,
+    env,
   });
   return stdout;
 }

@@ -161,7 +161,9 @@ interface Answered {
 async function passOn(upstream: string, asked: IncomingMessage): Promise<Answered> {
   const { method, headers, url } = asked;
   const passed = request(new URL(url ?? "/", upstream), {
-    ...{ method, agent: false, setHost: false },
+    method,
+    agent: false,
+    setHost: false,
     headers: { ...headers, connection: "close" },
   });
   asked.pipe(passed);

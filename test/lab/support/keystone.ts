@@ -12,7 +12,9 @@ export async function issueToken(env: NodeJS.ProcessEnv): Promise<string> {
   const { headers: answered } = await exchange(
     `${authUrl.replace(/(\/v3)?\/?$/, "")}/v3/auth/tokens`,
     {
-      ...{ method: "POST", headers, body: JSON.stringify(authenticationRequest(credential)) },
+      method: "POST",
+      headers,
+      body: JSON.stringify(authenticationRequest(credential)),
       ...(ca !== undefined && { ca }),
     },
   );
@@ -27,7 +29,9 @@ export async function askWithToken(
 ): Promise<{ readonly status: number; readonly answer: Record<string, unknown> }> {
   const { server, ca } = readKubeAccess(kubeconfig);
   const { status, body: text } = await exchange(`${server}${path}`, {
-    ...{ ca, headers: { ...headers, authorization: `Bearer ${token}` }, timeout: 20_000 },
+    ca,
+    headers: { ...headers, authorization: `Bearer ${token}` },
+    timeout: 20_000,
     ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
   });
   return { status, answer: JSON.parse(text) as Record<string, unknown> };

@@ -26,8 +26,11 @@ export async function startIssuer(host: string): Promise<OidcIssuer> {
   let url = "";
   const documents = (): Readonly<Record<string, object>> => ({
     "/.well-known/openid-configuration": {
-      ...{ issuer: url, jwks_uri: `${url}/keys`, authorization_endpoint: `${url}/none` },
-      ...{ response_types_supported: ["id_token"], subject_types_supported: ["public"] },
+      issuer: url,
+      jwks_uri: `${url}/keys`,
+      authorization_endpoint: `${url}/none`,
+      response_types_supported: ["id_token"],
+      subject_types_supported: ["public"],
       id_token_signing_alg_values_supported: ["RS256"],
     },
     "/keys": { keys: [{ ...publicKey.export({ format: "jwk" }), kid, use: "sig", alg: "RS256" }] },

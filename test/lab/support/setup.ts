@@ -16,8 +16,10 @@ const pieces: Readonly<Record<PluginPiece, string>> = {
 };
 
 const origins: Readonly<Record<Piece["origin"], PluginOrigin>> = {
-  ...{ found: "official", installed: "official" },
-  ...{ built: "built", "stand-in": "stand-in" },
+  found: "official",
+  installed: "official",
+  built: "built",
+  "stand-in": "stand-in",
 };
 
 /** Returns the origin of each part of Pulumi in a toolchain. */
@@ -94,7 +96,8 @@ export async function setupOf(
 ): Promise<Setup> {
   const image = String(cluster["image"]);
   return {
-    ...{ machine: await machineOf(image, cloud), image },
+    machine: await machineOf(image, cloud),
+    image,
     overrides: overridesOf(withSiteDefaults({}, { ...env }), cluster),
     plugins: pluginsOf(toolchain.pieces),
     octavia: "lab",

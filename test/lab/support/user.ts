@@ -31,7 +31,8 @@ export async function newUser(
   for (const role of all.filter((one) => roles.includes(one.name)))
     await admin.request("identity", "PUT", `/projects/${projectId}/users/${id}/roles/${role.id}`);
   return {
-    ...{ name: user.name, password },
+    name: user.name,
+    password,
     change: async (other) => {
       await admin.request("identity", "PATCH", `/users/${id}`, { user: { password: other } });
     },

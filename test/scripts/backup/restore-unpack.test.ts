@@ -38,8 +38,14 @@ describe("restore.sh on a machine that was created again", () => {
     assert.equal(machine.file("etc/hosts"), hosts);
     assert.ok(!has(`${manifests}/etcd.yaml`) && !has(`${manifests}/kube-apiserver.yaml`));
     assert.deepEqual(look(), {
-      ...{ prepared: true, place: true, live: false, etcd: true, apiServer: true },
-      ...{ majority: false, unpacked: digest, peers: [] },
+      prepared: true,
+      place: true,
+      live: false,
+      etcd: true,
+      apiServer: true,
+      majority: false,
+      unpacked: digest,
+      peers: [],
     });
     assert.ok(!has("var/lib/stackadm/restore-archive.tgz"));
     assert.ok(!has("var/lib/stackadm/restore-unpacked"));

@@ -31,8 +31,12 @@ describe("restore.sh", () => {
 
   describe("look", () => {
     const controlPlane = {
-      ...{ prepared: true, place: true, etcd: true, apiServer: true },
-      ...{ majority: true, unpacked: "" },
+      prepared: true,
+      place: true,
+      etcd: true,
+      apiServer: true,
+      majority: true,
+      unpacked: "",
     };
     it("knows a control plane, and whom its etcd knows; also when it is stopped half-way", () => {
       const peers = ["https://10.0.0.10:2380", "https://10.0.0.11:2380"];
@@ -53,8 +57,13 @@ describe("restore.sh", () => {
       machine.close();
       machine = new Sandbox(commands);
       const empty = {
-        ...{ place: false, live: false, etcd: false, apiServer: false, majority: false },
-        ...{ unpacked: "", peers: [] },
+        place: false,
+        live: false,
+        etcd: false,
+        apiServer: false,
+        majority: false,
+        unpacked: "",
+        peers: [],
       };
       // Installed programs alone do not make a machine prepared.
       assert.deepEqual(look(), { prepared: false, ...empty });

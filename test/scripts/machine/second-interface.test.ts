@@ -9,7 +9,10 @@ import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
 import { smallest } from "../../support/config/spec.js";
 
 const second = {
-  ...{ mac: "fa:16:3e:00:00:02", address: "10.9.0.5", range: "10.9.0.0/24", mtu: 1442 },
+  mac: "fa:16:3e:00:00:02",
+  address: "10.9.0.5",
+  range: "10.9.0.0/24",
+  mtu: 1442,
   gateway: "10.9.0.1",
 };
 const links = `printf '%s\\n' '1: lo: <UP> link/loopback 00:00:00:00:00:00' '2: eth0: <UP> mtu 1450 link/ether fa:16:3e:00:00:01 brd x' '3: eth1@if7: <UP> mtu 1450 link/ether fa:16:3e:00:00:02 brd x'`;

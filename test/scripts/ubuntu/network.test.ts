@@ -13,7 +13,10 @@ const macs = ["fa:16:3e:00:00:01", "fa:16:3e:00:00:02"] as const;
 const folders = ["etc/systemd/network", "run/systemd/network", "usr/lib/systemd/network"];
 const admin = "05-stackadm-admin.network";
 const second = {
-  ...{ mac: macs[1], address: "10.9.0.5", range: "10.9.0.0/24", mtu: 1442 },
+  mac: macs[1],
+  address: "10.9.0.5",
+  range: "10.9.0.0/24",
+  mtu: 1442,
   gateway: "10.9.0.1",
 };
 const links = macs

@@ -7,12 +7,15 @@ import { instanceType, networkType, urnOf } from "../engine/fake-engine.js";
 export const identity = "0123456789ab";
 export const marks = { "stackadm-cluster": "old", "stackadm-identity": identity };
 export const resource = (type: string, name: string, more: object): object => ({
-  ...{ urn: urnOf(type, name), type: type.slice(type.lastIndexOf("$") + 1) },
+  urn: urnOf(type, name),
+  type: type.slice(type.lastIndexOf("$") + 1),
   ...more,
 });
 export const providerType = "stackadm:addons:Addons$pulumi:providers:kubernetes";
 export const claimed = (id: string, of = `old-${identity}`): object => ({
-  ...{ id, name: `pvc-${id}`, size: 2 },
+  id,
+  name: `pvc-${id}`,
+  size: 2,
   metadata: { "cinder.csi.openstack.org/cluster": of },
 });
 export const persistent = (
@@ -34,7 +37,9 @@ export const content = (
   driver = "cinder.csi.openstack.org",
 ): object => ({
   spec: {
-    ...{ driver, deletionPolicy, source: { volumeHandle: "kept" } },
+    driver,
+    deletionPolicy,
+    source: { volumeHandle: "kept" },
     volumeSnapshotRef: { namespace: "shop", name },
   },
   status: { snapshotHandle: `snap-${name}` },
@@ -81,7 +86,8 @@ export const livingResources = (kubeconfig: string): object[] => [
   resource("command:local:Command", "dev-identity", { id: "i", outputs: { stdout: identity } }),
   resource(providerType, "dev-addons-provider", { id: "p", inputs: { kubeconfig } }),
   resource("kubernetes:core/v1:Service", "web", {
-    ...{ id: "shop/web", provider: `${urnOf(providerType, "dev-addons-provider")}::p` },
+    id: "shop/web",
+    provider: `${urnOf(providerType, "dev-addons-provider")}::p`,
   }),
   resource(instanceType, "vm", { id: "s1" }),
   resource(networkType, "net", { id: "n1" }),

@@ -53,7 +53,10 @@ export const cloudAnswers: GraphOptions = {
         ? { id: "external-network-id", name: "public" }
         : { id: "network-id", name: "office", mtu: 1450, subnets: ["subnet-id"] },
     "openstack:networking/getSubnet:getSubnet": ({ subnetId }) => ({
-      ...{ id: subnetId, name: "machines", cidr: "10.0.0.0/24", ipVersion: 4 },
+      id: subnetId,
+      name: "machines",
+      cidr: "10.0.0.0/24",
+      ipVersion: 4,
     }),
     "openstack:networking/getFloatingIp:getFloatingIp": ({ address }) => ({ id: address }),
     "openstack:networking/getSecGroup:getSecGroup": ({ name }) => ({ id: `group-${String(name)}` }),
@@ -82,7 +85,8 @@ export const cloudAnswers: GraphOptions = {
       externalFixedIps: externalNetworkId === undefined ? [] : [{ ipAddress: "203.0.113.2" }],
     }),
     "openstack:networking/port:Port": (_inputs, name) => ({
-      ...{ allFixedIps: [addressOf(name)], macAddress: "fa:16:3e:00:00:01" },
+      allFixedIps: [addressOf(name)],
+      macAddress: "fa:16:3e:00:00:01",
     }),
     "openstack:networking/floatingIp:FloatingIp": () => ({ address: "203.0.113.7" }),
     "openstack:compute/instance:Instance": ({ availabilityZone }) => ({

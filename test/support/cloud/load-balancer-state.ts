@@ -16,8 +16,13 @@ export const made = (
   inputs: object = {},
   more: object = {},
 ): Recorded => ({
-  ...{ urn: urnOf(type, `dev-${id}`), type, custom: true, id, inputs },
-  ...{ provider: `${cloudProvider}::default`, outputs: { name: id, ...inputs } },
+  urn: urnOf(type, `dev-${id}`),
+  type,
+  custom: true,
+  id,
+  inputs,
+  provider: `${cloudProvider}::default`,
+  outputs: { name: id, ...inputs },
   ...more,
 });
 export const octavia = (kind: string): string =>
@@ -44,8 +49,11 @@ export const balancerInState = (kept: object, lasting: object): Recorded[] => {
 export const besideBalancer = (): Recorded[] => [
   { urn: cloudProvider, type: "pulumi:providers:openstack", custom: true, id: "default" },
   {
-    ...{ urn: urnOf("command:local:Command", "dev-identity"), type: "command:local:Command" },
-    ...{ custom: true, id: "i", outputs: { stdout: identity } },
+    urn: urnOf("command:local:Command", "dev-identity"),
+    type: "command:local:Command",
+    custom: true,
+    id: "i",
+    outputs: { stdout: identity },
   },
   made(networkType, "net"),
   made(octavia("Member"), "theirs", { poolId: "another" }),

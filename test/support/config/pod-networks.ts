@@ -13,7 +13,11 @@ export const podNetworkExamples: readonly PodNetworkSpec[] = [
   ...["subnet", "full"].map((overlay) => ({ kind: "kube-router", overlay })),
   { kind: "kube-router", overlay: "full", tunnel: "fou" },
   {
-    ...{ kind: "kube-router", asn: 64600, multihop: 4, serviceProxy: true, hairpin: true },
+    kind: "kube-router",
+    asn: 64600,
+    multihop: 4,
+    serviceProxy: true,
+    hairpin: true,
     peers: [
       { address: "10.0.0.250", asn: 65001, password: "CANARY" },
       { address: "10.0.0.251", asn: 65002, port: 1179 },
@@ -25,7 +29,9 @@ export const podNetworkExamples: readonly PodNetworkSpec[] = [
   "flannel",
   { kind: "flannel", backend: "host-gw" },
   ...["vxlan", "vxlan-cross-subnet", "ipip", "none"].map((encapsulation) => ({
-    ...{ kind: "calico", encapsulation, manifest: smallManifest("calico") },
+    kind: "calico",
+    encapsulation,
+    manifest: smallManifest("calico"),
   })),
   { kind: "canal", manifest: smallManifest("canal") },
 ].map(podNetworkOf);

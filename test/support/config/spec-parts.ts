@@ -9,12 +9,16 @@ export const containerd = (over: object) => k8s({ packages: { containerd: over }
 export const lb = (over: object) => ({ loadBalancer: over });
 export const both = (over: object) => ({ network: { ipv6: { nodes: "fd00:10::/64", ...over } } });
 export const given = (ingress: object) => ({
-  ...{ endpoint: { kind: "floating-ip", floatingIp: "203.0.113.7" }, ingress },
+  endpoint: { kind: "floating-ip", floatingIp: "203.0.113.7" },
+  ingress,
 });
 /** Pod network that announces Service addresses to a router. */
 export const announcing = {
-  ...{ kind: "kube-router", asn: 64600, peers: [{ address: "10.0.0.250", asn: 65001 }] },
-  ...{ advertiseServices: ["cluster-ip", "external-ip"], serviceRanges: ["198.51.100.0/24"] },
+  kind: "kube-router",
+  asn: 64600,
+  peers: [{ address: "10.0.0.250", asn: 65001 }],
+  advertiseServices: ["cluster-ip", "external-ip"],
+  serviceRanges: ["198.51.100.0/24"],
 };
 /**
  * Returns settings for the pod range of each node; `ofFamilies` is keyed by the suffix of the

@@ -25,12 +25,19 @@ export const specOf = (over: Partial<ClusterArgs> = {}): ClusterSpec => {
 
 /** Machine with no optional settings. */
 export const plainMachine = {
-  ...{ tags: [], metadata: {}, schedulerHints: {}, cloudInit: [], securityGroups: [] },
+  tags: [],
+  metadata: {},
+  schedulerHints: {},
+  cloudInit: [],
+  securityGroups: [],
 };
 
 /** Group of machines with no optional settings. */
 export const plainGroup = {
   ...plainMachine,
-  ...{ labels: {}, taints: [], nodes: {}, steps: { beforeKubeadm: "", afterKubeadm: "" } },
+  labels: {},
+  taints: [],
+  nodes: {},
+  steps: { beforeKubeadm: "", afterKubeadm: "" },
   spread: "soft",
 } as const;

@@ -18,7 +18,8 @@ export const allGroups: ClusterArgs = {
   ...smallest,
   workers: { gpu: { flavor: "medium", count: 2 } },
   etcd: { kind: "dedicated", flavor: "medium" },
-  ...{ access: "bastion", bastion: { flavor: "tiny" } },
+  access: "bastion",
+  bastion: { flavor: "tiny" },
 };
 
 const urn = "urn:pulumi:test::stackadm::stackadm:index:Cluster$command:local:Command::dev-frozen";
@@ -55,7 +56,10 @@ export async function update(
     return { outputs: Object.fromEntries(outputs) as Fields };
   };
   const args = {
-    ...{ cluster: "dev", values: {}, replacements: () => [], upgrades: () => [] },
+    cluster: "dev",
+    values: {},
+    replacements: () => [],
+    upgrades: () => [],
     ...checks,
     groups: groupNames(planCluster(specOf(allGroups))),
   };
@@ -67,7 +71,10 @@ export async function update(
       assert.ok(pulumi.ResourceHook.isInstance(hook) && more.length === 0);
       assert.equal(hook.opts?.onDryRun, true);
       await hook.callback({
-        ...{ urn, id: "", name: "dev-frozen", type: "" },
+        urn,
+        id: "",
+        name: "dev-frozen",
+        type: "",
         oldInputs: before && { environment: before },
         newInputs: { environment: now },
       });

@@ -15,15 +15,24 @@ export interface UbuntuRelease {
 
 export const ubuntuReleases: readonly UbuntuRelease[] = [
   {
-    ...{ version: "22.04", codename: "jammy", name: "Jammy Jellyfish", systemd: 249 },
+    version: "22.04",
+    codename: "jammy",
+    name: "Jammy Jellyfish",
+    systemd: 249,
     containerd: "2.2.1-0ubuntu1~22.04.1",
   },
   {
-    ...{ version: "24.04", codename: "noble", name: "Noble Numbat", systemd: 255 },
+    version: "24.04",
+    codename: "noble",
+    name: "Noble Numbat",
+    systemd: 255,
     containerd: "2.2.1-0ubuntu1~24.04.1",
   },
   {
-    ...{ version: "26.04", codename: "resolute", name: "Resolute Raccoon", systemd: 259 },
+    version: "26.04",
+    codename: "resolute",
+    name: "Resolute Raccoon",
+    systemd: 259,
     containerd: "2.2.2-0ubuntu1",
   },
 ];

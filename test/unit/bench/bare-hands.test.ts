@@ -34,7 +34,10 @@ describe("machines by bare connections", () => {
     const { port } = entry;
     // Simulates a machine that boots later than the one before it.
     inner = await SshServer.start({
-      ...{ authorizedKeys, port, host: "127.0.0.2", dropFirst: 2 },
+      authorizedKeys,
+      port,
+      host: "127.0.0.2",
+      dropFirst: 2,
       hostKeys: [keyPair().private],
     });
     machines = new BareMachines(agent.socket, port);
@@ -88,7 +91,9 @@ describe("a cluster by bare calls", () => {
     const server = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
     cluster = new BareCluster(
       toYaml({
-        ...{ apiVersion: "v1", kind: "Config", "current-context": "c" },
+        apiVersion: "v1",
+        kind: "Config",
+        "current-context": "c",
         clusters: [{ name: "c", cluster: { server } }],
         users: [{ name: "u", user: {} }],
         contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
@@ -100,7 +105,8 @@ describe("a cluster by bare calls", () => {
   });
   after(() => api.close());
   const claim = {
-    ...{ apiVersion: "v1", kind: "PersistentVolumeClaim" },
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
     metadata: { name: "data", namespace: "samples" },
   };
 
@@ -148,8 +154,13 @@ describe("a cloud by bare calls", () => {
     const bare = new BareCloud(await connect());
     const rule = (port: number, group = "g") =>
       bare.make("openstack:networking/secGroupRule:SecGroupRule", {
-        ...{ securityGroupId: group, direction: "ingress", ethertype: "IPv4", protocol: "tcp" },
-        ...{ portRangeMin: port, portRangeMax: port, remoteIpPrefix: "10.0.0.0/24" },
+        securityGroupId: group,
+        direction: "ingress",
+        ethertype: "IPv4",
+        protocol: "tcp",
+        portRangeMin: port,
+        portRangeMax: port,
+        remoteIpPrefix: "10.0.0.0/24",
       });
     await Promise.all([rule(22), rule(22, "h"), rule(6443)]);
     const calls = asked("POST").map(
@@ -159,24 +170,37 @@ describe("a cloud by bare calls", () => {
     const groups = calls.map((rules) => rules.map((one) => one.security_group_id).join());
     assert.deepEqual(groups.sort(), ["g,g", "h"]);
     assert.deepEqual(calls.flat()[0], {
-      ...{ security_group_id: "g", direction: "ingress", ethertype: "IPv4", protocol: "tcp" },
-      ...{ port_range_min: 22, port_range_max: 22, remote_ip_prefix: "10.0.0.0/24" },
+      security_group_id: "g",
+      direction: "ingress",
+      ethertype: "IPv4",
+      protocol: "tcp",
+      port_range_min: 22,
+      port_range_max: 22,
+      remote_ip_prefix: "10.0.0.0/24",
     });
   });
 
   it("does not wait for tags, nor for a server to run", async () => {
     cloud.on("POST /network/ports", {
-      ...{ status: 201, body: { port: { id: "p", fixed_ips: [{ ip_address: "10.0.0.5" }] } } },
+      status: 201,
+      body: { port: { id: "p", fixed_ips: [{ ip_address: "10.0.0.5" }] } },
     });
     cloud.on("PUT /network/ports/p/tags", { body: {} });
     cloud.on("POST /compute/servers", { status: 202, body: { server: { id: "s" } } });
     const bare = new BareCloud(await connect());
     const { outputs } = await bare.make("openstack:networking/port:Port", {
-      ...{ name: "m", networkId: "n", fixedIps: [{ subnetId: "sub" }], tags: ["t"] },
+      name: "m",
+      networkId: "n",
+      fixedIps: [{ subnetId: "sub" }],
+      tags: ["t"],
     });
     assert.deepEqual(outputs["allFixedIps"], ["10.0.0.5"]);
     const server = await bare.make("openstack:compute/instance:Instance", {
-      ...{ name: "m", imageId: "i", flavorId: "f", networks: [{ port: "p" }], userData: "#" },
+      name: "m",
+      imageId: "i",
+      flavorId: "f",
+      networks: [{ port: "p" }],
+      userData: "#",
     });
     assert.equal(server.id, "s");
     await bare.settled();
@@ -187,7 +211,10 @@ describe("a cloud by bare calls", () => {
     const [, posted] = asked("POST");
     assert.deepEqual(posted?.body, {
       server: {
-        ...{ name: "m", imageRef: "i", flavorRef: "f", networks: [{ port: "p" }] },
+        name: "m",
+        imageRef: "i",
+        flavorRef: "f",
+        networks: [{ port: "p" }],
         user_data: Buffer.from("#").toString("base64"),
       },
     });

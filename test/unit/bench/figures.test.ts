@@ -7,7 +7,10 @@ import { median, rowsOf } from "../../../bench/support/statistics.js";
 
 const id = "0b5bd2a1-34a5-4bb1-9d64-3c6a1ec5a3c2";
 const call = (method: string, url: string, port = 9696, own = true) => ({
-  ...{ method, url, upstream: `http://172.29.0.2:${port}`, own },
+  method,
+  url,
+  upstream: `http://172.29.0.2:${port}`,
+  own,
 });
 
 describe("figures of a benchmark", () => {
@@ -33,7 +36,10 @@ describe("figures of a benchmark", () => {
 
   it("name the moments of a run by what was worked on", () => {
     const work = (type: string, name: string, startedAt: number, endedAt: number): Work => ({
-      ...{ type, name, startedAt, endedAt },
+      type,
+      name,
+      startedAt,
+      endedAt,
     });
     const all = [
       work("openstack:networking/network:Network", "n", 2_000, 3_000),
@@ -61,12 +67,16 @@ describe("figures of a benchmark", () => {
 
   it("are compared with a record, as far as that has them", () => {
     const measured = (up: number) => ({
-      ...{ bench: "oracle", options: {} },
+      bench: "oracle",
+      options: {},
       columns: [{ name: "stackadm", runs: [{ up, other: 0 }] }],
     });
     const record: BenchRecord = {
-      ...{ ...measured(100), at: "2026-01-02T03:04:05Z", commit: "abc" },
-      ...{ processors: 2, gibibytes: 8 },
+      ...measured(100),
+      at: "2026-01-02T03:04:05Z",
+      commit: "abc",
+      processors: 2,
+      gibibytes: 8,
     };
     const [, line = ""] = comparison(measured(80), record).split("\n");
     assert.match(line, /^stackadm: up +100 +80 +0\.80$/);

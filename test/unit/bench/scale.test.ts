@@ -86,7 +86,8 @@ describe("figures of a run with many machines", () => {
     const seen = (what: string, cpu: number, peak: number) => ({ what, cpu, peak, from: 0, to: 1 });
     const figures = scaleFigures(
       {
-        ...{ wall: 10_000, output: "" },
+        wall: 10_000,
+        output: "",
         processes: [
           seen("bin/node cli/stackadm.mjs up", 1_000, 1_024),
           seen("bin/node engine/worker.js", 2_000, 2_048),

@@ -127,10 +127,13 @@ describe("what a cluster asks of its cloud", () => {
     const of = (zone?: string) =>
       cloudRequirementsOf(
         spec({
-          ...{ ...minimal, zones: ["a", "b"] },
+          ...minimal,
+          zones: ["a", "b"],
           workers: {
             general: {
-              ...{ flavor: "small", count: 2, rootVolume: { size: 9, zone: "store" } },
+              flavor: "small",
+              count: 2,
+              rootVolume: { size: 9, zone: "store" },
               runtimeVolume: { size: 5, zone },
             },
           },
@@ -157,7 +160,9 @@ describe("what a cluster asks of its cloud", () => {
       const flavors = { "endpoint.flavorId": "f" };
       const zones = { "endpoint.zone": "z" };
       assert.deepEqual(of({ endpoint: api }), {
-        ...{ providers: { ...amphora, "endpoint.provider": "gold" }, flavors, zones },
+        providers: { ...amphora, "endpoint.provider": "gold" },
+        flavors,
+        zones,
       });
       const other = { flavorId: "g", availabilityZone: "y" };
       assert.deepEqual(of({ endpoint: api, loadBalancer: other }), {
@@ -186,8 +191,9 @@ describe("what a cluster asks of its cloud", () => {
       assert.deepEqual([flavors, zones], [{ "ingress.flavorId": "f" }, { "ingress.zone": "z" }]);
       const annotations = { flavorId: "f", availabilityZone: "z" };
       const told = of({
-        ...{ ingress: { kind: "service", annotations } },
-        ...{ samples: true, sampleServices: { annotations } },
+        ingress: { kind: "service", annotations },
+        samples: true,
+        sampleServices: { annotations },
       });
       assert.deepEqual(told?.flavors, {
         "ingress.annotations.flavorId": "f",

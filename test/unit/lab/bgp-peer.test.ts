@@ -34,7 +34,8 @@ describe("the lab's router outside", () => {
     const attributes = Buffer.from([0x40, 1, 1, 0]);
     const parts = [two(withdrawn.length), withdrawn, two(attributes.length), attributes, told];
     assert.deepEqual(updateOf(Buffer.concat(parts)), {
-      ...{ withdrawn: ["10.0.0.1/32"], told: ["10.244.1.0/24"] },
+      withdrawn: ["10.0.0.1/32"],
+      told: ["10.244.1.0/24"],
     });
     assert.deepEqual(updateOf(Buffer.alloc(4)), { withdrawn: [], told: [] });
   });

@@ -73,7 +73,9 @@ describe("lab/facts", () => {
 
   it("writes its files for their owner only, the administrator's apart from the tenant's", async () => {
     writeFacts(settings, paths, {
-      ...{ ...noSecrets, admin: "admin-word", demo: "demo-word" },
+      ...noSecrets,
+      admin: "admin-word",
+      demo: "demo-word",
       tls: { ...noSecrets.tls, authority: "authority-text", privateKey: "key-text" },
     });
     for (const file of [paths.cloudsFile, paths.adminCloudsFile, paths.authorityFile]) {

@@ -43,7 +43,9 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
     asked: Pick<ToolchainOptions, "openstackPlugin"> = {},
   ) =>
     ensureToolchain({
-      ...{ progress, cache, ...asked },
+      progress,
+      cache,
+      ...asked,
       env: { PATH: join(folder, "bin"), PULUMI_HOME: join(folder, "home"), ...more },
     });
   const install = () => {

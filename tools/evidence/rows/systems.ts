@@ -52,7 +52,8 @@ export const systems = Object.fromEntries(
       return [
         `system/${image}/${feature}`,
         {
-          ...{ what: `${name}: ${what}`, image },
+          what: `${name}: ${what}`,
+          image,
           ...(shown && { proofs: shown }),
           ...(tried && { scripts: tried }),
         },

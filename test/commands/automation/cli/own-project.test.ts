@@ -33,7 +33,9 @@ describe("a command in a project of one's own", function () {
   const run = (...args: string[]) => operator.run("--cwd", "mine", "-s", "prod", ...args);
   const theirs = {
     urn: "urn:pulumi:prod::mine::aws:s3/bucket:Bucket::theirs",
-    ...{ type: "aws:s3/bucket:Bucket", custom: true, id: "theirs" },
+    type: "aws:s3/bucket:Bucket",
+    custom: true,
+    id: "theirs",
   };
   const network = { urn: urnOf(networkType, "net"), type: networkType, custom: true, id: "n" };
   const settings = (project: string): string =>

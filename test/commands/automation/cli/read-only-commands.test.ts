@@ -256,8 +256,12 @@ describe("a command that only looks", function () {
       assert.deepEqual(
         lines.find(({ type }) => type !== "step"),
         {
-          ...{ type: "cluster", stack: "dev", clusters: ["dev"], identities: ["0123456789ab"] },
-          ...{ held: true, place: livesIn() },
+          type: "cluster",
+          stack: "dev",
+          clusters: ["dev"],
+          identities: ["0123456789ab"],
+          held: true,
+          place: livesIn(),
         },
       );
       assert.ok(

@@ -9,8 +9,10 @@ import { Operator } from "../../../support/commands/test-user.js";
 type Variables = Readonly<Record<string, string | undefined>>;
 
 const auth = {
-  ...{ auth_url: "http://127.0.0.1:1", username: "demo" },
-  ...{ password: "correct horse", project_name: "demo" },
+  auth_url: "http://127.0.0.1:1",
+  username: "demo",
+  password: "correct horse",
+  project_name: "demo",
 };
 const entry = (changes: object): string => stringify({ clouds: { ours: { auth, ...changes } } });
 const authOf = (changes: object): string => entry({ auth: { ...auth, ...changes } });

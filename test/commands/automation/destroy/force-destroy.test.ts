@@ -29,7 +29,9 @@ describe("abandoning a cluster", function () {
     ];
     const object = "kubernetes:core/v1:ConfigMap";
     const objects = providers.map(({ urn }, index) => ({
-      ...{ urn: urnOf(object, String(index)), type: object, id: `ns/${String(index)}` },
+      urn: urnOf(object, String(index)),
+      type: object,
+      id: `ns/${String(index)}`,
       provider: `${urn}::p`,
     }));
     embedder.engine.state({ resources: [...providers, ...objects] });
@@ -59,7 +61,7 @@ describe("abandoning a cluster", function () {
       const spec = { template: { spec: { containers: [{ args }] } } };
       const type = "kubernetes:apps/v1:DaemonSet";
       const urn = urnOf(type, `${name}-controller`);
-      return { ...{ urn, type, id: `kube-system/${name}` }, inputs: { spec }, provider };
+      return { urn, type, id: `kube-system/${name}`, inputs: { spec }, provider };
     };
     const type = "pulumi:providers:kubernetes";
     const [ours, theirs] = [urnOf(providerType, "dev-addons-provider"), urnOf(type, "theirs")];
@@ -71,7 +73,9 @@ describe("abandoning a cluster", function () {
     ];
     embedder.engine.state({ resources });
     const balancer = (id: string, name: string, network = "ours") => ({
-      ...{ id, name: `kube_service_${name}_shop_web`, vip_network_id: network },
+      id,
+      name: `kube_service_${name}_shop_web`,
+      vip_network_id: network,
     });
     let balancers = [
       ...[balancer("lb", "old"), balancer("outside", "old", "elsewhere")],
@@ -102,8 +106,10 @@ describe("abandoning a cluster", function () {
 
   describe("which another engine may be at work on", () => {
     const identity = (stdout: string) => ({
-      ...{ urn: urnOf("command:local:Command", "dev-identity"), type: "command:local:Command" },
-      ...{ id: "i", outputs: { stdout } },
+      urn: urnOf("command:local:Command", "dev-identity"),
+      type: "command:local:Command",
+      id: "i",
+      outputs: { stdout },
     });
     const ours = { resources: [identity("0123456789ab")] };
     let balancers: { id: string; name: string }[];

@@ -32,11 +32,16 @@ describe("what a destroy begins with", function () {
     }
   };
   const server = (name: keyof typeof ids) => ({
-    ...{ urn: urnOf(instanceType, `${name}-server`), type: instanceType, id: ids[name] },
+    urn: urnOf(instanceType, `${name}-server`),
+    type: instanceType,
+    id: ids[name],
   });
   const script = (name: string, on: readonly (keyof typeof ids)[], more = {}) => ({
     urn: urnOf(commandType, name),
-    ...{ type: commandType, id: name, inputs: { delete: "sudo -n bash -s" }, ...more },
+    type: commandType,
+    id: name,
+    inputs: { delete: "sudo -n bash -s" },
+    ...more,
     propertyDependencies: { stdin: on.map((one) => server(one).urn) },
   });
   beforeEach(async () => {

@@ -34,7 +34,11 @@ describe("a process that is made before its operation is known", function () {
       module.exports = async () => ({});
     `);
   const request = (file: string): OperationRequest => ({
-    ...{ type: "start", operation: "up", stack: "dev", project: "it", program: file },
+    type: "start",
+    operation: "up",
+    stack: "dev",
+    project: "it",
+    program: file,
     workDirectory: join(engine.directory, "work"),
   });
   /** Returns the process IDs of workers that this process has started. */

@@ -16,13 +16,19 @@ describe("a stack whose cluster is in another project or region than one is sign
   afterEach(() => embedder.stop());
 
   const provider = {
-    ...{ type: "pulumi:providers:openstack", custom: true, id: "provider" },
+    type: "pulumi:providers:openstack",
+    custom: true,
+    id: "provider",
     urn: urnOf("pulumi:providers:openstack", "default_3_15_2"),
     // Inputs that the engine writes, and one that does not change the location.
     inputs: { __internal: {}, version: "3.15.2", insecure: "true" },
   };
   const network = (outputs: object) => ({
-    ...{ urn: urnOf(networkType, "net"), type: networkType, custom: true, id: "n", outputs },
+    urn: urnOf(networkType, "net"),
+    type: networkType,
+    custom: true,
+    id: "n",
+    outputs,
     provider: `${provider.urn}::${provider.id}`,
   });
   const holds = (outputs: object, of: object = provider): void => {

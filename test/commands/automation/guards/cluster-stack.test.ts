@@ -16,7 +16,9 @@ describe("a stack that holds resources and no cluster", function () {
   const root = "urn:pulumi:dev::it";
   const bucket = {
     urn: `${root}::their:own:Component$aws:s3/bucket:Bucket::stackadm:index:Cluster`,
-    ...{ type: "aws:s3/bucket:Bucket", custom: true, id: "theirs" },
+    type: "aws:s3/bucket:Bucket",
+    custom: true,
+    id: "theirs",
   };
   const commands: Readonly<Record<string, (service: ClusterService) => Promise<unknown>>> = {
     refresh: (service) => service.refresh("dev"),

@@ -21,12 +21,18 @@ describe("the credential of a cluster that another user made", function () {
   let cloud: FakeCloud;
   let notes: string[];
   const provider = {
-    ...{ type: "pulumi:providers:openstack", custom: true, id: "provider" },
+    type: "pulumi:providers:openstack",
+    custom: true,
+    id: "provider",
     urn: urnOf("pulumi:providers:openstack", "default_3_15_2"),
     inputs: { version: "3.15.2" },
   };
   const credential = {
-    ...{ urn, type, custom: true, id: "theirs", outputs: { name: "dev-0123456789ab" } },
+    urn,
+    type,
+    custom: true,
+    id: "theirs",
+    outputs: { name: "dev-0123456789ab" },
     provider: `${provider.urn}::${provider.id}`,
   };
   const path = `/identity/v3/users/${fakeUser}/application_credentials/theirs`;

@@ -6,7 +6,10 @@ import { stepEvent, urnOf } from "../../../support/engine/fake-engine.js";
 
 const name = "dev-general-server-group";
 const group = {
-  ...{ urn: urnOf(serverGroupType, name), type: serverGroupType, id: "g", custom: true },
+  urn: urnOf(serverGroupType, name),
+  type: serverGroupType,
+  id: "g",
+  custom: true,
   provider: "urn:pulumi:dev::stackadm::pulumi:providers:openstack::default_3_15_2::0123",
   inputs: { name: "g", policies: ["soft-anti-affinity"] },
   outputs: { name: "g", policies: ["soft-anti-affinity"] },

@@ -28,7 +28,9 @@ describe("a cluster whose API does not answer while the engine is to read what i
   };
   const providerOf = (name: string, kubeconfig: string) => ({
     urn: urnOf("stackadm:addons:Addons$pulumi:providers:kubernetes", name),
-    ...{ type: "pulumi:providers:kubernetes", id: "p", inputs: { kubeconfig } },
+    type: "pulumi:providers:kubernetes",
+    id: "p",
+    inputs: { kubeconfig },
   });
 
   beforeEach(async () => {

@@ -6,11 +6,16 @@ const command = "command:remote:Command";
 const readiness = "stackadm:kubeadm:Readiness";
 const resources = [
   {
-    ...{ urn: urnOf(`c$stackadm:kubeadm:ControlPlane$${command}`, "dev-control-plane-0-init") },
-    ...{ type: command, id: "i", custom: true, inputs: { update: "u" }, outputs: {} },
+    urn: urnOf(`c$stackadm:kubeadm:ControlPlane$${command}`, "dev-control-plane-0-init"),
+    type: command,
+    id: "i",
+    custom: true,
+    inputs: { update: "u" },
+    outputs: {},
   },
   {
-    ...{ urn: urnOf(`c$${readiness}`, "dev-readiness"), type: readiness },
+    urn: urnOf(`c$${readiness}`, "dev-readiness"),
+    type: readiness,
     outputs: {
       kubeconfigValidity: { from: "2020-01-01T00:00:00Z", to: "2021-01-01T00:00:00Z" },
     },

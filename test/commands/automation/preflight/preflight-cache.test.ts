@@ -48,7 +48,10 @@ describe("a cluster that came up well and is as it was", function () {
 
   it("is asked for when one of its objects is gone, to be created again", async () => {
     const resource = (id: string, more = {}) => ({
-      ...{ urn: urnOf(instanceType, id), type: instanceType, id, custom: true },
+      urn: urnOf(instanceType, id),
+      type: instanceType,
+      id,
+      custom: true,
       ...more,
     });
     const resources = [resource("a"), resource("b", { pendingReplacement: true })];

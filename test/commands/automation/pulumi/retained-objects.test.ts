@@ -10,7 +10,10 @@ describe("what the program has stay, when the engine has forgotten it", function
   this.timeout(60_000);
   let embedder: Embedder;
   const made = (type: string, name: string, more: object) => ({
-    ...{ urn: urnOf(type, name), type, custom: true, id: name },
+    urn: urnOf(type, name),
+    type,
+    custom: true,
+    id: name,
     ...more,
   });
   /** Removes a resource from the state, as an interrupted engine would. */
@@ -42,7 +45,8 @@ describe("what the program has stay, when the engine has forgotten it", function
       ],
     });
     const address = {
-      ...{ id: "address", floating_ip_address: "203.0.113.9" },
+      id: "address",
+      floating_ip_address: "203.0.113.9",
       tags: ["stackadm-cluster=dev", `stackadm-identity=${identity}`],
     };
     embedder.cloud.on("GET /network/floatingips", { body: { floatingips: [address] } });

@@ -18,13 +18,18 @@ describe("the repair of an interrupted run", function () {
   const pending = {
     type: "creating",
     resource: {
-      ...{ urn: urnOf(networkType, "net"), type: networkType, custom: true },
+      urn: urnOf(networkType, "net"),
+      type: networkType,
+      custom: true,
       inputs: { name: "dev" },
     },
   };
   const identity = {
-    ...{ urn: urnOf("command:local:Command", "dev-identity"), type: "command:local:Command" },
-    ...{ custom: true, id: "made", outputs: { stdout: "0123456789ab" } },
+    urn: urnOf("command:local:Command", "dev-identity"),
+    type: "command:local:Command",
+    custom: true,
+    id: "made",
+    outputs: { stdout: "0123456789ab" },
   };
   const interrupted = { resources: [identity], pending_operations: [pending] };
   const tags = ["stackadm-cluster=dev", "stackadm-identity=0123456789ab"];
@@ -157,7 +162,10 @@ describe("the repair of an interrupted run", function () {
     const led = { urn: provider, type: "pulumi:providers:kubernetes", id: "p", inputs };
     const type = "kubernetes:core/v1:Service";
     const service = {
-      ...{ urn: urnOf(type, "web"), type, custom: true, provider: `${provider}::p` },
+      urn: urnOf(type, "web"),
+      type,
+      custom: true,
+      provider: `${provider}::p`,
       inputs: { apiVersion: "v1", kind: "Service", metadata: { name: "web", namespace: "ns" } },
     };
     engine.state({

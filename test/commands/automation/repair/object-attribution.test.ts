@@ -17,8 +17,11 @@ describe("what the repair of an interrupted run takes for left behind", function
   let engine: Engine;
   let cloud: FakeCloud;
   const identity = {
-    ...{ urn: urnOf("command:local:Command", "dev-identity"), type: "command:local:Command" },
-    ...{ custom: true, id: "made", outputs: { stdout: "0123456789ab" } },
+    urn: urnOf("command:local:Command", "dev-identity"),
+    type: "command:local:Command",
+    custom: true,
+    id: "made",
+    outputs: { stdout: "0123456789ab" },
   };
   beforeEach(async () => {
     // Settings of the user's own program, which describe no cluster.
@@ -36,7 +39,8 @@ describe("what the repair of an interrupted run takes for left behind", function
     const inMinutes = (minutes: number): string =>
       new Date(Date.now() + minutes * 60_000).toISOString();
     const stack = {
-      ...{ urn: urnOf("pulumi:pulumi:Stack", "it-dev"), type: "pulumi:pulumi:Stack" },
+      urn: urnOf("pulumi:pulumi:Stack", "it-dev"),
+      type: "pulumi:pulumi:Stack",
       created: inMinutes(-60),
     };
     let volumes: { id: string; name: string; metadata: object; created_at: string }[];
@@ -46,7 +50,9 @@ describe("what the repair of an interrupted run takes for left behind", function
     const makeVolumes = (): void => {
       const made = { "half-made": 0, restored: -0.5, "restored later": 0.5 };
       volumes = Object.entries(made).map(([id, minutes]) => ({
-        ...{ id, metadata, created_at: inMinutes(minutes) },
+        id,
+        metadata,
+        created_at: inMinutes(minutes),
         ...inputs,
       }));
     };

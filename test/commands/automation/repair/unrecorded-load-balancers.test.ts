@@ -58,7 +58,9 @@ describe("a destroy of a cluster that has lost a Service and not its load balanc
       ],
     });
     const own = (name: string, whose = identity) => ({
-      ...{ id: name, name: `kube_service_dev-${whose}_shop_${name}`, vip_network_id: "net" },
+      id: name,
+      name: `kube_service_dev-${whose}_shop_${name}`,
+      vip_network_id: "net",
       provisioning_status: "ACTIVE",
     });
     let listed = [own("web"), own("cart"), own("theirs", "ba9876543210")];

@@ -13,12 +13,17 @@ describe("what a run that failed left without a record", function () {
   this.timeout(60_000);
   let embedder: Embedder;
   const ofIdentity = {
-    ...{ urn: urnOf("command:local:Command", "dev-identity"), type: "command:local:Command" },
-    ...{ custom: true, id: "made", outputs: { stdout: identity } },
+    urn: urnOf("command:local:Command", "dev-identity"),
+    type: "command:local:Command",
+    custom: true,
+    id: "made",
+    outputs: { stdout: identity },
   };
   const holding = (id: string) => ({
-    ...{ urn: urnOf(networkType, "dev-network-network"), type: networkType },
-    ...{ custom: true, id },
+    urn: urnOf(networkType, "dev-network-network"),
+    type: networkType,
+    custom: true,
+    id,
   });
   const left = { id: "left", name: "dev", description, created_at: during };
   /** Objects that were deleted, with the operations that the engine had run at that time. */
@@ -94,12 +99,10 @@ describe("what a run that failed left without a record", function () {
     };
     embedder.engine.state({ resources: [ofIdentity, holding("ours")] });
     const run = (kind: string, result: string, hour: string) => ({
-      ...{
-        kind,
-        result,
-        startTime: `2026-01-02T${hour}:00:00Z`,
-        endTime: `2026-01-02T${hour}:30:00Z`,
-      },
+      kind,
+      result,
+      startTime: `2026-01-02T${hour}:00:00Z`,
+      endTime: `2026-01-02T${hour}:30:00Z`,
     });
     const [destroyed, made] = [run("destroy", "failed", "10"), run("update", "succeeded", "09")];
     offer("subnets", [subnet]);

@@ -13,7 +13,11 @@ describe("a server that a run which failed left without a record", function () {
   const created = "2026-01-02T10:04:00Z";
   const manifest = { time: "2026-01-02T10:30:00Z" };
   const resource = (type: string, name: string, id: string) => ({
-    ...{ urn: urnOf(type, name), type, custom: true, id, created },
+    urn: urnOf(type, name),
+    type,
+    custom: true,
+    id,
+    created,
   });
   const ofIdentity = {
     ...resource("command:local:Command", "dev-identity", "made"),

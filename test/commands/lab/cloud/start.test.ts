@@ -24,12 +24,10 @@ describe("lab/cloud/start and lab/status", () => {
   });
   const start = (signal?: AbortSignal) =>
     startCloud({
-      ...{
-        golden: golden(),
-        settings: host.settings,
-        paths: host.paths,
-        drivers: join(host.root, "drivers"),
-      },
+      golden: golden(),
+      settings: host.settings,
+      paths: host.paths,
+      drivers: join(host.root, "drivers"),
       progress: silentProgress,
       ...(signal && { signal }),
     });

@@ -54,7 +54,8 @@ describe("upstream's packages for the lab", function () {
     const other = { ...of, packageVersions: versions };
     const notes: string[] = [];
     const taken = await mirrorPackages(other, {
-      ...{ settings: mirror.settings, cache: join(folder, "fewer") },
+      settings: mirror.settings,
+      cache: join(folder, "fewer"),
       progress: { ...silentProgress, note: (text) => void notes.push(text) },
     });
     const rest = "does not have kubelet, other in the lab's version; the lab builds its own.";

@@ -197,8 +197,10 @@ describe("taking upstream's own for the lab", function () {
   describe("where an image cannot be had", () => {
     const take = (progress: Progress) =>
       mirrorImages(of.images, {
-        ...{ settings: mirror.settings, progress },
-        ...{ site: join(folder, "elsewhere"), cache: join(folder, "elsewhere/mirror") },
+        settings: mirror.settings,
+        progress,
+        site: join(folder, "elsewhere"),
+        cache: join(folder, "elsewhere/mirror"),
       });
     const upstreams = of.images.map(({ upstream }) => upstream);
 

@@ -16,7 +16,8 @@ describe("lab/machines/add", () => {
     const commands = Object.keys(imageCommands).map((name) => [name, "true"] as const);
     host = new StubHost(Object.fromEntries(commands));
     state = {
-      ...{ key: "0123456789ab", startedAt: "2026-01-02T03:04:05.000Z" },
+      key: "0123456789ab",
+      startedAt: "2026-01-02T03:04:05.000Z",
       settings: { ...host.settings, zones: [...host.settings.zones] },
     };
     for (const release of releases)

@@ -33,7 +33,9 @@ function answer(settings: LabSettings, cloud: FakeLabCloud, request: string): un
   const of = (prefix: string) => workers.filter(({ binary }) => binary.startsWith(prefix));
   const services = (prefix: string) => ({
     services: of(prefix).map(({ binary, host, up }) => ({
-      ...{ binary, host, state: up ? "up" : "down" },
+      binary,
+      host,
+      state: up ? "up" : "down",
       updated_at: now(),
     })),
   });
@@ -49,7 +51,9 @@ function answer(settings: LabSettings, cloud: FakeLabCloud, request: string): un
     case `${ports.network} /v2.0/agents`:
       return {
         agents: of("neutron-").map(({ binary, host, up }) => ({
-          ...{ binary, host, alive: up },
+          binary,
+          host,
+          alive: up,
           heartbeat_timestamp: now().replace("T", " "),
         })),
       };

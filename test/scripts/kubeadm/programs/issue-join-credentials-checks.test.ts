@@ -6,7 +6,9 @@ const serverId = "0b1c2d3e-0000-4000-8000-000000000001";
 const asked = ["token", "dev-general-0", serverId, "10.0.0.9"] as const;
 const sandbox = (): Sandbox =>
   new Sandbox({
-    ...{ hostname: "echo machine", systemctl: "exit 0", "systemd-run": "exit 0" },
+    hostname: "echo machine",
+    systemctl: "exit 0",
+    "systemd-run": "exit 0",
     kubeadm: 'case "$1 $2" in "token create") echo abcdef.0123456789abcdef ;; esac',
     kubectl:
       'case "$*" in *readyz*) printf ok ;; *configmap*) echo signature ;; *"secret bootstrap-token-abcdef"*) printf "join of dev-general-0" ;; esac',

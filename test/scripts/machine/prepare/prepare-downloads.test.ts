@@ -17,14 +17,19 @@ const specOf = (registries: object = {}) => {
   const proxy = { https: url, noProxy: ["registry.example.org"] };
   const result = parseClusterSpec({
     ...smallest,
-    ...{ kubernetes: { registries }, network: { proxy } },
+    kubernetes: { registries },
+    network: { proxy },
   });
   assert.ok("spec" in result, JSON.stringify(result));
   return result.spec;
 };
 const values = (registries: object = {}): Record<string, string> => ({
   ...preparation(specOf(registries), "worker"),
-  ...{ VOLUMES: "", ADMIN_ADDRESS: "", REGISTRY_AUTH: "", PROXY: "", CLOUD_AUTHORITY: "" },
+  VOLUMES: "",
+  ADMIN_ADDRESS: "",
+  REGISTRY_AUTH: "",
+  PROXY: "",
+  CLOUD_AUTHORITY: "",
 });
 const signedIn = signIns([{ host: "r.example", user: "me", password }]);
 const proxied = proxyFiles(specOf(), { http: url, https: url });

@@ -33,7 +33,9 @@ describe("a user and a password in kubernetes.packages.url", () => {
     `${repository.url().replace("//", `//${user}`)}/v1.36/deb/`;
   const prepare = async (PACKAGES_URL = address()): Promise<Outcome> => {
     const outcome = await machine.runBeside(prepareScripts, {
-      ...{ ...workerValues(), PACKAGES_URL, PACKAGES_KEY_FINGERPRINT: fingerprint },
+      ...workerValues(),
+      PACKAGES_URL,
+      PACKAGES_KEY_FINGERPRINT: fingerprint,
       NEWEST_PACKAGES_URL: "",
     });
     assert.equal(outcome.code, 0, outcome.stderr);

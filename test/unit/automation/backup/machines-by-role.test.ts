@@ -8,7 +8,10 @@ describe("the servers of a cluster that is brought back", () => {
     const mark = (identity: string) => clusterMetadata({ name: "dev", identity });
     const another = mark("ba9876543210");
     const servers = Object.entries({
-      ...{ theirs: another, recorded: another, ours: mark("0123456789ab"), early: mark("") },
+      theirs: another,
+      recorded: another,
+      ours: mark("0123456789ab"),
+      early: mark(""),
       unmarked: {},
     }).map(([id, metadata]) => object({ kind: "server", id, metadata }));
     const held = { owned: new Set(["recorded"]), identities: new Set(["0123456789ab"]) };

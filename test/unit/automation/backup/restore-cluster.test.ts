@@ -29,12 +29,20 @@ describe("a cluster that is brought back", () => {
     const controlPlanes = outputsOf(2).nodes.filter(({ role }) => role === "control-plane");
     return {
       backup: {
-        ...{ directory: scratch.path, format: 1, takenAt: "2026-11-25T20:00:00Z", stack: "dev" },
-        ...{ cluster: "dev", identities: [], archives: [] },
+        directory: scratch.path,
+        format: 1,
+        takenAt: "2026-11-25T20:00:00Z",
+        stack: "dev",
+        cluster: "dev",
+        identities: [],
+        archives: [],
         snapshot: { file: "snapshot.db", machine: "", majority: true, ...file },
         state: { file: "state.json", ...file },
       },
-      ...{ unpack: [], members: controlPlanes, apiServers: controlPlanes, without: [] },
+      unpack: [],
+      members: controlPlanes,
+      apiServers: controlPlanes,
+      without: [],
       ...changes,
     };
   };
@@ -48,7 +56,9 @@ describe("a cluster that is brought back", () => {
     return Promise.resolve();
   };
   const servers = outputsOf(2, 2).nodes.map(({ name, serverId: id }) => ({
-    ...{ id, name, status: "ACTIVE" },
+    id,
+    name,
+    status: "ACTIVE",
   }));
   const goes = (of = plan(), requireGoingOn = (): void => undefined): Promise<void> => {
     notes = [];
@@ -115,7 +125,9 @@ describe("a cluster that is brought back", () => {
     const unpacking = { ...all, unpack: [{ machine, file: "archive.tgz", sha256: "cafe" }] };
     await goes(unpacking);
     assert.deepEqual(machines.asked[0], {
-      ...{ machine: "dev-control-plane-0", words: ["unpack", "cafe"], input: "FILES" },
+      machine: "dev-control-plane-0",
+      words: ["unpack", "cafe"],
+      input: "FILES",
     });
     // Whatever ends it then, it was not nothing.
     const changed = /dev-control-plane-0: files of the former server are restored in part or whole/;
@@ -274,8 +286,13 @@ describe("a cluster that is brought back", () => {
       ...({ id: `id-of-${name}`, name, status: "ACTIVE" } as const),
     }));
     const said = {
-      ...{ prepared: true, place: true, live: true, etcd: true, apiServer: true },
-      ...{ majority: true, unpacked: "" },
+      prepared: true,
+      place: true,
+      live: true,
+      etcd: true,
+      apiServer: true,
+      majority: true,
+      unpacked: "",
       peers: ["https://10.0.0.10:2380"],
     };
     machines.on("look", JSON.stringify(said));

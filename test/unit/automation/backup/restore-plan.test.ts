@@ -12,8 +12,13 @@ import { outputsOf } from "./support.js";
 
 const file = { bytes: 1, sha256: "" };
 const backup: Backup = {
-  ...{ directory: "/backup", format: 1, takenAt: "2026-11-25T20:00:00Z", stack: "dev" },
-  ...{ cluster: "dev", identities: ["0123456789ab"], kubernetesVersion: "1.35.4" },
+  directory: "/backup",
+  format: 1,
+  takenAt: "2026-11-25T20:00:00Z",
+  stack: "dev",
+  cluster: "dev",
+  identities: ["0123456789ab"],
+  kubernetesVersion: "1.35.4",
   snapshot: { file: "snapshot.db", machine: "dev-control-plane-0", majority: true, ...file },
   archives: [
     { machine: "dev-control-plane-0", file: "dev-control-plane-0.tgz", ...file, sha256: "cafe" },
@@ -23,8 +28,13 @@ const backup: Backup = {
 };
 
 const controlPlane = {
-  ...{ prepared: true, place: true, live: true, etcd: true, apiServer: true },
-  ...{ majority: false, unpacked: "" },
+  prepared: true,
+  place: true,
+  live: true,
+  etcd: true,
+  apiServer: true,
+  majority: false,
+  unpacked: "",
   peers: ["https://10.0.0.10:2380"],
 };
 const serving = { ...controlPlane, etcd: false, peers: [] };
@@ -65,33 +75,52 @@ const refused = (work: () => unknown, ...said: readonly RegExp[]): void => {
 describe("a plan that brings a cluster back", () => {
   it("takes all members where all have their place", () => {
     assert.deepEqual(plan([controlPlane, controlPlane, controlPlane]), {
-      ...{ members: "cp-0 cp-1 cp-2", apiServers: "cp-0 cp-1 cp-2" },
-      ...{ without: "", unpack: "" },
+      members: "cp-0 cp-1 cp-2",
+      apiServers: "cp-0 cp-1 cp-2",
+      without: "",
+      unpack: "",
     });
     assert.deepEqual(plan([serving], [member, member, member]), {
-      ...{ members: "etcd-0 etcd-1 etcd-2", apiServers: "cp-0", without: "", unpack: "" },
+      members: "etcd-0 etcd-1 etcd-2",
+      apiServers: "cp-0",
+      without: "",
+      unpack: "",
     });
   });
 
   it("goes on with those that live where servers are gone, or were created again", () => {
     assert.deepEqual(plan(["gone", controlPlane, anew]), {
-      ...{ members: "cp-1", apiServers: "cp-1", without: "cp-0 cp-2", unpack: "" },
+      members: "cp-1",
+      apiServers: "cp-1",
+      without: "cp-0 cp-2",
+      unpack: "",
     });
     assert.deepEqual(plan([serving, "gone"], ["gone", bare, member]), {
-      ...{ members: "etcd-2", apiServers: "cp-0", without: "etcd-0 etcd-1 cp-1", unpack: "" },
+      members: "etcd-2",
+      apiServers: "cp-0",
+      without: "etcd-0 etcd-1 cp-1",
+      unpack: "",
     });
   });
 
   it("gives one its place from the archive where none has it", () => {
     const unpack = "cp-0: dev-control-plane-0.tgz";
     assert.deepEqual(plan([anew]), {
-      ...{ members: "cp-0", apiServers: "cp-0", without: "", unpack },
+      members: "cp-0",
+      apiServers: "cp-0",
+      without: "",
+      unpack,
     });
     assert.deepEqual(plan([anew, bare, "gone"]), {
-      ...{ members: "cp-0", apiServers: "cp-0", without: "cp-1 cp-2", unpack },
+      members: "cp-0",
+      apiServers: "cp-0",
+      without: "cp-1 cp-2",
+      unpack,
     });
     assert.deepEqual(plan([anew], [anew, anew, anew]), {
-      ...{ members: "etcd-0", apiServers: "cp-0", without: "etcd-1 etcd-2" },
+      members: "etcd-0",
+      apiServers: "cp-0",
+      without: "etcd-1 etcd-2",
       unpack: `etcd-0: dev-etcd-0.tgz,${unpack}`,
     });
   });
@@ -192,7 +221,8 @@ describe("a plan that brings a cluster back", () => {
 
 describe("a backup to be brought back", () => {
   const held: PresentCluster = {
-    ...{ cluster: "dev", kubernetesVersion: "1.36.3" },
+    cluster: "dev",
+    kubernetesVersion: "1.36.3",
     identities: new Set(["0123456789ab"]),
   };
   const check = (changes: Partial<PresentCluster>, of: Partial<Backup> = {}) => {

@@ -18,7 +18,9 @@ export function snapshot(pages = 4): Buffer {
 
 const machineOf = (role: string, position: number): MachineOutput => ({
   name: `dev-${role}-${position}`,
-  ...{ role, zone: "zone-a", address: `10.0.0.${role === "etcd" ? 20 + position : 10 + position}` },
+  role,
+  zone: "zone-a",
+  address: `10.0.0.${role === "etcd" ? 20 + position : 10 + position}`,
   serverId: `id-of-dev-${role}-${position}`,
 });
 
@@ -27,7 +29,10 @@ const machineOf = (role: string, position: number): MachineOutput => ({
  * machines.
  */
 export const outputsOf = (controlPlanes: number, etcd = 0): ClusterOutputs => ({
-  ...{ kubeconfig: "", clusterName: "dev", apiEndpoint: "", hostKeys: [] },
+  kubeconfig: "",
+  clusterName: "dev",
+  apiEndpoint: "",
+  hostKeys: [],
   nodes: [
     ...Array.from({ length: controlPlanes }, (_, at) => machineOf("control-plane", at)),
     { ...machineOf("general", 0), role: "worker" },

@@ -44,13 +44,18 @@ describe("a backup", () => {
       resources: [
         {
           urn: `urn:pulumi:dev::stackadm::${clusterType}::dev`,
-          ...{ type: clusterType, custom: false, outputs: { kubernetesVersion: "1.36.3" } },
+          type: clusterType,
+          custom: false,
+          outputs: { kubernetesVersion: "1.36.3" },
         },
       ],
     },
   };
   const source = (outputs: ClusterOutputs): BackupSource => ({
-    ...{ stack: "dev", state, outputs, machines },
+    stack: "dev",
+    state,
+    outputs,
+    machines,
     requireGoingOn: () => {
       if (stopped) throw new Failure("CANCELLED", "stopped");
     },

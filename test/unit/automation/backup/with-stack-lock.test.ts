@@ -49,7 +49,9 @@ describe("a restore that holds the stack", () => {
     });
     const type = "stackadm:kubeadm:ControlPlane$command:remote:Command";
     const script = {
-      ...{ urn: urnOf(type, "init"), type: "command:remote:Command", custom: true },
+      urn: urnOf(type, "init"),
+      type: "command:remote:Command",
+      custom: true,
       inputs: { create: "c", update: "u" },
     };
     const state = { version: 3, deployment: { resources: [script] } };

@@ -36,7 +36,10 @@ describe("what an error message means", () => {
 });
 
 const error = (text: string, urn = ""): ClusterEvent => ({
-  ...{ type: "message", at: 0, urn, severity: "error" },
+  type: "message",
+  at: 0,
+  urn,
+  severity: "error",
   ...splitCode(text),
 });
 

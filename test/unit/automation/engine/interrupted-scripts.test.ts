@@ -11,7 +11,9 @@ import { Engine, instanceType, urnOf } from "../../../support/engine/fake-engine
 
 const type = "command:remote:Command";
 const script = (name: string) => ({
-  ...{ urn: urnOf(type, name), type, custom: true },
+  urn: urnOf(type, name),
+  type,
+  custom: true,
   inputs: { create: "c", update: "u" },
   outputs: { update: "u", stdout: "{}" },
 });
@@ -37,7 +39,9 @@ describe("a script that did not come to its end", () => {
     const copyType = "command:remote:CopyToRemote";
     const inMachines = (one: string, name: string) => urnOf(`stackadm:x:Pool$${one}`, name);
     const copy = {
-      ...{ urn: inMachines(copyType, "dev-a-0-scripts"), type: copyType, custom: true },
+      urn: inMachines(copyType, "dev-a-0-scripts"),
+      type: copyType,
+      custom: true,
       inputs: { remotePath: ".stackadm/server/1.sh", connection: {} },
       outputs: { remotePath: ".stackadm/server/1.sh" },
     };
@@ -112,7 +116,9 @@ describe("a script that did not come to its end", () => {
 describe("a script that let a machine go whose server went, too", () => {
   const leave = {
     ...script("leave"),
-    ...{ pendingReplacement: true, replaceWith: [server.urn], created: "2026-01-02T00:00:00Z" },
+    pendingReplacement: true,
+    replaceWith: [server.urn],
+    created: "2026-01-02T00:00:00Z",
   };
   /** Returns the URNs of scripts that do not run again. */
   const left = (...resources: (typeof server)[]): readonly string[] => {

@@ -7,13 +7,24 @@ const network = urnOf(networkType, "net");
 
 describe("creates of which nobody knows how they ended", () => {
   const change = (urn: string, operation = "create") => ({
-    ...{ urn, name: "n", type: "t", phase: undefined, operation },
+    urn,
+    name: "n",
+    type: "t",
+    phase: undefined,
+    operation,
   });
   const failed = (urn: string, operation?: string): ClusterEvent => ({
-    ...{ type: "failed", at: 0, change: change(urn, operation), inputs: { name: "dev" } },
+    type: "failed",
+    at: 0,
+    change: change(urn, operation),
+    inputs: { name: "dev" },
   });
   const said = (text: string): ClusterEvent => ({
-    ...{ type: "message", at: 0, urn: network, severity: "error", text },
+    type: "message",
+    at: 0,
+    urn: network,
+    severity: "error",
+    text,
   });
   const left = (...events: readonly ClusterEvent[]): string[] => {
     const creates = new UnconfirmedCreates();

@@ -12,7 +12,10 @@ const providerOf = (name: string): string =>
 
 describe("the form of a server group in the state", () => {
   const group = (policies: unknown, more: Partial<StateResource> = {}): StateResource => ({
-    ...{ urn: urnOf(serverGroupType, "group"), type: serverGroupType, custom: true, id: "g" },
+    urn: urnOf(serverGroupType, "group"),
+    type: serverGroupType,
+    custom: true,
+    id: "g",
     provider: providerOf("default_3_15_2"),
     inputs: { name: "g", policies },
     outputs: { name: "g", policies, members: [] },

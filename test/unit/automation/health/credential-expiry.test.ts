@@ -8,7 +8,10 @@ const type = "openstack:identity/applicationCredential:ApplicationCredential";
 
 describe("the end of the credential of a living cluster", () => {
   const made = (fields: object, kind = `stackadm:identity:ApplicationCredential$${type}`) => ({
-    ...{ urn: urnOf(kind, "dev-credential-credential"), type, custom: true, id: "c" },
+    urn: urnOf(kind, "dev-credential-credential"),
+    type,
+    custom: true,
+    id: "c",
     ...fields,
   });
   const asked = (resources: ReturnType<typeof made>[], supplied?: string): string[] =>

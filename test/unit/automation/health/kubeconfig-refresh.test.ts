@@ -9,11 +9,11 @@ import { Engine, urnOf } from "../../../support/engine/fake-engine.js";
 const year = { from: "2027-01-01T00:00:00Z", to: "2028-01-01T00:00:00Z" };
 const command = "command:remote:Command";
 const script = (name: string) => ({
-  ...{
-    urn: urnOf(`stackadm:Cluster$stackadm:kubeadm:ControlPlane$${command}`, name),
-    type: command,
-  },
-  ...{ custom: true, inputs: { update: "u" }, outputs: { update: "u" } },
+  urn: urnOf(`stackadm:Cluster$stackadm:kubeadm:ControlPlane$${command}`, name),
+  type: command,
+  custom: true,
+  inputs: { update: "u" },
+  outputs: { update: "u" },
 });
 const readiness = (kubeconfigValidity?: object) => {
   const type = "stackadm:kubeadm:Readiness";

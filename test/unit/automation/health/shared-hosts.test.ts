@@ -19,11 +19,16 @@ function warnings(controlPlanes: string, etcd = "", workers = ""): string[] {
   ];
   const apart = group("etcd", "etcd", etcd);
   const outputs = parseOutputs({
-    ...{ kubeconfig: "", clusterName: "dev", apiEndpoint: "", hostKeys: [] },
-    ...{ nodes, ...(apart.length > 0 && { etcd: apart }) },
+    kubeconfig: "",
+    clusterName: "dev",
+    apiEndpoint: "",
+    hostKeys: [],
+    nodes,
+    ...(apart.length > 0 && { etcd: apart }),
   });
   const servers = [...nodes, ...apart].map(({ serverId: id, host }) => ({
-    ...{ id, host: host === "-" ? "" : host },
+    id,
+    host: host === "-" ? "" : host,
   }));
   return sharedHostWarnings(outputs, servers);
 }

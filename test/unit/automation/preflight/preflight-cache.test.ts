@@ -13,12 +13,18 @@ import type { CloudFacts } from "../../../../components/lookup/cloud-lookup.js";
 import { specOf } from "../../../support/config/spec.js";
 
 const scope = {
-  ...{ authUrl: "https://keystone.test/v3", region: "one" },
-  ...{ projectId: "p", roles: ["member"] },
+  authUrl: "https://keystone.test/v3",
+  region: "one",
+  projectId: "p",
+  roles: ["member"],
 };
 const facts: CloudFacts = {
-  ...{ imageIds: { debian: "i" }, flavorIds: {}, scope, servers: {} },
-  ...{ externalNetworkId: "e", externalNetworkName: "public" },
+  imageIds: { debian: "i" },
+  flavorIds: {},
+  scope,
+  servers: {},
+  externalNetworkId: "e",
+  externalNetworkName: "public",
 };
 const state = { version: 3, deployment: { resources: [] } } as StateExport;
 
@@ -33,11 +39,9 @@ describe("what a cluster came up with", () => {
   /** Returns a run in the cloud `now`, with `found` as the facts of its preflight. */
   const run = (now: Partial<typeof scope> = {}, found = facts): StackOperation =>
     ({
-      ...{
-        options: {},
-        access: { workspace: { directory } },
-        found: { wanted: "{}", facts: found },
-      },
+      options: {},
+      access: { workspace: { directory } },
+      found: { wanted: "{}", facts: found },
       cloud: () => Promise.resolve({ scope: { ...scope, ...now } }),
     }) as unknown as StackOperation;
   const remembered = async (now: Partial<typeof scope>, found = facts) => {
@@ -86,7 +90,9 @@ describe("what a cluster came up with", () => {
     const made = { urn, type: "command:local:Command", outputs: { stdout: identity } };
     const held = { ...state, deployment: { resources: [made] } } as unknown as StateExport;
     const server = (id: string, of: string) => ({
-      ...{ id, name: "dev-general-0", status: id },
+      id,
+      name: "dev-general-0",
+      status: id,
       metadata: { "stackadm-cluster": "dev", "stackadm-identity": of },
     });
     const given = (...listed: readonly ReturnType<typeof server>[]) => {

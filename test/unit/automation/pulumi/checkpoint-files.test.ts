@@ -12,7 +12,9 @@ describe("the files of a checkpoint", () => {
   let root: string;
   const file = (name: string): string => join(root, ".pulumi", "stacks", "stackadm", name);
   const placeOf = (stack = "dev") => ({
-    ...{ backend: pathToFileURL(root).href, project: "stackadm", stack },
+    backend: pathToFileURL(root).href,
+    project: "stackadm",
+    stack,
   });
   const drop = (stack?: string): number => dropEmptyAttributes(placeOf(stack));
   beforeEach(() => {

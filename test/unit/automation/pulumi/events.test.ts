@@ -12,7 +12,8 @@ const stack = (before: object | undefined, now: object) => ({
     op: "same",
     urn: "urn:pulumi:dev::stackadm::pulumi:pulumi:Stack::stackadm-dev",
     type: "pulumi:pulumi:Stack",
-    ...{ old: before && { custom: false, outputs: before }, new: { custom: false, outputs: now } },
+    old: before && { custom: false, outputs: before },
+    new: { custom: false, outputs: now },
   },
 });
 const change = (operation: string) => ({
@@ -60,7 +61,9 @@ describe("an engine event", () => {
         timestamp: 8,
         resourcePreEvent: {
           metadata: {
-            ...{ op: "delete", type: "pulumi:providers:pulumi", old: { custom: true } },
+            op: "delete",
+            type: "pulumi:providers:pulumi",
+            old: { custom: true },
             urn: "urn:pulumi:dev::stackadm::pulumi:providers:pulumi::default",
           },
         },
@@ -124,8 +127,13 @@ describe("an engine event", () => {
         },
       },
       {
-        ...{ type: "alive", at: 9, urn, serverId },
-        ...{ through: ["dev-control-plane-0"], step: "join", seconds: 5 },
+        type: "alive",
+        at: 9,
+        urn,
+        serverId,
+        through: ["dev-control-plane-0"],
+        step: "join",
+        seconds: 5,
       },
     ],
     [

@@ -43,7 +43,10 @@ describe("the notes of a stack's engines", () => {
     await once(child, "exit");
   };
   const holder = (pid: number | undefined, since = new Date(), host = hostname()): LockHolder => ({
-    ...{ pid: pid ?? 0, user: "me", host, since },
+    pid: pid ?? 0,
+    user: "me",
+    host,
+    since,
   });
   const only = (): EngineNote => {
     const [note, ...others] = readEngineNotes(directory);
@@ -88,7 +91,10 @@ describe("the notes of a stack's engines", () => {
     const outside = "pid:[4026531836]";
     const machine = "0123456789abcdef0123456789abcdef";
     const note: EngineNote = {
-      ...{ pid: 1, started: "1", host: "here", at: 1_000_000 },
+      pid: 1,
+      started: "1",
+      host: "here",
+      at: 1_000_000,
       place: { boot: "first", namespace: outside, machine },
     };
     const place = { boot: "second", namespace: outside, machine };

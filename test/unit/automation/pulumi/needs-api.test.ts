@@ -34,7 +34,9 @@ const urnAt = (index: number, kind: Kind): string =>
 
 const resource = (index: number, kind: Kind, urns: readonly string[] = []) =>
   ({
-    ...{ urn: urnAt(index, kind), custom: true, ...kinds[kind] },
+    urn: urnAt(index, kind),
+    custom: true,
+    ...kinds[kind],
     ...(urns.length > 0 && {
       parent: urns.at(-1),
       dependencies: [...urns],
@@ -111,7 +113,8 @@ describe("the state of a cluster that is abandoned", () => {
   it("forgets interrupted operations in the cluster, and no other", () => {
     const kept: readonly Kind[] = ["an object of another provider", "a server"];
     const pending = (["an object", ...kept] as const).map((kind, index) => ({
-      ...{ resource: resource(index, kind), type: "creating" },
+      resource: resource(index, kind),
+      type: "creating",
     }));
     const { state } = withoutResources(
       { version: 3, deployment: { resources: [], pending_operations: pending } },

@@ -27,7 +27,8 @@ describe("the rows of a plan", () => {
 
   it("leave out resources of which the plan will not happen", () => {
     const of = (urn: string, operation: string) => ({
-      ...{ type: "started" as const, at: 0 },
+      type: "started" as const,
+      at: 0,
       change: change(urn, operation),
     });
     const events = [of("urn:group", "update"), of("urn:group", "replace"), of("urn:x", "update")];

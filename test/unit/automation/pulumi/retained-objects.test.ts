@@ -10,11 +10,18 @@ const local = "command:local:Command";
 const credentialType =
   "stackadm:identity:ApplicationCredential$openstack:identity/applicationCredential:ApplicationCredential";
 const identity = (name = "dev", stdout = "0123456789ab") => ({
-  ...{ urn: urnOf(local, `${name}-identity`), type: local, custom: true, id: `of ${name}` },
+  urn: urnOf(local, `${name}-identity`),
+  type: local,
+  custom: true,
+  id: `of ${name}`,
   outputs: { stdout, stderr: "" },
 });
 const kept = (id: string, type = networkType, more = {}) => ({
-  ...{ urn: urnOf(type, id), type, custom: true, id, retainOnDelete: true },
+  urn: urnOf(type, id),
+  type,
+  custom: true,
+  id,
+  retainOnDelete: true,
   ...more,
 });
 const stateOf = (...resources: (ReturnType<typeof kept> | ReturnType<typeof identity>)[]) =>

@@ -9,7 +9,10 @@ import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
 const at = (hour: number): string => `2026-01-02T${String(hour).padStart(2, "0")}:00:00.000Z`;
 const hour = (one: number): number => Date.parse(at(one));
 const run = (from: number, result: string, more: Partial<StackHistory[number]> = {}) => ({
-  ...{ kind: "update", result, startTime: at(from), endTime: at(from + 1) },
+  kind: "update",
+  result,
+  startTime: at(from),
+  endTime: at(from + 1),
   ...more,
 });
 const stack = "pulumi:pulumi:Stack";
@@ -33,7 +36,9 @@ const state = (written?: number): StateExport => ({
 /** Returns the latest time at which a pending create of that state may have started. */
 const end = (written: number): number => hour(written) + 30 * 60_000;
 const atMost = (from: number, written: number) => ({
-  ...{ from: hour(from), to: end(written), atMost: true },
+  from: hour(from),
+  to: end(written),
+  atMost: true,
 });
 
 describe("when runs were at work of which the state may not know everything", () => {

@@ -200,8 +200,10 @@ describe("what a stack knows of its cluster", () => {
 
   it("is the names that its clusters have in the cloud, of one without servers its component's", () => {
     const mark = (component: string, stdout: string) => ({
-      ...{ urn: urnOf("command:local:Command", `${component}-identity`), outputs: { stdout } },
-      ...{ type: "command:local:Command", custom: true },
+      urn: urnOf("command:local:Command", `${component}-identity`),
+      outputs: { stdout },
+      type: "command:local:Command",
+      custom: true,
     });
     const metadata = { "stackadm-cluster": "shop", "stackadm-identity": "0123456789ab" };
     const resources = [

@@ -9,19 +9,33 @@ import { object as cloudObject } from "../../../support/cloud/cloud-object.js";
 import { golden } from "../../../support/golden.js";
 
 const volume = (fate: ClaimedVolume["fate"], claim = ""): ClaimedVolume => ({
-  ...{ id: `id-${fate}`, name: `pvc-${fate}`, gigabytes: 8, claim, fate },
+  id: `id-${fate}`,
+  name: `pvc-${fate}`,
+  gigabytes: 8,
+  claim,
+  fate,
 });
 
 const address = (fate: ServiceFloatingIp["fate"], service = ""): ServiceFloatingIp => ({
-  ...{ id: `fip-${fate}`, address: "203.0.113.9", service, fate },
+  id: `fip-${fate}`,
+  address: "203.0.113.9",
+  service,
+  fate,
 });
 
 const place = { cloud: "prod", region: "one", project: { id: "p", name: "demo" } };
 
 const plan = (fields: Partial<DestroyPlan> = {}): DestroyPlan => ({
-  ...{ cluster: "shop", clusters: ["shop"], identities: ["0123456789ab"] },
-  ...{ backend: "s3://states", held: true, place },
-  ...{ goes: [], volumes: [], floatingIps: [], snapshots: [] },
+  cluster: "shop",
+  clusters: ["shop"],
+  identities: ["0123456789ab"],
+  backend: "s3://states",
+  held: true,
+  place,
+  goes: [],
+  volumes: [],
+  floatingIps: [],
+  snapshots: [],
   ...fields,
 });
 const machines = ["shop-control-plane-0", "shop-general-0", "shop-general-1", "shop-general-2"];

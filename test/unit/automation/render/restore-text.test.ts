@@ -11,10 +11,20 @@ describe("what a restore would do", () => {
     const apiServers = nodes.filter(({ role }) => role === "control-plane");
     const plan: RestorePlan = {
       backup: {
-        ...{ directory: "", format: 1, takenAt, stack: "dev", cluster: "dev", identities: [] },
-        ...{ archives: [], state: file, snapshot: { machine: "dev-etcd-2", majority, ...file } },
+        directory: "",
+        format: 1,
+        takenAt,
+        stack: "dev",
+        cluster: "dev",
+        identities: [],
+        archives: [],
+        state: file,
+        snapshot: { machine: "dev-etcd-2", majority, ...file },
       },
-      ...{ unpack: [], members: etcd ?? [], apiServers, without: [] },
+      unpack: [],
+      members: etcd ?? [],
+      apiServers,
+      without: [],
       ...changes,
     };
     return restoreText(plan, Date.parse("2026-11-25T20:00:00Z"));
@@ -31,11 +41,15 @@ describe("what a restore would do", () => {
         at("2026-11-25T02:00:00Z", { members: [first, ...others], apiServers: [first, ...others] }),
         at("2026-11-25T19:59:00Z", {}, false),
         at("2026-11-18T20:00:00Z", {
-          ...{ members: [first], apiServers: [first], without: others },
+          members: [first],
+          apiServers: [first],
+          without: others,
           unpack: [{ machine: first, file: "dev-control-plane-0.tgz", sha256: "" }],
         }),
         at("2026-11-25T19:15:00Z", {
-          ...{ members: [], apiServers: [first], without: others },
+          members: [],
+          apiServers: [first],
+          without: others,
           unpack: [{ machine: first, file: "dev-control-plane-0.tgz", sha256: "" }],
         }),
       ].join("\n\n") + "\n",

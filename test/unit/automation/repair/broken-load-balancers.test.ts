@@ -13,7 +13,11 @@ import { projectOfEach } from "../../../support/cloud/empty-project.js";
 const identity = "0123456789ab";
 const type = (kind: string): string => `openstack:loadbalancer/${kind}`;
 const one = (kind: string, id: string, inputs: Record<string, unknown> = {}): StateResource => ({
-  ...{ urn: `urn::${kind}::${id}`, type: type(kind), custom: true, id, inputs },
+  urn: `urn::${kind}::${id}`,
+  type: type(kind),
+  custom: true,
+  id,
+  inputs,
 });
 const whole = (of: string): StateResource[] => [
   one("loadBalancer:LoadBalancer", of),

@@ -29,7 +29,8 @@ const known: RunEvidence = {
 const during = "2026-01-02T10:05:00Z";
 const tags = (identity: string) => [`stackadm-cluster=dev`, `stackadm-identity=${identity}`];
 const metadata = (identity: string) => ({
-  ...{ "stackadm-cluster": "dev", "stackadm-identity": identity },
+  "stackadm-cluster": "dev",
+  "stackadm-identity": identity,
 });
 const [ours, theirs] = ["0123456789ab", "ba9876543210"] as const;
 
@@ -88,7 +89,8 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
     (kind): [string, Partial<CloudObject>, Attribution["is"]] => [
       `a ${kind} of ours that has no tags yet, in a network that was there`,
       {
-        ...{ kind, network: "their network" },
+        kind,
+        network: "their network",
         description: clusterDescription({ name: "dev", identity: ours }, "What it is"),
       },
       "left behind",

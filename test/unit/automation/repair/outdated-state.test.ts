@@ -12,7 +12,8 @@ const mark = "0123456789ab";
 const identity = {
   ...resource("command:local:Command", "dev-identity"),
   urn: "urn:pulumi:dev::it::stackadm:index:Cluster$command:local:Command::dev-identity",
-  ...{ id: "made", outputs: { stdout: mark } },
+  id: "made",
+  outputs: { stdout: mark },
 };
 /** Returns a state that a killed engine wrote at 10:00, while it created a server. */
 const state = (
@@ -38,7 +39,10 @@ const later = (fields: Partial<CloudObject>, now: StateExport = state()): string
 
 /** Returns an update in the history that ran between these minutes. */
 const update = (from: number, to: number, more: Partial<StackHistory[number]> = {}) => ({
-  ...{ kind: "update", result: "succeeded", startTime: at(from), endTime: at(to) },
+  kind: "update",
+  result: "succeeded",
+  startTime: at(from),
+  endTime: at(to),
   ...more,
 });
 
@@ -115,7 +119,8 @@ describe("a state of a run that was killed", () => {
     const balancer = { kind: "load balancer", name: `kube_service_dev-${mark}_shop_web` } as const;
     const cinder = { "cinder.csi.openstack.org/cluster": `dev-${mark}` };
     const stack = {
-      ...{ urn: "urn:pulumi:dev::it::pulumi:pulumi:Stack::it-dev", type: "pulumi:pulumi:Stack" },
+      urn: "urn:pulumi:dev::it::pulumi:pulumi:Stack::it-dev",
+      type: "pulumi:pulumi:Stack",
       created: at(-30),
     };
     const of = (fields: Partial<CloudObject>, history: StackHistory = [], more: object[] = []) =>

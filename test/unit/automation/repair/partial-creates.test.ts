@@ -4,7 +4,9 @@ import { urnOf } from "../../../support/engine/fake-engine.js";
 
 describe("what could not be read after it was made", () => {
   const one = (type: string, initErrors?: string[]) => ({
-    ...{ urn: urnOf(type, "one"), type, custom: true },
+    urn: urnOf(type, "one"),
+    type,
+    custom: true,
     ...(initErrors && { initErrors }),
   });
   const rule = "openstack:networking/secGroupRule:SecGroupRule";

@@ -5,7 +5,9 @@ import { urnOf } from "../../../support/engine/fake-engine.js";
 
 describe("a power state that OpenStack's provider refuses", () => {
   const of = (type: string, powerState?: string) => ({
-    ...{ urn: urnOf(type, "one"), type, custom: true },
+    urn: urnOf(type, "one"),
+    type,
+    custom: true,
     inputs: { name: "one", ...(powerState !== undefined && { powerState }) },
     outputs: { powerState },
   });

@@ -22,17 +22,23 @@ const instance = "openstack:compute/instance:Instance";
 
 const [before, during] = ["2026-01-02T09:00:00Z", "2026-01-02T10:00:05Z"];
 const stack = {
-  ...{ urn: "urn:pulumi:dev::stackadm::pulumi:pulumi:Stack::stackadm-dev", custom: false },
-  ...{ type: "pulumi:pulumi:Stack", created: "2026-01-02T10:00:00Z" },
+  urn: "urn:pulumi:dev::stackadm::pulumi:pulumi:Stack::stackadm-dev",
+  custom: false,
+  type: "pulumi:pulumi:Stack",
+  created: "2026-01-02T10:00:00Z",
 };
 const identity = {
   urn: "urn:pulumi:dev::stackadm::stackadm:index:Cluster$command:local:Command::dev-identity",
   type: "command:local:Command",
-  ...{ custom: true, id: "made", outputs: { stdout: "0123456789ab" } },
+  custom: true,
+  id: "made",
+  outputs: { stdout: "0123456789ab" },
 };
 const ours = ["net", "router", "subnet", "group", "listener", "pool"].map((id) => ({
-  ...{ urn: `urn:pulumi:dev::stackadm::some:index:Thing::${id}`, type: "some:index:Thing" },
-  ...{ custom: true, id },
+  urn: `urn:pulumi:dev::stackadm::some:index:Thing::${id}`,
+  type: "some:index:Thing",
+  custom: true,
+  id,
 }));
 const metadataOf = (mark: string) => ({ "stackadm-cluster": "dev", "stackadm-identity": mark });
 
@@ -230,7 +236,9 @@ describe("recovery", () => {
     };
     putState([creating("openstack:networking/secGroupRule:SecGroupRule", "r", inputs)]);
     const rule = {
-      ...{ description: "why", ethertype: "IPv4", direction: "ingress" },
+      description: "why",
+      ethertype: "IPv4",
+      direction: "ingress",
       created_at: during,
     };
     cloud.on("GET /network/security-group-rules", {

@@ -65,7 +65,10 @@ describe("a server without a record", () => {
       version: 3,
       deployment: {
         resources: resources.map(([type, name]) => ({
-          ...{ urn: `urn:pulumi:s::p::${type}::${name}`, type, custom: true, id: `id of ${name}` },
+          urn: `urn:pulumi:s::p::${type}::${name}`,
+          type,
+          custom: true,
+          id: `id of ${name}`,
         })),
       },
     });

@@ -10,14 +10,23 @@ import type { StateExport } from "../../../../automation/pulumi/stack-state.js";
 
 const urn = (name: string): string => `urn:pulumi:dev::p::t:i:T::${name}`;
 const span = (name: string, startedAt: number, endedAt: number, operation = "create"): Span => ({
-  ...{ urn: urn(name), name, type: "T", phase: undefined, operation, startedAt, endedAt },
+  urn: urn(name),
+  name,
+  type: "T",
+  phase: undefined,
+  operation,
+  startedAt,
+  endedAt,
 });
 /** Returns a state in which each resource depends on those that are listed. */
 const stateOf = (waiting: Readonly<Record<string, readonly string[]>>): StateExport => ({
   version: 3,
   deployment: {
     resources: Object.entries(waiting).map(([name, names]) => ({
-      ...{ urn: urn(name), type: "t:i:T", custom: true, dependencies: names.map(urn) },
+      urn: urn(name),
+      type: "t:i:T",
+      custom: true,
+      dependencies: names.map(urn),
     })),
   },
 });
@@ -30,8 +39,12 @@ describe("the critical path of a run", () => {
       ...[span("join", 51, 90), span("label", 60, 70)],
     ];
     const state = stateOf({
-      ...{ net: [], key: [], server: ["net", "key"], volume: ["net"] },
-      ...{ join: ["server", "volume"], label: ["server"] },
+      net: [],
+      key: [],
+      server: ["net", "key"],
+      volume: ["net"],
+      join: ["server", "volume"],
+      label: ["server"],
     });
     assert.deepEqual(names(criticalPath(spans, state)), ["net", "server", "join"]);
     const critical = timelineOf(spans, state).filter((row) => row.critical);
@@ -82,7 +95,11 @@ describe("the critical path of a run", () => {
 
 describe("spans of a run", () => {
   const change = (name: string, operation = "create") => ({
-    ...{ urn: urn(name), name, type: "T", phase: undefined, operation },
+    urn: urn(name),
+    name,
+    type: "T",
+    phase: undefined,
+    operation,
   });
 
   it("are what began and ended, each operation of a resource by itself", () => {

@@ -3,8 +3,14 @@ import type { TimelineRow } from "../../../../automation/timeline/critical-path.
 import { timelinePage } from "../../../../automation/timeline/timeline-page.js";
 
 const row = (name: string, startedAt: number, endedAt: number, critical: boolean): TimelineRow => ({
-  ...{ urn: `urn:pulumi:dev::p::t:i:T::${name}`, name, type: "Network", phase: "network" },
-  ...{ operation: "create", startedAt, endedAt, critical },
+  urn: `urn:pulumi:dev::p::t:i:T::${name}`,
+  name,
+  type: "Network",
+  phase: "network",
+  operation: "create",
+  startedAt,
+  endedAt,
+  critical,
 });
 
 describe("the page of a timeline", () => {

@@ -135,14 +135,19 @@ describe("the way to a machine", () => {
   const worker = { ...node, name: "w", address: "10.0.0.12" };
   const wayTo = (more: object, keys = hostKeys) => {
     const known = parseOutputs({
-      ...{ ...outputs, hostKeys: keys, nodes: [...machines, { ...worker, ...more }] },
+      ...outputs,
+      hostKeys: keys,
+      nodes: [...machines, { ...worker, ...more }],
     });
     return targetOf(known.nodes.at(-1) ?? assert.fail(), known, login);
   };
 
   it("leads through the machine that the outputs name, whichever is the first with an address", () => {
     assert.deepEqual(wayTo({ sshThrough: "d", sshUser: "core" }), {
-      ...{ ...login, host: "10.0.0.12", hostKey: "ssh-ed25519 AAAAw", user: "core" },
+      ...login,
+      host: "10.0.0.12",
+      hostKey: "ssh-ed25519 AAAAw",
+      user: "core",
       proxy: { ...login, host: "203.0.113.8", hostKey: "ssh-ed25519 AAAAd", user: "ubuntu" },
     });
   });

@@ -65,7 +65,11 @@ describe("what machines say of themselves", () => {
   const serverAt = (index: number): SshServer => servers[index] ?? assert.fail();
 
   const machine = (name: string, role: string, index: number) => ({
-    ...{ name, role, zone: "a", serverId: name, address: `127.0.0.${index + 1}` },
+    name,
+    role,
+    zone: "a",
+    serverId: name,
+    address: `127.0.0.${index + 1}`,
     ...(index === 0 && { sshHost: "127.0.0.1" }),
   });
   /** Returns machines behind a bastion: two etcd members, and a control plane and a worker. */
@@ -85,13 +89,21 @@ describe("what machines say of themselves", () => {
   const keys = () => servers.map(({ hostKey }, index) => `127.0.0.${index + 1} ${hostKey}`);
   const look = async (machines: object, hostKeys = keys()) => {
     const outputs = parseOutputs({
-      ...{ kubeconfig: "", clusterName: "dev", apiEndpoint: "", hostKeys, ...machines },
+      kubeconfig: "",
+      clusterName: "dev",
+      apiEndpoint: "",
+      hostKeys,
+      ...machines,
     });
     const found = entryTarget(outputs, { user: "debian", agentSocket: agent.socket });
     const entry = found && { ...found, port: serverAt(0).port };
     const sessions = new Sessions();
     const checks = await checkEtcdAndBastion({
-      ...{ outputs, entry, sessions, api: api(), timeout: 0 },
+      outputs,
+      entry,
+      sessions,
+      api: api(),
+      timeout: 0,
     }).finally(() => {
       sessions.close();
     });

@@ -123,11 +123,9 @@ describe("the nodes of a cluster", () => {
 
   it("are not ready while the cloud has no route to their pods", async () => {
     const network = (status: string) => ({
-      ...{
-        type: "NetworkUnavailable",
-        status,
-        message: "RouteController failed to create a route",
-      },
+      type: "NetworkUnavailable",
+      status,
+      message: "RouteController failed to create a route",
     });
     const cut = await only({ status: { conditions: [network("True"), ready] } });
     assert.deepEqual([cut.ready, cut.reason], [false, "RouteController failed to create a route"]);

@@ -49,7 +49,9 @@ describe("addons/manifests/block-storage", () => {
 
   it("leaves a lost machine soon: it runs only once", () => {
     const soon = ["not-ready", "unreachable"].map((condition) => ({
-      ...{ key: `node.kubernetes.io/${condition}`, operator: "Exists", effect: "NoExecute" },
+      key: `node.kubernetes.io/${condition}`,
+      operator: "Exists",
+      effect: "NoExecute",
       tolerationSeconds: 30,
     }));
     for (const controller of [storageController, "Deployment snapshot-controller"])
@@ -127,8 +129,13 @@ describe("addons/manifests/storage-class", () => {
   it("is what was written otherwise", () => {
     const { allowedTopologies, ...other } = unwrapped(
       storageClass({
-        ...{ name: "kept", default: false, zones: ["a", "b"], reclaimPolicy: "Retain" },
-        ...{ volumeBindingMode: "Immediate", fsType: "xfs", allowVolumeExpansion: false },
+        name: "kept",
+        default: false,
+        zones: ["a", "b"],
+        reclaimPolicy: "Retain",
+        volumeBindingMode: "Immediate",
+        fsType: "xfs",
+        allowVolumeExpansion: false,
       }),
     );
     assert.deepEqual(

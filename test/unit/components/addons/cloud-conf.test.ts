@@ -139,8 +139,12 @@ describe("addons/cloud-conf", () => {
         const login = { username, userDomainName, password, tenantId: "p" };
         const parsed = parseGcfg(renderCloudConf({ ...exampleCloud, login }));
         assert.deepEqual(parsed["Global"], {
-          ...{ "auth-url": exampleCloud.authUrl, region: exampleCloud.region },
-          ...{ username, "user-domain-name": userDomainName, password, "tenant-id": "p" },
+          "auth-url": exampleCloud.authUrl,
+          region: exampleCloud.region,
+          username,
+          "user-domain-name": userDomainName,
+          password,
+          "tenant-id": "p",
           "ca-file": "/etc/config/ca.crt",
         });
         assert.deepEqual(Object.keys(parsed), ["Global", "LoadBalancer", "Metadata"]);

@@ -142,11 +142,9 @@ const made: Readonly<Record<string, readonly object[]>> = {
   ],
   "keystone-auth": [
     keystoneSecret({
-      ...{
-        certificate: "-----BEGIN CERTIFICATE-----\n",
-        privateKey: "example",
-        caCertificate: "CA",
-      },
+      certificate: "-----BEGIN CERTIFICATE-----\n",
+      privateKey: "example",
+      caCertificate: "CA",
       policy: [
         { projects: ["demo"], roles: ["member"], resources: { "*/pods": ["get"] }, paths: {} },
         { projects: ["ops"], roles: [], resources: {}, paths: { "/version": ["get"] } },
@@ -155,7 +153,9 @@ const made: Readonly<Record<string, readonly object[]>> = {
     keystoneDaemonSet({
       image: images.keystoneAuth,
       url: exampleCloud.authUrl,
-      ...{ caCertificate: true, policy: true, checksum: configChecksum },
+      caCertificate: true,
+      policy: true,
+      checksum: configChecksum,
     }),
   ],
   traefik: [

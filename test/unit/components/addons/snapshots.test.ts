@@ -42,8 +42,12 @@ describe("addons/manifests/snapshots", () => {
     assert.deepEqual(
       { ...find("VolumeSnapshotClass", "cinder"), apiVersion: "", kind: "", metadata: {} },
       {
-        ...{ apiVersion: "", kind: "", metadata: {}, driver: cinderDriverName },
-        ...{ deletionPolicy: "Delete", parameters: { "force-create": "true" } },
+        apiVersion: "",
+        kind: "",
+        metadata: {},
+        driver: cinderDriverName,
+        deletionPolicy: "Delete",
+        parameters: { "force-create": "true" },
       },
     );
   });

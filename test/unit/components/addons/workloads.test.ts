@@ -74,7 +74,10 @@ describe("addons/manifests/cloud-controller", () => {
     assert.ok(argsOf(controller, "openstack-cloud-controller-manager").includes(argument));
     const { spec } = unwrapped(
       cloudControllerDaemonSet({
-        ...{ image: "image", clusterName: "--cluster-name=a", configChecksum: "b", serial: true },
+        image: "image",
+        clusterName: "--cluster-name=a",
+        configChecksum: "b",
+        serial: true,
       }),
     );
     const args = spec.template.spec?.containers[0]?.args ?? [];
@@ -84,7 +87,9 @@ describe("addons/manifests/cloud-controller", () => {
   it("keeps routes where the pod network has them from the cloud", () => {
     const { spec } = unwrapped(
       cloudControllerDaemonSet({
-        ...{ image: "image", clusterName: "--cluster-name=a", configChecksum: "b" },
+        image: "image",
+        clusterName: "--cluster-name=a",
+        configChecksum: "b",
         routedPods: "10.244.0.0/16",
       }),
     );

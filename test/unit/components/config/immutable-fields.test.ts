@@ -30,22 +30,30 @@ describe("what a living cluster keeps", () => {
     const volumes = { rootVolume: disk, runtimeVolume: disk };
     const all = { ...volumes, etcdVolume: disk };
     const said = specOf({
-      ...{ network: { existing, admin, portSecurity: false }, cloudController: { enabled: false } },
-      ...{ loadBalancer: { enabled: false }, blockStorage: { snapshots: true } },
+      network: { existing, admin, portSecurity: false },
+      cloudController: { enabled: false },
+      loadBalancer: { enabled: false },
+      blockStorage: { snapshots: true },
       controlPlane: {
-        ...{ ...smallest.controlPlane, ...all },
+        ...smallest.controlPlane,
+        ...all,
         nodes: { "0": { address: "10.0.0.49", ...all } },
       },
       workers: {
         pool: {
-          ...{ flavor: "medium", count: 1, ...volumes },
+          flavor: "medium",
+          count: 1,
+          ...volumes,
           nodes: { "0": { address: "10.0.0.50", ...volumes } },
         },
       },
-      ...{ access: "bastion", bastion: { flavor: "tiny", rootVolume: disk } },
+      access: "bastion",
+      bastion: { flavor: "tiny", rootVolume: disk },
       endpoint: { kind: "floating-ip", floatingIp: "203.0.113.9" },
       etcd: {
-        ...{ kind: "dedicated", flavor: "medium", ...all },
+        kind: "dedicated",
+        flavor: "medium",
+        ...all,
         nodes: { "0": { address: "10.0.0.51", ...all } },
       },
       kubernetes: {
@@ -54,7 +62,8 @@ describe("what a living cluster keeps", () => {
       },
     });
     const services = specOf({
-      ...{ network: { ipv6: { nodes: "fd00:10::/64" } }, podNetwork: "none" },
+      network: { ipv6: { nodes: "fd00:10::/64" } },
+      podNetwork: "none",
       loadBalancer: { network: { externalNetwork: "services" } },
       kubernetes: { patches: { etcd: [{ patch: {} }] } },
       endpoint: { kind: "load-balancer" },

@@ -44,7 +44,9 @@ describe("a topology", () => {
   it("lets stand what is written besides", () => {
     const five = { flavor, count: 5, generation: 0, schedulable: true };
     const { controlPlane, endpoint } = spec({
-      ...{ topology: "ha", controlPlane: five, workers: pool(2) },
+      topology: "ha",
+      controlPlane: five,
+      workers: pool(2),
       endpoint: { kind: "virtual-ip" },
     });
     assert.deepEqual([controlPlane, endpoint.kind], [{ ...five, ...plainGroup }, "virtual-ip"]);

@@ -134,7 +134,8 @@ describe("Kubernetes' own configuration", () => {
 
   it("mounts only what is there: without a file of its own the API server sees no more than before", () => {
     const none = {
-      ...{ oidc, audit: { enabled: false } },
+      oidc,
+      audit: { enabled: false },
       apiServer: { extraArgs: { "admission-control-config-file": "/etc/mine.yaml" } },
     };
     assert.doesNotMatch(configurationText(kubernetes(none)), /extraVolumes/);
@@ -151,10 +152,12 @@ describe("Kubernetes' own configuration", () => {
 
   it("tells the API server of Keystone's webhook and how to know it, and asks it what users may do only with rules", () => {
     const written = {
-      ...{ keystone: {}, audit: { enabled: false } },
+      keystone: {},
+      audit: { enabled: false },
       apiServer: {
         extraArgs: {
-          ...{ "authorization-mode": "Node,RBAC", profiling: "false" },
+          "authorization-mode": "Node,RBAC",
+          profiling: "false",
           "admission-control-config-file": "/etc/mine.yaml",
         },
       },
@@ -205,7 +208,8 @@ describe("Kubernetes' own configuration", () => {
     const written = filesOf({ audit: { policy: rules } })["audit-policy.yaml"] as string;
     assert.deepEqual(parse(written), {
       ...rules,
-      ...{ apiVersion: "audit.k8s.io/v1", kind: "Policy" },
+      apiVersion: "audit.k8s.io/v1",
+      kind: "Policy",
     });
   });
 

@@ -147,7 +147,8 @@ describe("kubeadm documents", () => {
   it("have the blocks that arguments decide, beside the names in the certificate", () => {
     const extraArgs = [{ name: "v", value: "2" }];
     const blocks = {
-      ...{ apiServer: { extraArgs }, scheduler: { extraArgs } },
+      apiServer: { extraArgs },
+      scheduler: { extraArgs },
       certificateValidityPeriod: "720h0m0s",
     };
     const cluster = document("ClusterConfiguration", { blocks });

@@ -171,7 +171,12 @@ describe("failed machines", () => {
           const failed = new FailedMachines(undefined, undefined, { bootMinutes });
           before(failed);
           answer = await failed.examine(known, script).callback({
-            ...{ failedOperation: "create", errors: [silent], urn: "", id: "", name: "", type: "" },
+            failedOperation: "create",
+            errors: [silent],
+            urn: "",
+            id: "",
+            name: "",
+            type: "",
             ...failure,
           });
         });
@@ -206,8 +211,12 @@ describe("failed machines", () => {
             const patience = { bootMinutes: 10, timeoutFactor };
             const failed = new FailedMachines(undefined, undefined, patience);
             answer = await failed.examine(known, "join").callback({
-              ...{ failedOperation: "update", errors: [silent] },
-              ...{ urn: "", id: "", name: "", type: "" },
+              failedOperation: "update",
+              errors: [silent],
+              urn: "",
+              id: "",
+              name: "",
+              type: "",
             });
           });
           return answer;

@@ -45,8 +45,12 @@ describe("a script whose machine fails", () => {
       for (const error of errors)
         answers.push(
           await callback({
-            ...{ failedOperation: "create", errors: [error] },
-            ...{ urn: "", id: "", name: "", type: "" },
+            failedOperation: "create",
+            errors: [error],
+            urn: "",
+            id: "",
+            name: "",
+            type: "",
           }),
         );
     }).finally(() => {
@@ -101,8 +105,12 @@ describe("a script whose machine fails", () => {
         minutes = at;
         answers.push(
           await callback({
-            ...{ failedOperation: "create", errors: [error] },
-            ...{ urn: "", id: "", name: "", type: "" },
+            failedOperation: "create",
+            errors: [error],
+            urn: "",
+            id: "",
+            name: "",
+            type: "",
           }),
         );
       }

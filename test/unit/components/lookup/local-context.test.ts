@@ -28,7 +28,9 @@ describe("the operator of a run", () => {
       const file = join(directory, "ca.pem");
       writeFileSync(file, "-----BEGIN CERTIFICATE-----\n");
       const cloud = {
-        ...{ OS_AUTH_URL: "https://cloud.example/v3", OS_USERNAME: "demo", OS_PASSWORD: "demo" },
+        OS_AUTH_URL: "https://cloud.example/v3",
+        OS_USERNAME: "demo",
+        OS_PASSWORD: "demo",
         OS_PROJECT_NAME: "demo",
       };
       assert.equal(localContextOf(cloud).caCertificate, undefined);

@@ -75,7 +75,8 @@ describe("the servers that exist", () => {
 
   it("are in no known generation when two of the cluster have one name and differ, and none of them failed", async () => {
     const of = (id: string, generation: string): object => ({
-      ...{ id, name: "dev-a-0" },
+      id,
+      name: "dev-a-0",
       metadata: { ...mark, ...never(id), "stackadm-generation": generation },
     });
     const servers = async (...two: object[]): Promise<unknown> => (await found(...two))["dev-a-0"];
@@ -89,7 +90,9 @@ describe("the servers that exist", () => {
 
   it("failed when they are marked by their own ID, or Nova says ERROR, where a mark cannot be put", async () => {
     const of = (name: string, metadata: object, status = "ACTIVE"): object => ({
-      ...{ id: name, name: `dev-${name}`, status },
+      id: name,
+      name: `dev-${name}`,
+      status,
       metadata: { ...mark, ...metadata },
     });
     const servers = await found(
@@ -207,7 +210,10 @@ describe("the servers that exist", () => {
         status = "ACTIVE";
       });
       const at = ({ port, hostKey }: Pick<SshServer, "port" | "hostKey">) => ({
-        ...{ user: "debian", host: "127.0.0.1", port, hostKey },
+        user: "debian",
+        host: "127.0.0.1",
+        port,
+        hostKey,
       });
       /** Returns whether the server counts as failed, and how often its mark was deleted. */
       const judged = async (
@@ -264,10 +270,14 @@ describe("the servers that exist", () => {
 
 describe("what the state says of a server", () => {
   const instance = (name: string, id: string) => ({
-    ...{ name: `${name}-server`, type: "openstack:compute/instance:Instance", outputs: { id } },
+    name: `${name}-server`,
+    type: "openstack:compute/instance:Instance",
+    outputs: { id },
   });
   const script = (name: string, id: string) => ({
-    ...{ name, type: "command:remote:Command", outputs: { create: `sudo \\\n  SERVER_ID=${id}` } },
+    name,
+    type: "command:remote:Command",
+    outputs: { create: `sudo \\\n  SERVER_ID=${id}` },
   });
 
   it("is nothing for one that another state holds: it is left alone", () => {

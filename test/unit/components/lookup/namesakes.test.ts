@@ -32,9 +32,12 @@ const server = (
   identity?: string,
   marks: Readonly<Record<string, string>> = {},
 ): Server => ({
-  ...{ id, name: `dev-${machine}`, status: "ACTIVE" },
+  id,
+  name: `dev-${machine}`,
+  status: "ACTIVE",
   metadata: {
-    ...{ "stackadm-cluster": "dev", "stackadm-generation": "0" },
+    "stackadm-cluster": "dev",
+    "stackadm-generation": "0",
     ...(identity !== undefined && { "stackadm-identity": identity }),
     ...marks,
   },

@@ -31,9 +31,13 @@ const override = fc.record(
   { requiredKeys: [] },
 );
 const fixed = {
-  ...{ labels: fc.constant({}), taints: fc.constant([]), tags: fc.constant([]) },
-  ...{ cloudInit: fc.constant([]), steps: fc.constant(plainGroup.steps) },
-  ...{ metadata: fc.constant({}), schedulerHints: fc.constant({}) },
+  labels: fc.constant({}),
+  taints: fc.constant([]),
+  tags: fc.constant([]),
+  cloudInit: fc.constant([]),
+  steps: fc.constant(plainGroup.steps),
+  metadata: fc.constant({}),
+  schedulerHints: fc.constant({}),
   securityGroups: fc.constant([]),
   spread: fc.constantFrom("soft" as const, "hard" as const, "none" as const),
   nodes: fc.dictionary(fc.constantFrom("0", "1", "2"), override, { noNullPrototype: true }),
@@ -114,7 +118,11 @@ describe("the plan of a cluster", () => {
   it("gives a machine what is written for it, else what its group has, else what the cluster has", () => {
     const chosen = {
       ...plainGroup,
-      ...{ flavor: "small", count: 3, generation: 1, image: "debian-13", zones: ["zone-c"] },
+      flavor: "small",
+      count: 3,
+      generation: 1,
+      image: "debian-13",
+      zones: ["zone-c"],
       nodes: { "1": { flavor: "huge", zone: "zone-d" }, "2": { image: "other", generation: 2 } },
     };
     const { groups } = planCluster({ ...spec, workers: { gpu: chosen } });
@@ -138,8 +146,11 @@ describe("the plan of a cluster", () => {
       ...spec,
       workers: {
         gpu: {
-          ...{ ...plainGroup, flavor: "small", count: 2 },
-          ...{ rootVolume: { size: 20 }, runtimeVolume: { size: 25, type: "fast" } },
+          ...plainGroup,
+          flavor: "small",
+          count: 2,
+          rootVolume: { size: 20 },
+          runtimeVolume: { size: 25, type: "fast" },
           nodes: { "1": { runtimeVolume: { size: 50 } } },
         },
       },
@@ -204,9 +215,19 @@ describe("the plan of a cluster", () => {
     const plan = planCluster({ ...spec, bastion });
     assert.deepEqual(plan.bastion?.machines, [
       {
-        ...{ name: "dev-bastion-0", role: "bastion", pool: "bastion", position: 0 },
-        ...{ zone: "c", flavor: "tiny", generation: 2, image: "debian-12" },
-        ...{ tags: [], metadata: {}, schedulerHints: {}, volumes: [], cloudInit: [] },
+        name: "dev-bastion-0",
+        role: "bastion",
+        pool: "bastion",
+        position: 0,
+        zone: "c",
+        flavor: "tiny",
+        generation: 2,
+        image: "debian-12",
+        tags: [],
+        metadata: {},
+        schedulerHints: {},
+        volumes: [],
+        cloudInit: [],
       },
     ]);
     assert.equal(machinesOf(plan).at(-1)?.name, "dev-bastion-0");
@@ -222,7 +243,11 @@ describe("the plan of a cluster", () => {
     const plan = planCluster({
       ...spec,
       bastion: {
-        ...{ ...plainMachine, flavor: "tiny", generation: 0, ...chosen, ...more },
+        ...plainMachine,
+        flavor: "tiny",
+        generation: 0,
+        ...chosen,
+        ...more,
         rootVolume: { size: 8, type: "fast" },
       },
     });
@@ -255,9 +280,15 @@ describe("the plan of a cluster", () => {
     const plan = planCluster({
       ...spec,
       etcd: {
-        ...{ ...plainGroup, flavor: "fast", count: 2, image: "debian-13", zones: ["zone-c"] },
-        ...{ spread: "hard", steps: { beforeKubeadm: "", afterKubeadm: "exit 0" } },
-        ...{ rootVolume: { size: 20 }, etcdVolume: { size: 5, type: "fast" } },
+        ...plainGroup,
+        flavor: "fast",
+        count: 2,
+        image: "debian-13",
+        zones: ["zone-c"],
+        spread: "hard",
+        steps: { beforeKubeadm: "", afterKubeadm: "exit 0" },
+        rootVolume: { size: 20 },
+        etcdVolume: { size: 5, type: "fast" },
         nodes: { "1": { zone: "zone-d", address: "10.0.0.9", etcdVolume: { size: 9 } } },
       },
     });

@@ -16,7 +16,9 @@ const said = (
   others: Readonly<Record<string, string>> = {},
 ): string[] => {
   const result = parseClusterSpec({
-    ...{ ...smallest, name: "dev", workers: { general: { flavor: "medium", count: 2 } } },
+    ...smallest,
+    name: "dev",
+    workers: { general: { flavor: "medium", count: 2 } },
     ...over,
     controlPlane: { ...smallest.controlPlane, ...controlPlane },
   });

@@ -90,14 +90,18 @@ describe("a role that is added to the table", () => {
       },
     };
     const outputs = parseOutputs({
-      ...{ kubeconfig: "", clusterName: "dev", apiEndpoint: "", hostKeys: [] },
+      kubeconfig: "",
+      clusterName: "dev",
+      apiEndpoint: "",
+      hostKeys: [],
       nodes: [
         { ...machine, name: "dev-edge-0", role: invented },
         { ...machine, name: "dev-general-0", role: "worker" },
       ],
     });
     const checks = await checkEtcdAndBastion({
-      ...{ outputs, timeout: 0 },
+      outputs,
+      timeout: 0,
       api: api as unknown as KubernetesApi,
       sessions: {} as unknown as Sessions,
     });

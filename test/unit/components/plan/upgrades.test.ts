@@ -18,7 +18,9 @@ const said = (
   over: ClusterArgs | object = {},
 ): string[] =>
   upgradeProblems(specOf({ kubernetes: { version }, ...over }), {
-    ...{ written: before.reached, reached: undefined, existing: new Map() },
+    written: before.reached,
+    reached: undefined,
+    existing: new Map(),
     ...before,
   }).map(({ path, message }) => `${path}: ${message}`);
 

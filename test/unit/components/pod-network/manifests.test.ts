@@ -120,7 +120,9 @@ describe("pod networks by a manifest", () => {
     const text = data["cni_network_config"]?.replace("__CNI_MTU__", "1300") ?? "";
     const { plugins } = JSON.parse(text) as { plugins: { ipam: object }[] };
     assert.deepEqual(plugins[0]?.ipam, {
-      ...{ type: "calico-ipam", assign_ipv4: "true", assign_ipv6: "true" },
+      type: "calico-ipam",
+      assign_ipv4: "true",
+      assign_ipv6: "true",
     });
   });
 

@@ -28,7 +28,8 @@ const router = (exchangesRoutes: boolean): readonly object[] => [
   ...accessObjects(kubeRouterAccess()),
   kubeRouterConfigMap(cniConfiguration(1350)),
   kubeRouterDaemonSet({
-    ...{ image: images.kubeRouter, apiName },
+    image: images.kubeRouter,
+    apiName,
     serviceCidrs: ["10.96.0.0/12"],
     exchangesRoutes,
     configChecksum,

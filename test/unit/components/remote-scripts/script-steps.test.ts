@@ -33,7 +33,10 @@ class Home {
   run(command: string, input = inputOf({})): { code: number | null; said: string; failed: string } {
     const path = `${join(this.folder, "bin")}:${process.env["PATH"] ?? ""}`;
     const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", command], {
-      ...{ cwd: this.folder, env: { PATH: path }, input, encoding: "utf8" },
+      cwd: this.folder,
+      env: { PATH: path },
+      input,
+      encoding: "utf8",
     });
     return { code: status, said: stdout, failed: stderr };
   }

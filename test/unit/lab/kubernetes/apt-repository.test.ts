@@ -58,8 +58,12 @@ describe("Kubernetes' repository", function () {
   let mirrored = new Map<string, string>();
   const write = (signing = key) =>
     writeKubernetesRepository({
-      ...{ release, built, directory, mirrored },
-      ...{ key: signing, step: silentProgress.step("") },
+      release,
+      built,
+      directory,
+      mirrored,
+      key: signing,
+      step: silentProgress.step(""),
     });
   const read = (name: string) => readFileSync(join(directory, name), "utf8");
   const deb = (name: string) =>
@@ -168,8 +172,12 @@ describe("Docker's repositories", function () {
   const directory = () => join(folder, "linux");
   const write = (built = builtIn(folder)) =>
     writeDockerRepository({
-      ...{ release, built, mirrored: new Map<string, string>(), directory: directory() },
-      ...{ key, step: silentProgress.step("") },
+      release,
+      built,
+      mirrored: new Map<string, string>(),
+      directory: directory(),
+      key,
+      step: silentProgress.step(""),
     });
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));

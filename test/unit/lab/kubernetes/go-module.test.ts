@@ -152,7 +152,8 @@ describe("what a Kubernetes stands on", () => {
         { Path: "k8s.io/api", Version: "v0.0.0" },
       ],
       Replace: ["k8s.io/api", "k8s.io/sample"].map((path) => ({
-        ...{ Old: { Path: path }, New: { Path: `./staging/src/${path}` } },
+        Old: { Path: path },
+        New: { Path: `./staging/src/${path}` },
       })),
     };
     assert.deepEqual(

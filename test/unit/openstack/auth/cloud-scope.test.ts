@@ -3,7 +3,9 @@ import { scopeIn, type TokenScope } from "../../../../openstack/auth/cloud-scope
 
 describe("where a credential leads", () => {
   const at = (region: string, kind = "public"): TokenScope["endpoints"][number] => ({
-    ...{ interface: kind, region, url: `https://${region}.example.org/identity/v3/` },
+    interface: kind,
+    region,
+    url: `https://${region}.example.org/identity/v3/`,
   });
   const leads = (endpoints: readonly TokenScope["endpoints"][number][], region = ""): unknown => {
     const found = scopeIn({ endpoints, region, projectId: "p", roles: ["reader", "member"] });
@@ -28,7 +30,8 @@ describe("where a credential leads", () => {
     const scope = scopeIn({
       endpoints: [at("one")],
       region: "",
-      ...{ projectId: "p", roles: ["reader", "member"] },
+      projectId: "p",
+      roles: ["reader", "member"],
     });
     assert.deepEqual(scope?.roles, ["member", "reader"]);
   });

@@ -22,7 +22,9 @@ describe("the environment of OpenStack's provider", () => {
     const near = relative(process.cwd(), path());
     const env = { OS_CLOUD: "prod", OS_CLIENT_CONFIG_FILE: near, HOME: "/root" };
     assert.deepEqual(providerEnvironment(env), {
-      ...{ OS_CLOUD: "prod", OS_CLIENT_CONFIG_FILE: path(), HOME: "/root" },
+      OS_CLOUD: "prod",
+      OS_CLIENT_CONFIG_FILE: path(),
+      HOME: "/root",
       OS_ENDPOINT_TYPE: "internal",
     });
   });
@@ -30,17 +32,13 @@ describe("the environment of OpenStack's provider", () => {
   it("has nothing that an openrc file of another project has left: the provider would go there", () => {
     const env = { OS_CLOUD: "prod", OS_CLIENT_CONFIG_FILE: path() };
     const left = {
-      ...{
-        OS_PROJECT_ID: "other",
-        OS_TENANT_NAME: "other",
-        OS_TOKEN: "t",
-        OS_AUTH_URL: "http://o",
-      },
-      ...{
-        OS_USER_DOMAIN_NAME: "d",
-        OS_APPLICATION_CREDENTIAL_SECRET: "s",
-        OS_SYSTEM_SCOPE: "all",
-      },
+      OS_PROJECT_ID: "other",
+      OS_TENANT_NAME: "other",
+      OS_TOKEN: "t",
+      OS_AUTH_URL: "http://o",
+      OS_USER_DOMAIN_NAME: "d",
+      OS_APPLICATION_CREDENTIAL_SECRET: "s",
+      OS_SYSTEM_SCOPE: "all",
     };
     assert.deepEqual(providerEnvironment({ ...env, ...left }), providerEnvironment(env));
     const kept = { OS_REGION_NAME: "r", OS_DEBUG: "1", OS_PROJECT_IDS: "mine" };

@@ -63,8 +63,9 @@ describe("the questions about what a cluster chooses of Octavia", () => {
       cloud.on("GET /volumev3/os-availability-zone", hidden);
       cloud.on("GET /volumev3/types", hidden);
       const choices = {
-        ...{ providers: { "loadBalancer.provider": "amphora" } },
-        ...{ flavors: { "endpoint.flavorId": "f1" }, zones: { "endpoint.zone": "az1" } },
+        providers: { "loadBalancer.provider": "amphora" },
+        flavors: { "endpoint.flavorId": "f1" },
+        zones: { "endpoint.zone": "az1" },
       };
       assert.deepEqual(await ask({ octavia: choices, volumeZones: ["store"] }), [
         "warning: loadBalancer.provider: cannot check 'amphora': Octavia does not list its providers to you",

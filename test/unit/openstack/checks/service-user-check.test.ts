@@ -31,7 +31,8 @@ describe("a user as whom a cluster's controllers sign in", () => {
    */
   const answers = (roles: readonly string[], end: string | null = null): void => {
     const token = {
-      ...{ expires_at: "2099-01-01T00:00:00.000000Z", project: { id: fakeProject, name: "demo" } },
+      expires_at: "2099-01-01T00:00:00.000000Z",
+      project: { id: fakeProject, name: "demo" },
       user: { id: "shop", password_expires_at: end },
       roles: roles.map((name) => ({ id: name, name })),
     };

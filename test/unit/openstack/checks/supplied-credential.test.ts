@@ -40,7 +40,8 @@ describe("an application credential that is supplied for a cluster's controllers
     end: string | null = null,
   ): void => {
     const token = {
-      ...{ expires_at: "2099-01-01T00:00:00.000000Z", project: { id: project, name: "demo" } },
+      expires_at: "2099-01-01T00:00:00.000000Z",
+      project: { id: project, name: "demo" },
       user: { id: "shop" },
       roles: roles.map((name) => ({ id: name, name })),
       application_credential: { id: "5d6a", name: "k8s", restricted },

@@ -8,7 +8,8 @@ import {
 } from "../../../../openstack/http/retry.js";
 
 const answer = (status: number, headers: Readonly<Record<string, string>> = {}): HttpAnswer => ({
-  ...{ status, headers },
+  status,
+  headers,
   body: "",
 });
 const broken = (code: string): Error => Object.assign(new Error(code), { code });

@@ -9,10 +9,16 @@ import { evidenceFile, readEvidence, type Setup } from "../../../../tools/eviden
 import { noteSetup, recordRowsOf } from "../../../support/evidence.js";
 
 const setup: Setup = {
-  ...{ machine: "container", image: "debian-12", overrides: [], octavia: "lab" },
+  machine: "container",
+  image: "debian-12",
+  overrides: [],
+  octavia: "lab",
   plugins: {
-    ...{ engine: "official", nodejs: "official", openstack: "built" },
-    ...{ kubernetes: "official", command: "stand-in" },
+    engine: "official",
+    nodejs: "official",
+    openstack: "built",
+    kubernetes: "official",
+    command: "stand-in",
   },
 };
 

@@ -20,7 +20,8 @@ const sections: readonly Section[] = [
 ];
 const record = (at: string, changes: Partial<EvidenceRecord> = {}): EvidenceRecord => ({
   ...sampleEvidence,
-  ...{ at: `2026-11-${at}T10:00:00.000Z`, commit: `c${at}` },
+  at: `2026-11-${at}T10:00:00.000Z`,
+  commit: `c${at}`,
   ...changes,
 });
 const link = "[lab/all/five](../test/lab/all/five.test.ts)";

@@ -3,7 +3,10 @@ import { provenBy, type SeenTest } from "../../../../tools/evidence/proven.js";
 
 const file = "test/lab/all/restore.test.ts";
 const test = (title: string, changes: Partial<SeenTest> = {}): SeenTest => ({
-  ...{ file, title, passed: true, milliseconds: 1400 },
+  file,
+  title,
+  passed: true,
+  milliseconds: 1400,
   ...changes,
 });
 const first = "a cluster that is brought back from a backup, on the lab";

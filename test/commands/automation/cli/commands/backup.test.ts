@@ -38,8 +38,11 @@ describe("`stackadm backup` and `stackadm restore`", function () {
   });
   /** Machines without known host keys, so that nothing connects to them by SSH. */
   const nodes = [0, 1].map((at) => ({
-    ...{ name: `dev-control-plane-${at}`, role: "control-plane", zone: "a" },
-    ...{ address: `10.0.0.${10 + at}`, serverId: `id-${at}` },
+    name: `dev-control-plane-${at}`,
+    role: "control-plane",
+    zone: "a",
+    address: `10.0.0.${10 + at}`,
+    serverId: `id-${at}`,
   }));
 
   it("leaves nothing of a backup to which no machine gives anything, and says it of each", async () => {
@@ -96,15 +99,22 @@ describe("`stackadm backup` and `stackadm restore`", function () {
       resources: [{ ...identity, type: "command:local:Command", outputs: { stdout: own } }],
     });
     const servers = nodes.map(({ name }) => ({
-      ...{ id: `theirs-${name}`, name, status: "ACTIVE" },
+      id: `theirs-${name}`,
+      name,
+      status: "ACTIVE",
       metadata: clusterMetadata({ name: "dev", identity: another }),
     }));
     cloud.on("GET /compute/servers/detail", { body: { servers } });
     const backup = new NewBackup(join(operator.home, "one"));
     const kept = await backup.write("data", (into) => pipeline(Readable.from(["DATA"]), into));
     const { directory } = await backup.end({
-      ...{ takenAt: "2026-11-25T20:00:00Z", stack: "dev", cluster: "dev", identities: [own] },
-      ...{ snapshot: { ...kept, machine: "", majority: true }, archives: [], state: kept },
+      takenAt: "2026-11-25T20:00:00Z",
+      stack: "dev",
+      cluster: "dev",
+      identities: [own],
+      snapshot: { ...kept, machine: "", majority: true },
+      archives: [],
+      state: kept,
     });
     const { code, err } = await operator.run("restore", "--yes", "--from", directory);
     assert.equal(code, 1, err);

@@ -136,7 +136,10 @@ describe("`stackadm destroy`", function () {
 
   describe("of a cluster whose API is gone", () => {
     const networkOf = (id: string) => ({
-      ...{ urn: urnOf(networkType, "shared"), type: networkType, custom: true, id },
+      urn: urnOf(networkType, "shared"),
+      type: networkType,
+      custom: true,
+      id,
     });
     const service = {
       urn: urnOf("kubernetes:core/v1:Service", "dev-addons-samples-web-external"),

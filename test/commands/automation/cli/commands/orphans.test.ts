@@ -84,7 +84,11 @@ describe("`stackadm orphans`", function () {
 
   it("names at once what somebody else put into the network, which could not go before it", async () => {
     const port = (id: string, device_owner: string, device_id: string) => ({
-      ...{ id, name: id, network_id: "n1", device_owner, device_id },
+      id,
+      name: id,
+      network_id: "n1",
+      device_owner,
+      device_id,
     });
     const ports = [
       port("of the machine", "compute:nova", "s1"),

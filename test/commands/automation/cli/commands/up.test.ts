@@ -94,7 +94,11 @@ describe("`stackadm up` and `stackadm dev`", function () {
     assert.deepEqual([code, err], [0, ""]);
     const lines = jsonLines(out);
     assert.deepEqual(lines[0], {
-      ...{ type: "cluster", stack: "dev", clusters: ["dev"], identities: [], held: false },
+      type: "cluster",
+      stack: "dev",
+      clusters: ["dev"],
+      identities: [],
+      held: false,
       place: { cloud: cloud.authUrl, region: "one", project: { id: fakeProject, name: "demo" } },
     });
     const events = lines.flatMap(({ event }) => (event ? [event as { type: string }] : []));

@@ -84,7 +84,8 @@ describe("addons/manifests/traefik", () => {
       find("Deployment", "traefik").metadata.labels,
     );
     assert.deepEqual(unwrapped(traefikService(pinned)).spec, {
-      ...{ type: "NodePort", externalTrafficPolicy: "Local" },
+      type: "NodePort",
+      externalTrafficPolicy: "Local",
       selector: { "app.kubernetes.io/name": "traefik" },
       ports: [
         { name: "http", port: 80, targetPort: "http", protocol: "TCP", nodePort: 30080 },

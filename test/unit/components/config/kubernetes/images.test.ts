@@ -90,7 +90,8 @@ describe("kubernetes.images", () => {
   it("tells kubeadm of CoreDNS, and nothing where nothing is asked for", () => {
     const { kubernetes } = specOf({ coreDns: "r.example/k8s/coredns:v1.14.2" });
     assert.deepEqual(configuredBlocks(kubernetes)["dns"], {
-      ...{ imageRepository: "r.example/k8s", imageTag: "v1.14.2" },
+      imageRepository: "r.example/k8s",
+      imageTag: "v1.14.2",
     });
     assert.equal(configuredBlocks(specOf({}).kubernetes)["dns"], undefined);
   });

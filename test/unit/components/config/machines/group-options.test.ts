@@ -12,11 +12,16 @@ const parse = (pool: object, first: object = {}) =>
 
 const taint = { key: "example.org/gpu", effect: "NoSchedule" };
 const accepted = {
-  ...{ image: "debian-13", zones: ["zone-b"], spread: "hard", tags: ["gpu"] },
+  image: "debian-13",
+  zones: ["zone-b"],
+  spread: "hard",
+  tags: ["gpu"],
   labels: { "example.org/gpu": "a100", "node-role.kubernetes.io/gpu": "" },
   taints: [taint, { ...taint, effect: "NoExecute", value: "yes" }],
-  ...{ cloudInit: ["#cloud-config\n"], steps: { beforeKubeadm: "exit 0" } },
-  ...{ metadata: { owner: "me" }, schedulerHints: { different_host: "0b1c2d3e" } },
+  cloudInit: ["#cloud-config\n"],
+  steps: { beforeKubeadm: "exit 0" },
+  metadata: { owner: "me" },
+  schedulerHints: { different_host: "0b1c2d3e" },
   nodes: { "1": { flavor: "huge", image: "other", zone: "zone-c", generation: 1 } },
 };
 
@@ -60,7 +65,10 @@ describe("what a group of machines may have", () => {
     assert.deepEqual(
       { labels, metadata, schedulerHints, nodes },
       {
-        ...{ labels: {}, metadata: {}, schedulerHints: {}, nodes: {} },
+        labels: {},
+        metadata: {},
+        schedulerHints: {},
+        nodes: {},
       },
     );
     assert.deepEqual([taints, tags, spread, image, zones], [[], [], "soft", undefined, undefined]);
@@ -77,7 +85,9 @@ describe("what a group of machines may have", () => {
     const disk = { size: 8, type: "fast" };
     const of = (etcd: object, bastion: object) =>
       parseClusterSpec({
-        ...{ ...smallest, access: "bastion", bastion: { flavor: "tiny", ...bastion } },
+        ...smallest,
+        access: "bastion",
+        bastion: { flavor: "tiny", ...bastion },
         etcd: { kind: "dedicated", flavor: "medium", ...etcd },
       });
     const volumes = { rootVolume: disk, runtimeVolume: disk, etcdVolume: disk };
@@ -131,7 +141,8 @@ describe("what a group of machines may have", () => {
     it("is the bastion's own, or the first of all", () => {
       const behind = (over: object, zones: readonly string[]) =>
         paths({
-          ...{ access: "bastion", zones },
+          access: "bastion",
+          zones,
           bastion: { flavor: "tiny", rootVolume: disk, ...over },
         });
       assert.deepEqual(behind({}, ["a"]), []);
@@ -145,7 +156,8 @@ describe("what a group of machines may have", () => {
     assert.ok("problems" in parse({}, first));
     const three = parseClusterSpec({
       ...smallest,
-      ...{ topology: "ha", controlPlane: { flavor: "medium", ...first } },
+      topology: "ha",
+      controlPlane: { flavor: "medium", ...first },
     });
     assert.ok("spec" in three);
   });

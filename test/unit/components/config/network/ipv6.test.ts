@@ -57,7 +57,10 @@ describe("IPv6 beside IPv4", () => {
   it("has ranges of its own, and is there only where it is asked for", () => {
     assert.equal(specOf().network.ipv6, undefined);
     assert.deepEqual(specOf(both() as Partial<ClusterArgs>).network.ipv6, {
-      ...{ nodes, mode: "slaac", pods: "fd00:10:244::/56", services: "fd00:10:96::/112" },
+      nodes,
+      mode: "slaac",
+      pods: "fd00:10:244::/56",
+      services: "fd00:10:96::/112",
     });
   });
 

@@ -168,7 +168,8 @@ describe("what a specification says of the network and the way in", () => {
   it("takes a bastion, whose machine is created again by its generation", () => {
     assert.deepEqual(spec({ access: "bastion", bastion }).bastion, {
       ...bastion,
-      ...{ generation: 0, ...plainMachine },
+      generation: 0,
+      ...plainMachine,
     });
     assert.deepEqual(problems({ workers: { bastion: { flavor: "m", count: 1 } } }), []);
   });

@@ -89,7 +89,8 @@ describe("pod-network/flannel", () => {
 
   it("tells flanneld both addresses of its node, which come as one", () => {
     const made = flannelDaemonSet({
-      ...{ images: { flannel: "flannel", flannelCniPlugin: "plugin" }, configChecksum: "0" },
+      images: { flannel: "flannel", flannelCniPlugin: "plugin" },
+      configChecksum: "0",
       dual: true,
     });
     const dual = lookups({ dual: [made as unknown as AnyObject] }).containerOf(

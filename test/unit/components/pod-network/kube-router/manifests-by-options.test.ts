@@ -17,8 +17,11 @@ const router = (written: object, passwordsVersion?: string) => {
   assert.ok(spec.kind === "kube-router");
   const daemonSet = kubeRouterDaemonSet({
     image: imageTable("1.36.3").kubeRouter,
-    ...{ serviceCidrs: ["10.96.0.0/12"], exchangesRoutes: true, configChecksum: "0" },
-    ...{ options: spec, apiName: "api.dev.internal" },
+    serviceCidrs: ["10.96.0.0/12"],
+    exchangesRoutes: true,
+    configChecksum: "0",
+    options: spec,
+    apiName: "api.dev.internal",
     ...(passwordsVersion !== undefined && { passwordsVersion }),
   });
   const { argsOf, containerOf } = lookups({ router: [daemonSet as unknown as AnyObject] });
@@ -133,18 +136,29 @@ describe("pod-network/kube-router: options", () => {
   it("let each peer, and nobody else outside, reach BGP on all machines", () => {
     const rules = (written: object) =>
       firewallRules({
-        ...{ sshCidrs: ["203.0.113.0/24"], serviceCidrs: [], nodePorts: [], adminCidrs: [] },
-        ...{ nodes: "10.0.0.0/24", pods: ["10.244.0.0/16"], more: [] },
+        sshCidrs: ["203.0.113.0/24"],
+        serviceCidrs: [],
+        nodePorts: [],
+        adminCidrs: [],
+        nodes: "10.0.0.0/24",
+        pods: ["10.244.0.0/16"],
+        more: [],
         podNetwork: podNetworkOf({ kind: "kube-router", ...written }),
-        ...{ entry: "control-plane", reached: ["control-plane"], etcdOn: ["control-plane"] },
-        ...{ balanced: true, loadBalancerProvider: "amphora" },
+        entry: "control-plane",
+        reached: ["control-plane"],
+        etcdOn: ["control-plane"],
+        balanced: true,
+        loadBalancerProvider: "amphora",
       });
     const before = new Set(rules({}).map(({ key }) => key));
     const opened = rules({ peers }).filter(({ key }) => !before.has(key));
     assert.deepEqual(
       opened.map(({ group, from, protocol, ports }) => ({ group, from, protocol, ports })),
       peers.map(({ address }) => ({
-        ...{ group: "node", from: { range: `${address}/32` }, protocol: "tcp", ports: [179, 179] },
+        group: "node",
+        from: { range: `${address}/32` },
+        protocol: "tcp",
+        ports: [179, 179],
       })),
     );
   });

@@ -65,7 +65,10 @@ describe("pod-network/kube-router", () => {
   it("routes both families where services have both, and waits until the node's range of IPv6 is in the draft", () => {
     const services = ["10.96.0.0/12", "fd00:10:96::/112"];
     const made = kubeRouterDaemonSet({
-      ...{ image: "router", serviceCidrs: services, exchangesRoutes: true, configChecksum: "0" },
+      image: "router",
+      serviceCidrs: services,
+      exchangesRoutes: true,
+      configChecksum: "0",
     });
     const dual = lookups({ dual: [made as unknown as AnyObject] });
     const usual = argsOf(router, "kube-router");

@@ -66,13 +66,12 @@ describe("kube-router in a specification", () => {
 
   it("is refused with what to write instead", () => {
     const wrong = {
-      ...{
-        overlay: "vxlan",
-        tunnel: "gre",
-        advertiseServices: ["nodes"],
-        serviceRanges: ["10.0.0.1"],
-      },
-      ...{ multihop: 1, peers: [{ address: "router", asn: 65001, port: 70000, password: "" }] },
+      overlay: "vxlan",
+      tunnel: "gre",
+      advertiseServices: ["nodes"],
+      serviceRanges: ["10.0.0.1"],
+      multihop: 1,
+      peers: [{ address: "router", asn: 65001, port: 70000, password: "" }],
     };
     const found = problems(wrong).join("\n");
     for (const [path, message] of [

@@ -7,7 +7,8 @@ import { enginesOf, workersOf } from "../../../../lab/support/engine.js";
 async function waiting(words: readonly string[], argv0: string = process.execPath) {
   const script = "process.stdout.write('there'); setInterval(() => {}, 1000)";
   const child = spawn(process.execPath, ["-e", script, "--", ...words], {
-    ...{ argv0, stdio: ["ignore", "pipe", "inherit"] },
+    argv0,
+    stdio: ["ignore", "pipe", "inherit"],
   });
   assert.ok(child.stdout);
   await once(child.stdout, "data");

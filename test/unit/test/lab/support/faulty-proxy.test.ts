@@ -29,7 +29,8 @@ describe("the proxy that lets calls to a cloud fail", () => {
         seen.push({ line: `${method} ${url}`, host: headers.host ?? "", body });
         const token = {
           expires_at: "2999-01-01T00:00:00Z",
-          ...{ user: { id: "user" }, project: { id: "project" } },
+          user: { id: "user" },
+          project: { id: "project" },
           catalog: [{ type: "network", endpoints: [{ interface: "public", url: origin }] }],
         };
         answer.writeHead(url.endsWith("/auth/tokens") ? 201 : 200, { "x-subject-token": "token" });
@@ -89,7 +90,9 @@ describe("the proxy that lets calls to a cloud fail", () => {
   it("is between a client and every service of the catalogue", async () => {
     const env = {
       OS_AUTH_URL: `${through}/v3`,
-      ...{ OS_USERNAME: "user", OS_PASSWORD: "x", OS_PROJECT_NAME: "project" },
+      OS_USERNAME: "user",
+      OS_PASSWORD: "x",
+      OS_PROJECT_NAME: "project",
     };
     const cloud = await connectCloud({ env });
     await cloud.request("network", "GET", "/networks");

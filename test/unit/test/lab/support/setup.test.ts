@@ -6,8 +6,11 @@ import type { Piece } from "../../../../../toolchain/toolchain.js";
 import { machineOf, overridesOf, pluginsOf, setupOf } from "../../../../lab/support/setup.js";
 
 const piece = (name: string, origin: Piece["origin"]): Piece => ({
-  ...{ name, origin },
-  ...{ version: "1", path: "/", why: "" },
+  name,
+  origin,
+  version: "1",
+  path: "/",
+  why: "",
 });
 const toolchain = [
   piece("pulumi", "found"),
@@ -20,8 +23,11 @@ const toolchain = [
 describe("the setup of a test's cluster", () => {
   it("tells official plugins from built ones and stand-ins", () => {
     assert.deepEqual(pluginsOf(toolchain), {
-      ...{ engine: "official", nodejs: "stand-in", openstack: "built" },
-      ...{ kubernetes: "official", command: "stand-in" },
+      engine: "official",
+      nodejs: "stand-in",
+      openstack: "built",
+      kubernetes: "official",
+      command: "stand-in",
     });
     assert.throws(() => pluginsOf(toolchain.slice(1)), /has no pulumi$/);
   });
@@ -29,10 +35,13 @@ describe("the setup of a test's cluster", () => {
   it("names all that the site sets, and of the cluster what stands in place of the world's", () => {
     const site = {
       kubernetes: { packages: { url: "u" }, kubelet: { cgroupDriver: "cgroupfs" } },
-      ...{ loadBalancer: { provider: "lab" }, zones: ["one"] },
+      loadBalancer: { provider: "lab" },
+      zones: ["one"],
     };
     const cluster = {
-      ...{ image: "i", podNetwork: "canal", loadBalancer: { provider: "other" } },
+      image: "i",
+      podNetwork: "canal",
+      loadBalancer: { provider: "other" },
       kubernetes: { version: "1", kubelet: { maxPods: 3 }, registry: { prefix: "p" } },
     };
     assert.deepEqual(overridesOf(site, cluster), [
@@ -66,7 +75,9 @@ describe("the setup of a test's cluster", () => {
     const cloud = glance("raw");
     const { plugins, ...others } = await setupOf({ image: "debian-12" }, environment, cloud);
     assert.deepEqual(others, {
-      ...{ machine: "container", image: "debian-12", octavia: "lab" },
+      machine: "container",
+      image: "debian-12",
+      octavia: "lab",
       overrides: ["ssh.bootMinutes"],
     });
     assert.equal(plugins.command, "stand-in");

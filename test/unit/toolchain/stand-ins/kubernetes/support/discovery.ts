@@ -35,7 +35,10 @@ export function discover(path: string, served: readonly Served[]): Answer {
   const resources = served
     .filter(({ prefix }) => prefix === path)
     .map(({ kind, plural, namespaced }) => ({
-      ...{ kind, namespaced, name: plural, singularName: kind.toLowerCase() },
+      kind,
+      namespaced,
+      name: plural,
+      singularName: kind.toLowerCase(),
       verbs: ["create", "delete", "get", "list", "patch", "update", "watch"],
     }));
   if (resources.length === 0)
