@@ -238,6 +238,14 @@ function choices(options: RouterOptions, passwords: boolean): readonly string[] 
   ];
 }
 
+const volumeMounts = (passwords: boolean) => [
+  { name: "cni", mountPath: cniDirectory },
+  { name: "cni-draft", mountPath: draftDirectory },
+  { name: "modules", mountPath: "/lib/modules", readOnly: true },
+  { name: "xtables-lock", mountPath: "/run/xtables.lock" },
+  ...(passwords ? [{ name: "peer-passwords", mountPath: passwordsDirectory, readOnly: true }] : []),
+];
+
 function router(settings: KubeRouterSettings) {
   const { image, serviceCidrs, exchangesRoutes, options, apiName } = settings;
   const dual = serviceCidrs.some(isIpv6);
@@ -282,15 +290,7 @@ function router(settings: KubeRouterSettings) {
       from: draft,
       as: cniFile,
     }),
-    volumeMounts: [
-      { name: "cni", mountPath: cniDirectory },
-      { name: "cni-draft", mountPath: draftDirectory },
-      { name: "modules", mountPath: "/lib/modules", readOnly: true },
-      { name: "xtables-lock", mountPath: "/run/xtables.lock" },
-      ...(passwords
-        ? [{ name: "peer-passwords", mountPath: passwordsDirectory, readOnly: true }]
-        : []),
-    ],
+    volumeMounts: volumeMounts(passwords),
     readinessProbe: readinessProbeOf(
       { httpGet: healthz },
       { periodSeconds: 2, failureThreshold: 3 },
