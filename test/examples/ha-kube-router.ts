@@ -157,7 +157,7 @@ export const haKubeRouter: Example = {
       },
     },
     {
-      text: "a program of 30 lines on the packed library makes all of it, and a namespace of its own beside it",
+      text: "a short program on the packed library makes all of it, and a namespace of its own beside it",
       see: async (stack) => {
         assert.equal(await field(stack, "namespace team", "{.status.phase}"), "Active");
         return "plain pulumi up; the namespace team is active";

@@ -23,9 +23,9 @@ describe("the graph of an example", () => {
     });
 
   for (const name of programNames())
-    it(`is the one that a person reviewed: the program ${name}, of 30 lines at most`, async () => {
+    it(`is the one that a person reviewed: the program ${name}, of 35 lines at most`, async () => {
       const file = programFile(name);
-      assert.ok(readFileSync(file, "utf8").trim().split("\n").length <= 30);
+      assert.ok(readFileSync(file, "utf8").trim().split("\n").length <= 35);
       review(name, (await programGraph(name)).rows);
     });
 });

@@ -6,8 +6,8 @@ const root = resolve(__dirname, "..", "..", "..", "..");
 
 /** Returns the output of a process that uses the SDK like the worker. */
 async function printed(script: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
-  const quieten = `require("./automation/engine/silence-sdk.ts").quieten();`;
-  const args = ["--import", "tsx", "--eval", `${quieten}\n${script}`];
+  const silence = `require("./automation/engine/silence-sdk.ts").silenceSdk();`;
+  const args = ["--import", "tsx", "--eval", `${silence}\n${script}`];
   const { stdout } = await run(process.execPath, args, {
     cwd: root,
     env: { ...process.env, ...env },
