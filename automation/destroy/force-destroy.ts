@@ -100,8 +100,8 @@ async function forgetAndUnblock(run: StackOperation, before: StateExport, signal
     },
   });
   const { state: rest, forgotten } = withoutResources(before, goesWithIt);
-  // `writeRecoveredState` imports the new state, which has no pending operations. Undo these operations
-  // first: half-created objects block the deletion of their network.
+  // `writeRecoveredState` imports the new state, which has no pending operations. Undo these
+  // operations first: half-created objects block the deletion of their network.
   const { state } = await undoPendingCreates(run.access, rest, () => recoveryToolsOf(run, signal));
   return { before, state, forgotten };
 }

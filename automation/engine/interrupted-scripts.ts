@@ -108,8 +108,8 @@ export function withoutLeaveScripts(state: StateExport): {
 }
 
 /**
- * Collects the scripts that the next `up` has to run again, because an operation did not finish, and
- * the copies that it has to make again, because a machine no longer has its scripts.
+ * Collects the scripts that the next `up` has to run again, because an operation did not finish,
+ * and the copies that it has to make again, because a machine no longer has its scripts.
  */
 export class InterruptedScripts {
   readonly urns = new Set<string>();

@@ -60,8 +60,8 @@ export async function readStateAndReportClusters(
 }
 
 /**
- * Reads the state for a command that runs no program, like {@link readStateAndReportClusters}. Also throws if the
- * stack has resources, but no stackadm cluster.
+ * Reads the state for a command that runs no program, like {@link readStateAndReportClusters}. Also
+ * throws if the stack has resources, but no stackadm cluster.
  */
 export async function readStateOfClusterStack(
   run: StackOperation,

@@ -87,8 +87,8 @@ export const rewriteServerGroups = async (
 };
 
 /**
- * Returns the URNs of server groups that {@link rewriteServerGroups} rewrites. The engine may plan changes of
- * these server groups before the rewriting, but these changes will not happen.
+ * Returns the URNs of server groups that {@link rewriteServerGroups} rewrites. The engine may plan
+ * changes of these server groups before the rewriting, but these changes will not happen.
  */
 export function rewrittenServerGroups(
   run: StackOperation,
@@ -102,8 +102,8 @@ export function rewrittenServerGroups(
 
 /**
  * Returns the URNs of server groups whose form does not match the version of their provider in the
- * state, because {@link rewriteServerGroups} has rewritten them. A refresh uses this provider, so it would
- * undo the rewriting.
+ * state, because {@link rewriteServerGroups} has rewritten them. A refresh uses this provider, so
+ * it would undo the rewriting.
  */
 export const unconvertedServerGroups = (state: StateExport | undefined): string[] =>
   (state?.deployment.resources ?? []).flatMap((one) => {

@@ -47,8 +47,8 @@ export function reportOldKubeconfig(
 }
 
 /**
- * Marks the scripts of {@link reportOldKubeconfig} in the state, so that the next run of the engine runs these
- * scripts again.
+ * Marks the scripts of {@link reportOldKubeconfig} in the state, so that the next run of the engine
+ * runs these scripts again.
  */
 export async function fetchKubeconfig(
   run: StackOperation,

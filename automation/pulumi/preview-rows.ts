@@ -33,8 +33,8 @@ export function countDiffering(
  *
  * @param before changes before the engine starts; these rows replace the engine's rows for the same
  * resources
- * @param settled URNs of resources whose planned changes will not happen; see `rewrittenServerGroups` in
- * plugin-conversion.ts
+ * @param settled URNs of resources whose planned changes will not happen; see
+ * `rewrittenServerGroups` in plugin-conversion.ts
  */
 export function planRows(
   events: readonly ClusterEvent[],

@@ -147,8 +147,8 @@ const isForgotten = ({ kind, network }: CloudObject, { owned, unsettled }: RunEv
   kind === "subnet" && owned.has(network) && unsettled.some(({ destroyed }) => destroyed === true);
 
 /**
- * Decides about an object for which `isUnrecorded` is true. No pending operation names the object, and
- * the state may be outdated. So the object must also have been created in one of the periods.
+ * Decides about an object for which `isUnrecorded` is true. No pending operation names the object,
+ * and the state may be outdated. So the object must also have been created in one of the periods.
  */
 export function attributeUnrecorded(object: CloudObject, known: RunEvidence): Attribution {
   if (isOfMachine(object))

@@ -35,10 +35,10 @@ async function readable(run: StackOperation, state: StateExport): Promise<string
 }
 
 /**
- * Refreshes the resources of {@link partialCreatesIn}, and removes power states that OpenStack's provider
- * would refuse. Must run after all checks of the state's age (unrecorded-servers.ts), because it
- * writes the state. Returns the new state, and whether resources were refreshed, which removes
- * resources that no longer exist.
+ * Refreshes the resources of {@link partialCreatesIn}, and removes power states that OpenStack's
+ * provider would refuse. Must run after all checks of the state's age (unrecorded-servers.ts),
+ * because it writes the state. Returns the new state, and whether resources were refreshed, which
+ * removes resources that no longer exist.
  */
 export async function refreshPartialCreates(
   run: StackOperation,

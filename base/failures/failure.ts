@@ -46,7 +46,9 @@ export const textWithCode = (code: FailureCode, sentence: string): string =>
 const mark =
   /^(?:(.*\bOne or more errors occurred: )|(?:Preview failed: )?before hook "[^"\\\n]*" failed: )?\[([A-Z_]+)\] /;
 
-/** Returns the code and sentence in a text from {@link textWithCode}; no code for any other text. */
+/**
+ * Returns the code and sentence in a text from {@link textWithCode}; no code for any other text.
+ */
 export function splitCode(text: string): { readonly code?: FailureCode; readonly text: string } {
   const [whole = "", before = "", code = ""] = mark.exec(text) ?? [];
   return isFailureCode(code) ? { code, text: before + text.slice(whole.length) } : { text };

@@ -38,8 +38,8 @@ export const balancerOptions = (
   name: string,
   operator: LocalContext | undefined,
 ): pulumi.CustomResourceOptions => ({
-  // Two load balancers cannot have the same address, and `failedLoadBalancerHook` finds a failed load balancer
-  // by its name.
+  // Two load balancers cannot have the same address, and `failedLoadBalancerHook` finds a failed
+  // load balancer by its name.
   deleteBeforeReplace: true,
   customTimeouts,
   hooks: { onError: operator ? [failedLoadBalancerHook(mark, name, operator)] : [] },

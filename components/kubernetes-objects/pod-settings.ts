@@ -78,8 +78,8 @@ export function fromField(name: string, fieldPath: string): EnvVar {
 /**
  * Returns the variables with which a client in a pod on the host network reaches the API by the
  * name in the machine's /etc/hosts. The address of the API's Service would work only after the
- * start of kube-proxy. The pod needs the label {@link apiByNameLabel}. Not for Calico, which writes the
- * name in brackets like an IPv6 address.
+ * start of kube-proxy. The pod needs the label {@link apiByNameLabel}. Not for Calico, which writes
+ * the name in brackets like an IPv6 address.
  *
  * @param name API name. Default: no variables, and the client uses the API's Service
  */

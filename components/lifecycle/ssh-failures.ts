@@ -4,7 +4,8 @@ import { reasonLine } from "../../base/failures/failure.js";
  * Causes of a failed script, as an error of the command plugin shows them.
  * - `silent`: the machine does not answer. Behind a proxy, this is a rejected channel.
  * - `silent proxy`: the proxy does not answer; it may still be booting.
- * - `cut off`: the connection ended while or before the script ran: the machine stopped or restarted, or the
+ * - `cut off`: the connection ended while or before the script ran: the machine stopped or
+ * restarted, or the
  *   network failed.
  * - `unclear`: a connection through a proxy was dead before the script began. The plugin retries on
  *   the same connection, so its last error no longer shows the cause: a failed handshake, or a
@@ -16,9 +17,10 @@ export type SshFailure =
   "silent" | "silent proxy" | "wrong host key" | "cut off" | "unclear" | "other";
 
 /**
- * What the plugin reports when a connection ends: while a script runs, before it begins, where systemd stops sudo before
- * sshd, and while files are copied. Source: pulumi-command 1.2.1, provider/pkg/provider/remote/commandOutputs.go and
- * copyController.go, golang.org/x/crypto/ssh, and github.com/pkg/sftp 1.13.6.
+ * What the plugin reports when a connection ends: while a script runs, before it begins, where
+ * systemd stops sudo before sshd, and while files are copied. Source: pulumi-command 1.2.1,
+ * provider/pkg/provider/remote/commandOutputs.go and copyController.go, golang.org/x/crypto/ssh,
+ * and github.com/pkg/sftp 1.13.6.
  */
 const endings = [
   /^wait: remote command exited without exit status/,

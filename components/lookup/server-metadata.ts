@@ -30,8 +30,8 @@ export interface ExistingServer {
   readonly failed: boolean;
   /**
    * Whether the program must not ignore changes of the server's power state, because OpenStack's
-   * provider would refuse the power state (see refused-power-states.ts). @default the program ignores
-   * changes
+   * provider would refuse the power state (see refused-power-states.ts). @default the program
+   * ignores changes
    */
   readonly powerRefused?: boolean;
 }

@@ -11,9 +11,9 @@ const day = 86_400_000;
 const longestUnused = 30 * day;
 
 /**
- * Returns the path of a file on this machine with the text; the engine and the plugin read it. It is
- * in the user's cache, under a name by its content: it outlives this process, which may end before
- * a copy has read it, and runs at the same time share it.
+ * Returns the path of a file on this machine with the text; the engine and the plugin read it. It
+ * is in the user's cache, under a name by its content: it outlives this process, which may end
+ * before a copy has read it, and runs at the same time share it.
  */
 export function fileOf({ digest, text }: Bundle): string {
   const file = cacheDirectory("scripts", `${digest}.sh`);

@@ -55,7 +55,8 @@ export function expiryWarning(
 }
 
 /**
- * Returns the sentence of `expiryWarning` with a remedy: a problem after the expiry, a warning before.
+ * Returns the sentence of `expiryWarning` with a remedy: a problem after the expiry, a warning
+ * before.
  */
 export function expiryFindings(
   path: string,

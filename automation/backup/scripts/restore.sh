@@ -8,7 +8,8 @@
 # load TOKEN MEMBERS BYTES REVISION: writes the data of the snapshot on standard input to the disk,
 #   while etcd continues to run with the present data. Revisions continue after REVISION. TOKEN is
 #   the cluster token of the restored etcd.
-# tidy: deletes data that no restore uses. stop: stops etcd and the API server, if the machine has them.
+# tidy: deletes data that no restore uses.
+# stop: stops etcd and the API server, if the machine has them.
 # swap TOKEN: replaces etcd's data with the loaded data. Keeps the former data in a folder, unless
 #   an earlier restore, which did not finish, made the former data.
 # start-etcd, start-api: start etcd or the API server and wait for an answer. Print a line

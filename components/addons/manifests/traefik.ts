@@ -85,8 +85,8 @@ export interface TraefikSettings {
   /** Taints of the machines of the worker pool that runs Traefik. @default none */
   readonly taints?: readonly Tolerated[];
   /**
-   * Argument that decides which address the status of an Ingress shows: {@link publishedServiceFlag} or
-   * {@link fixedIngressAddressFlag}.
+   * Argument that decides which address the status of an Ingress shows: {@link
+   * publishedServiceFlag} or {@link fixedIngressAddressFlag}.
    */
   readonly shown: StringInput;
   /** Whether to wait for the pods, which need the pod network. @default true */
