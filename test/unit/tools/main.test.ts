@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { packageRoot } from "../../../base/paths.js";
 import { buildChores } from "../../../tools/main.js";
 import { tiers } from "../../../tools/tiers.js";
-import { golden } from "../../support/golden.js";
+import { goldenIn } from "../../support/golden.js";
 
+const golden = goldenIn(join(__dirname, "../../golden/tools"));
 const program = buildChores("/nowhere");
 
 describe("the chores' help", () => {
@@ -15,7 +16,7 @@ describe("the chores' help", () => {
       let text = "";
       command.configureOutput({ writeOut: (part) => (text += part), getOutHelpWidth: () => 100 });
       command.outputHelp();
-      golden(`tools/${name}.txt`, text);
+      golden(`${name}.txt`, text);
       assert.ok(command.description().length > 10);
     });
   }
