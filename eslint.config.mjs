@@ -124,7 +124,9 @@ const foldersIn = (top) =>
   readdirSync(join(import.meta.dirname, top), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
-/** A folder without a row may import nothing. `depth`: how many folders beneath `top` the file lies. */
+/**
+ * A folder without a row may import nothing. `depth`: how many folders beneath `top` the file lies.
+ */
 const innerArrows = (top, folder, depth) => {
   const others = insideMayImport[top][folder] ?? [];
   const allowed = [folder, ...others].map((one) => (isFile(one) ? one : `${one}/`)).join("|");

@@ -5,9 +5,9 @@ import { z } from "zod";
 import { failureCodes, rowOf } from "../base/failures/failure-codes.js";
 import { clusterShape } from "../components/config/cluster-spec.js";
 import { changes } from "../components/schema/fields.js";
-import { evidencePage } from "../tools/evidence/page.js";
-import { readEvidence } from "../tools/evidence/record.js";
-import { sections } from "../tools/evidence/rows/rows.js";
+import { evidencePage } from "../packages/tools/evidence/page.js";
+import { readEvidence } from "../packages/tools/evidence/record.js";
+import { sections } from "../packages/tools/evidence/rows/rows.js";
 
 /*
  * Writes docs/configuration.md and docs/config.schema.json from the schema, docs/failures.md from

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../../../../base/paths.js";
-import { evidencePage } from "../../../../tools/evidence/page.js";
-import type { EvidenceRecord } from "../../../../tools/evidence/record.js";
-import { lab, type Section } from "../../../../tools/evidence/row.js";
-import { sections as all, rows } from "../../../../tools/evidence/rows/rows.js";
+import { packageRoot } from "../../../../../base/paths.js";
+import { evidencePage } from "../../../evidence/page.js";
+import type { EvidenceRecord } from "../../../evidence/record.js";
+import { lab, type Section } from "../../../evidence/row.js";
+import { sections as all, rows } from "../../../evidence/rows/rows.js";
 import { sampleEvidence } from "./sample.js";
 
 const sections: readonly Section[] = [

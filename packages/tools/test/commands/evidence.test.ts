@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { packageRoot } from "../../../base/paths.js";
-import { isRow, rows } from "../../../tools/evidence/rows/rows.js";
-import { filesEnding } from "../../../tools/check.js";
+import { packageRoot } from "../../../../base/paths.js";
+import { isRow, rows } from "../../evidence/rows/rows.js";
+import { filesEnding } from "../../check.js";
 
 interface Listed {
   readonly file: string;

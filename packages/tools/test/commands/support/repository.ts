@@ -12,9 +12,9 @@ import {
 import { tmpdir } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { delimiter, dirname, join } from "node:path";
-import type { Session } from "../../../../automation/cli/session.js";
-import { redactorFor } from "../../../../automation/pulumi/redact-secrets.js";
-import { packageRoot } from "../../../../base/paths.js";
+import type { Session } from "../../../../../automation/cli/session.js";
+import { redactorFor } from "../../../../../automation/pulumi/redact-secrets.js";
+import { packageRoot } from "../../../../../base/paths.js";
 
 export interface Ended {
   readonly code: number | null;
@@ -83,7 +83,7 @@ export class Repository {
   /** Starts this project's tools on the repository, as a separate process in another directory. */
   chores(...args: readonly string[]): ChildProcess {
     const script = `require(process.argv[1]).main(process.argv.slice(3), process.argv[2])`;
-    const main = join(packageRoot(), "tools", "main.ts");
+    const main = join(packageRoot(), "packages/tools/main.ts");
     const node = ["--import", "tsx", "--eval", script, "--", main, this.root, ...args];
     return spawn(process.execPath, node, {
       cwd: packageRoot(),

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../../../base/paths.js";
-import { buildChores } from "../../../tools/main.js";
-import { tiers } from "../../../tools/tiers.js";
-import { goldenIn } from "../../support/golden.js";
+import { packageRoot } from "../../../../base/paths.js";
+import { buildChores } from "../../main.js";
+import { tiers } from "../../tiers.js";
+import { goldenIn } from "../../../../test/support/golden.js";
 
-const golden = goldenIn(join(__dirname, "../../golden/tools"));
+const golden = goldenIn(join(__dirname, "../golden"));
 const program = buildChores("/nowhere");
 
 describe("the chores' help", () => {
@@ -37,10 +37,10 @@ describe("the words `npm run dev`, `npm test`, `npm run check` and `npm run buil
     const { scripts } = JSON.parse(file) as { scripts: Record<string, string> };
     const { dev, test, check, build } = scripts;
     assert.equal(dev, "node automation/cli/stackadm.mjs dev");
-    assert.equal(test, "node tools/run.mjs test");
-    assert.equal(check, "node tools/run.mjs check");
-    assert.equal(build, "node tools/run.mjs build");
+    assert.equal(test, "node packages/tools/run.mjs test");
+    assert.equal(check, "node packages/tools/run.mjs check");
+    assert.equal(build, "node packages/tools/run.mjs build");
     const names = tiers.map(({ name }) => name).filter((name) => name !== "emulated");
-    assert.equal(scripts["test:all"], `node tools/run.mjs test ${names.join(" ")}`);
+    assert.equal(scripts["test:all"], `node packages/tools/run.mjs test ${names.join(" ")}`);
   });
 });

@@ -1,7 +1,7 @@
-import type { Session } from "../automation/cli/session.js";
-import { ensureCommands } from "../base/host-packages.js";
-import { runTogether } from "../base/run-together.js";
-import { UserError } from "../base/failures/user-error.js";
+import type { Session } from "../../automation/cli/session.js";
+import { ensureCommands } from "../../base/host-packages.js";
+import { runTogether } from "../../base/run-together.js";
+import { UserError } from "../../base/failures/user-error.js";
 import { evidenceVariable } from "./evidence/record.js";
 import type { Order } from "./test-files.js";
 
@@ -31,7 +31,7 @@ const sshCommands = { ssh: "openssh-client", "ssh-keygen": "openssh-client" };
 type Work = Pick<Session, "progress" | "signal">;
 
 async function toolchain({ progress, signal }: Work): Promise<Environment> {
-  const { ensureToolchain, standInsVariable } = await import("../toolchain/toolchain.js");
+  const { ensureToolchain, standInsVariable } = await import("../../toolchain/toolchain.js");
   const { environment } = await ensureToolchain({ progress, signal, standIns: true });
   // Tests use clouds of any name.
   return { ...environment, [standInsVariable]: "1" };
@@ -44,7 +44,7 @@ async function prepareToolchain(session: Session): Promise<Environment> {
 
 async function prepareLab({ progress, signal }: Session): Promise<Environment> {
   await ensureCommands(sshCommands, progress);
-  const { labUp } = await import("../lab/lab.js");
+  const { labUp } = await import("../../lab/lab.js");
   const [environment] = await runTogether(
     (stop) => toolchain({ progress, signal: stop }),
     (stop) => labUp({ progress, signal: stop }),
@@ -55,7 +55,7 @@ async function prepareLab({ progress, signal }: Session): Promise<Environment> {
 
 async function prepareEmulated(session: Session): Promise<Environment> {
   const environment = await prepareLab(session);
-  const { labAdd } = await import("../lab/lab.js");
+  const { labAdd } = await import("../../lab/lab.js");
   await labAdd("emulated-machines", session);
   // No other command runs these tests, so each run writes evidence.
   return { ...environment, [evidenceVariable]: "1" };

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { packageRoot } from "../../base/paths.js";
+import { packageRoot } from "../../../base/paths.js";
 import { pluginOrigins, pluginPieces } from "./row.js";
 import { isRow, rows, type RowId } from "./rows/rows.js";
 

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { run } from "../base/run-command.js";
-import { ensureCommands } from "../base/host-packages.js";
-import { UserError } from "../base/failures/user-error.js";
-import { runCommand, type Session } from "../automation/cli/session.js";
+import { run } from "../../base/run-command.js";
+import { ensureCommands } from "../../base/host-packages.js";
+import { UserError } from "../../base/failures/user-error.js";
+import { runCommand, type Session } from "../../automation/cli/session.js";
 
 interface Check {
   readonly name: string;

@@ -1,4 +1,4 @@
-import type { Evidence } from "../../../../tools/evidence/record.js";
+import type { Evidence } from "../../../evidence/record.js";
 
 /** Evidence in the form that a test of the lab tier records. */
 export const sampleEvidence: Evidence = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { followTests } from "../../../tools/follow-tests.js";
-import { mark } from "../../../tools/line-reporter.js";
+import { followTests } from "../../follow-tests.js";
+import { mark } from "../../line-reporter.js";
 
 /** Starts a process that prints these lines and exits with this code. */
 const printing = (lines: readonly string[], code = 0) =>

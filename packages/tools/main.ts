@@ -1,12 +1,14 @@
 import { Command } from "commander";
-import { runCommandLine } from "../automation/cli/command-line.js";
-import { packageRoot } from "../base/paths.js";
+import { runCommandLine } from "../../automation/cli/command-line.js";
+import { packageRoot } from "../../base/paths.js";
 import { registerCheck } from "./check.js";
 import { registerTest } from "./test.js";
 
 /** Builds the command line with the development commands of the repository at `root`. */
 export function buildChores(root: string): Command {
-  const program = new Command("node tools/run.mjs").description("the chores of this repository");
+  const program = new Command("node packages/tools/run.mjs").description(
+    "the chores of this repository",
+  );
   registerCheck(program, root);
   registerTest(program, root);
   return program;

@@ -17,7 +17,7 @@ describe("a checkout", function () {
   const up = (env: NodeJS.ProcessEnv = {}, line = ["up", "--json"]) =>
     checkout.run("automation/cli/stackadm.mjs", line, env);
   const upForPeople = (env: NodeJS.ProcessEnv = {}) => up(env, ["up"]);
-  const chore = (...args: string[]) => checkout.run("tools/run.mjs", args);
+  const chore = (...args: string[]) => checkout.run("packages/tools/run.mjs", args);
   const install = "npm ci --include=dev --no-audit --no-fund";
   const compile = "tsc -p tsconfig.build.json";
 

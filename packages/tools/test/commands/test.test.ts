@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../../../base/paths.js";
-import { mark } from "../../../tools/line-reporter.js";
-import { runTests } from "../../../tools/test.js";
-import { chosen, orderOf, tiers } from "../../../tools/tiers.js";
+import { packageRoot } from "../../../../base/paths.js";
+import { mark } from "../../line-reporter.js";
+import { runTests } from "../../test.js";
+import { chosen, orderOf, tiers } from "../../tiers.js";
 import { ended, recordedSession, Repository } from "./support/repository.js";
 
 /**

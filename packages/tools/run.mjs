@@ -1,7 +1,7 @@
 // Runs the development commands `npm run check`, `npm test` and `npm run build` from their sources.
 // Checks read only sources; tests also use dist/, which is all that a build creates.
 import { createRequire } from "node:module";
-import { start } from "../automation/cli/start.mjs";
+import { start } from "../../automation/cli/start.mjs";
 
 const [chore] = process.argv.slice(2);
 

@@ -29,7 +29,7 @@ export class Checkout extends Repository {
     this.program("bin/npm", npm);
     this.put("compiler.js", compiler);
     this.put("main.js", main);
-    this.put("tools/main.ts", main);
+    this.put("packages/tools/main.ts", main);
     this.put("package-lock.json", "{}");
     this.put("tsconfig.build.json", "{}");
     this.put("index.ts", "export {};");

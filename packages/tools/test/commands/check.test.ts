@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../../../base/failures/user-error.js";
-import { packageRoot } from "../../../base/paths.js";
-import { checksOf, filesEnding, runChecks } from "../../../tools/check.js";
-import { jsonLines } from "../../support/commands/test-user.js";
+import { UserError } from "../../../../base/failures/user-error.js";
+import { packageRoot } from "../../../../base/paths.js";
+import { checksOf, filesEnding, runChecks } from "../../check.js";
+import { jsonLines } from "../../../../test/support/commands/test-user.js";
 import { ended, recordedSession, Repository } from "./support/repository.js";
 
 describe("the checks", () => {

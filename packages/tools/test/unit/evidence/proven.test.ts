@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { provenBy, type SeenTest } from "../../../../tools/evidence/proven.js";
+import { provenBy, type SeenTest } from "../../../evidence/proven.js";
 
 const file = "test/lab/all/restore.test.ts";
 const test = (title: string, changes: Partial<SeenTest> = {}): SeenTest => ({

@@ -17,7 +17,7 @@ import {
   readEvidence,
   recordEvidence,
   type Evidence,
-} from "../../../../tools/evidence/record.js";
+} from "../../../evidence/record.js";
 import { sampleEvidence as sample } from "./sample.js";
 
 const on = { STACKADM_EVIDENCE: "1" };

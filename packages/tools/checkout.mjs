@@ -18,9 +18,9 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { Refusal, say } from "../automation/cli/start.mjs";
+import { Refusal, say } from "../../automation/cli/start.mjs";
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const sourceFolders = ["automation", "base", "components", "openstack", "lab", "toolchain"];
 const sourceFiles = ["index.ts", "config.ts", "tsconfig.json", "tsconfig.build.json"];
 

@@ -1,4 +1,4 @@
-import { kubernetesMinors } from "../../../base/versions/pinned-versions.js";
+import { kubernetesMinors } from "../../../../base/versions/pinned-versions.js";
 import { emulated, example, lab, type Proof, type Row } from "../row.js";
 
 /** Names of the systems, by the beginning of their images' names in a cloud. */
