@@ -34,10 +34,17 @@ const mayImport = {
   base: [],
   openstack: ["base"],
   components: ["base", "openstack"],
+  automation: ["base", "openstack", "components"],
+};
+/**
+ * What each package may import of the product and of the packages above it. The product imports
+ * none of them. The tests of a package may import all, as those of the product.
+ */
+const packagesMayImport = {
   toolchain: ["base"],
   lab: ["base"],
-  automation: ["base", "openstack", "components", "toolchain", "lab"],
   tools: ["base", "automation", "toolchain", "lab"],
+  bench: ["base", "openstack", "components", "automation", "toolchain", "lab", "tools", "test"],
 };
 /**
  * The same of the folders in these, the lowest first. The files beside them may import all. A name
@@ -112,12 +119,23 @@ for (const table of [mayImport, ...Object.values(insideMayImport)]) {
 }
 const only = (folder, others) =>
   `${folder}/ may import only ${["itself", ...others].join(", ")}: see docs/architecture.md.`;
-const folders = [...Object.keys(mayImport), "test", "docs", "bench"];
+const outside = ["test", "docs", "packages"];
 const arrows = (folder) => {
-  const forbidden = folders.filter((one) => one !== folder && !mayImport[folder].includes(one));
+  const forbidden = [...Object.keys(mayImport), ...outside].filter(
+    (one) => one !== folder && !mayImport[folder].includes(one),
+  );
   return {
     regex: `^(\\.\\./)+(${forbidden.join("|")})/`,
     message: only(folder, mayImport[folder]),
+  };
+};
+const packageArrows = (name) => {
+  const allowed = packagesMayImport[name];
+  const folders = [...Object.keys(mayImport), ...outside, ...Object.keys(packagesMayImport)];
+  const forbidden = folders.filter((one) => one !== name && !allowed.includes(one));
+  return {
+    regex: `^(\\.\\./)+(${forbidden.join("|")})/`,
+    message: only(`packages/${name}`, allowed),
   };
 };
 const foldersIn = (top) =>
@@ -162,7 +180,12 @@ const pureFiles = [
 ];
 
 export default tseslint.config(
-  { ignores: ["dist/**", "node_modules/**", "**/*.{cjs,mjs}", "test/fixtures/**"] },
+  {
+    ignores: [
+      ...["dist/**", "packages/*/dist/**", "node_modules/**", "**/*.{cjs,mjs}"],
+      ...["test/fixtures/**", "packages/*/test/fixtures/**"],
+    ],
+  },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {
@@ -200,6 +223,13 @@ export default tseslint.config(
       "@typescript-eslint/no-restricted-imports": ["error", { patterns: [arrows(folder)] }],
     },
   })),
+  ...Object.keys(packagesMayImport).map((name) => ({
+    files: [`packages/${name}/**/*.ts`],
+    ignores: ["packages/*/test/**"],
+    rules: {
+      "@typescript-eslint/no-restricted-imports": ["error", { patterns: [packageArrows(name)] }],
+    },
+  })),
   ...Object.keys(insideMayImport).flatMap((top) =>
     foldersIn(top).flatMap((folder) =>
       [1, 2, 3].map((depth) => ({
@@ -228,7 +258,7 @@ export default tseslint.config(
     rules: { "no-restricted-imports": ["error", { paths: [commandOnlyInRemoteScript] }] },
   },
   {
-    files: ["test/**/*.ts"],
+    files: ["test/**/*.ts", "packages/*/test/**/*.ts"],
     rules: {
       "no-restricted-syntax": ["error", applyInTests],
       "no-restricted-imports": "off",

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { Refusal, start } from "./start.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
-const inCheckout = ["tsconfig.build.json", join("tools", "checkout.mjs")].every((path) =>
+const inCheckout = ["tsconfig.build.json", join("packages", "tools", "checkout.mjs")].every((path) =>
   existsSync(join(root, path)),
 );
 

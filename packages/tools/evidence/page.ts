@@ -16,7 +16,7 @@ const tableOf = (heads: readonly string[], lines: readonly (readonly string[])[]
 const introduction = [
   "# What runs, and where it was seen",
   "",
-  "Written by `npm run docs` from `tools/evidence/rows` and `docs/evidence.jsonl`; do not edit.",
+  "Written by `npm run docs` from `packages/tools/evidence/rows` and `docs/evidence.jsonl`; do not edit.",
   "",
   `Tests write records since ${recordsSince}: each says on which date, with which commit and with which setup a row was last seen to pass, and how many seconds its tests took. Nothing that ran before that date has a record, and none was made up.`,
   "",

@@ -13,7 +13,7 @@ describe("the entry of an installed package", function () {
   const run = (...args: string[]) => checkout.run("automation/cli/stackadm.mjs", args);
   beforeEach(() => {
     checkout = new Checkout();
-    rmSync(join(checkout.root, "tools"), { recursive: true });
+    rmSync(join(checkout.root, "packages"), { recursive: true });
   });
   afterEach(() => {
     checkout.remove();
