@@ -1,4 +1,4 @@
-import { ensureToolchain } from "../../../toolchain/toolchain.js";
+import { ensureToolchain } from "../../../packages/toolchain/toolchain.js";
 import { table } from "../../render/table.js";
 import { standInsByDefault } from "../../setup/operation-environment.js";
 import type { Session } from "../session.js";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { apiPort } from "../../../../base/ports.js";
 import { toYaml } from "../../../../base/yaml.js";
-import { FakeApiServer } from "../../../../test/unit/toolchain/stand-ins/kubernetes/support/fake-api-server.js";
+import { FakeApiServer } from "../../../toolchain/test/unit/stand-ins/kubernetes/support/fake-api-server.js";
 import type { Host } from "./objects.js";
 
 /** Kinds that the program creates and the fake API server does not serve by default. */

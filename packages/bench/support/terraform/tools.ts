@@ -3,7 +3,7 @@ import { arch } from "node:os";
 import { join } from "node:path";
 import { cacheDirectory } from "../../../../base/paths.js";
 import { silent } from "../../../../base/progress.js";
-import { makeWithGo, type GoBuild } from "../../../../toolchain/make.js";
+import { makeWithGo, type GoBuild } from "../../../toolchain/make.js";
 
 /**
  * Address of the provider. The host is never contacted: the provider is in a mirror on this
