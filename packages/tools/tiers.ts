@@ -44,7 +44,7 @@ async function prepareToolchain(session: Session): Promise<Environment> {
 
 async function prepareLab({ progress, signal }: Session): Promise<Environment> {
   await ensureCommands(sshCommands, progress);
-  const { labUp } = await import("../../lab/lab.js");
+  const { labUp } = await import("../lab/lab.js");
   const [environment] = await runTogether(
     (stop) => toolchain({ progress, signal: stop }),
     (stop) => labUp({ progress, signal: stop }),
@@ -55,7 +55,7 @@ async function prepareLab({ progress, signal }: Session): Promise<Environment> {
 
 async function prepareEmulated(session: Session): Promise<Environment> {
   const environment = await prepareLab(session);
-  const { labAdd } = await import("../../lab/lab.js");
+  const { labAdd } = await import("../lab/lab.js");
   await labAdd("emulated-machines", session);
   // No other command runs these tests, so each run writes evidence.
   return { ...environment, [evidenceVariable]: "1" };

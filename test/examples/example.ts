@@ -1,6 +1,6 @@
 import { packageRoot } from "../../base/paths.js";
 import { silent } from "../../base/progress.js";
-import { labAdd } from "../../lab/lab.js";
+import { labAdd } from "../../packages/lab/lab.js";
 import { podNetworkOf } from "../support/config/pod-networks.js";
 import { changedFiles } from "../../packages/tools/changed-files.js";
 import { say } from "../../packages/tools/line-reporter.js";

@@ -14,7 +14,7 @@ async function startLab(session: Session, { stack, cwd }: StackOptions): Promise
   const { progress } = session;
   const settings = readStackFile(findProject(cwd).directory, stack);
   // Loaded only here, because a configured cloud needs no lab.
-  const { labUp } = await import("../../../lab/lab.js");
+  const { labUp } = await import("../../../packages/lab/lab.js");
   const { ensureToolchain } = await import("../../../packages/toolchain/toolchain.js");
   const tools = {
     ...{ progress, standIns: standInsByDefault(process.env) },

@@ -1,5 +1,5 @@
 import type { SeenCall } from "../../../test/lab/support/faulty-proxy.js";
-import { ports } from "../../../lab/cloud/configuration/common.js";
+import { ports } from "../../lab/cloud/configuration/common.js";
 import type { Figures } from "./statistics.js";
 
 const services = new Map(

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
-import { apis, apiUrl } from "../../../lab/cloud/configuration/common.js";
-import { labSettings } from "../../../lab/settings.js";
+import { apis, apiUrl } from "../../../packages/lab/cloud/configuration/common.js";
+import { labSettings } from "../../../packages/lab/settings.js";
 import { FaultyProxy, type ProxyOptions } from "./faulty-proxy.js";
 import type { LabCluster } from "./lab-cluster.js";
 
