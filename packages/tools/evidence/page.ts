@@ -22,7 +22,7 @@ const introduction = [
   "",
   "- **never run**: no record, and no test that could write one. Take it as untried.",
   "- **never run with a record**: a test exists and is linked, and no run of it has left a dated record yet. In the column of containers CI runs these tests: those directly below `test/lab` with every change, of `test/lab/in-turn` and of the examples one at a time, those of `test/lab/all` when all are asked for.",
-  "- **Containers**: machines are system containers of [the lab](lab.md), on the kernel of the host. Kernel modules, boot and udev are not those of a machine. In records up to 2026-11-27 ifupdown configures their network, in later ones netplan and systemd-networkd do, as in a cloud image.",
+  "- **Containers**: machines are system containers of [the lab](../packages/lab/README.md), on the kernel of the host. Kernel modules, boot and udev are not those of a machine. In records up to 2026-11-27 ifupdown configures their network, in later ones netplan and systemd-networkd do, as in a cloud image.",
   "- **Kernels**: each machine boots an image with a kernel of its own.",
   "- In both the cloud is the lab: OpenStack's services from Debian's packages, with this project's own drivers for servers, volumes and load balancers. No row says anything about another cloud, unless it names one.",
   "- _scripts only_: the scripts of a machine run in tests, on a folder with files and answers as that system has them. The system itself never ran.",
