@@ -2,6 +2,22 @@
 
 /** Packages in the order of their moves. */
 export const packages = {
+  // What the command lines of the product and of packages share.
+  terminal: [
+    [
+      /^automation\/(render|cli|pulumi)\/(progress-screen|json-progress|table|session|command-line|redact-secrets)\.ts$/,
+      "base/terminal/$2.ts",
+    ],
+    [
+      /^test\/(unit|commands)\/automation\/(render|cli|pulumi)\/(progress-screen|json-progress|table|session|redact-secrets)\.test\.ts$/,
+      "test/$1/base/terminal/$3.test.ts",
+    ],
+    [/^automation\/engine\/cancellation\.ts$/, "base/failures/cancellation.ts"],
+    [
+      /^test\/unit\/automation\/engine\/cancellation\.test\.ts$/,
+      "test/unit/base/failures/cancellation.test.ts",
+    ],
+  ],
   tools: [
     [/^tools\//, "packages/tools/"],
     [/^test\/(unit|commands)\/tools\//, "packages/tools/test/$1/"],
@@ -43,4 +59,14 @@ export const untouched = new RegExp(
 );
 
 /** First folders of paths that text may mention. */
-export const tops = ["tools", "bench", "toolchain", "lab", "test", "docs", "packages"];
+export const tops = [
+  "automation",
+  "base",
+  "tools",
+  "bench",
+  "toolchain",
+  "lab",
+  "test",
+  "docs",
+  "packages",
+];
