@@ -40,7 +40,7 @@ import { readAll } from "./repair/refused-power-states.js";
 import { beginFit, findingsFor } from "./preflight/preflight.js";
 import { verifyEarly, verifyAfterUp } from "./health/cluster-health.js";
 import { requireMeant, requireUnprotected } from "./guards/destroy-protection.js";
-import { withoutSecrets } from "./pulumi/redact-secrets.js";
+import { withoutSecrets } from "../base/terminal/redact-secrets.js";
 import { repair, tellRepair, undoUndecided, withRepairs } from "./repair/interrupted-run.js";
 import { Run } from "./engine/operation-context.js";
 import { unblockNetworks } from "./repair/unrecorded-objects.js";
@@ -55,7 +55,7 @@ import {
   type StateExport,
 } from "./pulumi/stack-state.js";
 import { lookAt } from "./health/cluster-status.js";
-import { unlessStopped } from "./engine/cancellation.js";
+import { unlessStopped } from "../base/failures/cancellation.js";
 import { sweepAfter } from "./destroy/sweep-leftovers.js";
 import { holdersOf, requireFree, unlock } from "./guards/stack-lock.js";
 import { refreshPartialCreates } from "./repair/partial-creates.js";

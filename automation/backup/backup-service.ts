@@ -4,8 +4,8 @@ import type { ClusterServiceOptions, RunOptions } from "../engine/operation-opti
 import { ClusterError } from "../pulumi/cluster-error.js";
 import { Run } from "../engine/operation-context.js";
 import { heldBy, identitiesOf, readOutputs, type StateExport } from "../pulumi/stack-state.js";
-import { withoutSecrets } from "../pulumi/redact-secrets.js";
-import { unlessStopped } from "../engine/cancellation.js";
+import { withoutSecrets } from "../../base/terminal/redact-secrets.js";
+import { unlessStopped } from "../../base/failures/cancellation.js";
 import { beginWithOurs } from "../guards/cluster-identity.js";
 import { parseOutputs, type ClusterOutputs } from "../verify/cluster-outputs.js";
 import { brokenOffBeside, readBackup, type Backup } from "./backup-files.js";

@@ -2,14 +2,14 @@ import type { OpenstackPlugin } from "../../base/versions/openstack-plugin-versi
 import { providerEnvironment } from "../../openstack/auth/provider-environment.js";
 import { createClusterService, type ClusterService } from "../cluster-service.js";
 import type { RunOptions } from "../engine/operation-options.js";
-import { addEnvironment } from "../pulumi/redact-secrets.js";
+import { addEnvironment } from "../../base/terminal/redact-secrets.js";
 import { describesCluster, openstackPluginIn } from "../engine/stack-settings.js";
 import { readStackFile, usesPassphrase } from "../pulumi/workspace.js";
 import { RunView } from "../render/run-progress.js";
 import { clusterLine } from "../render/cluster-line.js";
 import { prepareEnvironment, type OperationEnvironment } from "../setup/operation-environment.js";
 import { findProject, type Project } from "./project.js";
-import type { Session, StackOptions } from "./session.js";
+import type { Session, StackOptions } from "../../base/terminal/session.js";
 
 /** Context of a command about one stack. */
 export interface StackContext {

@@ -17,7 +17,7 @@ import type { ClusterServiceOptions, RunOptions, Stage } from "./operation-optio
 import type { OperationName, OperationRequest } from "./worker-messages.js";
 import { clusterSpecOf, type SpecSources } from "./stack-settings.js";
 import { readState, type StackOutputs, type StateAccess } from "../pulumi/stack-state.js";
-import { reasonToEnd } from "./cancellation.js";
+import { reasonToEnd } from "../../base/failures/cancellation.js";
 import { UndecidedCreates } from "./unconfirmed-creates.js";
 import { rememberUnfinished, InterruptedScripts } from "./interrupted-scripts.js";
 import {

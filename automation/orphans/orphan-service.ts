@@ -14,7 +14,7 @@ import {
 import { UserError } from "../../base/failures/user-error.js";
 import type { ClusterServiceOptions } from "../engine/operation-options.js";
 import { whichCluster } from "./orphan-summary.js";
-import { unlessStopped } from "../engine/cancellation.js";
+import { unlessStopped } from "../../base/failures/cancellation.js";
 
 /** Clusters to search for: all with this name, or the one with this identity. */
 export type OrphansOf = { readonly cluster: string } | { readonly identity: string };

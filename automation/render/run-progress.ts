@@ -1,6 +1,6 @@
 import type { Progress, Step } from "../../base/progress.js";
 import type { RunOptions, Stage } from "../engine/operation-options.js";
-import type { Redactor } from "../pulumi/redact-secrets.js";
+import type { Redactor } from "../../base/terminal/redact-secrets.js";
 import { OperationView } from "./operation-progress.js";
 import { timedPhases, type TimedPhase } from "./cluster-report.js";
 

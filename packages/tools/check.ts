@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { run } from "../../base/run-command.js";
 import { ensureCommands } from "../../base/host-packages.js";
 import { UserError } from "../../base/failures/user-error.js";
-import { runCommand, type Session } from "../../automation/cli/session.js";
+import { runCommand, type Session } from "../../base/terminal/session.js";
 
 interface Check {
   readonly name: string;

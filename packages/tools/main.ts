@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { runCommandLine } from "../../automation/cli/command-line.js";
+import { runCommandLine } from "../../base/terminal/command-line.js";
 import { packageRoot } from "../../base/paths.js";
 import { registerCheck } from "./check.js";
 import { registerTest } from "./test.js";

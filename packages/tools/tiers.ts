@@ -1,4 +1,4 @@
-import type { Session } from "../../automation/cli/session.js";
+import type { Session } from "../../base/terminal/session.js";
 import { ensureCommands } from "../../base/host-packages.js";
 import { runTogether } from "../../base/run-together.js";
 import { UserError } from "../../base/failures/user-error.js";

@@ -4,7 +4,7 @@ import { readStackFile } from "../../pulumi/workspace.js";
 import { bringUp } from "./bring-up.js";
 import { openstackPluginOf, withStack } from "../stack-context.js";
 import { findProject, requireOurProgram } from "../project.js";
-import type { Session, StackOptions } from "../session.js";
+import type { Session, StackOptions } from "../../../base/terminal/session.js";
 
 /**
  * Starts the lab and prepares the toolchain, side by side: where nothing is built yet, each waits

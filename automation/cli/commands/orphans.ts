@@ -20,7 +20,7 @@ import { hiddenLines, keptLines, markedTable } from "../../render/marked-objects
 import { cloudEnvironment } from "../../setup/operation-environment.js";
 import { UserError } from "../../../base/failures/user-error.js";
 import { requireAnswer, typed } from "../confirm.js";
-import type { Session, StackOptions } from "../session.js";
+import type { Session, StackOptions } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly cluster?: string;

@@ -1,7 +1,7 @@
 import { ensureToolchain } from "../../../packages/toolchain/toolchain.js";
-import { table } from "../../render/table.js";
+import { table } from "../../../base/terminal/table.js";
 import { standInsByDefault } from "../../setup/operation-environment.js";
-import type { Session } from "../session.js";
+import type { Session } from "../../../base/terminal/session.js";
 
 export async function toolchain(session: Session): Promise<number> {
   const { progress, signal } = session;

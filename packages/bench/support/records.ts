@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
-import { table } from "../../../automation/render/table.js";
+import { table } from "../../../base/terminal/table.js";
 import { run } from "../../../base/run-command.js";
 import { least, rowsOf, type Figures } from "./statistics.js";
 

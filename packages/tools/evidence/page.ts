@@ -1,4 +1,4 @@
-import { duration } from "../../../automation/render/progress-screen.js";
+import { duration } from "../../../base/terminal/progress-screen.js";
 import type { EvidenceRecord, Setup } from "./record.js";
 import { pluginPieces, type Proof, type Row, type Section } from "./row.js";
 

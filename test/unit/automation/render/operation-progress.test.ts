@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ClusterEvent } from "../../../../automation/pulumi/events.js";
 import { phaseOf } from "../../../../automation/pulumi/phases.js";
-import { Redactor } from "../../../../automation/pulumi/redact-secrets.js";
+import { Redactor } from "../../../../base/terminal/redact-secrets.js";
 import { parseUrn, shortType } from "../../../../automation/pulumi/urn.js";
 import type { Progress } from "../../../../base/progress.js";
 import { OperationView } from "../../../../automation/render/operation-progress.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { RunOptions, Stage } from "../../../../automation/engine/operation-options.js";
-import { Redactor } from "../../../../automation/pulumi/redact-secrets.js";
+import { Redactor } from "../../../../base/terminal/redact-secrets.js";
 import { RunView } from "../../../../automation/render/run-progress.js";
 import type { Progress } from "../../../../base/progress.js";
 

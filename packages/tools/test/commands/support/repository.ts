@@ -12,8 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { delimiter, dirname, join } from "node:path";
-import type { Session } from "../../../../../automation/cli/session.js";
-import { redactorFor } from "../../../../../automation/pulumi/redact-secrets.js";
+import type { Session } from "../../../../../base/terminal/session.js";
+import { redactorFor } from "../../../../../base/terminal/redact-secrets.js";
 import { packageRoot } from "../../../../../base/paths.js";
 
 export interface Ended {

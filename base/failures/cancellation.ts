@@ -1,5 +1,5 @@
-import { Failure } from "../../base/failures/failure.js";
-import type { FailureCode } from "../../base/failures/failure-codes.js";
+import { Failure } from "./failure.js";
+import type { FailureCode } from "./failure-codes.js";
 
 /** Codes of errors that a stop can cause: aborted requests, ended commands, unexpected errors. */
 const brokenOff: ReadonlySet<FailureCode> = new Set([

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { reasonToEnd, unlessStopped } from "../../../../automation/engine/cancellation.js";
+import { reasonToEnd, unlessStopped } from "../../../../base/failures/cancellation.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { failureCodes } from "../../../../base/failures/failure-codes.js";
 

@@ -1,4 +1,4 @@
-import type { Progress } from "../../base/progress.js";
+import type { Progress } from "../progress.js";
 
 /** Returns a Progress that writes one JSON object per line: `{"type":"step", ...}`. */
 export function jsonProgress(

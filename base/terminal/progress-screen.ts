@@ -1,4 +1,4 @@
-import type { Progress, Step } from "../../base/progress.js";
+import type { Progress, Step } from "../progress.js";
 
 /** Stream to which a screen writes, and its properties. */
 export interface ScreenTarget {

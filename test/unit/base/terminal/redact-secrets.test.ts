@@ -6,7 +6,7 @@ import {
   Redactor,
   redactorFor,
   withoutSecrets,
-} from "../../../../automation/pulumi/redact-secrets.js";
+} from "../../../../base/terminal/redact-secrets.js";
 
 describe("the redactor", () => {
   it("takes out every string of a value, however deep", () => {

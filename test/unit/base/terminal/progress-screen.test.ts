@@ -6,7 +6,7 @@ import {
   elapsed,
   liveLines,
   type ProgressScreen,
-} from "../../../../automation/render/progress-screen.js";
+} from "../../../../base/terminal/progress-screen.js";
 
 describe("a duration", () => {
   const table: [number, string][] = [

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { Failure } from "../../base/failures/failure.js";
-import { redactorFor, type Redactor } from "../pulumi/redact-secrets.js";
-import { unlessStopped } from "../engine/cancellation.js";
-import type { Progress } from "../../base/progress.js";
-import { jsonProgress } from "../render/json-progress.js";
-import { terminalScreen, type ProgressScreen } from "../render/progress-screen.js";
+import { Failure } from "../failures/failure.js";
+import { redactorFor, type Redactor } from "./redact-secrets.js";
+import { unlessStopped } from "../failures/cancellation.js";
+import type { Progress } from "../progress.js";
+import { jsonProgress } from "./json-progress.js";
+import { terminalScreen, type ProgressScreen } from "./progress-screen.js";
 
 /** Context of every command: output and stop signals. */
 export interface Session {

@@ -1,6 +1,6 @@
 import type { Command, CommanderError } from "commander";
-import { Failure } from "../../base/failures/failure.js";
-import { redactorFor } from "../pulumi/redact-secrets.js";
+import { Failure } from "../failures/failure.js";
+import { redactorFor } from "./redact-secrets.js";
 import { asClusterError, errorLine, failureText, jsonLine } from "./session.js";
 
 /** Returns whether the arguments contain `--json`. Works even if the arguments are invalid. */

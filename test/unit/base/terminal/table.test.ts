@@ -7,7 +7,7 @@ import {
   timedPhases,
   timesTable,
 } from "../../../../automation/render/cluster-report.js";
-import { table } from "../../../../automation/render/table.js";
+import { table } from "../../../../base/terminal/table.js";
 
 describe("a table", () => {
   it("is as wide as its widest cells, without trailing spaces", () => {

@@ -1,4 +1,4 @@
-import { passwordOf } from "../../base/url-passwords.js";
+import { passwordOf } from "../url-passwords.js";
 
 /** Length of the shortest secret. Shorter values occur in ordinary text by chance. */
 const shortest = 8;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { jsonProgress } from "../../../../automation/render/json-progress.js";
+import { jsonProgress } from "../../../../base/terminal/json-progress.js";
 
 describe("progress for programs", () => {
   it("is one JSON object a line, steps told apart by number", () => {

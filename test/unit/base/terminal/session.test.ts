@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { run } from "../../../../base/run-command.js";
 import { agentLines, exportLines, shellWord } from "../../../../automation/cli/commands/env.js";
-import { asClusterError, failureText } from "../../../../automation/cli/session.js";
+import { asClusterError, failureText } from "../../../../base/terminal/session.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { UserError } from "../../../../base/failures/user-error.js";
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
