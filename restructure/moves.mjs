@@ -41,12 +41,28 @@ export const packages = {
       "packages/toolchain/test/engine/$1.ts",
     ],
   ],
+  // What the product needs of the toolchain: the search for installed programs.
+  search: [
+    [/^packages\/toolchain\/toolchain\.ts$/, "automation/toolchain/toolchain.ts"],
+    [/^packages\/toolchain\/find\.ts$/, "automation/toolchain/find-programs.ts"],
+    [/^packages\/toolchain\/versions\.ts$/, "base/versions/pulumi-versions.ts"],
+    [
+      /^packages\/toolchain\/test\/unit\/toolchain\.test\.ts$/,
+      "test/unit/automation/toolchain/toolchain.test.ts",
+    ],
+    [
+      /^packages\/toolchain\/test\/unit\/find\.test\.ts$/,
+      "test/unit/automation/toolchain/find-programs.test.ts",
+    ],
+  ],
   lab: [
     [/^lab\//, "packages/lab/"],
     [/^docs\/lab\.md$/, "packages/lab/README.md"],
     [/^test\/(unit|commands)\/lab\//, "packages/lab/test/$1/"],
     [/^test\/golden\/lab\//, "packages/lab/test/golden/"],
   ],
+  // The command line of the lab.
+  commands: [[/^automation\/cli\/commands\/lab\.ts$/, "packages/lab/cli/commands.ts"]],
 };
 
 /** Files whose text no move changes: records, and what tests compare byte by byte. */
