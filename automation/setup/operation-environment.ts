@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import type { Toolchain } from "../../packages/toolchain/toolchain.js";
+import type { Toolchain } from "../toolchain/toolchain.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
 import type { OpenstackPlugin } from "../../base/versions/openstack-plugin-versions.js";
 import { labFolder, labName, stateDirectory } from "../../base/paths.js";
@@ -187,7 +187,7 @@ export async function prepareEnvironment(
   };
   const passphrase = passphraseEnvironment(env, { backend, needed, note });
   // Loaded only here: commands that need no engine start faster.
-  const { ensureToolchain } = await import("../../packages/toolchain/toolchain.js");
+  const { ensureToolchain } = await import("../toolchain/toolchain.js");
   const toolchain = await ensureToolchain({
     ...{ progress, signal, env },
     standIns: standInsByDefault(env),

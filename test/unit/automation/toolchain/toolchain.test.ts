@@ -14,8 +14,11 @@ import { silent, type Progress } from "../../../../base/progress.js";
 import { openstackPlugins } from "../../../../base/versions/openstack-plugin-versions.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { UserError } from "../../../../base/failures/user-error.js";
-import { ensureToolchain, type ToolchainOptions } from "../../toolchain.js";
-import { engineVersion, pluginVersions } from "../../versions.js";
+import {
+  ensureToolchain,
+  type ToolchainOptions,
+} from "../../../../automation/toolchain/toolchain.js";
+import { engineVersion, pluginVersions } from "../../../../base/versions/pulumi-versions.js";
 
 describe("toolchain/toolchain on a machine with Pulumi", () => {
   let folder: string;
