@@ -95,7 +95,8 @@ const insideMayImport = {
   },
   automation: {
     pulumi: [],
-    setup: ["pulumi"],
+    toolchain: [],
+    setup: ["pulumi", "toolchain"],
     timeline: ["pulumi"],
     verify: ["pulumi"],
     engine: ["pulumi", "setup", "timeline", "verify"],
@@ -108,8 +109,8 @@ const insideMayImport = {
     backup: ["pulumi", "verify", "engine", "guards"],
     render: ["pulumi", "timeline", "verify", "engine", "health", "backup"],
     cli: [
-      ...["pulumi", "setup", "verify", "engine", "orphans", "repair", "health", "backup", "render"],
-      "cluster-service.js",
+      ...["pulumi", "toolchain", "setup", "verify", "engine", "orphans", "repair", "health"],
+      ...["backup", "render", "cluster-service.js"],
     ],
   },
 };

@@ -198,32 +198,18 @@ function declareCare(program: Command): void {
   ).option("--yes", "skip confirmation (required without a terminal or with --json)", false);
 }
 
+/** Declares the command line of the lab, a package of its own, which gets all arguments. */
 function declareLab(program: Command): void {
-  const lab = program.command("lab").description("run OpenStack's services on this machine");
-  command(
-    lab,
-    "up",
-    "start the lab; does nothing if it runs",
-    async () => (await import("../../packages/lab/cli/commands.js")).labUpCommand,
-  ).option("--kubernetes <version>", "Kubernetes version that the lab's repositories offer");
-  command(
-    lab,
-    "status",
-    "show the lab's state; exit code 1 if the lab is not up",
-    async () => (await import("../../packages/lab/cli/commands.js")).labStatusCommand,
-  );
-  command(
-    lab,
-    "add <what>",
-    "add an extra part to the lab's registry: calico (also for Canal), keystone-auth, metrics-server, snapshots, traefik; or emulated-machines (images of virtual machines)",
-    async () => (await import("../../packages/lab/cli/commands.js")).labAddCommand,
-  );
-  command(
-    lab,
-    "down",
-    "destroy the lab with everything in it; caches are kept",
-    async () => (await import("../../packages/lab/cli/commands.js")).labDownCommand,
-  );
+  program
+    .command("lab")
+    .description("run OpenStack's services on this machine; needs the package @stackadm/lab")
+    .argument("[arguments...]", "see `lab --help`")
+    .allowUnknownOption()
+    .helpOption(false)
+    .action(async (_words: unknown, _options: unknown, own: Command) => {
+      const { runLab } = await import("./commands/lab.js");
+      await runLab(own);
+    });
 }
 
 function declareSetup(program: Command): void {

@@ -1,10 +1,17 @@
+import type { Progress } from "../../../base/progress.js";
 import { runTogether } from "../../../base/run-together.js";
 import { cloudIsNamed, standInsByDefault } from "../../setup/operation-environment.js";
+import { ownFailure, requirePackage } from "../../toolchain/optional-package.js";
 import { readStackFile } from "../../pulumi/workspace.js";
 import { bringUp } from "./bring-up.js";
 import { openstackPluginOf, withStack } from "../stack-context.js";
 import { findProject, requireOurProgram } from "../project.js";
 import type { Session, StackOptions } from "../../../base/terminal/session.js";
+
+/** What this command uses of the package `@stackadm/lab`. */
+interface Lab {
+  labUp(options: { readonly progress: Progress; readonly signal: AbortSignal }): Promise<unknown>;
+}
 
 /**
  * Starts the lab and prepares the toolchain, side by side: where nothing is built yet, each waits
@@ -14,14 +21,17 @@ async function startLab(session: Session, { stack, cwd }: StackOptions): Promise
   const { progress } = session;
   const settings = readStackFile(findProject(cwd).directory, stack);
   // Loaded only here, because a configured cloud needs no lab.
-  const { labUp } = await import("../../../packages/lab/lab.js");
+  const { labUp } = requirePackage<Lab>("@stackadm/lab");
   const { ensureToolchain } = await import("../../toolchain/toolchain.js");
   const tools = {
     ...{ progress, standIns: standInsByDefault(process.env) },
     openstackPlugin: openstackPluginOf(settings),
   };
   await runTogether(
-    (signal) => labUp({ progress, signal }),
+    (signal) =>
+      labUp({ progress, signal }).catch((error: unknown) => {
+        throw ownFailure(error);
+      }),
     (signal) => ensureToolchain({ ...tools, signal }),
     session.signal,
   );

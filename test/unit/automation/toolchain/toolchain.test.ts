@@ -18,9 +18,10 @@ import {
   ensureToolchain,
   type ToolchainOptions,
 } from "../../../../automation/toolchain/toolchain.js";
+import * as substitutes from "../../../../packages/toolchain/index.js";
 import { engineVersion, pluginVersions } from "../../../../base/versions/pulumi-versions.js";
 
-describe("toolchain/toolchain on a machine with Pulumi", () => {
+describe("toolchain on a machine with Pulumi", () => {
   let folder: string;
   let cache: string;
   const path = process.env["PATH"];
@@ -46,7 +47,7 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
     asked: Pick<ToolchainOptions, "openstackPlugin"> = {},
   ) =>
     ensureToolchain({
-      ...{ progress, cache, ...asked },
+      ...{ progress, cache, substitutes, ...asked },
       env: { PATH: join(folder, "bin"), PULUMI_HOME: join(folder, "home"), ...more },
     });
   const install = () => {

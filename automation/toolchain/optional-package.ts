@@ -1,0 +1,44 @@
+import { createRequire } from "node:module";
+import { isFailureCode } from "../../base/failures/failure-codes.js";
+import { Failure } from "../../base/failures/failure.js";
+
+/** Packages of this repository that are not part of the product. */
+export type OptionalPackage = "@stackadm/lab" | "@stackadm/lab/cli" | "@stackadm/toolchain";
+
+const load = createRequire(__filename);
+
+/**
+ * Returns a package that is installed next to this one; undefined if it is not installed. In a
+ * checkout, it is compiled.
+ */
+export function optionalPackage<Exports>(name: OptionalPackage): Exports | undefined {
+  try {
+    load.resolve(name);
+  } catch {
+    return undefined;
+  }
+  return load(name) as Exports;
+}
+
+/** Returns a package, or throws an error that tells how to install it. */
+export function requirePackage<Exports>(name: OptionalPackage): Exports {
+  const found = optionalPackage<Exports>(name);
+  if (found) return found;
+  const [scope = "", folder = ""] = name.split("/");
+  throw new Failure(
+    "TOOL_MISSING",
+    `The package ${scope}/${folder} is not installed.`,
+    `Install it next to stackadm: npm install --save-dev ${scope}/${folder}.`,
+  );
+}
+
+/**
+ * Returns an error of such a package as an error of this program: the package has its own copy of
+ * the class `Failure`.
+ */
+export function ownFailure(error: unknown): unknown {
+  if (error instanceof Failure || !(error instanceof Error)) return error;
+  const { code, hint } = error as Partial<Failure>;
+  const isFailure = typeof code === "string" && isFailureCode(code) && typeof hint === "string";
+  return isFailure ? new Failure(code, error.message, hint) : error;
+}
