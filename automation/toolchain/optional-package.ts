@@ -5,13 +5,16 @@ import { Failure } from "../../base/failures/failure.js";
 /** Packages of this repository that are not part of the product. */
 export type OptionalPackage = "@stackadm/lab" | "@stackadm/lab/cli" | "@stackadm/toolchain";
 
-const load = createRequire(__filename);
-
 /**
- * Returns a package that is installed next to this one; undefined if it is not installed. In a
- * checkout, it is compiled.
+ * Returns a package that is installed next to this one; undefined if it is not installed.
+ *
+ * @param from file from which the package is searched. @default this one
  */
-export function optionalPackage<Exports>(name: OptionalPackage): Exports | undefined {
+export function optionalPackage<Exports>(
+  name: OptionalPackage,
+  from = __filename,
+): Exports | undefined {
+  const load = createRequire(from);
   try {
     load.resolve(name);
   } catch {
@@ -21,8 +24,8 @@ export function optionalPackage<Exports>(name: OptionalPackage): Exports | undef
 }
 
 /** Returns a package, or throws an error that tells how to install it. */
-export function requirePackage<Exports>(name: OptionalPackage): Exports {
-  const found = optionalPackage<Exports>(name);
+export function requirePackage<Exports>(name: OptionalPackage, from = __filename): Exports {
+  const found = optionalPackage<Exports>(name, from);
   if (found) return found;
   const [scope = "", folder = ""] = name.split("/");
   throw new Failure(

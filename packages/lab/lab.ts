@@ -62,7 +62,7 @@ export async function labUp(options: LabUpOptions): Promise<LabFacts> {
     if (state && (await labProblems(state)).length === 0) {
       if (state.key !== goldenKey(state.settings, paths)) {
         options.progress.note(
-          "The running lab was built from older files; 'stackadm lab down' and 'lab up' take the new ones.",
+          "The running lab was built from older files; 'stackadm-lab down' and 'stackadm-lab up' take the new ones.",
         );
       }
       const site = await ensureSite(options);

@@ -42,6 +42,6 @@ async function stays(what: Remnant, error: unknown, boundMs: number): Promise<Us
   const kept = (await what.kept?.()) ?? (error instanceof Error ? error.message : String(error));
   return new UserError(
     `${what.name} is still there after ${boundMs / 1000} s: ${kept.replace(/\.?$/, ".")}`,
-    what.hint ?? "End what uses it and run 'stackadm lab down' again.",
+    what.hint ?? "End what uses it and run 'stackadm-lab down' again.",
   );
 }

@@ -1,6 +1,7 @@
 import {
   copyFileSync,
   cpSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -23,18 +24,23 @@ const { buildSync } = createRequire(require.resolve("tsx"))("esbuild") as {
   buildSync: (options: Readonly<Record<string, unknown>>) => unknown;
 };
 
-/** Stub of the lab: records its calls instead of starting OpenStack on the test machine. */
-const lab = `
-const { appendFileSync, existsSync, readFileSync } = require("node:fs");
+/** Stub of the package of the lab: records its calls instead of starting OpenStack. */
+const lab = {
+  "package.json": JSON.stringify({ exports: { ".": "./index.js", "./cli": "./cli.js" } }),
+  "index.js": `
+const { appendFileSync } = require("node:fs");
 const { join } = require("node:path");
 const note = (line) => appendFileSync(join(process.env.FAKE_ENGINE, "lab-calls"), line + "\\n");
-const facts = { cloud: "stackadm-lab", cloudsFile: "/lab/clouds.yaml" };
-exports.labUp = async ({ kubernetes }) => { note("up " + (kubernetes ?? "")); return facts; };
-exports.extraNames = ["calico"];
-exports.labAdd = async (name) => { note("add " + name); return { calico: { source: "/c.yaml", sha256: "0" } }; };
-exports.labDown = async () => note("down");
-exports.labStatus = async () => JSON.parse(readFileSync(join(process.env.FAKE_ENGINE, "lab.json"), "utf8"));
-`;
+exports.note = note;
+exports.labUp = async () => note("labUp");
+`,
+  "cli.js": `
+exports.main = async (args) => {
+  require("./index.js").note(args.join(" "));
+  if (args.includes("broken")) process.exitCode = 7;
+};
+`,
+};
 
 let made: string | undefined;
 
@@ -70,7 +76,9 @@ export function installedPackage(): string {
     cpSync(join(root, scripts), join(home, "dist", scripts), { recursive: true });
   for (const file of ["package.json", "Pulumi.yaml", "Pulumi.dev.yaml"])
     copyFileSync(join(root, file), join(home, file));
-  writeFileSync(join(home, "dist", "lab", "lab.js"), lab);
+  const modules = join(home, "node_modules", "@stackadm", "lab");
+  mkdirSync(modules, { recursive: true });
+  for (const [file, text] of Object.entries(lab)) writeFileSync(join(modules, file), text);
   writeFileSync(join(home, "dist", "index.js"), "module.exports = async () => ({});\n");
   return (made = home);
 }

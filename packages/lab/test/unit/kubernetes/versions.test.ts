@@ -175,7 +175,9 @@ describe("lab/kubernetes versions", () => {
       it("has the source of every program of its own", () => {
         for (const { source } of of.components) {
           if (source.kind !== "program") continue;
-          assert.ok(existsSync(join("packages/lab/kubernetes/programs", source.directory, "main.go")));
+          assert.ok(
+            existsSync(join("packages/lab/kubernetes/programs", source.directory, "main.go")),
+          );
         }
       });
 
