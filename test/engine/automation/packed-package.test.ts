@@ -19,6 +19,8 @@ const root = packageRoot();
 
 interface Manifest {
   readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Manifest;
@@ -46,10 +48,7 @@ export const endpoint: pulumi.Output<string> = new Cluster("dev", { ...args, clo
 export const never = (): Cluster => new Cluster("wrong", wrong);
 `;
 
-/**
- * Returns the files that programs and commands read besides the compiled ones, without the tests of
- * drivers.
- */
+/** Returns the files that programs and commands read besides the compiled ones. */
 function assets(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -108,10 +107,12 @@ describe("the package, packed and installed", function () {
    * that it contains.
    */
   async function install(tarball: string): Promise<void> {
-    const types = `@types/node@${manifest.devDependencies["@types/node"] ?? ""}`;
+    // The versions of the lock file. A range would take the newest ones.
+    const names = ["@types/node", ...Object.keys(manifest.peerDependencies)];
+    const others = names.map((name) => `${name}@${manifest.devDependencies[name] ?? ""}`);
     // --prefix prevents an installation into a parent directory that has a manifest.
     const words = ["--prefix", directory, "--no-audit", "--no-fund", "--prefer-offline"];
-    await run("npm", ["install", ...words, tarball, types], options);
+    await run("npm", ["install", ...words, tarball, ...others], options);
   }
 
   before(async () => {
@@ -124,14 +125,14 @@ describe("the package, packed and installed", function () {
   });
 
   it("has everything that is read beside the compiled files, and nothing of the sources or tests", () => {
-    const folders = ["automation", "base", "openstack", "components", "lab", "toolchain"];
+    const folders = ["automation", "base", "openstack", "components"];
     for (const file of folders.flatMap(assets)) {
       const packed = join(installed, "dist", file);
       assert.ok(existsSync(packed), file);
       assert.deepEqual(readFileSync(packed), readFileSync(join(root, file)), file);
     }
     const files = readdirSync(installed, { recursive: true, encoding: "utf8" });
-    const strange = /(?<!\.d)\.ts$|\.map$|tsconfig|\.stamp$|^(test|tools)\b|\btests\b/;
+    const strange = /(?<!\.d)\.ts$|\.map$|tsconfig|\.stamp$|\b(test|tests|packages|stand-ins)\b/;
     assert.deepEqual(
       files.filter((file) => strange.test(file)),
       [],
@@ -149,6 +150,16 @@ describe("the package, packed and installed", function () {
         "docs",
       ].concat("package.json"),
     );
+  });
+
+  it("needs what its commands use, and Pulumi's SDKs as peers", () => {
+    assert.deepEqual(Object.keys(manifest.dependencies), [
+      ...["commander", "fflate", "ip-address", "semver", "ssh2", "yaml", "zod"],
+    ]);
+    for (const [name, range] of Object.entries(manifest.peerDependencies)) {
+      assert.match(name, /^@pulumi\//);
+      assert.match(range, /\^/, name);
+    }
   });
 
   it("has the documents that its sentences name", () => {
