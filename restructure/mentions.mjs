@@ -58,6 +58,10 @@ function after(word, kind, file, places) {
     if (isFile || (isFolder && kind === "prose") || (isFolder && slash && path.includes("/")))
       return (prefix?.[0] ?? "") + places.pathAfter(path) + slash;
   }
+  // Documents name tests without the folder of all tests.
+  const test = `test/${path}`;
+  if (file.endsWith(".md") && ending.test(path) && places.moves.has(test))
+    return places.fileAfter(test).replace(/^test\//, "");
   const target = posix.join(posix.dirname(file), path);
   const isPath = path.includes("/") || file.endsWith(".md");
   if (!isPath || (!ending.test(path) && !file.endsWith(".md")) || target.startsWith(".."))

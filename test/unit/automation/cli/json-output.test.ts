@@ -7,18 +7,13 @@ import { failureCodes, rowOf } from "../../../../base/failures/failure-codes.js"
 import { tableOf } from "../../../support/commands/json-contract.js";
 
 describe("docs/json.md", () => {
-  it("has the result of every command", () => {
-    const { commands } = buildProgram();
-    const names = commands.flatMap((one) =>
-      one.commands.length === 0
-        ? [one.name()]
-        : one.commands.map((sub) => `${one.name()} ${sub.name()}`),
-    );
+  it("has the result of every command but that of the lab, a package of its own", () => {
+    const names = buildProgram().commands.map((command) => command.name());
     assert.deepEqual(
       tableOf("Command")
         .flatMap(({ keys }) => keys)
         .sort(),
-      names.sort(),
+      names.filter((name) => name !== "lab").sort(),
     );
   });
 
