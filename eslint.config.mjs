@@ -43,7 +43,7 @@ const mayImport = {
 const packagesMayImport = {
   toolchain: ["base"],
   lab: ["base"],
-  tools: ["base", "automation", "toolchain", "lab"],
+  tools: ["base", "automation", "lab"],
   bench: ["base", "openstack", "components", "automation", "toolchain", "lab", "tools", "test"],
 };
 /**

@@ -8,8 +8,8 @@ import { fileURLToPath } from "node:url";
 import { Refusal, start } from "./start.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
-const inCheckout = ["tsconfig.build.json", join("packages", "tools", "checkout.mjs")].every((path) =>
-  existsSync(join(root, path)),
+const inCheckout = ["tsconfig.build.json", join("packages", "tools", "checkout.mjs")].every(
+  (path) => existsSync(join(root, path)),
 );
 
 await start(async () => {
