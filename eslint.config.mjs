@@ -130,7 +130,7 @@ const arrows = (folder) => {
     (one) => one !== folder && !mayImport[folder].includes(one),
   );
   return {
-    regex: `^(\\.\\./)+(${forbidden.join("|")})/`,
+    regex: `^(\\.\\./)+(${forbidden.join("|")})/|^@stackadm/`,
     message: only(folder, mayImport[folder]),
   };
 };
@@ -139,7 +139,7 @@ const packageArrows = (name) => {
   const folders = [...Object.keys(mayImport), ...outside, ...Object.keys(packagesMayImport)];
   const forbidden = folders.filter((one) => one !== name && !allowed.includes(one));
   return {
-    regex: `^(\\.\\./)+(${forbidden.join("|")})/`,
+    regex: `^(\\.\\./)+(${forbidden.join("|")})/|^@stackadm/`,
     message: only(`packages/${name}`, allowed),
   };
 };

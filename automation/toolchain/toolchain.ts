@@ -210,8 +210,7 @@ async function substitute(
 ): Promise<Piece> {
   const { cache, env, progress, signal } = context;
   if (!context.standIns) throw missing(what, why);
-  const substitutes =
-    context.substitutes ?? optionalPackage<SubstitutePrograms>("@stackadm/toolchain");
+  const substitutes = context.substitutes ?? optionalPackage("@stackadm/toolchain");
   if (!substitutes) throw missing(what, why);
   const options = { cache, env, progress, signal };
   const made = await substitutes.substitute({ name, version }, options).catch((error: unknown) => {

@@ -1,4 +1,3 @@
-import type { Progress } from "../../../base/progress.js";
 import { runTogether } from "../../../base/run-together.js";
 import { cloudIsNamed, standInsByDefault } from "../../setup/operation-environment.js";
 import { ownFailure, requirePackage } from "../../toolchain/optional-package.js";
@@ -8,11 +7,6 @@ import { openstackPluginOf, withStack } from "../stack-context.js";
 import { findProject, requireOurProgram } from "../project.js";
 import type { Session, StackOptions } from "../../../base/terminal/session.js";
 
-/** What this command uses of the package `@stackadm/lab`. */
-interface Lab {
-  labUp(options: { readonly progress: Progress; readonly signal: AbortSignal }): Promise<unknown>;
-}
-
 /**
  * Starts the lab and prepares the toolchain, side by side: where nothing is built yet, each waits
  * for downloads and linkers while the other one compiles.
@@ -21,7 +15,7 @@ async function startLab(session: Session, { stack, cwd }: StackOptions): Promise
   const { progress } = session;
   const settings = readStackFile(findProject(cwd).directory, stack);
   // Loaded only here, because a configured cloud needs no lab.
-  const { labUp } = requirePackage<Lab>("@stackadm/lab");
+  const { labUp } = requirePackage("@stackadm/lab");
   const { ensureToolchain } = await import("../../toolchain/toolchain.js");
   const tools = {
     ...{ progress, standIns: standInsByDefault(process.env) },

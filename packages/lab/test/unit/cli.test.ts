@@ -86,9 +86,11 @@ describe("the command line of the lab", () => {
 
   it("shows the status in a table, with exit code 0 if the lab is up", async () => {
     status = {
-      ...{ state: "up", problems: [], versions: { keystone: "2:28.0.0" } },
-      ...{ startedAt: "2026-01-02T03:04:05Z", memory: 4096, current: false },
-    } as unknown as LabStatus;
+      state: "up",
+      problems: [],
+      ...{ versions: { keystone: "2:28.0.0" }, startedAt: "2026-01-02T03:04:05Z" },
+      ...{ memory: 4096, current: false },
+    };
     const { code, out } = await run("status");
     assert.equal(code, 0);
     golden("status-table.txt", out);
@@ -97,7 +99,7 @@ describe("the command line of the lab", () => {
   for (const state of ["down", "busy", "broken"] as const)
     it(`ends \`status\` with exit code 1 and the problems if the lab is ${state}`, async () => {
       const problems = state === "down" ? [] : ["container stackadm-lab is exited"];
-      status = { state, problems } as unknown as LabStatus;
+      status = { state, problems };
       const { code, out } = await run("status");
       assert.equal(code, 1);
       assert.match(out, new RegExp(`^LAB +${state}$`, "m"));

@@ -29,8 +29,8 @@ describe("an optional package", () => {
   it("is loaded if it is installed next to the program", () => {
     install("exports.answer = 7;");
     const expected = { answer: 7 };
-    assert.deepEqual({ ...optionalPackage<object>("@stackadm/lab", from) }, expected);
-    assert.deepEqual({ ...requirePackage<object>("@stackadm/lab", from) }, expected);
+    assert.deepEqual({ ...optionalPackage("@stackadm/lab", from) }, expected);
+    assert.deepEqual({ ...requirePackage("@stackadm/lab", from) }, expected);
   });
 
   it("is undefined if it is not installed, and an error names it if it is required", () => {
