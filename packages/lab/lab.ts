@@ -36,9 +36,8 @@ export interface LabUpOptions {
 }
 
 /**
- * Folder of the drivers, mounted into the cloud. It is next to this file: for the command line
- * `dist/lab/drivers`, a copy that the last compilation made; for tests, which run from the sources,
- * `packages/lab/drivers`.
+ * Folder of the drivers, copied into the cloud. It is next to this file: for commands, the copy
+ * that the last compilation made in `dist/`; for tests, which run from the sources, `drivers/`.
  */
 const drivers = join(__dirname, "drivers");
 
