@@ -34,14 +34,15 @@ import {
   excludeForeignCredentials,
 } from "./guards/foreign-credentials.js";
 import { requireSameLocation } from "./guards/cloud-location.js";
-import { countDiffering, planRows } from "./pulumi/preview-rows.js";
+import { planRows } from "./pulumi/preview-rows.js";
 import { takenOver, rewriteServerGroups } from "./guards/plugin-conversion.js";
-import { readAll } from "./repair/refused-power-states.js";
+import { refresh } from "./operations/refresh.js";
+import { unlock } from "./operations/unlock.js";
 import { beginFit, findingsFor } from "./preflight/preflight.js";
 import { verifyEarly, verifyAfterUp } from "./health/cluster-health.js";
 import { requireMeant, requireUnprotected } from "./guards/destroy-protection.js";
 import { withoutSecrets } from "./pulumi/redact-secrets.js";
-import { repair, tellRepair, undoUndecided, withRepairs } from "./repair/interrupted-run.js";
+import { repair, undoUndecided, withRepairs } from "./repair/interrupted-run.js";
 import { Run } from "./engine/operation-context.js";
 import { unblockNetworks } from "./repair/unrecorded-objects.js";
 import { readClusters } from "./engine/cluster-providers.js";
@@ -57,9 +58,12 @@ import {
 import { lookAt } from "./health/cluster-status.js";
 import { unlessStopped } from "./engine/cancellation.js";
 import { sweepAfter } from "./destroy/sweep-leftovers.js";
-import { holdersOf, requireFree, unlock } from "./guards/stack-lock.js";
+import { holdersOf, requireFree } from "./guards/stack-lock.js";
 import { refreshPartialCreates } from "./repair/partial-creates.js";
-import { beginWith, beginWithOurs } from "./guards/cluster-identity.js";
+import { readStackState, reportCluster } from "./guards/cluster-identity.js";
+import { requireClusterStack, requireClusterStackOfProgram } from "./guards/cluster-stack.js";
+import { runGuards } from "./steps/run-steps.js";
+import type { Facts, Guard } from "./steps/step.js";
 
 /**
  * Cluster operations for the command line and for programs that embed them. Each throws a
@@ -109,10 +113,11 @@ class Service implements ClusterService {
     const { preflight = true, expectNoChanges } = options;
     return this.inTurn(stack, options, async (run) => {
       const spec = preflight === false ? undefined : await run.spec({ files: true });
-      await requireFree(run);
+      await requireFree({ run });
       if (spec) run.getReady();
       const requireFit = beginFit(run, spec, options);
-      const repaired = await settleBeforeUp(run, expectNoChanges);
+      const held = await begin(run, requireClusterStackOfProgram);
+      const repaired = await settleBeforeUp(run, held, expectNoChanges);
       const fitting = await requireFit(repaired);
       const { state, mended } = await refreshPartialCreates(
         run,
@@ -149,7 +154,7 @@ class Service implements ClusterService {
         await run.spec({ files: true });
         run.getReady();
       }
-      const state = await beginWith(run);
+      const state = await begin(run, requireClusterStackOfProgram);
       reportOldKubeconfig(run, state);
       const balancers = await planBrokenBalancers(run, state);
       await run.engine("preview", await excludeForeignCredentials(run, state));
@@ -159,25 +164,17 @@ class Service implements ClusterService {
   }
 
   refresh(stack: string, options: RunOptions = {}): Promise<RefreshResult> {
-    const { events, ...listening } = collecting(options);
-    return this.inTurn(stack, { ...options, ...listening }, async (run) => {
-      await requireFree(run);
-      const state = await beginWithOurs(run);
-      tellRepair(run, state);
-      const balancers = await planBrokenBalancers(run, state);
-      await readAll(run, {
-        exists: state !== undefined,
-        ...(await excludeForeignCredentials(run, state, true)),
-      });
-      return { changed: countDiffering(events, balancers) };
-    });
+    return this.inTurn(stack, options, refresh);
   }
 
   destroy(stack: string, options: DestroyOptions = {}): Promise<DestroyResult> {
     return this.inTurn(stack, options, async (run) => {
-      await requireFree(run);
+      await requireFree({ run });
       run.getReady({ program: false });
-      const [settings, state] = await Promise.all([settingsOf(run), beginWithOurs(run)]);
+      const [settings, state] = await Promise.all([
+        settingsOf(run),
+        begin(run, requireClusterStack),
+      ]);
       const { name } = settings;
       if (state === undefined || holdsNothing(state)) {
         const left = await requireNoOtherBackend(run, name);
@@ -215,7 +212,7 @@ class Service implements ClusterService {
   status(stack: string, options: LookOptions = {}): Promise<StatusResult> {
     return this.request(stack, options, async (run) => {
       const state = await stateOf(run);
-      await requireSameLocation(run, state);
+      await requireSameLocation({ run, state });
       return lookAt(run, state, parseOutputs(await readOutputs(run.access)));
     });
   }
@@ -223,7 +220,7 @@ class Service implements ClusterService {
   preflight(stack: string, options: FitOptions = {}): Promise<Finding[]> {
     return this.request(stack, options, async (run) => {
       const [spec, state] = await Promise.all([run.spec({ files: true }), readState(run.access)]);
-      await requireSameLocation(run, state);
+      await requireSameLocation({ run, state });
       return findingsFor(run, spec, state, options);
     });
   }
@@ -256,7 +253,7 @@ class Service implements ClusterService {
   }
 
   unlock(stack: string, options: UnlockOptions = {}): Promise<string[]> {
-    return this.request(stack, options, (run) => unlock(run, options.holders ?? []));
+    return this.request(stack, options, (run) => unlock(run, options.holders));
   }
 
   /** Runs one request. Throws CANCELLED instead of an error that a stop caused. */
@@ -291,6 +288,12 @@ class Service implements ClusterService {
     this.#turns.set(stack, mine);
     return mine;
   }
+}
+
+async function begin(run: Run, requireCluster: Guard): Promise<StateExport | undefined> {
+  const facts: Facts = { run };
+  await runGuards([readStackState, requireCluster, requireSameLocation, reportCluster], facts);
+  return facts.state;
 }
 
 /** Returns the state of a stack; throws if the stack does not exist. */

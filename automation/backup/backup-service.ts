@@ -6,7 +6,11 @@ import { Run } from "../engine/operation-context.js";
 import { heldBy, identitiesOf, readOutputs, type StateExport } from "../pulumi/stack-state.js";
 import { withoutSecrets } from "../pulumi/redact-secrets.js";
 import { unlessStopped } from "../engine/cancellation.js";
-import { beginWithOurs } from "../guards/cluster-identity.js";
+import { readStackState, reportCluster } from "../guards/cluster-identity.js";
+import { requireClusterStack } from "../guards/cluster-stack.js";
+import { requireSameLocation } from "../guards/cloud-location.js";
+import { runGuards } from "../steps/run-steps.js";
+import type { Facts } from "../steps/step.js";
 import { parseOutputs, type ClusterOutputs } from "../verify/cluster-outputs.js";
 import { brokenOffBeside, readBackup, type Backup } from "./backup-files.js";
 import { withoutOthers } from "./machines-by-role.js";
@@ -75,8 +79,12 @@ async function withCluster<T>(
   let machines: ClusterMachines | undefined;
   const end = (): void => machines?.close();
   try {
-    await requireFree(run);
-    const state = await beginWithOurs(run);
+    const facts: Facts = { run };
+    await runGuards(
+      [requireFree, readStackState, requireClusterStack, requireSameLocation, reportCluster],
+      facts,
+    );
+    const { state } = facts;
     if (state === undefined)
       throw new ClusterError("STACK_NOT_FOUND", `The backend has no stack '${stack}'.`);
     const outputs = parseOutputs(await readOutputs(run.access));

@@ -90,8 +90,8 @@ export async function planDestroy(
   const [settings, [state, fates], place, { objects: inventory, hidden }] = await Promise.all([
     settingsOf(run),
     readState(run.access).then(async (state) => {
-      requireClusterStack(run, state);
-      await requireSameLocation(run, state);
+      requireClusterStack({ run, state });
+      await requireSameLocation({ run, state });
       return [state, state && (await readRetentionPolicies(run, state, abandon))] as const;
     }),
     run.cloud().then(placeIn),

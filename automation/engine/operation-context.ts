@@ -212,11 +212,14 @@ export class Run {
     await operation;
   }
 
-  /** Runs the engine once; returns whether anything differed from the settings. */
+  /**
+   * Runs the engine once. Returns whether anything differed from the settings, and the events of
+   * all resources with work.
+   */
   async engine(
     operation: OperationName,
     flags: OperationFlags = {},
-  ): Promise<{ readonly changed: boolean }> {
+  ): Promise<{ readonly changed: boolean; readonly events: readonly ClusterEvent[] }> {
     this.requireNotStopped();
     const { onNote, signal, killSignal, refresh } = this.options;
     // The engine reads the variable itself.
@@ -240,9 +243,11 @@ export class Run {
     const unfinished = new InterruptedScripts(operation);
     // The run counts as changed until the engine reports equal outputs.
     let [touched, same] = [false, false];
+    const events: ClusterEvent[] = [];
     const onEvent = (event: ClusterEvent): void => {
       unfinished.take(event);
       if (event.type === "started") touched = true;
+      if (event.type === "started" || event.type === "finished") events.push(event);
       if (event.type === "outputs") ({ same } = event);
       if (operation === "up") {
         this.undecided.take(event);
@@ -265,7 +270,7 @@ export class Run {
       const changed = touched || !same;
       if (changed) noted?.end();
       else noted?.undo();
-      return { changed };
+      return { changed, events };
     } catch (error) {
       if (noted) await this.noteFailure(noted, { error, touched });
       await this.remember(unfinished);

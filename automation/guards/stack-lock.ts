@@ -20,8 +20,8 @@ import {
   isHolderDead,
   type EngineNote,
 } from "../pulumi/lock-holders.js";
-import { requireClusterStack } from "./cluster-stack.js";
 import type { Run } from "../engine/operation-context.js";
+import type { Facts, Step } from "../steps/step.js";
 import { pulumi, readState, type StateAccess } from "../pulumi/stack-state.js";
 
 const isDirectory = ({ service }: Run): boolean => backendDirectory(service.backend) !== undefined;
@@ -85,7 +85,7 @@ function endingHolders({ access }: Run, alive: readonly StackLock[]): EngineNote
  * Throws if another operation holds the stack's lock. Waits for an engine whose command line has
  * ended, and removes the lock of a dead engine.
  */
-export async function requireFree(run: Run): Promise<void> {
+export async function requireFree({ run }: Facts): Promise<void> {
   const until = Date.now() + endingMilliseconds;
   let told = false;
   for (;;) {
@@ -134,17 +134,31 @@ async function removeDeadLocks(run: Run, { mayWait }: { mayWait: boolean }): Pro
 export const holdersOf = async (run: Run): Promise<string[]> =>
   (await locksOf(run)).map(describeLock);
 
-/**
- * Removes the stack's locks, and returns their holders. Throws if a holder may be alive and is not
- * in `holders`.
- */
-export async function unlock(run: Run, holders: readonly string[]): Promise<string[]> {
-  const locks = await locksOf(run);
+/** Facts of the operation `unlock`. */
+export interface LockFacts extends Facts {
+  /** Holders that the caller knows to be dead. */
+  readonly holders: readonly string[];
+  locks: readonly StackLock[];
+}
+
+export async function readLocks(facts: LockFacts): Promise<void> {
+  facts.locks = await locksOf(facts.run);
+}
+
+/** Throws if a holder may be alive: its process runs, or the caller did not name the holder. */
+export function requireDeadHolders({ run, locks, holders }: LockFacts): void {
   const alive = locks.find(
     (lock) => !isDead(run, lock) && (holderRuns(lock) || !holders.includes(describeLock(lock))),
   );
   if (alive) throw lockedError(alive);
-  if (locks.length > 0) requireClusterStack(run, await readState(run.access));
-  await removeLocks(run, locks);
-  return locks.map(describeLock);
 }
+
+/** Reads the state of a locked stack. Nothing is removed from a stack without a lock. */
+export async function readLockedState(facts: LockFacts): Promise<void> {
+  if (facts.locks.length > 0) facts.state = await readState(facts.run.access);
+}
+
+export const removeStackLocks: Step<LockFacts> = {
+  title: "Remove the stack's locks",
+  apply: ({ run, locks }) => removeLocks(run, locks),
+};

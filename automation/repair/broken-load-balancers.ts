@@ -16,6 +16,7 @@ import type { PlanRow } from "../pulumi/preview-rows.js";
 import { clearRecord } from "./undo-pending-creates.js";
 import { text } from "../pulumi/pending-operations.js";
 import type { Run } from "../engine/operation-context.js";
+import type { Facts, Step } from "../steps/step.js";
 import { readProviders } from "../engine/cluster-providers.js";
 import {
   identitiesOf,
@@ -178,6 +179,14 @@ export async function planBrokenBalancers(
   });
   return rows.flat();
 }
+
+/** Reports broken load balancers, for an operation that does not delete these. */
+export const reportBrokenBalancers: Step<Facts & { broken: readonly PlanRow[] }> = {
+  title: "Report broken load balancers",
+  apply: async (facts) => {
+    facts.broken = await planBrokenBalancers(facts.run, facts.state);
+  },
+};
 
 /** Waits until Octavia has finished its work on the load balancer; throws after the time limit. */
 export async function waitForOctavia(

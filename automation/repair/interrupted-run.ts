@@ -11,6 +11,7 @@ import {
 } from "./undo-pending-creates.js";
 import { recoverySteps, whatOf } from "../pulumi/pending-operations.js";
 import type { Run } from "../engine/operation-context.js";
+import type { Facts } from "../steps/step.js";
 import type { PlanRow } from "../pulumi/preview-rows.js";
 import { readState, type PendingOperation, type StateExport } from "../pulumi/stack-state.js";
 import { isScript } from "../engine/interrupted-scripts.js";
@@ -131,7 +132,7 @@ export function withRepairs(
  * deletes pending updates, and overwrites the time of the kill, by which the repair detects an
  * outdated state.
  */
-export function tellRepair(run: Run, state: StateExport | undefined): void {
+export function requireKeptByRefresh({ run, state }: Facts): void {
   const pending = state?.deployment.pending_operations ?? [];
   if (!state || pending.length === 0) return;
   const said = undecidedIn(pending);

@@ -1,5 +1,7 @@
 import { isRefused } from "../../components/lookup/power-states.js";
-import type { OperationFlags, Run } from "../engine/operation-context.js";
+import { excludeForeignCredentials } from "../guards/foreign-credentials.js";
+import { countDiffering, type PlanRow } from "../pulumi/preview-rows.js";
+import type { Facts, Step } from "../steps/step.js";
 import {
   readState,
   rewriteState,
@@ -38,8 +40,24 @@ export const removeRefusedPowerStates = (
   found: StateExport | undefined,
 ): Promise<StateExport | undefined> => rewriteState(access, found, withoutRefused);
 
-/** Refreshes the state, and removes refused power states that the refresh may have added. */
-export async function readAll(run: Run, flags: OperationFlags): Promise<void> {
-  await run.engine("refresh", flags);
-  await removeRefusedPowerStates(run.access, await readState(run.access));
+/** Facts of the operation `refresh`. */
+export interface ReadFacts extends Facts {
+  /** Resources that `up` changes although a refresh does not report these. */
+  broken: readonly PlanRow[];
+  /** Number of resources that differed from the state. */
+  differing: number;
 }
+
+/** Refreshes the state, and removes refused power states that the refresh may have added. */
+export const readResources: Step<ReadFacts> = {
+  title: "Read the cluster's resources into the state",
+  apply: async (facts) => {
+    const { run, state, broken } = facts;
+    const { events } = await run.engine("refresh", {
+      exists: state !== undefined,
+      ...(await excludeForeignCredentials(run, state, true)),
+    });
+    facts.state = await removeRefusedPowerStates(run.access, await readState(run.access));
+    facts.differing = countDiffering(events, broken);
+  },
+};

@@ -1,0 +1,51 @@
+import type { Run } from "../engine/operation-context.js";
+import type { Stage } from "../engine/operation-options.js";
+import type { PlanRow } from "../pulumi/preview-rows.js";
+import type { StateExport } from "../pulumi/stack-state.js";
+
+/*
+ * An operation is a list of guards and a list of steps, each in its order. The runner
+ * (run-steps.ts) runs, previews or refuses the steps (docs/decisions/0037-operations-as-steps.md).
+ */
+
+/** What the guards and steps of one operation know. An operation may add facts of its own. */
+export interface Facts {
+  readonly run: Run;
+  /** State at the beginning. Undefined: the stack does not exist, or no guard has read it. */
+  initial?: StateExport | undefined;
+  /** Newest state. Each guard or step that reads or writes the state updates it. */
+  state?: StateExport | undefined;
+}
+
+/** Reads facts, refuses the operation by an error, or starts early what a step needs later. */
+export type Guard<F extends Facts = Facts> = (facts: F) => Promise<void> | void;
+
+/** Changes that a step of `up` would make. */
+export interface Changes {
+  /** Rows of the plan. */
+  readonly rows?: readonly PlanRow[];
+  /** Phrase after "`up` would", for changes after which the rest of the plan is unknown. */
+  readonly first?: string;
+}
+
+/**
+ * One step of an operation. `Found` is the result of `detect`, `Description` the part that the step
+ * adds to the plan of the operation.
+ */
+export interface Step<F extends Facts = Facts, Description = never, Found = unknown> {
+  /** Title in the progress and in the documentation: a verb and its object. */
+  readonly title: string;
+  /** Part of the operation under which the progress is shown. Absent: it is not shown. */
+  readonly stage?: Stage;
+  /** Returns what there is to do; undefined for nothing. Only reads. Absent: there always is. */
+  detect?(facts: F): Promise<Found | undefined> | Found | undefined;
+  /** Returns what `apply` would do. Only reads. Absent: the step changes nothing for the user. */
+  describe?(facts: F, found: Found): Promise<Description> | Description;
+  apply(facts: F, found: Found): Promise<void> | void;
+}
+
+export interface Operation<F extends Facts = Facts, Description = never> {
+  /** Guards, before every step. */
+  readonly guards: readonly Guard<F>[];
+  readonly steps: readonly Step<F, Description>[];
+}
