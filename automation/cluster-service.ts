@@ -1,16 +1,8 @@
 import type { Finding } from "../openstack/checks/finding.js";
 import type { ClusterSpec } from "../components/config/cluster-spec.js";
-import { parseOutputs } from "./verify/cluster-outputs.js";
-import { ClusterError } from "./pulumi/cluster-error.js";
-import { planDestroy } from "./destroy/destroy-plan.js";
-import { requireNoOtherBackend, settingsOf } from "./guards/other-backend.js";
-import { collecting } from "./pulumi/events.js";
-import { settleBeforeUp } from "./repair/repair-before-up.js";
-import { deleteBrokenBalancers, planBrokenBalancers } from "./repair/broken-load-balancers.js";
-import { storePreflightCache } from "./preflight/preflight-cache.js";
-import { fetchKubeconfig, reportOldKubeconfig } from "./health/kubeconfig-refresh.js";
-import { settleApi } from "./destroy/settle-cluster-api.js";
-import { moveEarlier, removeFiles, writeKubeconfig } from "./engine/kubeconfig-file.js";
+import { unlessStopped } from "./engine/cancellation.js";
+import { writeKubeconfig } from "./engine/kubeconfig-file.js";
+import { Run } from "./engine/operation-context.js";
 import type {
   ClusterServiceOptions,
   DestroyOptions,
@@ -29,41 +21,21 @@ import type {
   UpOptions,
   UpResult,
 } from "./engine/operation-options.js";
-import {
-  retainForeignCredentials,
-  excludeForeignCredentials,
-} from "./guards/foreign-credentials.js";
 import { requireSameLocation } from "./guards/cloud-location.js";
-import { planRows } from "./pulumi/preview-rows.js";
-import { takenOver, rewriteServerGroups } from "./guards/plugin-conversion.js";
-import { refresh } from "./operations/refresh.js";
-import { unlock } from "./operations/unlock.js";
-import { beginFit, findingsFor } from "./preflight/preflight.js";
-import { verifyEarly, verifyAfterUp } from "./health/cluster-health.js";
-import { requireMeant, requireUnprotected } from "./guards/destroy-protection.js";
-import { withoutSecrets } from "./pulumi/redact-secrets.js";
-import { repair, undoUndecided, withRepairs } from "./repair/interrupted-run.js";
-import { Run } from "./engine/operation-context.js";
-import { unblockNetworks } from "./repair/unrecorded-objects.js";
-import { readClusters } from "./engine/cluster-providers.js";
-import {
-  holdsNothing,
-  identitiesOf,
-  namesIn,
-  readOutputs,
-  readState,
-  type Secrets,
-  type StateExport,
-} from "./pulumi/stack-state.js";
+import { holdersOf } from "./guards/stack-lock.js";
 import { lookAt } from "./health/cluster-status.js";
-import { unlessStopped } from "./engine/cancellation.js";
-import { sweepAfter } from "./destroy/sweep-leftovers.js";
-import { holdersOf, requireFree } from "./guards/stack-lock.js";
-import { refreshPartialCreates } from "./repair/partial-creates.js";
-import { readStackState, reportCluster } from "./guards/cluster-identity.js";
-import { requireClusterStack, requireClusterStackOfProgram } from "./guards/cluster-stack.js";
-import { runGuards } from "./steps/run-steps.js";
-import type { Facts, Guard } from "./steps/step.js";
+import { destroy } from "./operations/destroy.js";
+import { forceDestroy } from "./operations/force-destroy.js";
+import { preview } from "./operations/preview.js";
+import { refresh } from "./operations/refresh.js";
+import { planDestroy, runDestroy } from "./operations/run-destroy.js";
+import { unlock } from "./operations/unlock.js";
+import { up } from "./operations/up.js";
+import { findingsFor } from "./preflight/preflight.js";
+import { ClusterError } from "./pulumi/cluster-error.js";
+import { withoutSecrets } from "./pulumi/redact-secrets.js";
+import { readOutputs, readState, type Secrets, type StateExport } from "./pulumi/stack-state.js";
+import { parseOutputs } from "./verify/cluster-outputs.js";
 
 /**
  * Cluster operations for the command line and for programs that embed them. Each throws a
@@ -110,57 +82,11 @@ class Service implements ClusterService {
   constructor(private readonly service: ClusterServiceOptions) {}
 
   up(stack: string, options: UpOptions = {}): Promise<UpResult> {
-    const { preflight = true, expectNoChanges } = options;
-    return this.inTurn(stack, options, async (run) => {
-      const spec = preflight === false ? undefined : await run.spec({ files: true });
-      await requireFree({ run });
-      if (spec) run.getReady();
-      const requireFit = beginFit(run, spec, options);
-      const held = await begin(run, requireClusterStackOfProgram);
-      const repaired = await settleBeforeUp(run, held, expectNoChanges);
-      const fitting = await requireFit(repaired);
-      const { state, mended } = await refreshPartialCreates(
-        run,
-        await rewriteServerGroups(run, repaired.state),
-      );
-      // `expectNoChanges` asks for a comparison with the real cloud, so cached facts are not used.
-      const known = expectNoChanges === true || mended ? undefined : fitting;
-      if (expectNoChanges !== true) await fetchKubeconfig(run, state);
-      run.stage("operation");
-      const flags =
-        known?.asBefore === true ? {} : (await retainForeignCredentials(run, state)).flags;
-      const early = state && verifyEarly(run, state, options);
-      const { changed } = await run
-        .engine("up", { expectNoChanges, exists: state !== undefined, known, ...flags })
-        .catch(async (error: unknown) => {
-          await undoUndecided(run);
-          throw error;
-        });
-      const seen = changed ? undefined : await early;
-      const { after, ...proved } = await verifyAfterUp(
-        run,
-        seen && { ...seen, after: state },
-        options,
-      );
-      storePreflightCache(run, spec, after);
-      return proved;
-    });
+    return this.inTurn(stack, options, (run) => up(run, options));
   }
 
   preview(stack: string, options: PreviewOptions = {}): Promise<PreviewResult> {
-    const { events, ...listening } = collecting(options);
-    return this.inTurn(stack, { ...options, ...listening }, async (run) => {
-      if (options.preflight !== false) {
-        await run.spec({ files: true });
-        run.getReady();
-      }
-      const state = await begin(run, requireClusterStackOfProgram);
-      reportOldKubeconfig(run, state);
-      const balancers = await planBrokenBalancers(run, state);
-      await run.engine("preview", await excludeForeignCredentials(run, state));
-      const rows = planRows(events, balancers, takenOver(run, state));
-      return { plan: withRepairs(run, state, rows) };
-    });
+    return this.inTurn(stack, options, (run) => preview(run, options));
   }
 
   refresh(stack: string, options: RunOptions = {}): Promise<RefreshResult> {
@@ -168,45 +94,11 @@ class Service implements ClusterService {
   }
 
   destroy(stack: string, options: DestroyOptions = {}): Promise<DestroyResult> {
-    return this.inTurn(stack, options, async (run) => {
-      await requireFree({ run });
-      run.getReady({ program: false });
-      const [settings, state] = await Promise.all([
-        settingsOf(run),
-        begin(run, requireClusterStack),
-      ]);
-      const { name } = settings;
-      if (state === undefined || holdsNothing(state)) {
-        const left = await requireNoOtherBackend(run, name);
-        // Deletes the empty stack itself.
-        if (state !== undefined) await run.engine("destroy", { exists: true });
-        return { clusters: [name], held: false, deleted: [], ...left };
-      }
-      const meant = options.identities ?? [...identitiesOf(state)];
-      const requireAgreed = (now: StateExport | undefined): void => {
-        requireMeant(now, meant);
-        requireUnprotected(run, settings, now);
-      };
-      requireAgreed(state);
-      run.stage("operation");
-      const { access } = run;
-      // Must run while the state still has the clusters' providers.
-      await moveEarlier(access.workspace, () => readClusters(access));
-      const settled = await settleApi(run, state, { ...options, requireAgreed });
-      const repaired = await repair(run, settled, { stage: "operation", newest: false });
-      const purpose = { purpose: "destroy", requireAgreed } as const;
-      const { state: rest } = await deleteBrokenBalancers(run, repaired.state, purpose);
-      await unblockNetworks(run, rest ?? state);
-      const { flags, others } = await retainForeignCredentials(run, state);
-      await run.engine("destroy", { exists: true, ...flags });
-      const swept = { ...(await sweepAfter(run, state)), ...(others.length > 0 && { others }) };
-      removeFiles(access.workspace);
-      return { clusters: namesIn(state, name), held: true, ...swept };
-    });
+    return this.inTurn(stack, options, (run) => runDestroy(destroyOf(options), run, options));
   }
 
   destroyPlan(stack: string, options: DestroyPlanOptions = {}): Promise<DestroyPlan> {
-    return this.request(stack, options, (run) => planDestroy(run, options));
+    return this.request(stack, options, (run) => planDestroy(destroyOf(options), run));
   }
 
   status(stack: string, options: LookOptions = {}): Promise<StatusResult> {
@@ -290,11 +182,8 @@ class Service implements ClusterService {
   }
 }
 
-async function begin(run: Run, requireCluster: Guard): Promise<StateExport | undefined> {
-  const facts: Facts = { run };
-  await runGuards([readStackState, requireCluster, requireSameLocation, reportCluster], facts);
-  return facts.state;
-}
+const destroyOf = ({ abandon }: Pick<DestroyOptions, "abandon">) =>
+  abandon === true ? forceDestroy : destroy;
 
 /** Returns the state of a stack; throws if the stack does not exist. */
 async function stateOf({ access, stack }: Run): Promise<StateExport> {

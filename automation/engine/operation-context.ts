@@ -49,6 +49,7 @@ export class Run {
   readonly #settings: string;
   #cloud: Promise<CloudClient> | undefined;
   #worker: ChildProcess | undefined;
+  #stage: Stage | undefined;
   /** Facts that the program found in the cloud. */
   found: KnownFacts | undefined;
   /** Outputs of the stack, if the package's own program has run. */
@@ -85,7 +86,10 @@ export class Run {
     this.options.onNote?.(text);
   }
 
+  /** Reports the stage, unless it is the present one, and the detail. */
   stage(stage: Stage, detail?: string): void {
+    if (stage === this.#stage && detail === undefined) return;
+    this.#stage = stage;
     this.options.onStage?.(stage, detail);
   }
 

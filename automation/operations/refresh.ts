@@ -4,7 +4,7 @@ import { readStackState, reportCluster } from "../guards/cluster-identity.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
 import { requireFree } from "../guards/stack-lock.js";
 import type { Run } from "../engine/operation-context.js";
-import { reportBrokenBalancers } from "../repair/broken-load-balancers.js";
+import { countBrokenBalancers } from "../repair/broken-load-balancers.js";
 import { requireKeptByRefresh } from "../repair/interrupted-run.js";
 import { readResources, type ReadFacts } from "../repair/refused-power-states.js";
 import { runSteps } from "../steps/run-steps.js";
@@ -20,7 +20,7 @@ export const refreshOperation: Operation<ReadFacts> = {
     reportCluster,
     requireKeptByRefresh,
   ],
-  steps: [reportBrokenBalancers, readResources],
+  steps: [countBrokenBalancers, readResources],
 };
 
 export async function refresh(run: Run): Promise<RefreshResult> {

@@ -50,3 +50,17 @@ export function planRows(
   );
   return [...before, ...rows.filter((row) => !before.some((one) => isSame(one, row)))];
 }
+
+/**
+ * Returns one row per resource, in the order of the steps that plan them. The first row about a
+ * resource counts, because that step changes the resource first; but a row `repair` gives way to
+ * what happens to the resource afterwards.
+ */
+export function mergeRows(rows: readonly PlanRow[]): PlanRow[] {
+  const isRepair = ({ operation }: PlanRow): boolean => operation === "repair";
+  return rows.filter((row, index) =>
+    isRepair(row)
+      ? !rows.some((other) => !isRepair(other) && isSame(other, row))
+      : rows.findIndex((other) => !isRepair(other) && isSame(other, row)) === index,
+  );
+}

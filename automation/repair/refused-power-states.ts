@@ -6,7 +6,6 @@ import {
   readState,
   rewriteState,
   withResources,
-  type StateAccess,
   type StateExport,
   type StateResource,
 } from "../pulumi/stack-state.js";
@@ -34,11 +33,14 @@ function withoutRefusedState(one: StateResource): StateResource {
 export const withoutRefused = (state: StateExport): StateExport =>
   withResources(state, withoutRefusedState);
 
-/** Removes refused power states from the inputs in the stored state. Returns the new state. */
-export const removeRefusedPowerStates = (
-  access: StateAccess,
-  found: StateExport | undefined,
-): Promise<StateExport | undefined> => rewriteState(access, found, withoutRefused);
+/** Removes power states that OpenStack's provider would refuse from the inputs in the state. */
+export const removeRefusedPowerStates: Step<Facts, never, StateExport> = {
+  title: "Remove power states that the provider refuses from the state",
+  detect: ({ state }) => (state && withoutRefused(state) !== state ? state : undefined),
+  apply: async (facts, state) => {
+    facts.state = await rewriteState(facts.run.access, state, withoutRefused);
+  },
+};
 
 /** Facts of the operation `refresh`. */
 export interface ReadFacts extends Facts {
@@ -57,7 +59,7 @@ export const readResources: Step<ReadFacts> = {
       exists: state !== undefined,
       ...(await excludeForeignCredentials(run, state, true)),
     });
-    facts.state = await removeRefusedPowerStates(run.access, await readState(run.access));
+    facts.state = await rewriteState(run.access, await readState(run.access), withoutRefused);
     facts.differing = countDiffering(events, broken);
   },
 };

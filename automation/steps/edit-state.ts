@@ -11,7 +11,7 @@ import { changeState, overtaken, readState, type StateExport } from "../pulumi/s
  * @param options signal that ends the wait for the lock and the work. Default: that of the run
  */
 export async function editUnderLock(
-  run: Run,
+  run: Pick<Run, "access" | "hold">,
   work: (
     state: StateExport | undefined,
     signal: AbortSignal,

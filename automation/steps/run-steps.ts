@@ -8,11 +8,15 @@ export async function runGuards<F extends Facts>(
   for (const guard of guards) await guard(facts);
 }
 
-/** Returns what a step finds to do, or undefined. A step without `detect` always finds something. */
+/**
+ * Returns what a step finds to do; undefined for nothing. A step without `detect` always has
+ * something to do.
+ */
 async function detected<F extends Facts>(
   step: Step<F, unknown>,
   facts: F,
 ): Promise<{ readonly found: unknown } | undefined> {
+  if (step.when?.(facts) === false) return undefined;
   if (!step.detect) return { found: undefined };
   const found = await step.detect(facts);
   return found === undefined ? undefined : { found };

@@ -15,6 +15,10 @@ export interface Facts {
   initial?: StateExport | undefined;
   /** Newest state. Each guard or step that reads or writes the state updates it. */
   state?: StateExport | undefined;
+  /** State with pending operations that a step has undone. */
+  interrupted?: StateExport;
+  /** Whether a step has deleted objects of the cloud, or removed resources from the state. */
+  repaired?: boolean;
 }
 
 /** Reads facts, refuses the operation by an error, or starts early what a step needs later. */
@@ -35,6 +39,8 @@ export interface Changes {
 export interface Step<F extends Facts = Facts, Description = never, Found = unknown> {
   /** Title in the progress and in the documentation: a verb and its object. */
   readonly title: string;
+  /** Whether the step belongs to this run at all. Absent: it does. */
+  when?(facts: F): boolean;
   /** Part of the operation under which the progress is shown. Absent: it is not shown. */
   readonly stage?: Stage;
   /** Returns what there is to do; undefined for nothing. Only reads. Absent: there always is. */
@@ -49,3 +55,15 @@ export interface Operation<F extends Facts = Facts, Description = never> {
   readonly guards: readonly Guard<F>[];
   readonly steps: readonly Step<F, Description>[];
 }
+
+/** Restricts steps to runs for which the condition holds. */
+export const stepsWhen = <F extends Facts, Description>(
+  condition: (facts: F) => boolean,
+  steps: readonly Step<F, Description>[],
+): Step<F, Description>[] => steps.map((step) => ({ ...step, when: condition }));
+
+/** Restricts guards to runs for which the condition holds. */
+export const guardsWhen = <F extends Facts>(
+  condition: (facts: F) => boolean,
+  guards: readonly Guard<F>[],
+): Guard<F>[] => guards.map((guard) => (facts) => (condition(facts) ? guard(facts) : undefined));

@@ -1,0 +1,53 @@
+import {
+  deleteEmptyStack,
+  deleteResources,
+  hadNoResources,
+  hadResources,
+  moveEarlierKubeconfig,
+  removeLocalFiles,
+  startEngine,
+} from "../destroy/delete-resources.js";
+import type { DestroyDescription } from "../destroy/destroy-plan.js";
+import { waitForClusterApi } from "../destroy/settle-cluster-api.js";
+import { sweepLeftovers } from "../destroy/sweep-leftovers.js";
+import { requireSameLocation } from "../guards/cloud-location.js";
+import { readStackState, reportCluster } from "../guards/cluster-identity.js";
+import { requireClusterStack } from "../guards/cluster-stack.js";
+import { readProtection, requireAgreed } from "../guards/destroy-protection.js";
+import { spareForeignCredentials } from "../guards/foreign-credentials.js";
+import { requireNoOtherBackend } from "../guards/other-backend.js";
+import { requireFree } from "../guards/stack-lock.js";
+import { deleteBrokenBalancers } from "../repair/broken-load-balancers.js";
+import { undoBeforeDestroy } from "../repair/interrupted-run.js";
+import { unblockNetworks } from "../repair/unrecorded-objects.js";
+import { guardsWhen, stepsWhen, type Operation } from "../steps/step.js";
+import type { DestroyFacts } from "./run-destroy.js";
+
+/** Deletes the cluster, whose API first releases load balancers and volumes. */
+export const destroy: Operation<DestroyFacts, DestroyDescription> = {
+  guards: [
+    requireFree,
+    startEngine,
+    readProtection,
+    readStackState,
+    requireClusterStack,
+    requireSameLocation,
+    reportCluster,
+    ...guardsWhen(hadNoResources, [requireNoOtherBackend]),
+    ...guardsWhen(hadResources, [requireAgreed]),
+  ],
+  steps: [
+    ...stepsWhen(hadNoResources, [deleteEmptyStack]),
+    ...stepsWhen(hadResources, [
+      moveEarlierKubeconfig,
+      waitForClusterApi,
+      undoBeforeDestroy,
+      deleteBrokenBalancers,
+      unblockNetworks,
+      spareForeignCredentials,
+      deleteResources,
+      sweepLeftovers,
+      removeLocalFiles,
+    ]),
+  ],
+};

@@ -1,0 +1,56 @@
+import {
+  deleteEmptyStack,
+  deleteResources,
+  hadNoResources,
+  hadResources,
+  moveEarlierKubeconfig,
+  removeLocalFiles,
+  startEngine,
+} from "../destroy/delete-resources.js";
+import type { DestroyDescription } from "../destroy/destroy-plan.js";
+import { forgetResourcesOfApi } from "../destroy/force-destroy.js";
+import { sweepLeftovers } from "../destroy/sweep-leftovers.js";
+import { requireSameLocation } from "../guards/cloud-location.js";
+import { readStackState, reportCluster } from "../guards/cluster-identity.js";
+import { requireClusterStack } from "../guards/cluster-stack.js";
+import { readProtection, requireAgreed } from "../guards/destroy-protection.js";
+import { spareForeignCredentials } from "../guards/foreign-credentials.js";
+import { requireNoOtherBackend } from "../guards/other-backend.js";
+import { requireFree } from "../guards/stack-lock.js";
+import { deleteBrokenBalancers } from "../repair/broken-load-balancers.js";
+import { undoBeforeDestroy } from "../repair/interrupted-run.js";
+import { unblockNetworks } from "../repair/unrecorded-objects.js";
+import { guardsWhen, stepsWhen, type Operation } from "../steps/step.js";
+import type { DestroyFacts } from "./run-destroy.js";
+
+/**
+ * Deletes a cluster whose API never answers again: resources that only the API could delete are
+ * removed from the state, and their objects disappear with the machines.
+ */
+export const forceDestroy: Operation<DestroyFacts, DestroyDescription> = {
+  guards: [
+    requireFree,
+    startEngine,
+    readProtection,
+    readStackState,
+    requireClusterStack,
+    requireSameLocation,
+    reportCluster,
+    ...guardsWhen(hadNoResources, [requireNoOtherBackend]),
+    ...guardsWhen(hadResources, [requireAgreed]),
+  ],
+  steps: [
+    ...stepsWhen(hadNoResources, [deleteEmptyStack]),
+    ...stepsWhen(hadResources, [
+      moveEarlierKubeconfig,
+      forgetResourcesOfApi,
+      undoBeforeDestroy,
+      deleteBrokenBalancers,
+      unblockNetworks,
+      spareForeignCredentials,
+      deleteResources,
+      sweepLeftovers,
+      removeLocalFiles,
+    ]),
+  ],
+};
