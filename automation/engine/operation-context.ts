@@ -246,11 +246,11 @@ export class Run {
     const noted = operation === "up" ? recordUpBegin(this.access.workspace) : undefined;
     const unfinished = new InterruptedScripts(operation);
     // The run counts as changed until the engine reports equal outputs.
-    let [touched, same] = [false, false];
+    let same = false;
     const events: ClusterEvent[] = [];
+    const touched = (): boolean => events.some(({ type }) => type === "started");
     const onEvent = (event: ClusterEvent): void => {
       unfinished.take(event);
-      if (event.type === "started") touched = true;
       if (event.type === "started" || event.type === "finished") events.push(event);
       if (event.type === "outputs") ({ same } = event);
       if (operation === "up") {
@@ -271,12 +271,12 @@ export class Run {
       // After a destroy of some targets the cluster may stay: the next `up` then undoes the
       // teardown.
       await this.remember(unfinished);
-      const changed = touched || !same;
+      const changed = touched() || !same;
       if (changed) noted?.end();
       else noted?.undo();
       return { changed, events };
     } catch (error) {
-      if (noted) await this.noteFailure(noted, { error, touched });
+      if (noted) await this.noteFailure(noted, { error, touched: touched() });
       await this.remember(unfinished);
       throw error;
     }

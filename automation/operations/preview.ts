@@ -28,5 +28,5 @@ export async function preview(run: Run, options: PreviewOptions): Promise<Previe
     ...{ run, options, unrecorded: new Set<string>(), others: [], flags: {}, changed: false },
   };
   const planned = await describeSteps(previewOperation, facts);
-  return { plan: mergeRows(planned.flatMap(({ rows = [] }) => rows)) };
+  return { plan: mergeRows(planned.map(({ rows = [] }) => rows)) };
 }

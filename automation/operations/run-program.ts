@@ -29,7 +29,7 @@ export function startEngine({ run, options }: UpFacts): void {
 /** Runs the program in the engine without changing anything. Returns the rows of the plan. */
 async function planProgram(run: Run, { state }: UpFacts): Promise<PlanRow[]> {
   const { events } = await run.engine("preview", await excludeForeignCredentials(run, state));
-  return planRows(events, [], takenOver(run, state));
+  return planRows(events, takenOver(run, state));
 }
 
 /** Plans in a run that reports nothing: the user asked for an `up` and not for a preview. */

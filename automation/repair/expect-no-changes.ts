@@ -43,5 +43,5 @@ export async function requireNoChanges<F extends Facts>(
   facts: F,
 ): Promise<void> {
   const planned = await describeSteps({ guards: [], steps }, facts, refuseFirst);
-  refuseChanges({ rows: mergeRows(planned.flatMap(({ rows = [] }) => rows)) });
+  refuseChanges({ rows: mergeRows(planned.map(({ rows = [] }) => rows)) });
 }
