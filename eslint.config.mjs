@@ -96,7 +96,8 @@ const insideMayImport = {
     destroy: ["pulumi", "verify", "engine", "steps", "orphans", "guards", "repair"],
     health: ["pulumi", "timeline", "verify", "engine", "steps", "guards"],
     operations: [
-      ...["pulumi", "engine", "steps", "guards", "repair", "preflight", "destroy", "health"],
+      ...["pulumi", "verify", "engine", "steps", "guards", "repair", "preflight", "destroy"],
+      "health",
     ],
     backup: ["pulumi", "verify", "engine", "steps", "guards"],
     render: ["pulumi", "timeline", "verify", "engine", "health", "backup"],

@@ -13,7 +13,8 @@ import { Spans } from "../timeline/critical-path.js";
 import { hasPending } from "../pulumi/run-history.js";
 import { prepareWorker, runOperation, type OperationOptions } from "./run-engine.js";
 import type { ClusterEvent } from "../pulumi/events.js";
-import type { ClusterServiceOptions, RunOptions, Stage } from "./operation-options.js";
+import { engineEvent, sentenceEvent, type OperationEventBody } from "./operation-events.js";
+import type { ClusterServiceOptions, RunOptions, Stage, WhichCluster } from "./operation-options.js";
 import type { OperationName, OperationRequest } from "./worker-messages.js";
 import { clusterSpecOf, type SpecSources } from "./stack-settings.js";
 import { readState, type StackOutputs, type StateAccess } from "../pulumi/stack-state.js";
@@ -50,6 +51,8 @@ export class Run {
   #cloud: Promise<CloudClient> | undefined;
   #worker: ChildProcess | undefined;
   #stage: Stage | undefined;
+  /** Title of the present step. */
+  #step: string | undefined;
   /** Facts that the program found in the cloud. */
   found: KnownFacts | undefined;
   /** Outputs of the stack, if the package's own program has run. */
@@ -65,6 +68,8 @@ export class Run {
     readonly service: ClusterServiceOptions,
     readonly stack: string,
     readonly options: RunOptions = {},
+    /** Receives the events of the operation. Absent: only the callbacks of the options report. */
+    readonly emit?: (event: OperationEventBody) => void,
   ) {
     const { env, projectDirectory } = service;
     this.directory = projectDirectory ?? packageRoot();
@@ -84,6 +89,35 @@ export class Run {
 
   note(text: string): void {
     this.options.onNote?.(text);
+    this.emit?.(sentenceEvent(text));
+  }
+
+  /** Whether anybody wants to know the stack's clusters. */
+  get reportsCluster(): boolean {
+    return this.options.onCluster !== undefined || this.emit !== undefined;
+  }
+
+  reportCluster(which: WhichCluster): void {
+    this.options.onCluster?.(which);
+    this.emit?.({ type: "cluster", ...which });
+  }
+
+  /** Runs one step, and reports its begin and its end. */
+  async step(title: string, work: () => Promise<void> | void): Promise<void> {
+    const began = Date.now();
+    const end = (outcome: "done" | "failed"): void => {
+      const seconds = (Date.now() - began) / 1000;
+      this.emit?.({ type: "step", state: "end", title, outcome, seconds });
+    };
+    this.#step = title;
+    this.emit?.({ type: "step", state: "begin", title });
+    try {
+      await work();
+    } catch (error) {
+      end("failed");
+      throw error;
+    }
+    end("done");
   }
 
   /** Reports the stage, unless it is the present one, and the detail. */
@@ -91,6 +125,8 @@ export class Run {
     if (stage === this.#stage && detail === undefined) return;
     this.#stage = stage;
     this.options.onStage?.(stage, detail);
+    if (detail !== undefined && this.#step !== undefined)
+      this.emit?.({ type: "step", state: "progress", title: this.#step, detail });
   }
 
   /** Returns the cloud client; signs in once. */
@@ -225,7 +261,7 @@ export class Run {
     flags: OperationFlags = {},
   ): Promise<{ readonly changed: boolean; readonly events: readonly ClusterEvent[] }> {
     this.requireNotStopped();
-    const { onNote, signal, killSignal, refresh } = this.options;
+    const { signal, killSignal, refresh } = this.options;
     // The engine reads the variable itself.
     const named = this.service.env["PULUMI_PARALLEL"] ?? "";
     const { parallel = named === "" ? atOnce : undefined } = this.options;
@@ -242,6 +278,10 @@ export class Run {
     const onOutputs = (made: StackOutputs): void => {
       this.made = made;
     };
+    const onOutput = (text: string): void => {
+      this.options.onNote?.(text);
+      this.emit?.({ type: "log", text });
+    };
     const tellsOutputs = this.service.program === undefined;
     const noted = operation === "up" ? recordUpBegin(this.access.workspace) : undefined;
     const unfinished = new InterruptedScripts(operation);
@@ -257,15 +297,12 @@ export class Run {
         this.undecided.take(event);
         this.spans.take(event, Date.now());
       }
-      // Removes the planned inputs: only this class needs them.
-      if (event.type === "failed")
-        this.options.onEvent?.({ type: "failed", at: event.at, change: event.change });
-      else this.options.onEvent?.(event);
+      this.report(event);
     };
     try {
       await this.operate(
         { ...this.request(operation), refresh, parallel, tellsOutputs, ...flags },
-        { onEvent, onFound, onOutputs, onOutput: onNote, signal, killSignal },
+        { onEvent, onFound, onOutputs, onOutput, signal, killSignal },
         { stop: signal, worker },
       );
       // After a destroy of some targets the cluster may stay: the next `up` then undoes the
@@ -280,6 +317,15 @@ export class Run {
       await this.remember(unfinished);
       throw error;
     }
+  }
+
+  /** Reports an event of the engine, without planned inputs: only this class needs these. */
+  private report(event: ClusterEvent): void {
+    const { onEvent } = this.options;
+    if (event.type === "failed") onEvent?.({ type: "failed", at: event.at, change: event.change });
+    else onEvent?.(event);
+    const body = engineEvent(event);
+    if (body) this.emit?.(body);
   }
 
   /** Marks unfinished scripts in the state, so that the next `up` runs these scripts again. */

@@ -52,6 +52,5 @@ export async function readStackState(facts: Facts): Promise<void> {
 
 /** Reports the clusters of the stack to the caller. */
 export async function reportCluster({ run, state }: Facts): Promise<void> {
-  const { onCluster } = run.options;
-  if (onCluster) onCluster(await whichCluster(run, state));
+  if (run.reportsCluster) run.reportCluster(await whichCluster(run, state));
 }

@@ -38,7 +38,7 @@ export async function runSteps<F extends Facts, Description>(
     if (!work) continue;
     if (refuse && step.detect && step.describe) refuse(await step.describe(facts, work.found));
     if (step.stage !== undefined) facts.run.stage(step.stage);
-    await step.apply(facts, work.found);
+    await facts.run.step(step.title, () => step.apply(facts, work.found));
   }
 }
 

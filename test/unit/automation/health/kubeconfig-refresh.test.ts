@@ -52,6 +52,7 @@ describe("a kubeconfig that nears its end", () => {
       const run = {
         access: engine.access(),
         note: (text: string) => notes.push(text),
+        step: (_: string, work: () => unknown) => work(),
       } as unknown as Run;
       const fetch = (state: Facts["state"]): Promise<void> =>
         runSteps({ guards: [], steps: [fetchKubeconfig] }, { run, state });

@@ -8,7 +8,10 @@ describe("the steps of an operation", () => {
   let facts: Facts;
   beforeEach(() => {
     log = [];
-    const run = { stage: (stage: string) => log.push(`stage ${stage}`) };
+    const run = {
+      stage: (stage: string) => log.push(`stage ${stage}`),
+      step: (_: string, work: () => unknown) => work(),
+    };
     facts = { run: run as unknown as Run };
   });
 

@@ -1,0 +1,56 @@
+import type { Run } from "../engine/operation-context.js";
+import type {
+  DestroyOptions,
+  DestroyResult,
+  PreviewOptions,
+  PreviewResult,
+  RefreshResult,
+  RunOptions,
+  UnlockOptions,
+  UpOptions,
+  UpResult,
+} from "../engine/operation-options.js";
+import { destroy } from "./destroy.js";
+import { forceDestroy } from "./force-destroy.js";
+import { preview } from "./preview.js";
+import { refresh } from "./refresh.js";
+import { runDestroy } from "./run-destroy.js";
+import { unlock } from "./unlock.js";
+import { up } from "./up.js";
+
+/** Options and result of each operation, by its name. */
+export interface Operations {
+  /** Creates or changes the cluster to match the stack's settings, and verifies that it works. */
+  readonly up: { readonly options: UpOptions; readonly result: UpResult };
+  /** Returns what `up` would do. Changes nothing. */
+  readonly preview: { readonly options: PreviewOptions; readonly result: PreviewResult };
+  /** Reads the cloud's objects into the state, and counts what `up` would change. */
+  readonly refresh: { readonly options: RunOptions; readonly result: RefreshResult };
+  /**
+   * Deletes all resources of the state and all objects with its clusters' identities, except
+   * retained ones, and verifies the deletion. Succeeds if there are none. Throws for a protected
+   * cluster, or if only another state has a cluster of this name. Does not ask for confirmation.
+   */
+  readonly destroy: { readonly options: DestroyOptions; readonly result: DestroyResult };
+  /** Removes the locks of holders that the caller knows to be dead, and returns these holders. */
+  readonly unlock: { readonly options: UnlockOptions; readonly result: string[] };
+}
+
+export type OperationName = keyof Operations;
+
+/** Returns the list of steps of a destroy with these options. */
+export const destroyOf = ({ abandon = false }: Pick<DestroyOptions, "abandon">) =>
+  abandon ? forceDestroy : destroy;
+
+export const operations: {
+  readonly [Name in OperationName]: (
+    run: Run,
+    options: Operations[Name]["options"],
+  ) => Promise<Operations[Name]["result"]>;
+} = {
+  up,
+  preview,
+  refresh,
+  destroy: (run, options) => runDestroy(destroyOf(options), run, options),
+  unlock: (run, { holders }) => unlock(run, holders),
+};

@@ -1,0 +1,50 @@
+import type { Finding } from "../../openstack/checks/finding.js";
+import { writeKubeconfig } from "../engine/kubeconfig-file.js";
+import type { Run } from "../engine/operation-context.js";
+import type { FitOptions, StatusResult } from "../engine/operation-options.js";
+import { requireSameLocation } from "../guards/cloud-location.js";
+import { lookAt } from "../health/cluster-status.js";
+import { findingsFor } from "../preflight/preflight.js";
+import { ClusterError } from "../pulumi/cluster-error.js";
+import { readOutputs, readState, type Secrets, type StateExport } from "../pulumi/stack-state.js";
+import { parseOutputs } from "../verify/cluster-outputs.js";
+
+/*
+ * Requests that only read. They do not wait for operations on the stack.
+ */
+
+/** Returns the state of a stack; throws if the stack does not exist. */
+async function stateOf({ access, stack }: Run): Promise<StateExport> {
+  const state = await readState(access);
+  if (state !== undefined) return state;
+  throw new ClusterError(
+    "STACK_NOT_FOUND",
+    `The backend has no stack '${stack}'.`,
+    `Create it with \`npx stackadm up --stack ${stack}\`, or set PULUMI_BACKEND_URL to the backend that has its state.`,
+  );
+}
+
+export async function outputsOf(run: Run, secrets?: Secrets): Promise<Record<string, unknown>> {
+  await stateOf(run);
+  return readOutputs(run.access, secrets);
+}
+
+export const kubeconfigOf = async (run: Run): Promise<string> =>
+  parseOutputs(await outputsOf(run)).kubeconfig;
+
+/** Writes the kubeconfig to a file that only its owner can read; returns the path. */
+export const kubeconfigFileOf = async (run: Run): Promise<string> =>
+  writeKubeconfig(run.access.workspace, await kubeconfigOf(run));
+
+export async function statusOf(run: Run): Promise<StatusResult> {
+  const state = await stateOf(run);
+  await requireSameLocation({ run, state });
+  return lookAt(run, state, parseOutputs(await readOutputs(run.access)));
+}
+
+/** Returns what the cloud lacks for the cluster; empty if nothing is missing. */
+export async function preflightOf(run: Run, options: FitOptions): Promise<Finding[]> {
+  const [spec, state] = await Promise.all([run.spec({ files: true }), readState(run.access)]);
+  await requireSameLocation({ run, state });
+  return findingsFor(run, spec, state, options);
+}
