@@ -15,7 +15,10 @@ import {
   type StartedOperation,
   type StartOptions,
 } from "./operations/operation-queue.js";
-import { destroyOf, type OperationName, type Operations } from "./operations/operations.js";
+import { destroy, planDestroy } from "./operations/destroy.js";
+import { forceDestroy, planForceDestroy } from "./operations/force-destroy.js";
+import type { OperationName, Operations, OperationTable } from "./operations/operations.js";
+import { preview } from "./operations/preview.js";
 import {
   kubeconfigFileOf,
   kubeconfigOf,
@@ -23,7 +26,9 @@ import {
   preflightOf,
   statusOf,
 } from "./operations/read-stack.js";
-import { planDestroy } from "./operations/run-destroy.js";
+import { refresh } from "./operations/refresh.js";
+import { unlock } from "./operations/unlock.js";
+import { up } from "./operations/up.js";
 import { readState, type StateExport } from "./pulumi/stack-state.js";
 
 type OperationMethod<Name extends OperationName> = (
@@ -65,9 +70,17 @@ export interface ClusterService extends OperationMethods {
   locks(stack: string, options?: LookOptions): Promise<string[]>;
 }
 
+const operations: OperationTable = {
+  up,
+  preview,
+  refresh,
+  destroy: (run, options) => (options.abandon === true ? forceDestroy : destroy)(run, options),
+  unlock,
+};
+
 /** Creates the service for one backend. */
 export function createClusterService(service: ClusterServiceOptions): ClusterService {
-  const queue = new OperationQueue(service);
+  const queue = new OperationQueue(service, operations);
   const method =
     <Name extends OperationName>(name: Name): OperationMethod<Name> =>
     (stack, options = {}) =>
@@ -80,7 +93,7 @@ export function createClusterService(service: ClusterServiceOptions): ClusterSer
     destroy: method("destroy"),
     unlock: method("unlock"),
     destroyPlan: (stack, options = {}) =>
-      queue.request(stack, options, (run) => planDestroy(destroyOf(options), run)),
+      queue.request(stack, options, options.abandon === true ? planForceDestroy : planDestroy),
     status: (stack, options = {}) => queue.request(stack, options, statusOf),
     preflight: (stack, options = {}) =>
       queue.request(stack, options, (run) => preflightOf(run, options)),

@@ -5,8 +5,8 @@ import { z } from "zod";
 import { failureCodes, rowOf } from "../base/failures/failure-codes.js";
 import { clusterShape } from "../components/config/cluster-spec.js";
 import { changes } from "../components/schema/fields.js";
-import { destroy } from "../automation/operations/destroy.js";
-import { forceDestroy } from "../automation/operations/force-destroy.js";
+import { destroyOperation } from "../automation/operations/destroy.js";
+import { forceDestroyOperation } from "../automation/operations/force-destroy.js";
 import { refreshOperation } from "../automation/operations/refresh.js";
 import { unlockOperation } from "../automation/operations/unlock.js";
 import { upOperation } from "../automation/operations/up.js";
@@ -180,8 +180,8 @@ export const stepsPage = (): string =>
     ...[
       ["`up`, `dev`", upOperation],
       ["`refresh`", refreshOperation],
-      ["`destroy`", destroy],
-      ["`destroy --abandon`", forceDestroy],
+      ["`destroy`", destroyOperation],
+      ["`destroy --abandon`", forceDestroyOperation],
       ["`unlock`", unlockOperation],
     ].flatMap(([name, operation]) => [
       "",

@@ -36,8 +36,11 @@ export function protectionOf(
 
 /** Facts of an operation that deletes clusters. */
 export interface ProtectionFacts extends Facts {
-  /** Identities of the clusters that the user was shown. Absent: all clusters in the state. */
-  meant?: readonly string[] | undefined;
+  /**
+   * Identities of the clusters that the user was shown. Absent: all clusters that the state had at
+   * the beginning.
+   */
+  readonly meant?: readonly string[] | undefined;
   /** Name and protection in the settings. */
   settings: Pick<ClusterSpec, "name" | "protect">;
 }
@@ -52,9 +55,8 @@ export async function readProtection(facts: ProtectionFacts): Promise<void> {
  * them is protected. Steps repeat this guard once they hold the stack's lock.
  */
 export function requireAgreed(facts: ProtectionFacts): void {
-  const { run, state, settings } = facts;
-  facts.meant ??= [...identitiesOf(state)];
-  requireMeant(state, facts.meant);
+  const { run, initial, state, settings, meant = [...identitiesOf(initial)] } = facts;
+  requireMeant(state, meant);
   const refusal = protectionOf(run, settings, state);
   if (refusal) throw refusal;
 }

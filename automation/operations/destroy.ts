@@ -10,6 +10,8 @@ import {
 import type { DestroyDescription } from "../destroy/destroy-plan.js";
 import { waitForClusterApi } from "../destroy/settle-cluster-api.js";
 import { sweepLeftovers } from "../destroy/sweep-leftovers.js";
+import type { Run } from "../engine/operation-context.js";
+import type { DestroyOptions, DestroyPlan, DestroyResult } from "../engine/operation-options.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
 import { readStackState, reportCluster } from "../guards/cluster-identity.js";
 import { requireClusterStack } from "../guards/cluster-stack.js";
@@ -21,10 +23,10 @@ import { deleteBrokenBalancers } from "../repair/broken-load-balancers.js";
 import { undoBeforeDestroy } from "../repair/interrupted-run.js";
 import { unblockNetworks } from "../repair/unrecorded-objects.js";
 import { guardsWhen, stepsWhen, type Operation } from "../steps/step.js";
-import type { DestroyFacts } from "./run-destroy.js";
+import { describeDestroy, runDestroy, type DestroyFacts } from "./run-destroy.js";
 
 /** Deletes the cluster, whose API first releases load balancers and volumes. */
-export const destroy: Operation<DestroyFacts, DestroyDescription> = {
+export const destroyOperation: Operation<DestroyFacts, DestroyDescription> = {
   guards: [
     requireFree,
     startEngine,
@@ -51,3 +53,9 @@ export const destroy: Operation<DestroyFacts, DestroyDescription> = {
     ]),
   ],
 };
+
+export const destroy = (run: Run, options: DestroyOptions): Promise<DestroyResult> =>
+  runDestroy(destroyOperation, run, options);
+
+export const planDestroy = (run: Run): Promise<DestroyPlan> =>
+  describeDestroy(destroyOperation, run);

@@ -10,6 +10,8 @@ import {
 import type { DestroyDescription } from "../destroy/destroy-plan.js";
 import { forgetResourcesOfApi } from "../destroy/force-destroy.js";
 import { sweepLeftovers } from "../destroy/sweep-leftovers.js";
+import type { Run } from "../engine/operation-context.js";
+import type { DestroyOptions, DestroyPlan, DestroyResult } from "../engine/operation-options.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
 import { readStackState, reportCluster } from "../guards/cluster-identity.js";
 import { requireClusterStack } from "../guards/cluster-stack.js";
@@ -21,13 +23,13 @@ import { deleteBrokenBalancers } from "../repair/broken-load-balancers.js";
 import { undoBeforeDestroy } from "../repair/interrupted-run.js";
 import { unblockNetworks } from "../repair/unrecorded-objects.js";
 import { guardsWhen, stepsWhen, type Operation } from "../steps/step.js";
-import type { DestroyFacts } from "./run-destroy.js";
+import { describeDestroy, runDestroy, type DestroyFacts } from "./run-destroy.js";
 
 /**
  * Deletes a cluster whose API never answers again: resources that only the API could delete are
  * removed from the state, and their objects disappear with the machines.
  */
-export const forceDestroy: Operation<DestroyFacts, DestroyDescription> = {
+export const forceDestroyOperation: Operation<DestroyFacts, DestroyDescription> = {
   guards: [
     requireFree,
     startEngine,
@@ -54,3 +56,9 @@ export const forceDestroy: Operation<DestroyFacts, DestroyDescription> = {
     ]),
   ],
 };
+
+export const forceDestroy = (run: Run, options: DestroyOptions): Promise<DestroyResult> =>
+  runDestroy(forceDestroyOperation, run, options);
+
+export const planForceDestroy = (run: Run): Promise<DestroyPlan> =>
+  describeDestroy(forceDestroyOperation, run);

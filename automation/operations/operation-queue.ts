@@ -5,7 +5,7 @@ import { Run } from "../engine/operation-context.js";
 import { EventStream, type OperationEvent } from "../engine/operation-events.js";
 import type { ClusterServiceOptions, RunOptions } from "../engine/operation-options.js";
 import { withoutSecrets } from "../pulumi/redact-secrets.js";
-import { operations, type OperationName, type Operations } from "./operations.js";
+import type { OperationName, Operations, OperationTable } from "./operations.js";
 
 /** Operation that has begun, or waits for its turn. */
 export interface StartedOperation<Result> {
@@ -32,6 +32,9 @@ export type StartOptions<Name extends OperationName> = Omit<
 
 type Emit = ConstructorParameters<typeof Run>[3];
 
+/** Returns whether an operation waits for its turn. An `unlock` may end what others wait for. */
+const waits = (name: OperationName): boolean => name !== "unlock";
+
 /** Returns the event at the end of an operation that failed. */
 const failedEvent = (error: unknown) => {
   const { code, sentence, hint } =
@@ -45,7 +48,10 @@ export class OperationQueue {
   /** Number of operations on each stack that run or wait. */
   readonly #lengths = new Map<string, number>();
 
-  constructor(private readonly service: ClusterServiceOptions) {}
+  constructor(
+    private readonly service: ClusterServiceOptions,
+    private readonly operations: OperationTable,
+  ) {}
 
   /** Runs one request at once. Throws CANCELLED instead of an error that a stop caused. */
   async request<T>(
@@ -65,15 +71,16 @@ export class OperationQueue {
     }
   }
 
-  /** Runs an operation in its turn. An `unlock` waits for nothing: it may end such a wait. */
+  /** Runs an operation in its turn. */
   perform<Name extends OperationName>(
     name: Name,
     stack: string,
     options: Operations[Name]["options"] & RunOptions,
     emit?: Emit,
   ): Promise<Operations[Name]["result"]> {
-    const work = (run: Run): Promise<Operations[Name]["result"]> => operations[name](run, options);
-    if (name === "unlock") return this.request(stack, options, work, emit);
+    const operation = this.operations[name];
+    const work = (run: Run): Promise<Operations[Name]["result"]> => operation(run, options);
+    if (!waits(name)) return this.request(stack, options, work, emit);
     return this.inTurn(stack, () =>
       this.request(
         stack,
@@ -96,7 +103,8 @@ export class OperationQueue {
     const id = randomUUID();
     const stream = new EventStream({ operation: id, stack });
     const [cancel, kill] = [new AbortController(), new AbortController()];
-    stream.add({ type: "queued", name, behind: this.#lengths.get(stack) ?? 0 });
+    const behind = waits(name) ? (this.#lengths.get(stack) ?? 0) : 0;
+    stream.add({ type: "queued", name, behind });
     const stops = { signal: cancel.signal, killSignal: kill.signal };
     const emit: Emit = (event) => {
       stream.add(event);

@@ -10,13 +10,6 @@ import type {
   UpOptions,
   UpResult,
 } from "../engine/operation-options.js";
-import { destroy } from "./destroy.js";
-import { forceDestroy } from "./force-destroy.js";
-import { preview } from "./preview.js";
-import { refresh } from "./refresh.js";
-import { runDestroy } from "./run-destroy.js";
-import { unlock } from "./unlock.js";
-import { up } from "./up.js";
 
 /** Options and result of each operation, by its name. */
 export interface Operations {
@@ -38,19 +31,10 @@ export interface Operations {
 
 export type OperationName = keyof Operations;
 
-/** Returns the list of steps of a destroy with these options. */
-export const destroyOf = ({ abandon = false }: Pick<DestroyOptions, "abandon">) =>
-  abandon ? forceDestroy : destroy;
+/** Function that performs an operation on one stack. */
+export type Perform<Name extends OperationName> = (
+  run: Run,
+  options: Operations[Name]["options"],
+) => Promise<Operations[Name]["result"]>;
 
-export const operations: {
-  readonly [Name in OperationName]: (
-    run: Run,
-    options: Operations[Name]["options"],
-  ) => Promise<Operations[Name]["result"]>;
-} = {
-  up,
-  preview,
-  refresh,
-  destroy: (run, options) => runDestroy(destroyOf(options), run, options),
-  unlock: (run, { holders }) => unlock(run, holders),
-};
+export type OperationTable = { readonly [Name in OperationName]: Perform<Name> };

@@ -46,7 +46,7 @@ export async function runDestroy(
 }
 
 /** Returns what a destroy would delete and keep. Changes nothing. */
-export async function planDestroy({ steps }: Destroy, run: Run): Promise<DestroyPlan> {
+export async function describeDestroy({ steps }: Destroy, run: Run): Promise<DestroyPlan> {
   const facts = factsOf(run, {});
   const guards = [
     startInventory,

@@ -8,6 +8,7 @@ import {
   type LockFacts,
 } from "../guards/stack-lock.js";
 import type { Run } from "../engine/operation-context.js";
+import type { UnlockOptions } from "../engine/operation-options.js";
 import { runSteps } from "../steps/run-steps.js";
 import type { Operation } from "../steps/step.js";
 
@@ -18,7 +19,7 @@ export const unlockOperation: Operation<LockFacts> = {
 };
 
 /** Returns the holders of the removed locks. */
-export async function unlock(run: Run, holders: readonly string[] = []): Promise<string[]> {
+export async function unlock(run: Run, { holders = [] }: UnlockOptions): Promise<string[]> {
   const facts: LockFacts = { run, holders, locks: [] };
   await runSteps(unlockOperation, facts);
   return facts.locks.map(describeLock);

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import type { Run } from "../../../../automation/engine/operation-context.js";
 import { describeSteps, runSteps } from "../../../../automation/steps/run-steps.js";
-import type { Facts, Operation, Step } from "../../../../automation/steps/step.js";
+import {
+  guardsWhen,
+  stepsWhen,
+  type Facts,
+  type Operation,
+  type Step,
+} from "../../../../automation/steps/step.js";
 
 describe("the steps of an operation", () => {
   let log: string[];
@@ -27,11 +33,9 @@ describe("the steps of an operation", () => {
     apply: (_, what) => void log.push(`apply ${title} ${what}`),
   });
   const silent: Step = { title: "silent", apply: () => void log.push("apply silent") };
-  const operation = (
-    ...steps: readonly Step<Facts, string, string>[]
-  ): Operation<Facts, string> => ({
+  const operation = (...steps: readonly Step<Facts, string>[]): Operation<Facts, string> => ({
     guards: [() => void log.push("guard")],
-    steps: [...(steps as readonly Step<Facts, string>[]), silent],
+    steps: [...steps, silent],
   });
 
   it("run after the guards, and a step that finds nothing is neither shown nor applied", async () => {
@@ -43,6 +47,24 @@ describe("the steps of an operation", () => {
       "stage repair",
       "apply two x",
       "apply silent",
+    ]);
+  });
+
+  it("are not asked where their condition does not hold, nor are such guards", async () => {
+    const steps = [
+      ...stepsWhen(() => false, [step("one", "x")]),
+      ...stepsWhen(() => true, [step("two", "y")]),
+    ];
+    const guards = guardsWhen(() => false, [() => assert.fail("refused")]);
+    const { steps: all } = operation(...steps);
+    await runSteps({ guards, steps: all }, facts);
+    await describeSteps({ guards, steps: all }, facts);
+    assert.deepEqual(log, [
+      "detect two",
+      "stage repair",
+      "apply two y",
+      "apply silent",
+      "detect two",
     ]);
   });
 
