@@ -119,12 +119,12 @@ class Service implements ClusterService {
       const requireFit = startPreflight(run, spec, options);
       const repaired = await repairBeforeUp(run, expectNoChanges);
       const fitting = await requireFit(repaired);
-      const { state, mended } = await refreshPartialCreates(
+      const { state, hasRepaired } = await refreshPartialCreates(
         run,
         await rewriteServerGroups(run, repaired.state),
       );
       // `expectNoChanges` asks for a comparison with the real cloud, so cached facts are not used.
-      const known = expectNoChanges === true || mended ? undefined : fitting;
+      const known = expectNoChanges === true || hasRepaired ? undefined : fitting;
       if (expectNoChanges !== true) await fetchKubeconfig(run, state);
       run.stage("operation");
       const flags =

@@ -117,14 +117,14 @@ export function startPreflight(
   return async ({
     state,
     interrupted,
-    mended = false,
+    hasRepaired = false,
   }: RepairResult): Promise<KnownFacts | undefined> => {
     if (!spec) return undefined;
-    if (!interrupted && !mended && isCacheValid(run, spec, state))
+    if (!interrupted && !hasRepaired && isCacheValid(run, spec, state))
       return cachedFacts(run, spec, { state, asking });
     run.stage("preflight");
     // The early survey contains names and quotas of objects that the repair has deleted: ask again.
-    const asked = await ((interrupted || mended ? undefined : early) ??
+    const asked = await ((interrupted || hasRepaired ? undefined : early) ??
       look(run, spec, { namesOnly }));
     const going = await deleteUnrecordedObjects(run, state, asked.objects, {
       interrupted,

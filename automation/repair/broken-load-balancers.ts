@@ -291,7 +291,7 @@ export async function deleteBrokenBalancers(
   run: StackOperation,
   state: StateExport | undefined,
   { purpose, requireAgreed }: DeleteBrokenOptions,
-): Promise<{ readonly state: StateExport | undefined; readonly mended: boolean }> {
+): Promise<{ readonly state: StateExport | undefined; readonly hasRepaired: boolean }> {
   const isWaitedFor = ({ fate }: Seen): boolean =>
     fate === "going" || (fate === "busy" && purpose === "destroy");
   let seen = await lookFirst(run, state, purpose === "up" ? glance : undefined);
@@ -304,7 +304,7 @@ export async function deleteBrokenBalancers(
   if (purpose === "destroy") refuseTheirs(seen, state);
   else tellTheirs(run, seen);
   const isBroken = ({ fate }: Seen): boolean => fate === "failed" || fate === "gone";
-  if (!state || !seen.some(isBroken)) return { state, mended: false };
+  if (!state || !seen.some(isBroken)) return { state, hasRepaired: false };
   if (purpose === "up") run.stage("repair");
   else if (seen.some(({ fate }) => fate === "failed")) await settleFirst(run, state);
   const cleared = await run.hold(async (signal) => {
@@ -312,7 +312,7 @@ export async function deleteBrokenBalancers(
     requireAgreed?.(now);
     return now && clear(run, now, purpose, signal);
   });
-  if (!cleared) return { state: undefined, mended: true };
+  if (!cleared) return { state: undefined, hasRepaired: true };
   await writeRecoveredState(run.access, cleared);
-  return { state: cleared.state, mended: true };
+  return { state: cleared.state, hasRepaired: true };
 }

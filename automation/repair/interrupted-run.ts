@@ -21,7 +21,7 @@ export interface RepairResult {
   /** State before the repair. Absent: nothing was repaired. */
   readonly interrupted?: StateExport;
   /** Whether load balancers were deleted or removed from the state. @default false */
-  readonly mended?: boolean;
+  readonly hasRepaired?: boolean;
 }
 
 /**

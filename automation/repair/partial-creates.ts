@@ -43,15 +43,15 @@ async function readable(run: StackOperation, state: StateExport): Promise<string
 export async function refreshPartialCreates(
   run: StackOperation,
   held: StateExport | undefined,
-): Promise<{ readonly state: StateExport | undefined; readonly mended: boolean }> {
+): Promise<{ readonly state: StateExport | undefined; readonly hasRepaired: boolean }> {
   const state = await removeRefusedPowerStates(run.access, held);
   const target = state ? await readable(run, state) : [];
-  if (target.length === 0) return { state, mended: false };
+  if (target.length === 0) return { state, hasRepaired: false };
   run.stage("repair");
   const what = target.map(typeAndNameOf).join(", ");
   run.note(
     `An earlier run created these resources but could not read them; reading them first: ${what}.`,
   );
   await run.engine("refresh", { exists: true, target });
-  return { state: await readState(run.access), mended: true };
+  return { state: await readState(run.access), hasRepaired: true };
 }

@@ -55,7 +55,7 @@ export interface UnreachableServer {
  * replace the server.
  */
 export class FailedMachines {
-  /** IDs of the servers on which a script came to its end in this run. */
+  /** IDs of the servers on which a script finished in this run. */
   readonly #ranOn = new Set<string>();
 
   /**
@@ -96,7 +96,7 @@ export class FailedMachines {
     return this.servers?.[machine]?.powerRefused === true;
   }
 
-  /** Remembers the server of a script that came to its end; the state has only earlier runs. */
+  /** Remembers the server of a script that finished; the state has only earlier runs. */
   ran(server: pulumi.Output<string>, script: pulumi.Output<string>): void {
     pulumi.all([server, script]).apply(([id]) => this.#ranOn.add(id));
   }

@@ -10,7 +10,7 @@ interface Script {
 
 /**
  * Returns the standard output of a script, for a preview. If the script would run again, this is
- * the output in the state, unless the script ran on another server or did not come to its end.
+ * the output in the state, unless the script ran on another server or did not finish.
  */
 export const lastOutput = (script: Script, server: pulumi.Input<string>): pulumi.Output<string> =>
   pulumi
@@ -35,7 +35,7 @@ async function isKnown(output: pulumi.Output<string>): Promise<boolean> {
   return value !== pulumi.runtime.unknownValue;
 }
 
-/** Returns the output in the state of a script that came to its end on this server. */
+/** Returns the output in the state of a script that finished on this server. */
 function outputIn(
   state: readonly RecordedResource[],
   script: string,

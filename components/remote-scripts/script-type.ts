@@ -5,7 +5,7 @@ export const scriptType = "command:remote:Command";
 export const copyType = "command:remote:CopyToRemote";
 
 /**
- * Value in place of the command in the state of a script that did not come to its end: the next run
+ * Value in place of the command in the state of a script that did not finish: the next run
  * finds a difference and runs the script.
  */
 export const unfinishedCommand = "did not come to its end";
