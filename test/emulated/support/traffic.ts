@@ -15,6 +15,9 @@ const margin = 15_000;
 const interval = 0.5;
 const namespace = "traffic";
 const labels = { app: "net" };
+/** Returns a shell command that prints `$t` if a connection to it succeeds. */
+const connect = (seconds: number): string =>
+  `/agnhost connect $t --timeout=${seconds}s >/dev/null 2>&1 && echo $t`;
 
 /**
  * Returns a DaemonSet with a pod on every node, control planes included, and a service for these
@@ -115,10 +118,21 @@ export class Traffic {
       });
   }
 
-  /** Returns the targets (host:port) that answer a pod. */
+  /**
+   * Returns the targets (host:port) that answer a pod, in the order given. The pod asks them one
+   * after the other: each start of the program keeps an emulated processor busy for seconds.
+   */
   async answering(from: NetPod, targets: readonly string[]): Promise<string[]> {
-    const each = `for t in ${targets.join(" ")}; do /agnhost connect $t --timeout=8s >/dev/null 2>&1 && echo $t; done; true`;
-    const words = `-n ${namespace} exec ${from.name} -- sh -c '${each}'`;
+    return this.#connected(from, `for t in ${targets.join(" ")}; do ${connect(8)}; done; true`);
+  }
+
+  /** Returns the targets that answer a pod. The pod waits for all of them at once. */
+  async #answeringAtOnce(from: NetPod, targets: readonly string[]): Promise<string[]> {
+    return this.#connected(from, `for t in ${targets.join(" ")}; do (${connect(20)}) & done; wait`);
+  }
+
+  async #connected(from: NetPod, script: string): Promise<string[]> {
+    const words = `-n ${namespace} exec ${from.name} -- sh -c '${script}'`;
     return (await this.stack.kubectl(words)).split("\n").filter((line) => line !== "");
   }
 
@@ -139,8 +153,12 @@ export class Traffic {
       ...["169.254.169.254:80"],
     ];
     for (const from of pods) {
-      const found = await this.answering(from, [...open, ...shut]);
-      assert.deepEqual(found, open, `from ${from.name} on ${from.node}`);
+      const place = `from ${from.name} on ${from.node}`;
+      assert.deepEqual(await this.answering(from, open), open, place);
+      // The open target shows that a connection has enough time next to the others.
+      const [control = ""] = open;
+      const found = await this.#answeringAtOnce(from, [control, ...shut]);
+      assert.deepEqual(found, [control], place);
     }
   }
 
