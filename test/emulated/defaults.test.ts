@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
+import { takeInventory } from "../../openstack/inventory/inventory.js";
 import { EmulatedStack, upMs } from "./support/emulated-stack.js";
+import type { ImageCopy } from "./support/own-image.js";
+import { withScsiDisks, writeToClaim } from "./support/scsi-volume.js";
 import { Traffic } from "./support/traffic.js";
 
 const minutes = 60_000;
+const q35 = "debian-13-q35";
 
 /**
  * Installs the distribution's older version of systemd and its packages, so that the newest one is
@@ -23,12 +27,16 @@ describe("a cluster of Debian 12 by default, on kernels of its own", function ()
   this.bail(true);
   const stack = new EmulatedStack("defaults");
   const traffic = new Traffic(stack);
+  let made: ImageCopy;
   before(async function () {
     this.timeout(20 * minutes);
     await stack.open();
+    made = await withScsiDisks("debian-13-emulated", q35);
+    stack.initially = await takeInventory(stack.cluster.cloud);
   });
   after(async () => {
     await stack.close();
+    await made.remove();
   });
 
   it("comes up and is verified", async function () {
@@ -100,13 +108,23 @@ describe("a cluster of Debian 12 by default, on kernels of its own", function ()
     await stack.ready("general-0");
   });
 
-  it("gets one more worker, which takes pods", async function () {
+  it("gets one more worker of Debian 13, on q35 with SCSI disks, which takes pods", async function () {
     this.timeout(upMs);
-    await stack.up({ workers: { general: { flavor: "k8s-worker", count: 2 } } });
+    const flavor = "k8s-worker";
+    await stack.up({
+      workers: { general: { flavor, count: 1 }, newer: { flavor, count: 1, image: q35 } },
+    });
+    assert.match(await stack.on("newer-0", "cat /etc/os-release"), /VERSION_CODENAME=trixie/);
+    assert.match(await stack.on("newer-0", "lsblk -dno NAME,TRAN,MODEL"), /^sda .*QEMU HARDDISK/m);
     await traffic.ready();
     assert.equal((await traffic.pods()).length, 3);
     await traffic.prove();
   });
+
+  it("attaches the volume of a claim to the SCSI bus by its serial number", () =>
+    writeToClaim(stack, "newer-0", async () => {
+      assert.match(await stack.on("newer-0", "ls /dev/disk/by-id"), /scsi-0QEMU_QEMU_HARDDISK_/);
+    }));
 
   it("goes away and leaves nothing", async () => {
     await stack.destroyAndLookAround();

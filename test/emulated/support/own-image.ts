@@ -1,7 +1,7 @@
 import { inCloud } from "../../lab/support/machines.js";
 
 /** Copy of a virtual machine image with other hardware properties. */
-export interface HardwareImage {
+export interface ImageCopy {
   readonly name: string;
   remove(): Promise<void>;
 }
@@ -13,7 +13,7 @@ export async function withHardware(
   base: string,
   name: string,
   properties: Readonly<Record<string, string>>,
-): Promise<HardwareImage> {
+): Promise<ImageCopy> {
   const kept = `openstack image show ${base} -f json -c properties`;
   const shown = JSON.parse(await asAdministrator(kept)) as { properties: Record<string, unknown> };
   const names = ["kernel_id", "ramdisk_id", "os_command_line", "os_distro", "os_version"];

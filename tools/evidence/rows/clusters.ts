@@ -126,7 +126,13 @@ export const storage = {
     what: "zones of Cinder that differ from Nova's (`availability`, `zone`, `blockStorage.topology: false`)",
     note: "graph; the lab's zones are the same",
   },
-  "storage/virtio-scsi": { what: "volumes on virtio-scsi", proofs: [emulated("mixed")] },
+  "storage/virtio-scsi": {
+    what: "volumes on virtio-scsi",
+    proofs: [
+      emulated("defaults", "attaches the volume of a claim to the SCSI bus"),
+      emulated("all/debian-13"),
+    ],
+  },
 } as const satisfies Readonly<Record<string, Row>>;
 
 export const backups = {

@@ -51,7 +51,10 @@ export const machines = {
     note: "these hosts were never asked",
   },
   "machine/i440fx": { what: "a machine of type `pc` (i440fx)", proofs: [emulated("defaults")] },
-  "machine/q35": { what: "a machine of type `q35`", proofs: [emulated("mixed")] },
+  "machine/q35": {
+    what: "a machine of type `q35`",
+    proofs: [emulated("defaults", "on q35 with SCSI disks"), emulated("all/debian-13")],
+  },
   "machine/kvm": { what: "a machine accelerated by KVM" },
   "machine/odd": {
     what: "a clock that is off, a slow disk, a small root file system, a host name from DHCP, a reboot in the first minutes",

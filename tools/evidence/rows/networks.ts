@@ -87,7 +87,7 @@ export const podNetworks = {
 
 export const serviceProxies = {
   "proxy/iptables": { what: "kube-proxy, `iptables`, the default", proofs: [lab("all/hardened")] },
-  "proxy/nftables": { what: "kube-proxy, `nftables`", proofs: [emulated("mixed")] },
+  "proxy/nftables": { what: "kube-proxy, `nftables`", proofs: [emulated("all/debian-13")] },
   "proxy/ipvs": { what: "kube-proxy, `ipvs`", proofs: [emulated("all/ipvs")] },
   "proxy/kube-router": {
     what: "kube-router as service proxy",

@@ -31,7 +31,7 @@ const proofs: Partial<Record<Image, Partial<Record<Feature, readonly Proof[]>>>>
     networkd: [emulated("defaults", "while systemd-networkd is restarted")],
     "security-updates": [emulated("defaults", "while a security update of systemd comes")],
   },
-  "debian-13": { prepare: [emulated("mixed")], up: [emulated("mixed")] },
+  "debian-13": { prepare: [emulated("all/debian-13")], up: [emulated("all/debian-13")] },
 };
 
 const ubuntuScripts = (name: string): string => `test/scripts/ubuntu/${name}.test.ts`;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { takeInventory } from "../../openstack/inventory/inventory.js";
-import { givenObjects, type GivenObjects } from "../lab/support/given.js";
-import { claimToKeep, kubectlOn } from "../lab/support/kubectl.js";
-import { EmulatedStack, onePlusOne, upMs } from "./support/emulated-stack.js";
-import { withHardware, type HardwareImage } from "./support/own-image.js";
-import { Traffic } from "./support/traffic.js";
+import { takeInventory } from "../../../openstack/inventory/inventory.js";
+import { givenObjects, type GivenObjects } from "../../lab/support/given.js";
+import { EmulatedStack, onePlusOne, upMs } from "../support/emulated-stack.js";
+import type { ImageCopy } from "../support/own-image.js";
+import { withScsiDisks, writeToClaim } from "../support/scsi-volume.js";
+import { Traffic } from "../support/traffic.js";
 
 const minutes = 60_000;
 const q35 = "debian-12-q35";
@@ -24,7 +24,7 @@ describe("a cluster with Debian 13, a worker on q35 with SCSI disks, a second ne
     kubernetes: { kubeProxy: { mode: "nftables" } },
   });
   const traffic = new Traffic(stack);
-  let made: HardwareImage;
+  let made: ImageCopy;
   let given: GivenObjects;
   const settings = () => ({
     network: { admin: { network: given.name, allowedCidrs: [given.range] } },
@@ -32,11 +32,7 @@ describe("a cluster with Debian 13, a worker on q35 with SCSI disks, a second ne
   before(async function () {
     this.timeout(20 * minutes);
     await stack.open();
-    made = await withHardware("debian-12-emulated", q35, {
-      hw_machine_type: "q35",
-      hw_disk_bus: "scsi",
-      hw_scsi_model: "virtio-scsi",
-    });
+    made = await withScsiDisks("debian-12-emulated", q35);
     given = await givenObjects(stack.cluster.cloud, "hardware-before");
     stack.initially = await takeInventory(stack.cluster.cloud);
   });
@@ -89,30 +85,9 @@ describe("a cluster with Debian 13, a worker on q35 with SCSI disks, a second ne
   it("keeps network policies", () => traffic.provePolicy());
 
   it("attaches a volume of a claim by the serial number that the bus shows", async () => {
-    const server = stack.serverOf("control-plane-0");
-    await claimToKeep(server);
-    const pod = {
-      apiVersion: "v1",
-      kind: "Pod",
-      metadata: { name: "writer", namespace: "default" },
-      spec: {
-        volumes: [{ name: "kept", persistentVolumeClaim: { claimName: "kept" } }],
-        containers: [
-          {
-            name: "writer",
-            image: stack.agnhost(),
-            args: ["pause"],
-            volumeMounts: [{ name: "kept", mountPath: "/kept" }],
-          },
-        ],
-      },
-    };
-    await kubectlOn(server, `apply -f - <<'END'\n${JSON.stringify(pod)}\nEND\n`);
-    await kubectlOn(server, "wait pod/writer --for=condition=Ready --timeout=600s");
-    await kubectlOn(server, "exec writer -- sh -c 'echo written >/kept/file'");
-    assert.match(await stack.on("general-0", "ls /dev/disk/by-id"), /scsi-0QEMU_QEMU_HARDDISK_/);
-    await kubectlOn(server, "delete pod writer");
-    await kubectlOn(server, "delete pvc kept");
+    await writeToClaim(stack, "general-0", async () => {
+      assert.match(await stack.on("general-0", "ls /dev/disk/by-id"), /scsi-0QEMU_QEMU_HARDDISK_/);
+    });
   });
 
   it("has nothing to do the second time", () => stack.again(settings()));
