@@ -28,7 +28,7 @@ export interface Infrastructure {
   readonly firewall: Firewall;
   readonly operator: LocalContext | undefined;
   readonly failed: FailedMachines;
-  /** Returns the KubeadmCluster version of the cluster before this run. */
+  /** Returns the Kubernetes version of the cluster before this run. */
   readonly version: () => Promise<VersionBefore>;
 }
 
@@ -44,7 +44,7 @@ export interface KubeadmCluster {
   readonly facts: ClusterFacts;
   /** Scripts that join the workers. When one is done, the worker's node exists. */
   readonly joins: readonly RemoteScript[];
-  /** KubeadmCluster version of each node after the run, as its script reports it. */
+  /** Kubernetes version of each node after the run, as its script reports it. */
   readonly versions: readonly pulumi.Output<string>[];
   readonly readiness: Readiness;
   /** Load balancer of the ingress controller, if that runs on the machines of one pool. */

@@ -67,7 +67,7 @@ export type ClusterComponentArgs = ClusterArgs & {
 };
 
 /**
- * KubeadmCluster cluster on OpenStack.
+ * Kubernetes cluster on OpenStack.
  *
  * @example
  * const cluster = new Cluster("dev", {
@@ -102,7 +102,7 @@ export class Cluster extends Component {
   readonly routerId: pulumi.Output<string | undefined>;
   /** IDs of the security groups: of all machines (`node`), and of the machines of each role. */
   readonly securityGroupIds: Readonly<Record<string, pulumi.Output<string>>>;
-  /** KubeadmCluster provider for more objects in the cluster; known only when the API answers. */
+  /** Kubernetes provider for more objects in the cluster; known only when the API answers. */
   readonly provider: kubernetes.Provider;
   /** Lines for a known_hosts file. */
   readonly hostKeys: pulumi.Output<string[]>;

@@ -6,7 +6,7 @@ export interface DeleteOptions {
   readonly signal?: AbortSignal;
   /**
    * Milliseconds to wait until an object may be deleted, and the same time again until the object
-   * is wasGone. Default: 900 000 for load balancers and their parts, 600 000 for servers, volumes
+   * is gone. Default: 900 000 for load balancers and their parts, 600 000 for servers, volumes
    * and snapshots, 180 000 for all others.
    */
   readonly timeout?: number;

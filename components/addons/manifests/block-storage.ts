@@ -39,8 +39,8 @@ const controllerName = "csi-cinder-controllerplugin";
 
 /**
  * Returns the permissions of attacher, provisioner and resizer (from deploy/kubernetes/rbac.yaml of
- * each project), of the driver for watchVerbs annotations of claims, and with `snapshots` of the
- * snapshotter.
+ * each project) and of the driver, which reads annotations of claims. With `snapshots`, adds those
+ * of the snapshotter.
  */
 export function blockStorageAccess(snapshots = false): RbacObjects {
   return rbacObjects({

@@ -82,8 +82,8 @@ export function cloudConfigSecretObject(
 
 /**
  * Returns the permissions of the controllers cloud-node, cloud-node-lifecycle, service and route.
- * The upstream role also allows rbacObjects to Secrets, service account tokens and persistent
- * volumes, which the controllers do not need with this program's arguments.
+ * The upstream role also allows access to Secrets, service account tokens and persistent volumes,
+ * which the controllers do not need with this program's arguments.
  * Source: k8s.io/cloud-provider 0.36, controllers/.
  */
 export function cloudControllerAccess(): RbacObjects {
