@@ -65,8 +65,7 @@ export class Engine {
   /** Returns variables whose PATH finds the engine first, then this machine's tools. */
   environment(): Record<string, string> {
     const path = [this.bin, dirname(process.execPath), process.env["PATH"] ?? ""];
-    const preload = `--require ${join(__dirname, "late-worker.cjs")}`;
-    return { PATH: path.join(delimiter), FAKE_ENGINE: this.directory, NODE_OPTIONS: preload };
+    return { PATH: path.join(delimiter), FAKE_ENGINE: this.directory };
   }
 
   access(): StateAccess {
