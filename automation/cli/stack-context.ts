@@ -47,14 +47,13 @@ export async function withStack<T>(
   // Includes the passwords of secure.yaml.
   addEnvironment(session.redactor, providerEnvironment(environment.env));
   try {
-    const { env, backend, engineVersion } = environment;
+    const { env, backend } = environment;
     const { directory: projectDirectory, program } = project;
     const service = createClusterService({
       env,
       backend,
       projectDirectory,
       program,
-      engineVersion,
     });
     const { name } = project;
     const described = name === undefined || describesCluster({ project: name, settings });

@@ -100,8 +100,8 @@ export class StackOperation {
 
   /** Starts the engine's process and the sign-in in advance. Later uses report errors. */
   getReady({ program: runs = true }: { readonly program?: boolean } = {}): void {
-    const { program = programModule(), engineVersion } = this.service;
-    const load = { program: runs ? program : undefined, engineVersion };
+    const { program = programModule() } = this.service;
+    const load = { program: runs ? program : undefined };
     this.#worker = prepareWorker(load, this.process());
     this.cloud().catch(() => undefined);
   }
@@ -173,10 +173,10 @@ export class StackOperation {
   }
 
   private request(operation: OperationRequest["operation"]): OperationRequest {
-    const { program = programModule(), engineVersion } = this.service;
+    const { program = programModule() } = this.service;
     const { stack, project } = this;
     const { directory: workDirectory } = this.access.workspace;
-    return { type: "start", operation, stack, project, workDirectory, program, engineVersion };
+    return { type: "start", operation, stack, project, workDirectory, program };
   }
 
   /** Returns environment and directory of the engine's process. */

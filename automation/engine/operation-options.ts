@@ -21,8 +21,6 @@ export interface ClusterServiceOptions {
   readonly projectDirectory?: string;
   /** Module that exports the program. Default: the package's own program. */
   readonly program?: string;
-  /** Version of the `pulumi` in PATH. Default: each operation asks for it, which takes 0.2 s. */
-  readonly engineVersion?: string;
 }
 
 /**

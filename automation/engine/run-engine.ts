@@ -43,13 +43,13 @@ const graceMilliseconds = 10_000;
  * The process loads Pulumi's modules, and the program if one is given.
  */
 export function prepareWorker(
-  { program, engineVersion }: Omit<z.input<typeof loadSchema>, "type">,
+  { program }: Omit<z.input<typeof loadSchema>, "type">,
   place: WorkerPlace,
 ): ChildProcess {
   const child = startWorker(place);
   // The operation that uses the process reports the process's errors.
   child.on("error", () => undefined);
-  const load = { type: "load", program, engineVersion } satisfies z.input<typeof loadSchema>;
+  const load = { type: "load", program } satisfies z.input<typeof loadSchema>;
   child.send(load, () => undefined);
   return child;
 }

@@ -25,8 +25,6 @@ export const loadSchema = z.object({
   type: z.literal("load"),
   /** Module of the program. Absent: no program will run. */
   program: z.string().optional(),
-  /** Version of the `pulumi` in the PATH. Absent: the child asks `pulumi`. */
-  engineVersion: z.string().optional(),
 });
 
 /**
@@ -42,8 +40,6 @@ export const requestSchema = z.object({
   workDirectory: z.string(),
   /** Module that exports the program. */
   program: z.string(),
-  /** Version of the `pulumi` in the PATH. Absent: the child asks `pulumi`. */
-  engineVersion: z.string().optional(),
   /**
    * Whether an `up` sends the program's outputs to the parent. All outputs must be values or Pulumi
    * outputs. @default false

@@ -12,7 +12,6 @@ import {
 } from "@pulumi/pulumi/automation";
 import { isSecret, output, type Output } from "@pulumi/pulumi";
 import { isDryRun } from "@pulumi/pulumi/runtime";
-import { parse } from "semver";
 import { storedFacts, setKnownFacts } from "../../components/lookup/lookup-cache.js";
 import { recordStartedEngines } from "../pulumi/lock-holders.js";
 import { decodeEvent } from "../pulumi/events.js";
@@ -58,16 +57,8 @@ const noProgram: PulumiFn = () => Promise.reject(new Error("This operation runs 
 
 let command: Promise<PulumiCommand> | undefined;
 
-/** Returns the engine in the PATH; asks it for its version once if the version is not given. */
-const pulumiCommand = (version?: string): Promise<PulumiCommand> =>
-  (command ??= ofVersion(version) ?? PulumiCommand.get());
-
-/** Creates the SDK's object for a known version. `PulumiCommand.get` would ask the engine. */
-function ofVersion(text?: string): Promise<PulumiCommand> | undefined {
-  const version = parse(text);
-  if (!version) return undefined;
-  return Promise.resolve(Reflect.construct(PulumiCommand, ["pulumi", version]) as PulumiCommand);
-}
+/** Returns the engine in the PATH; asks it for its version once. */
+const pulumiCommand = (): Promise<PulumiCommand> => (command ??= PulumiCommand.get());
 
 type Open = (name: string, workspace: LocalWorkspace) => Promise<Stack>;
 
@@ -132,11 +123,7 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Rep
     if (!signal.aborted) await once(signal, "abort");
     throw new Error("The lock is released.");
   };
-  const stack = await openStack(
-    request,
-    program,
-    withPreview(await pulumiCommand(request.engineVersion)),
-  );
+  const stack = await openStack(request, program, withPreview(await pulumiCommand()));
   // Ignores requests that fail because the engine ends.
   process.on("unhandledRejection", () => undefined);
   try {
@@ -175,7 +162,7 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
   setKnownFacts(request.known);
   let returned: Readonly<Record<string, unknown>> | undefined;
   const noting: PulumiFn = async () => (returned = (await program()) ?? {});
-  const stack = await openStack(request, noting, await pulumiCommand(request.engineVersion));
+  const stack = await openStack(request, noting, await pulumiCommand());
   // The SDK reacts only to a stop during its run: an earlier stop would be lost.
   signal.throwIfAborted();
   const options = {
@@ -281,10 +268,10 @@ function begin(message: unknown): void {
     process.off("disconnect", leave);
     void serve(requestSchema.parse(request));
   });
-  const { program, engineVersion } = early.data;
+  const { program } = early.data;
   // Errors of the program are reported when the operation loads it again.
   if (program !== undefined) void loadProgram(program).catch(() => undefined);
-  void pulumiCommand(engineVersion).catch(() => undefined);
+  void pulumiCommand().catch(() => undefined);
 }
 
 process.once("message", begin);

@@ -135,8 +135,6 @@ export interface OperationEnvironment {
   readonly backend: string;
   readonly onLab: boolean;
   readonly toolchain: Toolchain;
-  /** Version that the toolchain's `pulumi` prints. */
-  readonly engineVersion?: string;
   /** SSH agent with the login key. Absent if the caller requested no agent. */
   readonly agent?: Agent;
   close(): Promise<void>;
@@ -211,7 +209,6 @@ export async function prepareEnvironment(
     backend,
     onLab: usesLab(env),
     toolchain,
-    engineVersion: toolchain.pieces.find(({ name }) => name === "pulumi")?.version,
     agent,
     close: async () => {
       await agent?.close();
