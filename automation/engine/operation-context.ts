@@ -16,7 +16,7 @@ import type { ClusterEvent } from "../pulumi/events.js";
 import type { ClusterServiceOptions, RunOptions, OperationStage } from "./operation-options.js";
 import type { OperationName, OperationRequest } from "./worker-messages.js";
 import { clusterSpecOf, type SpecSources } from "./stack-settings.js";
-import { readState, type StackOutputs, type StateAccess } from "../pulumi/stack-state.js";
+import { readState, type StateAccess } from "../pulumi/stack-state.js";
 import { abortReason } from "./cancellation.js";
 import { UnconfirmedCreates } from "./unconfirmed-creates.js";
 import { markInterruptedScripts, InterruptedScripts } from "./interrupted-scripts.js";
@@ -37,7 +37,7 @@ const atOnce = 64;
 /** Flags of one run of the engine, in addition to the request's options or instead of them. */
 export type OperationFlags = Pick<
   OperationRequest,
-  "expectNoChanges" | "exists" | "known" | "exclude" | "refresh" | "target" | "tellsOutputs"
+  "expectNoChanges" | "exists" | "known" | "exclude" | "refresh" | "target"
 >;
 
 /** Request about one stack, with the stack's settings, cloud client and processes. */
@@ -51,8 +51,6 @@ export class StackOperation {
   #worker: ChildProcess | undefined;
   /** Facts that the program found in the cloud. */
   found: KnownFacts | undefined;
-  /** Outputs of the stack, if the package's own program has run. */
-  made: StackOutputs | undefined;
   /** Start of the request, in milliseconds since 1970. */
   readonly began = Date.now();
   /** Creates in a failed run whose answer was lost. */
@@ -232,10 +230,6 @@ export class StackOperation {
     const onFound = (found: KnownFacts): void => {
       this.found = found;
     };
-    const onOutputs = (made: StackOutputs): void => {
-      this.made = made;
-    };
-    const tellsOutputs = this.service.program === undefined;
     const noted = operation === "up" ? recordUpBegin(this.access.workspace) : undefined;
     const unfinished = new InterruptedScripts(operation);
     // The run counts as changed until the engine reports equal outputs.
@@ -255,8 +249,8 @@ export class StackOperation {
     };
     try {
       await this.operate(
-        { ...this.request(operation), refresh, parallel, tellsOutputs, ...flags },
-        { onEvent, onFound, onOutputs, onOutput: onNote, signal, killSignal },
+        { ...this.request(operation), refresh, parallel, ...flags },
+        { onEvent, onFound, onOutput: onNote, signal, killSignal },
         { stop: signal, worker },
       );
       // After a destroy of some targets the cluster may stay: the next `up` then undoes the

@@ -13,7 +13,6 @@ import {
   type OperationRequest,
   type Reply,
 } from "./worker-messages.js";
-import type { StackOutputs } from "../pulumi/stack-state.js";
 import { errorOf, watchScripts, type WatchTimes } from "./script-watchdog.js";
 import { startWorker, type WorkerPlace } from "./start-worker.js";
 
@@ -23,8 +22,6 @@ export interface OperationOptions extends WorkerPlace {
   readonly onHeld?: () => void;
   /** Called with the facts that the program found in the cloud. */
   readonly onFound?: (found: KnownFacts) => void;
-  /** Called with the stack's outputs; secret outputs are plain text. */
-  readonly onOutputs?: (outputs: StackOutputs) => void;
   /** Called with each line that program and engine print, apart from the events. */
   readonly onOutput?: (line: string) => void;
   /** Aborting cancels gracefully: running steps finish, then the engine stops. */
@@ -142,7 +139,6 @@ export async function runOperation(
       return;
     }
     if (received.type === "found") options.onFound?.(received.found);
-    else if (received.type === "outputs") options.onOutputs?.(received.outputs);
     else if (received.type === "held") options.onHeld?.();
     else {
       const { event } = received;

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
 import type { ClusterEvent } from "../pulumi/events.js";
-import type { StackOutputs } from "../pulumi/stack-state.js";
 
 /** Operations that run in their own child process. */
 export type OperationName = "up" | "preview" | "refresh" | "destroy";
@@ -40,11 +39,6 @@ export const requestSchema = z.object({
   workDirectory: z.string(),
   /** Module that exports the program. */
   program: z.string(),
-  /**
-   * Whether an `up` sends the program's outputs to the parent. All outputs must be values or Pulumi
-   * outputs. @default false
-   */
-  tellsOutputs: z.boolean().optional(),
   /** Whether the stack existed a moment ago. Absent: the engine is asked. */
   exists: z.boolean().optional(),
   /** Facts that the program need not ask the cloud for. */
@@ -73,8 +67,6 @@ export const replySchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("held") }),
   /** Facts that the program found in the cloud. */
   z.object({ type: z.literal("found"), found: z.custom<KnownFacts>() }),
-  /** Outputs of the stack: what the program returned. */
-  z.object({ type: z.literal("outputs"), outputs: z.custom<StackOutputs>() }),
   z.object({ type: z.literal("done") }),
   z.object({
     type: z.literal("failed"),

@@ -10,7 +10,6 @@ import {
   StackNotFoundError,
   type PulumiFn,
 } from "@pulumi/pulumi/automation";
-import { isSecret, output, type Output } from "@pulumi/pulumi";
 import { isDryRun } from "@pulumi/pulumi/runtime";
 import { storedFacts, setKnownFacts } from "../../components/lookup/lookup-cache.js";
 import { recordStartedEngines } from "../pulumi/lock-holders.js";
@@ -25,7 +24,6 @@ import {
   type Reply,
 } from "./worker-messages.js";
 import { silenceSdk } from "./silence-sdk.js";
-import type { StackOutputs } from "../pulumi/stack-state.js";
 
 /*
  * Child process in which one operation runs: the engine, and our program inline. The SDK's handlers
@@ -139,20 +137,6 @@ function tellFound(): void {
   if (found) send({ type: "found", found });
 }
 
-/**
- * Resolves the values and outputs that the program returned. An output that contains a secret is
- * secret as a whole.
- */
-async function outputsOf(returned: Readonly<Record<string, unknown>>): Promise<StackOutputs> {
-  const told = Object.entries(returned).map(async ([name, given]) => {
-    const made = output(given as object) as Output<unknown> & { promise(): Promise<unknown> };
-    return [name, { value: await made.promise(), secret: await isSecret(made) }] as const;
-  });
-  // An undefined value is no output.
-  const known = (await Promise.all(told)).filter(([, { value }]) => value !== undefined);
-  return Object.fromEntries(known);
-}
-
 async function perform(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
   if (request.operation === "hold") return hold(request, signal);
   const { operation } = request;
@@ -160,9 +144,7 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
   // Load the program first: its errors are then reported without starting an engine.
   const program = runs ? await loadProgram(request.program) : noProgram;
   setKnownFacts(request.known);
-  let returned: Readonly<Record<string, unknown>> | undefined;
-  const noting: PulumiFn = async () => (returned = (await program()) ?? {});
-  const stack = await openStack(request, noting, await pulumiCommand());
+  const stack = await openStack(request, program, await pulumiCommand());
   // The SDK reacts only to a stop during its run: an earlier stop would be lost.
   signal.throwIfAborted();
   const options = {
@@ -183,11 +165,6 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
         expectNoChanges: request.expectNoChanges,
       });
       tellFound();
-      if (request.tellsOutputs === true && returned) {
-        // If this fails, the parent reads the outputs.
-        const outputs = await outputsOf(returned).catch(() => undefined);
-        if (outputs) send({ type: "outputs", outputs });
-      }
       return { type: "done" };
     case "preview":
       await stack.preview({ ...options, refresh: request.refresh, exclude: request.exclude });

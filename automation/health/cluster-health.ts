@@ -129,7 +129,7 @@ export async function verifyAfterUp(
       `The state cannot be read, so the start of this run is not recorded: ${String(error)}`,
     );
   });
-  const outputs = seen?.outputs ?? run.made ?? (await readStackOutputs(run.access, reading));
+  const outputs = seen?.outputs ?? (await readStackOutputs(run.access, reading));
   const kept = await keepKubeconfig(run.access.workspace, { outputs }, options);
   const rest = known.then((after) => tellTimeline(run, after, kept));
   const made = { outputs, ...kept, ...(seen?.verification && { verification: seen.verification }) };
