@@ -23,15 +23,12 @@ import {
   type PlaceMessage,
   type Reply,
 } from "./worker-messages.js";
-import { silenceSdk } from "./silence-sdk.js";
 
 /*
  * Child process in which one operation runs: the engine, and our program inline. The SDK's handlers
  * for uncaught exceptions affect a whole process, and a terminal's Ctrl-C a whole process group: a
  * separate process limits both. See docs/decisions/0010-one-process-per-operation.md.
  */
-
-silenceSdk();
 
 const send = (reply: Reply): void => {
   if (process.connected) process.send?.(reply);
