@@ -5,7 +5,7 @@ import { recogniseError } from "../../base/failures/failure.js";
 import { run } from "../../base/run-command.js";
 import { backendVariable, withoutAttributes } from "./backend.js";
 import { ClusterError } from "./cluster-error.js";
-import { dropEmptyAttributes, readCheckpoint } from "./checkpoint-files.js";
+import { dropEmptyAttributes } from "./checkpoint-files.js";
 import { recordEngine } from "./lock-holders.js";
 import { identityIn, createdIds, retainedIds } from "./retained-objects.js";
 import type { Workspace } from "./workspace.js";
@@ -106,8 +106,6 @@ function unreadable(said: string): ClusterError | undefined {
 export async function readState(access: StateAccess): Promise<StateExport | undefined> {
   const { project, stack } = access.workspace;
   const place = { backend: access.env[backendVariable] ?? "", project, stack };
-  const kept = exportSchema.safeParse(readCheckpoint(place));
-  if (kept.success) return kept.data;
   const read = () =>
     pulumi(access, ["stack", "export"], { accept: [0, 1, 2, 3, 4, 5, 6, 7, 8, 255] });
   let { code, stdout, stderr } = await read();
