@@ -14,6 +14,7 @@ import { isDryRun } from "@pulumi/pulumi/runtime";
 import { storedFacts, setKnownFacts } from "../../components/lookup/lookup-cache.js";
 import { recordStartedEngines } from "../pulumi/lock-holders.js";
 import { decodeEvent } from "../pulumi/events.js";
+import { previewBeforeUpdate, withoutResult } from "../pulumi/pulumi-internals.js";
 import {
   loadSchema,
   placeSchema,
@@ -69,41 +70,18 @@ function openerFor({ operation, exists }: OperationRequest): Open {
   return exists === false ? create : (...of) => Stack.createOrSelect(...of);
 }
 
-async function openStack(
-  request: OperationRequest,
-  program: PulumiFn,
-  engine: PulumiCommand,
-): Promise<Stack> {
+async function openStack(request: OperationRequest, program: PulumiFn): Promise<Stack> {
   const workspace = await LocalWorkspace.create({
     workDir: request.workDirectory,
     program,
-    pulumiCommand: engine,
+    pulumiCommand: await pulumiCommand(),
   });
   // `select` starts a process, and writes a file that all stacks of a user share. It is not needed:
   // every command names its stack.
   if (request.exists === true) workspace.selectStack = () => Promise.resolve();
   const stack = await openerFor(request)(request.stack, workspace);
-  // The SDK reads the history after each operation, with another process. The result is not used.
-  stack.info = () => Promise.resolve(undefined);
-  // The SDK also reads the outputs, with two processes. Callers read the outputs themselves.
-  stack.outputs = () => Promise.resolve({});
+  withoutResult(stack);
   return stack;
-}
-
-/** Call of the engine that the SDK's types leave out. */
-interface EngineCalls {
-  run(args: readonly string[], ...rest: unknown[]): Promise<unknown>;
-}
-
-/** Returns the engine with a preview before each update: removes the SDK's `--skip-preview`. */
-function withPreview(engine: PulumiCommand): PulumiCommand {
-  const calls = engine as PulumiCommand & EngineCalls;
-  const run: EngineCalls["run"] = (args, ...rest) =>
-    calls.run(
-      args.filter((argument) => argument !== "--skip-preview"),
-      ...rest,
-    );
-  return Object.create(engine, { run: { value: run } }) as PulumiCommand;
 }
 
 /**
@@ -118,7 +96,8 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Rep
     if (!signal.aborted) await once(signal, "abort");
     throw new Error("The lock is released.");
   };
-  const stack = await openStack(request, program, withPreview(await pulumiCommand()));
+  const stack = await openStack(request, program);
+  previewBeforeUpdate(stack);
   // Ignores requests that fail because the engine ends.
   process.on("unhandledRejection", () => undefined);
   try {
@@ -141,7 +120,7 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
   // Load the program first: its errors are then reported without starting an engine.
   const program = runs ? await loadProgram(request.program) : noProgram;
   setKnownFacts(request.known);
-  const stack = await openStack(request, program, await pulumiCommand());
+  const stack = await openStack(request, program);
   // The SDK reacts only to a stop during its run: an earlier stop would be lost.
   signal.throwIfAborted();
   const options = {

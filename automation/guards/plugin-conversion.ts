@@ -6,6 +6,7 @@ import {
 import { isInsideCluster } from "./cluster-stack.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { describesCluster, openstackPluginIn } from "../engine/stack-settings.js";
+import { defaultProviderVersion, typesRecord } from "../pulumi/pulumi-internals.js";
 import {
   rewriteState,
   withResources,
@@ -19,12 +20,6 @@ import { serverGroupType } from "../pulumi/urn.js";
  * versions: a list up to version 3, text in later versions. With the form of another version, the
  * engine would update or replace the server group (docs/decisions/0032-openstack-plugin.md).
  */
-
-/**
- * Output in which the plugin records the types of the other outputs. Without this output, the
- * plugin derives the types from its schema.
- */
-const typesRecord = "__pulumi_raw_state_delta";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -43,8 +38,7 @@ function withPolicy(values: Values | undefined, isList: boolean): Values | undef
  */
 function defaultVersion(one: StateResource): string | undefined {
   if (one.type !== serverGroupType || !isInsideCluster(one)) return undefined;
-  const [, version] = /::default((?:_\d+)*)::[^:]*$/.exec(one.provider ?? "") ?? [];
-  return version?.slice(1).replaceAll("_", ".");
+  return defaultProviderVersion(one.provider ?? "");
 }
 
 /**

@@ -1,8 +1,7 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { join } from "node:path";
 import { z } from "zod";
-import { backendDirectory } from "./backend.js";
+import { deleteLockFile, lockFiles } from "./pulumi-internals.js";
 
 /** Process that holds a stack's lock, as the engine wrote it into the lock. */
 export interface LockHolder {
@@ -31,28 +30,11 @@ const lockSchema = z
   });
 
 /** Returns the locks on one stack. Empty for a backend that is no directory. */
-export function stackLocks(backend: string, project: string, stack: string): StackLock[] {
-  const root = backendDirectory(backend);
-  if (root === undefined) return [];
-  const directory = join(root, ".pulumi", "locks", "organization", project, stack);
-  if (!existsSync(directory)) return [];
-  return readdirSync(directory)
-    .filter((entry) => !entry.endsWith(".attrs"))
-    .flatMap((entry): StackLock[] => {
-      const file = join(directory, entry);
-      const { success, data: holder } = lockSchema.safeParse(readJson(file));
-      if (!success) return existsSync(file) ? [{ file }] : [];
-      return [{ file, holder }];
-    });
-}
-
-function readJson(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, "utf8"));
-  } catch {
-    return undefined; // half-written, or deleted since it was listed
-  }
-}
+export const stackLocks = (backend: string, project: string, stack: string): StackLock[] =>
+  lockFiles({ backend, project, stack }).map(({ file, content }): StackLock => {
+    const { data: holder } = lockSchema.safeParse(content);
+    return { file, ...(holder && { holder }) };
+  });
 
 /**
  * Returns the locks in the engine's message about a locked stack. The message names the holder of
@@ -86,10 +68,9 @@ export function isHolderRunning({ holder }: StackLock): boolean {
   }
 }
 
-/** Removes a lock of a directory backend, and the lock's attributes file. */
+/** Removes a lock of a directory backend. */
 export function removeLock({ file }: StackLock): void {
-  if (file === undefined) return;
-  for (const path of [file, `${file}.attrs`]) rmSync(path, { force: true });
+  if (file !== undefined) deleteLockFile(file);
 }
 
 /** Formats a time as the engine prints the time of a lock: in seconds. */

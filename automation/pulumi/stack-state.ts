@@ -5,8 +5,8 @@ import { recogniseError } from "../../base/failures/failure.js";
 import { run } from "../../base/run-command.js";
 import { backendVariable, withoutAttributes } from "./backend.js";
 import { ClusterError } from "./cluster-error.js";
-import { dropEmptyAttributes } from "./checkpoint-files.js";
 import { recordEngine } from "./lock-holders.js";
+import { deleteEmptyAttributes } from "./pulumi-internals.js";
 import { identityIn, createdIds, retainedIds } from "./retained-objects.js";
 import type { Workspace } from "./workspace.js";
 
@@ -109,7 +109,7 @@ export async function readState(access: StateAccess): Promise<StateExport | unde
   const read = () =>
     pulumi(access, ["stack", "export"], { accept: [0, 1, 2, 3, 4, 5, 6, 7, 8, 255] });
   let { code, stdout, stderr } = await read();
-  if (code !== 0 && /\bEOF\s*$/.test(stderr) && dropEmptyAttributes(place) > 0)
+  if (code !== 0 && /\bEOF\s*$/.test(stderr) && deleteEmptyAttributes(place) > 0)
     ({ code, stdout, stderr } = await read());
   if (code === 0) return exportSchema.parse(JSON.parse(stdout));
   if (/no stack named/.test(stderr)) return undefined;

@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { Stack } from "@pulumi/pulumi/automation/index.js";
-import { dropEmptyAttributes } from "../../../automation/pulumi/checkpoint-files.js";
+import { deleteEmptyAttributes } from "../../../automation/pulumi/pulumi-internals.js";
 import { kubernetesPluginIn } from "../../../toolchain/builds.js";
 import { mapAt, textAt } from "../../../toolchain/stand-ins/kubernetes/json.js";
 import { FakeApiServer } from "../../unit/toolchain/stand-ins/kubernetes/support/fake-api-server.js";
@@ -160,7 +160,7 @@ describe("the Kubernetes plugin under the real engine", function () {
     // The engine may have been killed while it wrote. The service uses the same function before it
     // reads a state.
     const backend = pathToFileURL(directory).href;
-    dropEmptyAttributes({ backend, project: "stand-in", stack: "test" });
+    deleteEmptyAttributes({ backend, project: "stand-in", stack: "test" });
     const stack = await stackOf({ timeout: "1m" });
     await stack.cancel();
     const again = await stack.up();

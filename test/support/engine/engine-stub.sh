@@ -39,11 +39,10 @@ stack() {
   esac
 }
 
-# An update that looks before it acts only holds the lock.
+# An update with a preview only holds the lock.
 operation=$1
 case $* in
-  *--skip-preview*) ;;
-  up*) operation=hold ;;
+  *--skip-preview=false*) operation=hold ;;
 esac
 
 case $operation in

@@ -142,7 +142,7 @@ export class Engine {
    */
   operations(): string[] {
     return this.calls()
-      .map((call) => (/^up (?!.*--skip-preview)/.test(call) ? "hold" : (call.split(" ")[0] ?? "")))
+      .map((call) => (call.includes("--skip-preview=false") ? "hold" : (call.split(" ")[0] ?? "")))
       .filter((name) => ["up", "preview", "refresh", "destroy", "hold"].includes(name));
   }
 
