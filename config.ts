@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import * as pulumi from "@pulumi/pulumi";
-import * as pulumiConfig from "@pulumi/pulumi/runtime/config.js";
 import { checkClusterSpec } from "./components/config/check-cluster-spec.js";
 import type { ClusterSpec } from "./components/config/cluster-spec.js";
 import { isFields, merge, preferredKey } from "./components/schema/merge-defaults.js";
 import { openSecrets } from "./components/config/open-secrets.js";
 import { filesOf, localContextOf, type LocalContext } from "./components/lookup/local-context.js";
 import { ConfigError } from "./components/pulumi/errors.js";
+import { isConfigSecret } from "./components/pulumi/pulumi-internals.js";
 import { withSiteDefaults } from "./components/config/site-defaults.js";
 
 /** Returns the name of the file with the stack's configuration. */
@@ -38,16 +38,8 @@ export const operator = (): LocalContext => ({
   encrypted: isEncrypted("cluster"),
 });
 
-/**
- * Returns whether a configuration value, or a part of the value, is encrypted. The SDK's types lack
- * this method.
- */
-function isEncrypted(key: string): boolean {
-  const { isConfigSecret } = pulumiConfig as unknown as {
-    readonly isConfigSecret: (of: string) => boolean;
-  };
-  return isConfigSecret(`${pulumi.getProject()}:${key}`);
-}
+/** Returns whether a configuration value, or a part of the value, is encrypted. */
+const isEncrypted = (key: string): boolean => isConfigSecret(`${pulumi.getProject()}:${key}`);
 
 /**
  * Adds the login key that the ssh-agent offers for SSH connections, unless `ssh.publicKey` is set.

@@ -139,6 +139,11 @@ const spreadOfLiteral = {
   selector: "ObjectExpression > SpreadElement > ObjectExpression",
   message: "Write the properties without the spread.",
 };
+/** Private parts of Pulumi, which only the files pulumi-internals.ts may use. */
+const privatePulumi = [
+  "ImportDeclaration[source.value=/^@pulumi[/][^/]+[/](?!automation$)/]",
+  "MemberExpression[object.object.name='pulumi'][object.property.name='runtime'][property.name!='isDryRun']",
+].map((selector) => ({ selector, message: "Private part of Pulumi: see pulumi-internals.ts." }));
 const hiddenInputs = [
   "MemberExpression[object.name='process'][property.name=/^(env|cwd)$/]",
   "ImportSpecifier[imported.name=/^(homedir|cacheDirectory|stateDirectory)$/]",
@@ -193,7 +198,20 @@ export default tseslint.config(
     },
   },
   {
+    files: ["{automation,base,openstack}/**/*.ts", "config.ts"],
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        creatingResourcesInApply,
+        nestedApply,
+        spreadOfLiteral,
+        ...privatePulumi,
+      ],
+    },
+  },
+  {
     files: ["components/**/*.ts", "index.ts"],
+    ignores: ["components/pulumi/pulumi-internals.ts"],
     rules: {
       "no-restricted-syntax": [
         "error",
@@ -201,6 +219,7 @@ export default tseslint.config(
         nestedApply,
         spreadOfLiteral,
         ...hiddenInputs,
+        ...privatePulumi,
       ],
     },
   },

@@ -10,7 +10,7 @@ import {
   StackNotFoundError,
   type PulumiFn,
 } from "@pulumi/pulumi/automation";
-import { isDryRun } from "@pulumi/pulumi/runtime";
+import { runtime } from "@pulumi/pulumi";
 import { storedFacts, setKnownFacts } from "../../components/lookup/lookup-cache.js";
 import { recordStartedEngines } from "../pulumi/lock-holders.js";
 import { decodeEvent } from "../pulumi/events.js";
@@ -91,7 +91,7 @@ async function openStack(request: OperationRequest, program: PulumiFn): Promise<
  */
 async function hold(request: OperationRequest, signal: AbortSignal): Promise<Reply> {
   const program: PulumiFn = async () => {
-    if (!isDryRun()) throw new Error("This engine does not look before it acts.");
+    if (!runtime.isDryRun()) throw new Error("This engine does not look before it acts.");
     send({ type: "held" });
     if (!signal.aborted) await once(signal, "abort");
     throw new Error("The lock is released.");

@@ -1,15 +1,16 @@
 import * as pulumi from "@pulumi/pulumi";
 import { ProgramError } from "./errors.js";
+import { settledValue } from "./pulumi-internals.js";
 
 /**
  * Returns the value of an output. The caller does not depend on the output's resource. Rejects if
  * that resource fails, even if the engine continues after an error.
  */
 export async function awaitOutput<T extends string | number>(output: pulumi.Output<T>): Promise<T> {
-  const { value } = await pulumi.runtime.serializeProperties("settled", { value: output });
-  if (value === pulumi.runtime.unknownValue)
+  const value = await settledValue(output);
+  if (value === undefined)
     throw new ProgramError("FAILED", "Something that others wait for failed.");
-  return value as T;
+  return value;
 }
 
 /**

@@ -1,8 +1,7 @@
-import * as pulumi from "@pulumi/pulumi";
-import { getMonitor } from "@pulumi/pulumi/runtime";
 import { z } from "zod";
 import { isIdentity } from "../../openstack/inventory/ownership.js";
 import type { OwnedByStack } from "../../openstack/checks/preflight-checks.js";
+import { currentRun, readOwnResources } from "./pulumi-internals.js";
 
 const stateSchema = z.object({
   outputs: z.record(
@@ -21,10 +20,7 @@ export interface RecordedResource {
 /** Returns the resource name at the end of a URN. */
 export const resourceNameOf = (urn: string): string => urn.split("::").at(-1) ?? "";
 
-/**
- * State of each run. The key is the connection to the run's engine, because one process may run
- * several programs.
- */
+/** State of each run, because one process may run several programs. */
 const states = new WeakMap<object, Promise<readonly RecordedResource[] | undefined>>();
 
 /**
@@ -32,7 +28,7 @@ const states = new WeakMap<object, Promise<readonly RecordedResource[] | undefin
  * read. Reads the state only once per run, because the engine decrypts the whole state for this.
  */
 export function ownState(): Promise<readonly RecordedResource[] | undefined> {
-  const run = getMonitor();
+  const run = currentRun();
   if (!run) return Promise.resolve(undefined);
   const before = states.get(run);
   if (before) return before;
@@ -45,10 +41,7 @@ export function ownState(): Promise<readonly RecordedResource[] | undefined> {
 
 async function readState(): Promise<readonly RecordedResource[] | undefined> {
   try {
-    const stackName = [pulumi.getOrganization(), pulumi.getProject(), pulumi.getStack()].join("/");
-    // The engine uses this function to resolve a StackReference. Here, the stack refers to itself.
-    const lookup = "pulumi:pulumi:readStackResourceOutputs";
-    const { outputs } = stateSchema.parse(await pulumi.runtime.invoke(lookup, { stackName }));
+    const { outputs } = stateSchema.parse(await readOwnResources());
     return Object.entries(outputs).map(([urn, of]) => ({ name: resourceNameOf(urn), ...of }));
   } catch {
     return undefined;

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { settledValue } from "../pulumi/pulumi-internals.js";
 import { resourceNameOf, ownState, type RecordedResource } from "../pulumi/recorded-resources.js";
 import { scriptType, unfinishedCommand } from "./script-type.js";
 import { serverOfScript } from "./script-steps.js";
@@ -25,15 +26,10 @@ const outputBefore = (
   pulumi
     .all([urn, server])
     .apply(async ([script, id]) =>
-      (await isKnown(stdout))
+      (await settledValue(stdout)) !== undefined
         ? undefined
         : outputIn((await ownState()) ?? [], resourceNameOf(script), id),
     );
-
-async function isKnown(output: pulumi.Output<string>): Promise<boolean> {
-  const { value } = await pulumi.runtime.serializeProperties("known", { value: output });
-  return value !== pulumi.runtime.unknownValue;
-}
 
 /** Returns the output in the state of a script that finished on this server. */
 function outputIn(

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { StackOperation } from "../../../automation/engine/operation-context.js";
+import {
+  deleteEmptyAttributes,
+  deleteLockFile,
+  lockFiles,
+} from "../../../automation/pulumi/pulumi-internals.js";
+import { pulumi, readOutputs } from "../../../automation/pulumi/stack-state.js";
+import { ServiceProject } from "../support/service-project.js";
+
+const root = resolve(__dirname, "..", "..", "..");
+const sdk = join(root, "node_modules", "@pulumi", "command");
+const internals = join(root, "components", "pulumi", "pulumi-internals.ts");
+const program = `
+const command = require(${JSON.stringify(sdk)});
+const { readOwnResources } = require(${JSON.stringify(internals)});
+module.exports = async () => {
+  const { outputs } = await readOwnResources();
+  new command.local.Command("step", { create: "echo made" });
+  return { before: Object.values(outputs).map(({ type, outputs }) => [type, outputs.stdout ?? ""]) };
+};
+`;
+
+/**
+ * Contract of Pulumi's engine for the files pulumi-internals.ts. with-stack-lock.test.ts has the
+ * contract of `previewBeforeUpdate`, plugin-conversion.test.ts those of `typesRecord` and
+ * `defaultProviderVersion`.
+ */
+describe("pulumi-internals, with Pulumi's engine", function () {
+  this.timeout(240_000);
+  let project: ServiceProject;
+  let run: StackOperation;
+  const place = () => {
+    const { backend } = project.service;
+    return { backend, project: "internals", stack: "dev" };
+  };
+  before(async () => {
+    project = new ServiceProject("internals", program);
+    run = new StackOperation(project.service, "dev");
+    await run.engine("up");
+  });
+  after(() => {
+    run.close();
+    project.remove();
+  });
+
+  it("readOwnResources returns the resources in the state before the run", async () => {
+    const before = async () => (await readOutputs(run.access))["before"];
+    assert.deepEqual(await before(), []);
+    await run.engine("up");
+    const step = ["command:local:Command", "made"];
+    assert.deepEqual(
+      ((await before()) as string[][]).find(([type]) => type === step[0]),
+      step,
+    );
+  });
+
+  it("lockFiles returns the lock of a running engine, and deleteLockFile unlocks the stack", async () => {
+    assert.deepEqual(lockFiles(place()), []);
+    const lock = await run.hold(() => {
+      const [found, ...others] = lockFiles(place());
+      assert.ok(found && others.length === 0);
+      const { pid, hostname: host } = found.content as Readonly<Record<string, unknown>>;
+      assert.deepEqual([[pid], host], [project.engines(), hostname()]);
+      return Promise.resolve(found);
+    });
+    // Restores the lock, as a killed engine would leave it.
+    mkdirSync(dirname(lock.file), { recursive: true });
+    writeFileSync(lock.file, JSON.stringify(lock.content));
+    const rename = () => pulumi(run.access, ["stack", "rename", "dev"], { accept: [1, 255] });
+    assert.match((await rename()).stderr, /currently locked/);
+    deleteLockFile(lock.file);
+    assert.doesNotMatch((await rename()).stderr, /currently locked/);
+  });
+
+  it("deleteEmptyAttributes makes a checkpoint readable that the engine refuses to read", async () => {
+    const attributes = `${project.checkpoint}.attrs`;
+    writeFileSync(attributes, "");
+    await assert.rejects(pulumi(run.access, ["stack", "export"]), /EOF/);
+    assert.equal(deleteEmptyAttributes(place()), 1);
+    assert.ok(!existsSync(attributes));
+    await pulumi(run.access, ["stack", "export"]);
+  });
+});
