@@ -1,6 +1,6 @@
 import { etcdPorts } from "../../base/ports.js";
 import type { SshRoute } from "../../base/ssh-client.js";
-import { rolesOf, type RoleCheck, type RoleRow } from "../../components/plan/roles.js";
+import { rolesOf, type RoleCheck, type RoleRow } from "../../components/config/roles.js";
 import { bodyOfSuccess, runCheck, type Check, type VerificationRun } from "./check.js";
 import {
   machinesOf,

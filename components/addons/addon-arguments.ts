@@ -7,7 +7,7 @@ import { serviceRanges } from "../config/load-balancing/endpoint-traits.js";
 import type { ClusterFacts } from "../kubeadm/cluster-facts.js";
 import type { Network } from "../network/network.js";
 import { planCluster } from "../plan/cluster-plan.js";
-import { roleTable } from "../plan/roles.js";
+import { roleTable } from "../config/roles.js";
 import { attachableVolumes } from "../plan/volumes.js";
 import { routedByCloud } from "../pod-network/pod-network-kinds.js";
 import type { CloudLogin } from "../identity/cloud-login.js";

@@ -3,7 +3,7 @@ import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { PlannedMachine } from "../plan/cluster-plan.js";
 import { replacementProblems, type ExistingGenerations } from "../plan/replacements.js";
 import { isUpgrade, upgradeProblems, type VersionBefore } from "../plan/upgrades.js";
-import { needsMajority, type Role } from "../plan/roles.js";
+import { needsMajority, type Role } from "../config/roles.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
 import { ConfigError } from "../pulumi/errors.js";
 import type { ExistingServers } from "../lookup/server-metadata.js";

@@ -107,7 +107,8 @@ describe("two unlike clusters of one name, each in a backend of its own, on the 
   });
 
   it("replaces the bastion of the second: no machine of the first leaves by it", async () => {
-    const bastionOf = async () => parseOutputs(await two.cluster.service.outputs("same")).bastion;
+    const bastionOf = async () =>
+      parseOutputs(await two.cluster.service.outputs("same")).bastion?.[0];
     const before = await bastionOf();
     await up(two, {}, 1);
     const after = await bastionOf();

@@ -107,7 +107,7 @@ describe("the way into the cluster", () => {
   it("is the bastion where there is one", () => {
     const bastion = { ...node, name: "b", role: "bastion", sshHost: "203.0.113.7" };
     const etcd = [{ ...node, name: "e", role: "etcd" }];
-    const behind = parseOutputs({ ...outputs, nodes: [node], bastion, etcd });
+    const behind = parseOutputs({ ...outputs, nodes: [node], bastion: [bastion], etcd });
     assert.equal(entryTarget(behind, login)?.host, "203.0.113.7");
     assert.deepEqual(
       machinesOf(behind).map(({ name }) => name),

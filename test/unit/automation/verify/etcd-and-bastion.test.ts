@@ -75,7 +75,7 @@ describe("what machines say of themselves", () => {
   /** Returns machines behind a bastion: two etcd members, and a control plane and a worker. */
   const apart = () => ({
     nodes: [machine("c", "control-plane", 3), machine("w", "worker", 3)],
-    bastion: machine("b", "bastion", 0),
+    bastion: [machine("b", "bastion", 0)],
     etcd: [machine("e-0", "etcd", 1), machine("e-1", "etcd", 2)],
   });
   const stacked = () => ({
