@@ -39,7 +39,7 @@ import { entryAddresses } from "./config/network/floating-ips.js";
 import { lookUpCloud, type CloudFacts } from "./lookup/cloud-lookup.js";
 import { clusterType } from "./pulumi/cluster-type.js";
 import { Component } from "./pulumi/component.js";
-import { ArgumentError } from "./pulumi/errors.js";
+import { argumentError } from "./pulumi/errors.js";
 import { FailedMachines } from "./lifecycle/boot-failures.js";
 import { pluginOptions } from "./pulumi/openstack-plugin.js";
 import type { LocalContext } from "./lookup/local-context.js";
@@ -153,7 +153,7 @@ export class Cluster extends Component {
 
   private check(name: string, args: ClusterArgs, operator?: LocalContext): ClusterSpec {
     const result = checkClusterSpec({ ...args, name: args.name ?? name }, operator?.files);
-    if ("problems" in result) throw new ArgumentError(this, result.problems);
+    if ("problems" in result) throw argumentError(this, result.problems);
     return result.spec;
   }
 
