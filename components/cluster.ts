@@ -179,18 +179,8 @@ export class Cluster extends Component {
 
   /** Creates the machines, and the cluster by kubeadm on them. */
   private kubernetes(ground: Infrastructure): KubeadmCluster {
-    const { spec, plan, cloud, frozen, network, firewall, operator, version } = ground;
-    const endpoint = this.make(endpointClass(spec.endpoint.kind), "endpoint", {
-      ...network.outside,
-      spec: spec.endpoint,
-      name: plan.endpointName,
-      networkId: network.networkId,
-      subnetId: network.subnetId,
-      ipv6: network.ipv6,
-      nodes: spec.network.nodes,
-      allowedCidrs: spec.allowedCidrs,
-      operator,
-    });
+    const { spec, plan, cloud, frozen, firewall, operator, version } = ground;
+    const endpoint = this.endpoint(ground);
     const machines = this.machineSettings(ground);
     const turns = Rollout.of(spec, cloud, version);
     const encrypted = operator?.encrypted ?? false;
@@ -244,6 +234,20 @@ export class Cluster extends Component {
       readiness,
       balancer,
     };
+  }
+
+  private endpoint({ spec, plan, network, operator }: Infrastructure): Endpoint {
+    return this.make(endpointClass(spec.endpoint.kind), "endpoint", {
+      ...network.outside,
+      spec: spec.endpoint,
+      name: plan.endpointName,
+      networkId: network.networkId,
+      subnetId: network.subnetId,
+      ipv6: network.ipv6,
+      nodes: spec.network.nodes,
+      allowedCidrs: spec.allowedCidrs,
+      operator,
+    });
   }
 
   /** Creates the load balancer of the ingress controller, in front of the machines of its pool. */

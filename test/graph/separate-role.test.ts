@@ -121,8 +121,8 @@ describe("a role of machines that are not nodes, added to its two tables", () =>
       type.endsWith(":SecGroupRule") && name.includes("-gateway-") ? [name] : [],
     );
     assert.deepEqual(rules, [
-      ...["dev-firewall-gateway-ssh-onward-from-control-plane-v4"],
-      ...["dev-firewall-gateway-ssh-onward-from-control-plane-v6"],
+      "dev-firewall-gateway-ssh-onward-from-control-plane-v4",
+      "dev-firewall-gateway-ssh-onward-from-control-plane-v6",
     ]);
     const script = named(rows, "dev-gateway-1-prepare");
     assert.ok(
@@ -142,7 +142,9 @@ describe("a role of machines that are not nodes, added to its two tables", () =>
       const { roleTable } = load("components/config/roles.ts") as typeof RolesModule;
       const separate = Object.entries(cluster.separateMachines);
       const written = {
-        ...{ kubeconfig: "", clusterName: "dev", apiEndpoint: "" },
+        kubeconfig: "",
+        clusterName: "dev",
+        apiEndpoint: "",
         nodes: await value(cluster.nodes),
         hostKeys: await value(cluster.hostKeys),
         ...Object.fromEntries(
