@@ -25,7 +25,7 @@ export type LeaveStep = "drain" | "remove-etcd-member" | "keep-majority";
 
 /**
  * Check that a verification of the cluster makes on a machine
- * (automation/verify/etcd-and-bastion.ts), in addition to the check that nodes are Ready.
+ * (automation/verify/role-checks.ts), in addition to the check that nodes are Ready.
  */
 export type RoleCheck = "etcd-pod" | "etcd-health" | "login";
 

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import type { KubernetesApi } from "../../../../automation/verify/kubernetes-client.js";
-import { checkEtcdAndBastion } from "../../../../automation/verify/etcd-and-bastion.js";
+import { checkRoles } from "../../../../automation/verify/role-checks.js";
 import { parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
 import type { Sessions } from "../../../../automation/verify/ssh-sessions.js";
 import { readNodes } from "../../../../automation/verify/nodes.js";
@@ -99,7 +99,7 @@ describe("a role that is added to the table", () => {
         { ...machine, name: "dev-general-0", role: "worker" },
       ],
     });
-    const checks = await checkEtcdAndBastion({
+    const checks = await checkRoles({
       outputs,
       timeout: 0,
       api: api as unknown as KubernetesApi,
