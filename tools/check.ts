@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { run } from "../base/run-command.js";
 import { ensureCommands } from "../base/host-packages.js";
-import { UserError } from "../base/failures/user-error.js";
+import { Failure } from "../base/failures/failure.js";
 import { runCommand, type Session } from "../automation/cli/session.js";
 
 interface Check {
@@ -135,7 +135,7 @@ export async function runChecks(root: string, session: Session): Promise<number>
   for (const { name, output } of failures) session.progress.note(`\n--- ${name}\n${output}`);
   session.emit({ type: "result", ok: failures.length === 0, failures });
   if (failures.length > 0)
-    throw new UserError(`Failed: ${failures.map(({ name }) => name).join(", ")}.`);
+    throw new Failure("FAILED", `Failed: ${failures.map(({ name }) => name).join(", ")}.`);
   session.print("Everything is in order.");
   return 0;
 }

@@ -12,7 +12,7 @@ import {
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
 import { cloudRequirementsOf } from "../../components/cloud-requirements.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { listServersEarly, cachedFacts, isCacheValid, mayUseCache } from "./preflight-cache.js";
 import { unrecordedAmong, deleteUnrecordedObjects } from "../repair/unrecorded-objects.js";
 import type { PreflightRunOptions, UpOptions } from "../engine/operation-options.js";
@@ -80,7 +80,7 @@ function report(run: StackOperation, findings: readonly Finding[]): void {
   const problems = findings.filter(({ severity }) => severity === "problem");
   if (problems.length === 0) return;
   const lines = problems.map(({ text }) => `  ${text}`).join("\n");
-  throw new ClusterError("PREFLIGHT_FAILED", `The cluster does not fit into this cloud:\n${lines}`);
+  throw new Failure("PREFLIGHT_FAILED", `The cluster does not fit into this cloud:\n${lines}`);
 }
 
 /**

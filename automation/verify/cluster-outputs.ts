@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import type { StackOutputs } from "../pulumi/stack-state.js";
 import type { SshRoute, SshTarget } from "../../base/ssh-client.js";
 import { separateRoles, type SeparateRole } from "../../components/config/roles.js";
@@ -61,7 +61,7 @@ export function parseOutputs(outputs: unknown): ClusterOutputs {
   const parsed = outputsSchema.safeParse(outputs);
   if (parsed.success) return parsed.data;
   const missing = parsed.error.issues.map(({ path }) => path.join("."));
-  throw new ClusterError(
+  throw new Failure(
     "NOT_READY",
     `The stack has no cluster yet: its outputs lack ${missing.join(", ")}.`,
     "Run `npx stackadm up`, which continues where an earlier one stopped. Your own program must export these outputs of its `Cluster`.",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ClusterError } from "../../../../automation/pulumi/cluster-error.js";
+import { Failure } from "../../../../base/failures/failure.js";
 import {
   entryTarget,
   hostKeyOf,
@@ -38,11 +38,11 @@ describe("the outputs of a stack", () => {
     assert.equal(parseOutputs(outputs).samples, undefined);
   });
 
-  const refusal = (value: unknown): ClusterError => {
+  const refusal = (value: unknown): Failure => {
     try {
       parseOutputs(value);
     } catch (error) {
-      assert.ok(error instanceof ClusterError);
+      assert.ok(error instanceof Failure);
       return error;
     }
     return assert.fail("was accepted");
