@@ -130,7 +130,7 @@ describe("one operation in a process of its own", function () {
     assert.equal(engine.stateNow(), undefined);
   });
 
-  const failures: [string, string, FailureCode][] = [
+  const explained: [string, string, FailureCode][] = [
     ["a stack that is locked", "error: the stack is currently locked by 1 lock(s)", "STACK_LOCKED"],
     [
       "a stack that a service holds",
@@ -140,7 +140,7 @@ describe("one operation in a process of its own", function () {
     ["a passphrase that is another one", "error: incorrect passphrase", "WRONG_PASSPHRASE"],
     ["anything else by its sentence", "error: the disk is full", "FAILED"],
   ];
-  for (const [what, stderr, code] of failures)
+  for (const [what, stderr, code] of explained)
     it(`is explained: ${what}`, async () => {
       engine.runs({ up: { stderr: `${stderr}\n`, code: 255 } });
       const { message } = await fails(start("up"), code);

@@ -3,14 +3,13 @@ import { failureCodes, rowOf } from "../../../../base/failures/failure-codes.js"
 import { buildProgram } from "../../../../automation/cli/main.js";
 
 describe("the exit code of a failure", () => {
-  it("is not 0, and the help explains it", () => {
+  it("is explained in the help", () => {
     let help = "";
     buildProgram()
       .configureOutput({ writeOut: (part) => (help += part) })
       .outputHelp();
     const explained = help.slice(help.indexOf("Exit codes:"));
     const exits = new Set(failureCodes.map((code) => rowOf(code).exitCode));
-    assert.ok(!exits.has(0));
     for (const code of exits) assert.match(explained, new RegExp(`(^|[\\s:;])${code} \\w`, "m"));
   });
 });

@@ -115,7 +115,7 @@ describe("the environment of an operation", () => {
     assert.equal(backendUrl({ PULUMI_BACKEND_URL: "s3://b" }, "s3://a"), "s3://b");
     assert.throws(
       () => backendUrl({}, "stacks"),
-      /^\S*Error: Pulumi\.yaml: backend\.url: 'stacks' is/,
+      /^Failure: Pulumi\.yaml: backend\.url: 'stacks' is/,
     );
   });
 
