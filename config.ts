@@ -5,7 +5,7 @@ import type { ClusterSpec } from "./components/config/cluster-spec.js";
 import { isFields, merge, preferredKey } from "./components/schema/merge-defaults.js";
 import { openSecrets } from "./components/config/open-secrets.js";
 import { filesOf, localContextOf, type LocalContext } from "./components/lookup/local-context.js";
-import { ConfigError } from "./components/pulumi/errors.js";
+import { configError } from "./components/pulumi/errors.js";
 import { isConfigSecret } from "./components/pulumi/pulumi-internals.js";
 import { withSiteDefaults } from "./components/config/site-defaults.js";
 
@@ -21,11 +21,11 @@ export function readConfig(): ClusterSpec {
   const written = new pulumi.Config().getObject<unknown>("cluster") ?? {};
   const args = merge({ name: stack }, withSiteDefaults(written, process.env));
   const result = checkClusterSpec(withLoginKey(args), filesOf(process.env));
-  if ("problems" in result) throw new ConfigError(settingsFile(), result.problems);
+  if ("problems" in result) throw configError(settingsFile(), result.problems);
   // The SDK returns decrypted secrets, so an encrypted secret looks like plain text here. Refuses
   // plain text only if nothing in `cluster` is encrypted.
   const open = openSecrets(result.spec, pulumi.getProject());
-  if (open.length > 0 && !isEncrypted("cluster")) throw new ConfigError(settingsFile(), open);
+  if (open.length > 0 && !isEncrypted("cluster")) throw configError(settingsFile(), open);
   return result.spec;
 }
 

@@ -1,7 +1,7 @@
 import type { Finding } from "../openstack/checks/finding.js";
 import type { ClusterSpec } from "../components/config/cluster-spec.js";
 import { parseOutputs } from "./verify/cluster-outputs.js";
-import { ClusterError } from "./pulumi/cluster-error.js";
+import { Failure } from "../base/failures/failure.js";
 import { planDestroy } from "./destroy/destroy-plan.js";
 import { requireNoOtherBackend, nameAndProtectionOf } from "./guards/other-backend.js";
 import { collectEvents } from "./pulumi/events.js";
@@ -68,7 +68,7 @@ import { readStateAndReportClusters, readStateOfClusterStack } from "./guards/cl
 
 /**
  * Cluster operations for the command line and for programs that embed them. Each throws a
- * ClusterError with a stable code. Operations on one stack run one after the other.
+ * Failure with a stable code. Operations on one stack run one after the other.
  */
 export interface ClusterService {
   /** Creates or changes the cluster to match the stack's settings, and verifies that it works. */
@@ -311,7 +311,7 @@ class Service implements ClusterService {
 async function stateOf({ access, stack }: StackOperation): Promise<StateExport> {
   const state = await readState(access);
   if (state !== undefined) return state;
-  throw new ClusterError(
+  throw new Failure(
     "STACK_NOT_FOUND",
     `The backend has no stack '${stack}'.`,
     `Create it with \`npx stackadm up --stack ${stack}\`, or set PULUMI_BACKEND_URL to the backend that has its state.`,

@@ -44,11 +44,13 @@ export type {
   WhichCluster,
 } from "./engine/operation-options.js";
 export {
-  ClusterError,
-  errorCodes,
-  type ErrorCode,
-  type ErrorSubject,
-} from "./pulumi/cluster-error.js";
+  Failure as ClusterError,
+  type FailureSubject as ErrorSubject,
+} from "../base/failures/failure.js";
+export {
+  failureCodes as errorCodes,
+  type FailureCode as ErrorCode,
+} from "../base/failures/failure-codes.js";
 export {
   createOrphanService,
   type DeleteOrphansOptions,

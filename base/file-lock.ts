@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { linkNew, createFile } from "./atomic-files.js";
 import { processFacts } from "./process-identity.js";
-import { UserError } from "./failures/user-error.js";
+import { Failure } from "./failures/failure.js";
 
 export interface LockHolder {
   readonly pid: number;
@@ -28,7 +28,7 @@ export interface LockOptions {
 
 /**
  * Runs `work` while this process has the lock `file`. Takes over the lock of a process that no
- * longer exists (killed, rebooted). Throws a UserError that names the holder if the lock does not
+ * longer exists (killed, rebooted). Throws a Failure that names the holder if the lock does not
  * become free in time.
  */
 export async function withLock<T>(
@@ -45,7 +45,8 @@ export async function withLock<T>(
     if (!told) options.onWait?.(holder);
     told = true;
     if (Date.now() >= deadline) {
-      throw new UserError(
+      throw new Failure(
+        "FAILED",
         `Process ${holder.pid} holds this lock (${holder.purpose}).`,
         "Wait until it ends, or end it, then run the same command again.",
       );

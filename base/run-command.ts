@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Failure } from "./failures/failure.js";
-import { UserError } from "./failures/user-error.js";
 
 export interface RunOptions {
   readonly cwd?: string;
@@ -44,7 +43,7 @@ const tail = (text: string, { isProgress = () => false }: RunOptions): string =>
  */
 const missing = (command: string, cwd: string | undefined): Failure =>
   cwd !== undefined && !existsSync(cwd)
-    ? new UserError(`There is no directory ${cwd} to run '${command}' in.`)
+    ? new Failure("FAILED", `There is no directory ${cwd} to run '${command}' in.`)
     : new Failure("TOOL_MISSING", `The command '${command}' is not installed.`);
 
 /**
@@ -83,7 +82,8 @@ export async function run(
   });
   if (!(options.accept ?? [0]).includes(code)) {
     const lastLines = tail(text.stderr, options) || tail(text.stdout, options);
-    throw new UserError(
+    throw new Failure(
+      "FAILED",
       `'${command} ${args.slice(0, 3).join(" ")}' ended with code ${code}: ${lastLines}`,
     );
   }

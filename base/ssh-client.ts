@@ -182,15 +182,6 @@ export async function execute(
  */
 export type LoginProbeResult = "itself" | "wrong host key" | "the proxy alone" | "nobody";
 
-/** Options of a login test. */
-export interface LoginProbeOptions extends Pick<SshTarget, "agentSocket"> {
-  /** Milliseconds for the whole route. Default: each step has a separate time limit. */
-  readonly within?: number;
-}
-
-const patienceWithin = (within: number | undefined): Patience =>
-  within === undefined ? keepalive : { ...keepalive, readyTimeout: within };
-
 /** Logs in, over `stream` if given, and disconnects. */
 async function touch(...login: Parameters<typeof logIn>): Promise<"itself"> {
   (await logIn(...login)).destroy();
@@ -202,21 +193,15 @@ async function touch(...login: Parameters<typeof logIn>): Promise<"itself"> {
  */
 export async function probeLogin(
   { proxy, ...target }: SshRoute,
-  { within, ...agent }: LoginProbeOptions = {},
+  agent: Pick<SshTarget, "agentSocket"> = {},
 ): Promise<LoginProbeResult> {
   let hop: Client | undefined;
   let stream: Duplex | undefined;
-  const end = within === undefined ? undefined : AbortSignal.timeout(within);
-  // Destroying the connection to the proxy also ends the connection through the proxy, which would
-  // otherwise wait for minutes.
-  end?.addEventListener("abort", () => hop?.destroy());
-  const patience = patienceWithin(within);
   try {
-    if (!proxy) return await touch({ ...target, ...agent }, undefined, patience);
-    hop = await logIn({ ...proxy, ...agent }, undefined, patience);
-    end?.throwIfAborted();
+    if (!proxy) return await touch({ ...target, ...agent });
+    hop = await logIn({ ...proxy, ...agent });
     stream = await forward(hop, target.host, target.port ?? 22);
-    return await touch({ ...target, ...agent }, stream, patience);
+    return await touch({ ...target, ...agent }, stream);
   } catch (error) {
     if (error instanceof HostKeyMismatch) return "wrong host key";
     return hop && !stream ? "the proxy alone" : "nobody";

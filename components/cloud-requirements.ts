@@ -20,7 +20,7 @@ import {
   servicesNetworkName,
   type ClusterPlan,
 } from "./plan/cluster-plan.js";
-import { roleTable } from "./plan/roles.js";
+import { roleTable } from "./config/roles.js";
 import { octaviaChoices } from "./plan/load-balancer-choices.js";
 
 /** Returns the names that are set, each once. */

@@ -2,7 +2,9 @@ import * as pulumi from "@pulumi/pulumi";
 import type { SshAccess } from "./machine/ssh-access.js";
 import type { IngressController } from "./addons/ingress-controller.js";
 import type { Samples } from "./addons/samples.js";
+import type { SeparateRole } from "./config/roles.js";
 import type { Member } from "./machine/machine-group.js";
+import { separateGroupsIn, type SeparateGroups } from "./separate-groups.js";
 import { compareVersions } from "../base/versions/pinned-versions.js";
 
 /** Machine of the cluster, as an output for other tools. */
@@ -80,6 +82,16 @@ export const nodeOutputs = (
         serverId: machine.serverId,
       };
     }),
+  );
+
+/** Machines that are not nodes, by role. Only the roles that the cluster has. */
+export type SeparateOutputs = {
+  readonly [Of in SeparateRole]?: pulumi.Output<NodeOutput[]>;
+};
+
+export const separateOutputs = (groups: SeparateGroups, access: SshAccess): SeparateOutputs =>
+  Object.fromEntries(
+    separateGroupsIn(groups).map(([role, { members }]) => [role, nodeOutputs(members, access)]),
   );
 
 /** Returns the lines for a known_hosts file. */

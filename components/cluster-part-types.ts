@@ -16,6 +16,7 @@ import type { CloudFacts } from "./lookup/cloud-lookup.js";
 import type { FailedMachines } from "./lifecycle/boot-failures.js";
 import type { LocalContext } from "./lookup/local-context.js";
 import type { RemoteScript } from "./remote-scripts/remote-script.js";
+import type { SeparateGroups } from "./separate-groups.js";
 
 /** Parts of a cluster that exist before any machine. */
 export interface Infrastructure {
@@ -36,10 +37,8 @@ export interface Infrastructure {
 export interface KubeadmCluster {
   readonly controlPlane: ControlPlane;
   readonly members: readonly Member[];
-  /** Bastion, a machine that only forwards SSH; empty if there is none. */
-  readonly bastion: readonly Member[];
-  /** Machines that run only etcd; empty if etcd runs on the control planes. */
-  readonly etcd: readonly Member[];
+  /** Machines that are not nodes, by role. */
+  readonly separate: SeparateGroups;
   readonly access: SshAccess;
   readonly facts: ClusterFacts;
   /** Scripts that join the workers. When one is done, the worker's node exists. */

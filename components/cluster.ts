@@ -1,7 +1,7 @@
 import type * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { EntryAddress, accessWithoutHop } from "./access/ssh-route.js";
-import { Bastion, BastionAddress } from "./access/bastion.js";
+import { BastionAddress, type Bastion } from "./access/bastion.js";
 import { Addons, type AddonsArgs } from "./addons/addons.js";
 import { addonArguments, cloudAccess } from "./addons/addon-arguments.js";
 import { checkClusterSpec } from "./config/check-cluster-spec.js";
@@ -9,7 +9,6 @@ import type { ClusterArgs, ClusterSpec } from "./config/cluster-spec.js";
 import type { Endpoint } from "./endpoint/endpoint.js";
 import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
 import { endpointClass } from "./endpoint/endpoint-kinds.js";
-import { Etcd, type EtcdArgs } from "./etcd/etcd.js";
 import type { Infrastructure, KubeadmCluster } from "./cluster-part-types.js";
 import {
   frozenName,
@@ -25,7 +24,7 @@ import { Readiness } from "./kubeadm/api-readiness.js";
 import { WorkerPool } from "./kubeadm/worker-pool.js";
 import type { SshAccess } from "./machine/ssh-access.js";
 import type { MachineSettings } from "./machine/machine.js";
-import type { Member } from "./machine/machine-group.js";
+import type { Member, RolloutGroupArgs } from "./machine/machine-group.js";
 import { Rollout } from "./lifecycle/rollout.js";
 import { adminNetwork } from "./network/second-interface-network.js";
 import { Firewall } from "./network/firewall.js";
@@ -40,13 +39,14 @@ import { entryAddresses } from "./config/network/floating-ips.js";
 import { lookUpCloud, type CloudFacts } from "./lookup/cloud-lookup.js";
 import { clusterType } from "./pulumi/cluster-type.js";
 import { Component } from "./pulumi/component.js";
-import { ArgumentError } from "./pulumi/errors.js";
+import { argumentError } from "./pulumi/errors.js";
 import { FailedMachines } from "./lifecycle/boot-failures.js";
 import { pluginOptions } from "./pulumi/openstack-plugin.js";
 import type { LocalContext } from "./lookup/local-context.js";
 import { ClusterIdentity, RandomSeed } from "./remote-scripts/remote-script.js";
 import { slowMachineOptions } from "./pulumi/slow-machine-timeouts.js";
 import { withTransforms, type Transforms } from "./pulumi/transforms.js";
+import { createSeparateGroups, separateGroupsIn } from "./separate-groups.js";
 
 /** Arguments of {@link Cluster}: the specification, and facts about the cloud. */
 export type ClusterComponentArgs = ClusterArgs & {
@@ -91,10 +91,8 @@ export class Cluster extends Component {
    */
   readonly identity: pulumi.Output<string>;
   readonly nodes: pulumi.Output<outputs.NodeOutput[]>;
-  /** Bastion, a machine that only forwards SSH. Undefined if there is none. */
-  readonly bastion: pulumi.Output<outputs.NodeOutput | undefined>;
-  /** Machines that run only etcd. Empty if etcd runs on the control planes. */
-  readonly etcd: pulumi.Output<outputs.NodeOutput[]>;
+  /** Machines that are not nodes: `bastion`, `etcd`. Only the groups that the cluster has. */
+  readonly separateMachines: outputs.SeparateOutputs;
   /** IDs in Neutron, for your own resources in the cluster's network. */
   readonly networkId: pulumi.Output<string>;
   readonly subnetId: pulumi.Output<string>;
@@ -130,7 +128,7 @@ export class Cluster extends Component {
       suppliedLogin(spec, cloud.scope) ??
       this.make(ApplicationCredential, "credential", wanted).login;
     const kubernetes = this.kubernetes(ground);
-    const { members, bastion, etcd, access, readiness, facts } = kubernetes;
+    const { members, separate, access, readiness, facts } = kubernetes;
     const addons = this.addons(ground, kubernetes, login);
 
     this.kubeconfig = readiness.kubeconfig;
@@ -138,9 +136,9 @@ export class Cluster extends Component {
     this.clusterId = facts.uid;
     this.clusterName = spec.name;
     this.nodes = outputs.nodeOutputs(members, access);
-    this.bastion = outputs.nodeOutputs(bastion, access).apply(([machine]) => machine);
-    this.etcd = outputs.nodeOutputs(etcd, access);
-    this.hostKeys = outputs.hostKeysOf([...bastion, ...members, ...etcd], access);
+    this.separateMachines = outputs.separateOutputs(separate, access);
+    const others = separateGroupsIn(separate).flatMap(([, group]) => group.members);
+    this.hostKeys = outputs.hostKeysOf([...members, ...others], access);
     this.networkId = ground.network.networkId;
     this.subnetId = ground.network.subnetId;
     this.routerId = ground.network.routerId;
@@ -155,7 +153,7 @@ export class Cluster extends Component {
 
   private check(name: string, args: ClusterArgs, operator?: LocalContext): ClusterSpec {
     const result = checkClusterSpec({ ...args, name: args.name ?? name }, operator?.files);
-    if ("problems" in result) throw new ArgumentError(this, result.problems);
+    if ("problems" in result) throw argumentError(this, result.problems);
     return result.spec;
   }
 
@@ -181,22 +179,12 @@ export class Cluster extends Component {
 
   /** Creates the machines, and the cluster by kubeadm on them. */
   private kubernetes(ground: Infrastructure): KubeadmCluster {
-    const { spec, plan, cloud, frozen, network, firewall, operator, version } = ground;
-    const endpoint = this.make(endpointClass(spec.endpoint.kind), "endpoint", {
-      ...network.outside,
-      spec: spec.endpoint,
-      name: plan.endpointName,
-      networkId: network.networkId,
-      subnetId: network.subnetId,
-      ipv6: network.ipv6,
-      nodes: spec.network.nodes,
-      allowedCidrs: spec.allowedCidrs,
-      operator,
-    });
+    const { spec, plan, cloud, frozen, firewall, operator, version } = ground;
+    const endpoint = this.endpoint(ground);
     const machines = this.machineSettings(ground);
     const turns = Rollout.of(spec, cloud, version);
     const encrypted = operator?.encrypted ?? false;
-    const group = (planned: PlannedGroup): [string, EtcdArgs] => [
+    const group = (planned: PlannedGroup): [string, RolloutGroupArgs] => [
       planned.component,
       {
         plan: planned,
@@ -214,9 +202,12 @@ export class Cluster extends Component {
     // Machines that are removed may be reached through this machine.
     endpoint.admit(first);
     const after = { dependsOn: [...endpoint.reserved] };
-    const bastion = plan.bastion && this.make(Bastion, ...group(plan.bastion), after);
-    const access = this.access(ground, { controlPlane, ...(bastion && { bastion }), endpoint });
-    const etcd = plan.etcd && this.make(Etcd, ...group(plan.etcd), after).form(spec, access);
+    const separate = createSeparateGroups(plan.separate, (type, planned) =>
+      this.make(type, ...group(planned), after),
+    );
+    const { bastion, etcd } = separate;
+    const access = this.access(ground, { controlPlane, bastion, endpoint });
+    for (const [, one] of separateGroupsIn(separate)) one.form?.(spec, access);
     const facts = controlPlane.form({ spec, frozen, machines, endpoint, access, etcd, turns });
     const pools = others.map((planned) => this.make(WorkerPool, ...group(planned), after));
     const joins = pools.flatMap((pool) =>
@@ -229,11 +220,34 @@ export class Cluster extends Component {
     });
     const members = [controlPlane, ...pools].flatMap((one) => one.members);
     const balancer = this.balancer(ground, members, after);
-    const apart = { bastion: bastion?.members ?? [], etcd: etcd?.members ?? [] };
     const versions = [...controlPlane.scripts, ...joins].map((script) =>
       pulumi.unsecret(script.fact("kubernetes", "")),
     );
-    return { controlPlane, members, ...apart, access, facts, joins, versions, readiness, balancer };
+    return {
+      controlPlane,
+      members,
+      separate,
+      access,
+      facts,
+      joins,
+      versions,
+      readiness,
+      balancer,
+    };
+  }
+
+  private endpoint({ spec, plan, network, operator }: Infrastructure): Endpoint {
+    return this.make(endpointClass(spec.endpoint.kind), "endpoint", {
+      ...network.outside,
+      spec: spec.endpoint,
+      name: plan.endpointName,
+      networkId: network.networkId,
+      subnetId: network.subnetId,
+      ipv6: network.ipv6,
+      nodes: spec.network.nodes,
+      allowedCidrs: spec.allowedCidrs,
+      operator,
+    });
   }
 
   /** Creates the load balancer of the ingress controller, in front of the machines of its pool. */
@@ -271,7 +285,7 @@ export class Cluster extends Component {
 
   private access(
     { spec, network }: Infrastructure,
-    given: { controlPlane: ControlPlane; bastion?: Bastion; endpoint: Endpoint },
+    given: { controlPlane: ControlPlane; bastion: Bastion | undefined; endpoint: Endpoint },
   ): SshAccess {
     const direct = accessWithoutHop[spec.access];
     if (direct) return direct;

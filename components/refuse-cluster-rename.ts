@@ -1,6 +1,6 @@
 import { Cluster } from "./cluster.js";
 import { isInsideKubernetes } from "./lifecycle/immutable-values.js";
-import { ConfigError } from "./pulumi/errors.js";
+import { configError } from "./pulumi/errors.js";
 import { isUnchangedSinceLastRun } from "./lookup/lookup-cache.js";
 import { ownState } from "./pulumi/recorded-resources.js";
 
@@ -19,7 +19,7 @@ export async function refuseClusterRename(name: string, file: string): Promise<v
     state.some((one) => isInsideKubernetes(one) && one.name.startsWith(`${other}-`)),
   );
   if (living === undefined) return;
-  throw new ConfigError(file, [
+  throw configError(file, [
     {
       path: "cluster.name",
       message: `${living} cannot become ${name} while the cluster lives, which would be deleted with its data for one called ${name}; write ${living} again, or use another stack for another cluster`,

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Address4 } from "ip-address";
-import { UserError } from "../base/failures/user-error.js";
+import { Failure } from "../base/failures/failure.js";
 import {
   cacheDirectory,
   labFolder,
@@ -57,11 +57,12 @@ export interface LabSettings {
 export const cloudDevices = { management: "eth0", external: "ext0", services: "ext1" } as const;
 
 function network(cidr: string, setting: string): LabNetwork & { at: (index: number) => string } {
-  if (!Address4.isValid(cidr)) throw new UserError(`${setting}: ${cidr} is not an IPv4 network.`);
+  if (!Address4.isValid(cidr))
+    throw new Failure("FAILED", `${setting}: ${cidr} is not an IPv4 network.`);
   const parsed = new Address4(cidr);
   const base = parsed.startAddress();
   if (parsed.subnetMask !== 24 || base.correctForm() !== parsed.correctForm()) {
-    throw new UserError(`${setting}: ${cidr} must be a /24 given by its first address.`);
+    throw new Failure("FAILED", `${setting}: ${cidr} must be a /24 given by its first address.`);
   }
   const at = (index: number) => Address4.fromBigInt(base.bigInt() + BigInt(index)).correctForm();
   return { cidr, prefixLength: 24, host: at(1), at };
@@ -84,7 +85,8 @@ function nameAndDevices(env: NodeJS.ProcessEnv): Pick<LabSettings, "name" | "dev
   const usual = { management: "labmgmt", external: "labext", services: "labsvc" };
   if (name === defaultLabName) return { name, devices: usual };
   if (!/^[a-z][a-z0-9-]{0,9}$/.test(name)) {
-    throw new UserError(
+    throw new Failure(
+      "FAILED",
       `STACKADM_LAB_NAME: ${name} must be at most 10 lower case letters, digits and hyphens.`,
     );
   }
@@ -118,7 +120,10 @@ export function labSettings(env: NodeJS.ProcessEnv = process.env): LabSettings {
   const all = [management.cidr, external.cidr, services.cidr];
   const twice = all.find((cidr, index) => all.indexOf(cidr) !== index);
   if (twice !== undefined) {
-    throw new UserError(`Two of the lab's networks are both ${twice}; give each one of its own.`);
+    throw new Failure(
+      "FAILED",
+      `Two of the lab's networks are both ${twice}; give each one of its own.`,
+    );
   }
   return {
     ...nameAndDevices(env),

@@ -3,7 +3,7 @@ import {
   defaultOpenstackPlugin,
   type OpenstackPlugin,
 } from "../base/versions/openstack-plugin-versions.js";
-import { UserError } from "../base/failures/user-error.js";
+import { Failure } from "../base/failures/failure.js";
 import type { GoBuild } from "./make.js";
 import {
   builtKubernetesPlugin,
@@ -68,10 +68,10 @@ export function kubernetesPluginIn(env: NodeJS.ProcessEnv): KubernetesPlugin {
   const named = env["STACKADM_KUBERNETES_PLUGIN"] ?? "stand-in";
   const chosen = kubernetesPlugins.find((plugin) => plugin === named);
   if (chosen) return chosen;
-  throw new UserError(
+  throw new Failure(
+    "INVALID_USAGE",
     `STACKADM_KUBERNETES_PLUGIN: '${named}' cannot be used.`,
     `Write ${kubernetesPlugins.join(" or ")}, or unset it.`,
-    2,
   );
 }
 

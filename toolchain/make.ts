@@ -14,7 +14,7 @@ import { fastBuildVariables, withoutDebugInfo } from "../base/go-build.js";
 import type { Progress } from "../base/progress.js";
 import { withStep } from "../base/progress.js";
 import { run, type RunResult } from "../base/run-command.js";
-import { UserError } from "../base/failures/user-error.js";
+import { Failure } from "../base/failures/failure.js";
 
 export interface GoBuild {
   /** Name of the executable. */
@@ -70,7 +70,7 @@ function keyOf(build: GoBuild): string {
 /**
  * Returns the executable built from Go modules, from the cache if it is there. It is built in a
  * separate folder, which is renamed when complete, so an interrupted build does not look complete.
- * Throws a UserError without Go.
+ * Throws a Failure without Go.
  */
 export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<string> {
   const directory = join(options.cache, `${build.name}-${build.version}-${keyOf(build)}`);
@@ -143,7 +143,8 @@ async function requireGo({ name, version }: GoBuild): Promise<void> {
   try {
     await run("go", ["version"]);
   } catch {
-    throw new UserError(
+    throw new Failure(
+      "FAILED",
       `${name} ${version} is not installed, and there is no Go to build it with.`,
       "Install Pulumi (https://www.pulumi.com/docs/install/) or Go 1.26, and run the same command again.",
     );

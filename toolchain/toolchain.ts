@@ -10,7 +10,6 @@ import { cacheDirectory, packageRoot } from "../base/paths.js";
 import type { Progress } from "../base/progress.js";
 import { run } from "../base/run-command.js";
 import { Failure } from "../base/failures/failure.js";
-import { UserError } from "../base/failures/user-error.js";
 import { findEngine, findLanguageHost, findPlugin, searchPlaces } from "./find.js";
 import type { SearchPlaces } from "./find.js";
 import { engineBuild, kubernetesPluginIn, pluginBuild, type KubernetesPlugin } from "./builds.js";
@@ -209,7 +208,8 @@ function standIn(
   if (!context.standIns) throw missing(`The official ${name} ${version} is not installed`, why);
   const main = join(root, "dist", "toolchain", "stand-ins", folder, "main.js");
   if (!existsSync(main)) {
-    throw new UserError(
+    throw new Failure(
+      "FAILED",
       `${main} is missing: the stand-in for ${name} is not compiled.`,
       "Run `npm run build`.",
     );

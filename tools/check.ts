@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { run } from "../base/run-command.js";
 import { ensureCommands } from "../base/host-packages.js";
-import { UserError } from "../base/failures/user-error.js";
+import { Failure } from "../base/failures/failure.js";
 import { runCommand, type Session } from "../automation/cli/session.js";
 
 interface Check {
@@ -81,7 +81,7 @@ export function checksOf(root: string): Check[] {
   ].map((check) => ({ ...check, command: [...check.command] as [string, ...string[]] }));
 }
 
-interface Failure {
+interface FailedCheck {
   readonly name: string;
   readonly output: string;
 }
@@ -90,7 +90,7 @@ async function perform(
   root: string,
   { name, expected, command }: Check,
   { progress, signal }: Session,
-): Promise<Failure | undefined> {
+): Promise<FailedCheck | undefined> {
   const step = progress.step(name, expected);
   const lines: string[] = [];
   const [file, ...args] = command;
@@ -113,9 +113,9 @@ async function perform(
 }
 
 /** Runs all checks, at most two at a time: the reference machine has two cores. */
-async function performAll(root: string, session: Session): Promise<Failure[]> {
+async function performAll(root: string, session: Session): Promise<FailedCheck[]> {
   const waiting = checksOf(root);
-  const failures: Failure[] = [];
+  const failures: FailedCheck[] = [];
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const failure = await perform(root, next, session);
@@ -135,7 +135,7 @@ export async function runChecks(root: string, session: Session): Promise<number>
   for (const { name, output } of failures) session.progress.note(`\n--- ${name}\n${output}`);
   session.emit({ type: "result", ok: failures.length === 0, failures });
   if (failures.length > 0)
-    throw new UserError(`Failed: ${failures.map(({ name }) => name).join(", ")}.`);
+    throw new Failure("FAILED", `Failed: ${failures.map(({ name }) => name).join(", ")}.`);
   session.print("Everything is in order.");
   return 0;
 }

@@ -1,7 +1,7 @@
 import type { Session } from "../automation/cli/session.js";
 import { ensureCommands } from "../base/host-packages.js";
 import { runTogether } from "../base/run-together.js";
-import { UserError } from "../base/failures/user-error.js";
+import { Failure } from "../base/failures/failure.js";
 import { evidenceVariable } from "./evidence/record.js";
 import type { Order } from "./test-files.js";
 
@@ -111,7 +111,8 @@ export const tiers: readonly Tier[] = [
 export function chosen(names: readonly string[]): readonly Tier[] {
   const unknown = names.filter((name) => !tiers.some((tier) => tier.name === name));
   if (unknown.length > 0)
-    throw new UserError(
+    throw new Failure(
+      "FAILED",
       `There is no tier ${unknown.map((name) => `'${name}'`).join(", ")}.`,
       `There are: ${tiers.map(({ name }) => name).join(", ")}.`,
     );

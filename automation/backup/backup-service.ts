@@ -1,7 +1,7 @@
 import { listObjects } from "../../openstack/inventory/inventory.js";
 import { requireUnlocked } from "../guards/stack-lock.js";
 import type { ClusterServiceOptions, RunOptions } from "../engine/operation-options.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { StackOperation } from "../engine/operation-context.js";
 import {
   stackHoldings,
@@ -88,7 +88,7 @@ async function withCluster<T>(
     await requireUnlocked(run);
     const state = await readStateOfClusterStack(run);
     if (state === undefined)
-      throw new ClusterError("STACK_NOT_FOUND", `The backend has no stack '${stack}'.`);
+      throw new Failure("STACK_NOT_FOUND", `The backend has no stack '${stack}'.`);
     const outputs = parseOutputs(await readOutputs(run.access));
     machines = await ClusterMachines.of(run, outputs);
     options.killSignal?.addEventListener("abort", end);
@@ -154,7 +154,7 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
         // Reads the backup again, because a file may have changed since the plan was shown.
         const now = await planNow(cluster, await readBackup(shown.backup.directory));
         if (actionsOf(now.plan) !== actionsOf(shown))
-          throw new ClusterError(
+          throw new Failure(
             "NOT_READY",
             "The machines or the backup changed after the plan was shown. Nothing was changed.",
             "Run the same command again.",

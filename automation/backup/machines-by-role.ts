@@ -1,4 +1,4 @@
-import { rolesOf, type RoleRow } from "../../components/plan/roles.js";
+import { rolesOf, type RoleRow } from "../../components/config/roles.js";
 import { etcdPorts } from "../../base/ports.js";
 import type { CloudObject } from "../../openstack/inventory/inventory.js";
 import { isIdentity, ownershipOf } from "../../openstack/inventory/ownership.js";

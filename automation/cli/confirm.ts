@@ -1,5 +1,5 @@
 import { packageRoot } from "../../base/paths.js";
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import type { DestroyPlan } from "../engine/operation-options.js";
 import { destroyPlanLine, planTables } from "../render/destroy-plan-tables.js";
 import { promptLine } from "./prompt.js";
@@ -10,10 +10,10 @@ import type { Session } from "./session.js";
 export function requireConfirmable({ json }: Session, command: string, yes: boolean): void {
   if (yes || (!json && process.stdin.isTTY && process.stderr.isTTY)) return;
   const why = json ? "`--json` asks no questions" : "there is no terminal on which to ask";
-  throw new UserError(
+  throw new Failure(
+    "INVALID_USAGE",
     `\`${command}\` needs a confirmation, and ${why}.`,
     "Nothing was changed. Add `--yes` to confirm.",
-    2,
   );
 }
 
@@ -74,7 +74,8 @@ export async function requireTypedWords({ signal }: Session, asked: Wanted): Pro
     signal,
   });
   if (inOrder(answer.split(/[\s,]+/)) !== inOrder(words))
-    throw new UserError(
+    throw new Failure(
+      "FAILED",
       `'${answer.trim()}' is not '${words.join(" ")}', ${what}: nothing was changed.`,
       `Run the same command again if ${purpose}.`,
     );

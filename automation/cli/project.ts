@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseDocument } from "yaml";
 import { packageRoot } from "../../base/paths.js";
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { programModule } from "../pulumi/workspace.js";
 
 /** Pulumi project of a command. */
@@ -43,7 +43,11 @@ function readPackage(file: string): { readonly main?: unknown } {
   try {
     return (JSON.parse(readFileSync(file, "utf8")) ?? {}) as { main?: unknown };
   } catch {
-    throw new UserError(`${file} is not JSON.`, "Correct it and run the same command again.", 2);
+    throw new Failure(
+      "INVALID_USAGE",
+      `${file} is not JSON.`,
+      "Correct it and run the same command again.",
+    );
   }
 }
 
@@ -77,10 +81,10 @@ function readProject(directory: string): Readonly<Record<string, unknown>> {
   const [wrong] = document.errors;
   if (wrong) {
     const [what = ""] = wrong.message.split(/:?\n/);
-    throw new UserError(
+    throw new Failure(
+      "INVALID_USAGE",
       `${file} is not YAML: ${what}.`,
       "Correct it and run the same command again.",
-      2,
     );
   }
   return (document.toJS() ?? {}) as Record<string, unknown>;
@@ -124,12 +128,12 @@ export function findProject(cwd?: string): Project {
   const directory = cwd === "" ? undefined : nearest(from);
   if (directory === undefined) {
     if (cwd === undefined) return ofPackage();
-    throw new UserError(
+    throw new Failure(
+      "INVALID_USAGE",
       cwd === ""
         ? "--cwd: '' is not a directory."
         : `--cwd: there is no ${fileName} in ${from} or in a directory above it.`,
       "Name the directory of your project; without `--cwd` it is the current one.",
-      2,
     );
   }
   if (isSame(directory, packageRoot())) return ofPackage();
@@ -152,9 +156,9 @@ export function requireOurProgram(
     missing === ""
       ? ""
       : " If the project needs no program, delete `main` from package.json or Pulumi.yaml.";
-  throw new UserError(
+  throw new Failure(
+    "INVALID_USAGE",
     `\`${command}\` runs the program of stackadm, but the project in ${directory} has its own program: ${program}${missing}.`,
     `Run \`pulumi ${command === "preview" ? command : "up"} --stack ${stack}\` there, after \`eval "$(npx stackadm env --stack ${stack})"\`. The commands that run no program work here: status, outputs, kubeconfig, doctor, refresh, unlock and destroy.${instead}`,
-    2,
   );
 }

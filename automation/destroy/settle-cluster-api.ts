@@ -9,7 +9,7 @@ import { scriptType } from "../../components/remote-scripts/script-type.js";
 import { KubernetesApi, readKubeAccess, type KubeAccess } from "../verify/kubernetes-client.js";
 import { abandonClusters } from "./force-destroy.js";
 import { needsApi } from "../pulumi/needs-api.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { machineOf } from "../pulumi/events.js";
 import { planBrokenBalancers } from "../repair/broken-load-balancers.js";
 import type { DestroyOptions } from "../engine/operation-options.js";
@@ -61,7 +61,7 @@ async function requireApi(whose: string, kubeconfig: string, signal?: AbortSigna
     const complaint = await findApiProblem(api);
     if (complaint === undefined) return;
     if (complaint.final || Date.now() > end)
-      throw new ClusterError(
+      throw new Failure(
         "KUBERNETES_UNREACHABLE",
         `${whose} cannot be used (${complaint.text}), and without it the cluster cannot release its load balancers and volumes. Nothing was changed.`,
         `${adviceFor(access)} If the API is lost: ${abandonment}`,
@@ -101,7 +101,7 @@ async function requireMachines(run: StackOperation, state: StateExport): Promise
     const found = await serverState(await run.cloud(), id);
     if (!needsIntervention(found)) continue;
     const command = wakingCommand(found);
-    throw new ClusterError(
+    throw new Failure(
       "SERVER_STOPPED",
       `The machine ${machine}, on which the cluster releases its load balancers and volumes, does not run: Nova says ${found.status}. Nothing was changed.`,
       command === undefined

@@ -11,7 +11,7 @@ import {
   type Orphan,
 } from "../../openstack/inventory/marked-objects.js";
 import { hasData } from "../../openstack/inventory/ownership.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { isKeptByDestroy } from "../repair/object-attribution.js";
 import type { KeptObject } from "../engine/operation-options.js";
 import { orphansCommandLine } from "../orphans/orphan-summary.js";
@@ -85,7 +85,7 @@ export async function sweepLeftovers(options: SweepOptions): Promise<SweepResult
   const known = new Set(marked.map(({ id }) => id));
   const others = after.filter(({ id }) => owned.has(id) && !retained.has(id) && !known.has(id));
   if (marked.length + others.length > 0)
-    throw new ClusterError(
+    throw new Failure(
       "FAILED",
       `These objects were not deleted: ${named([...marked, ...others])}.`,
       deletionAdvice(marked, others),

@@ -8,7 +8,7 @@ import { packageRoot } from "../../base/paths.js";
 import { withoutAttributes } from "../pulumi/backend.js";
 import { agentKeys } from "../setup/ssh-agent.js";
 import { recordUpBegin, type RecordedUp } from "../pulumi/last-up.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { Spans } from "../timeline/critical-path.js";
 import { hasPendingOperations } from "../pulumi/run-history.js";
 import { prepareWorker, runOperation, type OperationOptions } from "./run-engine.js";
@@ -281,7 +281,7 @@ export class StackOperation {
   ): Promise<void> {
     const wasKilled =
       this.options.killSignal?.aborted === true ||
-      (error instanceof ClusterError && error.code === "ENGINE_KILLED");
+      (error instanceof Failure && error.code === "ENGINE_KILLED");
     if (wasKilled) return;
     if (!touched) {
       noted.undo();

@@ -3,7 +3,7 @@ import type { Orphan } from "../../openstack/inventory/marked-objects.js";
 import type { Ownership } from "../../openstack/inventory/ownership.js";
 import type { QuotaUse } from "../../openstack/checks/quotas.js";
 import type { Verification } from "../verify/verify-cluster.js";
-import type { ClusterError } from "../pulumi/cluster-error.js";
+import type { Failure } from "../../base/failures/failure.js";
 import type { TimelineRow } from "../timeline/critical-path.js";
 import type { ClusterEvent } from "../pulumi/events.js";
 import type { SecretOutputForm, StackOutputs } from "../pulumi/stack-state.js";
@@ -171,7 +171,7 @@ export interface DestroyPlan extends WhichCluster {
   /** URL of the state backend. */
   readonly backend: string;
   /** Error with which the destroy would be refused. Absent: the destroy would not be refused. */
-  readonly protection?: ClusterError;
+  readonly protection?: Failure;
   /** Objects to delete, in order of deletion, except the objects in the next three lists. */
   readonly goes: readonly CloudObject[];
   readonly volumes: readonly ClaimedVolume[];
@@ -284,5 +284,5 @@ export type StatusResult = {
   readonly machines: readonly MachineStatus[];
 } & (
   | { readonly verification: Verification; readonly problem?: undefined }
-  | { readonly verification?: undefined; readonly problem: ClusterError }
+  | { readonly verification?: undefined; readonly problem: Failure }
 );

@@ -5,7 +5,7 @@ import {
   wakingCommand,
   type ServerState,
 } from "../../openstack/inventory/server-diagnostics.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { machineOf, type ClusterEvent } from "../pulumi/events.js";
 import { parseUrn } from "../pulumi/urn.js";
 
@@ -234,21 +234,21 @@ export class ScriptWatch {
 }
 
 /** Returns the error about a script that was given up. */
-export function errorOf({ why, urn, step, serverId, state }: ScriptTimeout): ClusterError {
+export function errorOf({ why, urn, step, serverId, state }: ScriptTimeout): Failure {
   const name = state?.name ?? machineOf(urn, step);
   const subject = { urn, resource: parseUrn(urn).name };
   const again = "then run the same command again: it continues where it stopped.";
   const lastWords = `\`openstack console log show ${name}\` shows its last output.`;
   const says = state === undefined ? "Nova cannot be asked" : `Nova says ${state.status}`;
   if (why === "silent")
-    return new ClusterError(
+    return new Failure(
       "SERVER_SILENT",
       `The machine ${name} was silent for ${watchTimes.longest / 60_000} minutes while its script '${step}' ran: ${says}.`,
       `The machine hangs, or no connection reaches it (one to a worker leads through a control plane). ${lastWords} Repair it, ${again}`,
       subject,
     );
   const command = state && wakingCommand(state);
-  return new ClusterError(
+  return new Failure(
     "SERVER_STOPPED",
     `The machine ${name} stopped while its script '${step}' ran: ${says}.`,
     command === undefined

@@ -9,7 +9,7 @@ import { isFields, merge, preferredKey } from "../../components/schema/merge-def
 import { openSecrets } from "../../components/config/open-secrets.js";
 import { readSite } from "../../components/config/site-file.js";
 import type { PinnedFileDirectories } from "../../components/lookup/pinned-files.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 
 export interface SpecSources {
   readonly project: string;
@@ -104,8 +104,8 @@ function misnamed({ project, settings }: Written): Problems {
 
 type Problems = readonly { readonly path: string; readonly message: string }[];
 
-const invalid = (where: string, problems: Problems): ClusterError =>
-  new ClusterError(
+const invalid = (where: string, problems: Problems): Failure =>
+  new Failure(
     "INVALID_CONFIG",
     `${where} is not valid:\n${problems.map(({ path, message }) => `  ${path}: ${message}`).join("\n")}`,
     "Correct it and run the same command again; nothing was changed.",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 
@@ -68,7 +68,7 @@ export async function requireSameLocation(
   );
   if (!there) return;
   const [what, known, here] = there;
-  throw new ClusterError(
+  throw new Failure(
     "WRONG_PROJECT",
     `The cluster of stack '${run.stack}' is in ${what} ${[...known].join(", ")}, but your credentials are for ${what} ${here}. Nothing was changed.`,
   );

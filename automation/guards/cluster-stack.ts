@@ -1,5 +1,5 @@
 import { clusterType } from "../../components/pulumi/cluster-type.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { isEmptyStack, type StateExport } from "../pulumi/stack-state.js";
 
@@ -31,7 +31,7 @@ export function hasNoCluster(state: StateExport | undefined): boolean {
 /** Throws, before anything is changed, if the stack has resources, but no stackadm cluster. */
 export function requireClusterStack(run: StackOperation, state: StateExport | undefined): void {
   if (!hasNoCluster(state)) return;
-  throw new ClusterError(
+  throw new Failure(
     "INVALID_CONFIG",
     `Stack '${run.stack}' of project '${run.project}' has resources, but no stackadm cluster. Nothing was changed.`,
     `Name the directory of the cluster's project with --cwd, or its stack with --stack. For this stack, use plain \`pulumi\`.`,

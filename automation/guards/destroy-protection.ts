@@ -1,5 +1,5 @@
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { identitiesOf, type StateExport } from "../pulumi/stack-state.js";
 import { parseUrn, shortType } from "../pulumi/urn.js";
@@ -13,7 +13,7 @@ export function protectionOf(
   { stack }: StackOperation,
   settings: Pick<ClusterSpec, "name" | "protect">,
   state: StateExport | undefined,
-): ClusterError | undefined {
+): Failure | undefined {
   const file = `Pulumi.${stack}.yaml`;
   const held = (state?.deployment.resources ?? [])
     .filter(({ protect }) => protect === true)
@@ -25,7 +25,7 @@ export function protectionOf(
     ...(held.length > 0 ? [`the state protects ${held.slice(0, 1).join("")}${more}`] : []),
   ];
   if (reasons.length === 0) return undefined;
-  return new ClusterError(
+  return new Failure(
     "PROTECTED",
     `The cluster '${settings.name}' is protected: ${reasons.join(", and ")}. Nothing was changed.`,
     `To destroy it, write \`protect: false\` in ${file} and run \`npx stackadm up --stack ${stack}\` first.`,
@@ -47,7 +47,7 @@ export function requireConfirmedClusters(
   const same = held.size === meant.length && meant.every((identity) => held.has(identity));
   if (same) return;
   const words = (identities: readonly string[]): string => identities.join(", ") || "none";
-  throw new ClusterError(
+  throw new Failure(
     "FAILED",
     `The state has another cluster than the one that was shown: identity ${words([...held])} instead of ${words(meant)}. Nothing was changed.`,
     "Another operation changed the stack meanwhile. Run the same command again: it shows the present state.",

@@ -2,7 +2,7 @@ import { findMarked, isIrreplaceable } from "../../openstack/inventory/marked-ob
 import { hasData, isIdentity } from "../../openstack/inventory/ownership.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import { withoutPassword } from "../../base/url-passwords.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import type { DestroyResult } from "../engine/operation-options.js";
 import { clusterSummaryLines, showCommand } from "../orphans/orphan-summary.js";
 import type { StackOperation } from "../engine/operation-context.js";
@@ -18,7 +18,7 @@ export async function nameAndProtectionOf(
   try {
     return await run.spec();
   } catch (error) {
-    if (error instanceof ClusterError && error.code === "INVALID_CONFIG")
+    if (error instanceof Failure && error.code === "INVALID_CONFIG")
       return readNameAndProtection(run.sources());
     throw error;
   }
@@ -43,7 +43,7 @@ export async function requireNoOtherBackend(
     identity === undefined
       ? ""
       : ` If that state is lost, \`${showCommand(identity)}\` lists the cluster's objects and shows how to delete them.`;
-  throw new ClusterError(
+  throw new Failure(
     "STACK_NOT_FOUND",
     `The state at ${withoutPassword(run.service.backend)} has no resources of stack '${run.stack}', so nothing was destroyed. The project has:\n${clusterSummaryLines(living)}`,
     `Set PULUMI_BACKEND_URL to the backend with the state of this cluster.${lost}`,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { withLock } from "../../base/file-lock.js";
 import { backendDirectory } from "../pulumi/backend.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import {
   describeLock,
   isHolderRunning,
@@ -51,8 +51,8 @@ async function locksByEngine(access: StateAccess): Promise<StackLock[]> {
   return said.length > 0 ? said : [{}];
 }
 
-const lockedError = (by: StackLock): ClusterError =>
-  new ClusterError(
+const lockedError = (by: StackLock): Failure =>
+  new Failure(
     "STACK_LOCKED",
     `Another operation holds this stack: ${describeLock(by)}.`,
     "Wait until it ends. If its process no longer exists, `npx stackadm unlock` removes its lock.",

@@ -8,7 +8,7 @@ import {
 import { defaultCheckTimeout } from "../verify/check.js";
 import { failedChecks, verifyCluster, type Verification } from "../verify/verify-cluster.js";
 import { certificateWarnings } from "./certificate-expiry.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { timelineOf } from "../timeline/critical-path.js";
 import { keepKubeconfig, keepTimeline } from "../engine/kubeconfig-file.js";
 import type { UpOptions, UpResult } from "../engine/operation-options.js";
@@ -25,7 +25,7 @@ import {
  * Error for a cluster that was created, but does not work completely. `result` has the result of
  * `up`.
  */
-export class VerificationFailed extends ClusterError {
+export class VerificationFailed extends Failure {
   constructor(
     problems: readonly string[],
     readonly result: UpResult & { readonly verification: Verification },

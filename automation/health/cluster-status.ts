@@ -2,7 +2,7 @@ import { listObjects } from "../../openstack/inventory/inventory.js";
 import { machinesOf, type ClusterOutputs } from "../verify/cluster-outputs.js";
 import type { Verification } from "../verify/verify-cluster.js";
 import { certificateWarnings } from "./certificate-expiry.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { credentialWarnings } from "./credential-expiry.js";
 import type { MachineStatus, StatusResult } from "../engine/operation-options.js";
 import { verifyFromOutside } from "./cluster-health.js";
@@ -63,7 +63,7 @@ export async function readClusterStatus(
     return { ...seen, warnings: warnings(verification), verification };
   } catch (problem) {
     const stopped = run.options.signal?.aborted === true;
-    if (!stopped && problem instanceof ClusterError)
+    if (!stopped && problem instanceof Failure)
       return { ...seen, warnings: warnings({ nodes: [] }), problem };
     throw problem;
   }

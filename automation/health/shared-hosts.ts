@@ -1,5 +1,5 @@
 import { listObjects, type CloudObject } from "../../openstack/inventory/inventory.js";
-import { needsMajority } from "../../components/plan/roles.js";
+import { needsMajority } from "../../components/config/roles.js";
 import type { ClusterOutputs } from "../verify/cluster-outputs.js";
 import type { StackOperation } from "../engine/operation-context.js";
 

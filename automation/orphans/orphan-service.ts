@@ -8,7 +8,7 @@ import {
 } from "../../openstack/inventory/marked-objects.js";
 import { hasData, isIdentity } from "../../openstack/inventory/ownership.js";
 import { describeObjects, foreignPortsBlocking } from "../../openstack/inventory/foreign-ports.js";
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import type { ClusterServiceOptions } from "../engine/operation-options.js";
 import { ambiguousClusterError } from "./orphan-summary.js";
 import { asCancellation } from "../engine/cancellation.js";
@@ -90,7 +90,8 @@ function requireOne(found: readonly Orphan[]): void {
  */
 export function requireNoBlockingPorts({ inTheWay }: FoundOrphans): void {
   if (inTheWay.length === 0) return;
-  throw new UserError(
+  throw new Failure(
+    "FAILED",
     `Cannot delete the network: it still contains ${describeObjects(inTheWay)}, which this cluster does not own. Nothing was deleted.`,
     "Delete that object or the one that uses it, then run the same command again.",
   );

@@ -1,4 +1,4 @@
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import type { Orphan } from "../../openstack/inventory/marked-objects.js";
 
 /** Returns the command that lists a cluster's objects. */
@@ -30,13 +30,13 @@ export function clusterSummaryLines(found: readonly Orphan[]): string {
 }
 
 /** Returns the error that asks for an identity: several clusters may share a name. */
-export function ambiguousClusterError(found: readonly Orphan[]): UserError {
+export function ambiguousClusterError(found: readonly Orphan[]): Failure {
   const identity = found.find(({ mark }) => mark.identity !== "")?.mark.identity;
-  return new UserError(
+  return new Failure(
+    "INVALID_USAGE",
     `Several clusters may share this name; write the identity of the one to delete:\n${clusterSummaryLines(found)}`,
     identity === undefined
       ? "An earlier release created the objects without an identity: delete them by hand."
       : `If no state has the cluster any more, run \`${orphansCommandLine(identity)}\`; otherwise run \`npx stackadm destroy\`.`,
-    2,
   );
 }

@@ -11,15 +11,14 @@ import {
 } from "../../openstack/checks/preflight-checks.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
-import { cloudRequirementsOf, requiredLookups } from "../../components/cloud-requirements.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { cloudRequirementsOf } from "../../components/cloud-requirements.js";
+import { Failure } from "../../base/failures/failure.js";
 import { listServersEarly, cachedFacts, isCacheValid, mayUseCache } from "./preflight-cache.js";
 import { unrecordedAmong, deleteUnrecordedObjects } from "../repair/unrecorded-objects.js";
 import type { PreflightRunOptions, UpOptions } from "../engine/operation-options.js";
 import type { RepairResult } from "../repair/interrupted-run.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { stackHoldings, type StateExport } from "../pulumi/stack-state.js";
-import { factsFromSurvey } from "./facts-from-survey.js";
 
 /**
  * Answer of the cloud: the project's objects, and a function that returns the problems and warnings
@@ -75,36 +74,21 @@ export async function findingsFor(
   ];
 }
 
-/**
- * Returns facts from the survey, so that the program need not look them up. Undefined for a custom
- * program, whose lookups are not known here.
- */
-async function surveyedFacts(
-  run: StackOperation,
-  spec: ClusterSpec,
-  { surveyed, held }: { readonly surveyed: Survey; readonly held: OwnedByStack },
-): Promise<KnownFacts | undefined> {
-  if (run.service.program !== undefined) return undefined;
-  const wanted = requiredLookups(spec);
-  const facts = factsFromSurvey(surveyed, wanted, (await run.cloud()).scope, held);
-  return facts && { wanted: JSON.stringify(wanted), facts };
-}
-
 /** Reports warnings, and throws one error with all problems. */
 function report(run: StackOperation, findings: readonly Finding[]): void {
   for (const { severity, text } of findings) if (severity === "warning") run.note(`! ${text}`);
   const problems = findings.filter(({ severity }) => severity === "problem");
   if (problems.length === 0) return;
   const lines = problems.map(({ text }) => `  ${text}`).join("\n");
-  throw new ClusterError("PREFLIGHT_FAILED", `The cluster does not fit into this cloud:\n${lines}`);
+  throw new Failure("PREFLIGHT_FAILED", `The cluster does not fit into this cloud:\n${lines}`);
 }
 
 /**
  * Starts to ask the cloud while the state is being read. Returns a function that finishes the
  * check. This function deletes objects that failed runs created without recording them in the state
- * (with `expectNoChanges`, it throws instead), throws if the cluster does not fit into the cloud,
- * and returns facts that the program need not look up. It does not check the cloud if nothing has
- * changed since the last successful run.
+ * (with `expectNoChanges`, it throws instead), and throws if the cluster does not fit into the
+ * cloud. If nothing has changed since the last successful run, it does not check the cloud, and
+ * returns the facts of that run.
  */
 export function startPreflight(
   run: StackOperation,
@@ -131,11 +115,7 @@ export function startPreflight(
       expectNoChanges,
     });
     if (going.size > 0) run.stage("preflight");
-    const held = stackHoldings(state);
-    const findings = await asked.findings({ ...held, going });
-    report(run, findings);
-    // The survey may contain objects that have been deleted since.
-    const surveyed = going.size > 0 ? undefined : asked.surveyed;
-    return surveyed && surveyedFacts(run, spec, { surveyed, held });
+    report(run, await asked.findings({ ...stackHoldings(state), going }));
+    return undefined;
   };
 }

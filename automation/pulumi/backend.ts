@@ -3,7 +3,7 @@ import { homedir, userInfo } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withoutPassword } from "../../base/url-passwords.js";
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 
 /*
  * Checks of the URL of Pulumi's backend before any work: the engine reports a wrong URL late and
@@ -23,7 +23,7 @@ interface Named {
 }
 
 function refuse({ backend, by }: Named, why: string, what = `Correct it: ${example}.`): never {
-  throw new UserError(`${by}: '${withoutPassword(backend)}' ${why}.`, what, 2);
+  throw new Failure("INVALID_USAGE", `${by}: '${withoutPassword(backend)}' ${why}.`, what);
 }
 
 /**

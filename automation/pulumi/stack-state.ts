@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { clusterNameKey, identityKey } from "../../openstack/inventory/ownership.js";
-import { recogniseError } from "../../base/failures/failure.js";
+import { Failure, recogniseError } from "../../base/failures/failure.js";
 import { run } from "../../base/run-command.js";
 import { backendVariable, withoutAttributes } from "./backend.js";
-import { ClusterError } from "./cluster-error.js";
 import { recordEngine } from "./lock-holders.js";
 import { deleteEmptyAttributes } from "./pulumi-internals.js";
 import { identityIn, createdIds, retainedIds } from "./retained-objects.js";
@@ -92,11 +91,11 @@ export async function pulumi(
 /**
  * Returns the error for a wrong passphrase of the stack's secrets; undefined for other messages.
  */
-function unreadable(said: string): ClusterError | undefined {
+function unreadable(said: string): Failure | undefined {
   const [line = ""] = /\berror: .*/.exec(said) ?? [];
   const { code, words = "" } = recogniseError(line, "") ?? {};
   if (code !== "WRONG_PASSPHRASE") return undefined;
-  return new ClusterError(
+  return new Failure(
     code,
     `The secrets of the stack cannot be read: the passphrase is wrong, or none is set (${words}).`,
   );
@@ -115,7 +114,7 @@ export async function readState(access: StateAccess): Promise<StateExport | unde
   if (/no stack named/.test(stderr)) return undefined;
   throw (
     unreadable(stderr) ??
-    new ClusterError(
+    new Failure(
       "FAILED",
       `The stack's state cannot be read: ${stderr.trim()}`,
       "Correct the cause and run the same command again; PULUMI_BACKEND_URL names the backend with the state.",
@@ -129,8 +128,8 @@ export async function writeState(access: StateAccess, state: StateExport): Promi
 }
 
 /** Returns the error for a state that another command has changed meanwhile. */
-export const stateChangedError = (): ClusterError =>
-  new ClusterError(
+export const stateChangedError = (): Failure =>
+  new Failure(
     "STACK_LOCKED",
     "Another operation changed this stack meanwhile, so the state is left unchanged.",
     "When that operation has ended, run the same command again: it does the rest.",

@@ -5,7 +5,7 @@ import { isMap, parseDocument } from "yaml";
 import { replacePrivateFile } from "../../base/atomic-files.js";
 import { withLock } from "../../base/file-lock.js";
 import { packageRoot, stateDirectory } from "../../base/paths.js";
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { backendDirectory } from "./backend.js";
 
 /** Returns the module of the package's program: compiled if it exists, or else TypeScript. */
@@ -45,10 +45,10 @@ const stackName = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
 
 function requireStackName(stack: string): void {
   if (stackName.test(stack)) return;
-  throw new UserError(
+  throw new Failure(
+    "INVALID_USAGE",
     `${JSON.stringify(stack)} is not the name of a stack.`,
     "Write at most 100 letters, digits, dashes, underscores and dots, beginning with a letter, a digit or an underscore.",
-    2,
   );
 }
 
@@ -57,19 +57,19 @@ export function readStackFile(projectDirectory: string, stack: string): string {
   requireStackName(stack);
   const path = join(projectDirectory, `Pulumi.${stack}.yaml`);
   if (!existsSync(path))
-    throw new UserError(
+    throw new Failure(
+      "INVALID_USAGE",
       `There is no ${path}.`,
       `Copy Pulumi.dev.yaml to Pulumi.${stack}.yaml and change its values, or name the directory of another project with --cwd.`,
-      2,
     );
   const settings = readFileSync(path, "utf8");
   const [wrong] = parseDocument(settings).errors;
   if (!wrong) return settings;
   const [what = ""] = wrong.message.split(/:?\n/);
-  throw new UserError(
+  throw new Failure(
+    "INVALID_USAGE",
     `${path} is not YAML: ${what}.`,
     "Correct it and run the same command again.",
-    2,
   );
 }
 
@@ -137,7 +137,7 @@ function copyOf(
   const settings = options.settings ?? readStackFile(from, stack);
   const project = parseDocument(readFileSync(join(from, "Pulumi.yaml"), "utf8"));
   const name = project.get("name");
-  if (typeof name !== "string") throw new UserError(`${from}/Pulumi.yaml has no name.`);
+  if (typeof name !== "string") throw new Failure("FAILED", `${from}/Pulumi.yaml has no name.`);
   const directory = directoryOf(options, name);
   const file = join(directory, `Pulumi.${stack}.yaml`);
   const earlier = [file, earlierFile(options)].find((path) => existsSync(path));
@@ -213,9 +213,9 @@ function requireSameCloud(settings: ReturnType<typeof parseDocument>, file: stri
   const keys = isMap(found) ? found.items.map(({ key }) => String(key)) : [];
   const wrong = keys.filter((key) => leading.test(key));
   if (wrong.length === 0) return;
-  throw new UserError(
+  throw new Failure(
+    "INVALID_USAGE",
     `${file}: ${wrong.join(", ")} would make OpenStack's provider use another cloud than these commands.`,
     "Delete it, and let every user of this stack set OS_CLOUD (and OS_REGION_NAME for the region).",
-    2,
   );
 }

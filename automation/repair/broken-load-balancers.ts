@@ -8,7 +8,7 @@ import { readBalancer, type CloudObject } from "../../openstack/inventory/invent
 import { deleteObject } from "../../openstack/inventory/marked-objects.js";
 import { ownershipOf } from "../../openstack/inventory/ownership.js";
 import { needsApi } from "../pulumi/needs-api.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { hasPendingOperations } from "../pulumi/run-history.js";
 import { withoutResources } from "../pulumi/prune-state.js";
 import { resourcesInCloud } from "../guards/cloud-location.js";
@@ -159,7 +159,7 @@ function refuseTheirs(seen: readonly Seen[], state: StateExport | undefined): vo
   const one = seen.find((theirs) => theirs.fate === "theirs" && isStuck(theirs));
   if (!one) return;
   const { sentence, hint } = theirs(one);
-  throw new ClusterError("LOAD_BALANCER_ERROR", sentence, hint);
+  throw new Failure("LOAD_BALANCER_ERROR", sentence, hint);
 }
 
 const plans: Readonly<Partial<Record<Fate, string>>> = {
@@ -198,7 +198,7 @@ export async function waitForOctavia(
     const status = (await readBalancer(cloud, id))?.status ?? "";
     if (!status.startsWith("PENDING_")) return;
     if (wait.isOver)
-      throw new ClusterError(
+      throw new Failure(
         "LOAD_BALANCER_ERROR",
         `The ${what} is still in ${status}, and Octavia neither changes nor deletes a load balancer in this status.`,
         "Ask the cloud's operator to set it to ERROR, then run the same command again: it deletes the load balancer.",

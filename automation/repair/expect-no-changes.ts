@@ -1,4 +1,4 @@
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { collectEvents } from "../pulumi/events.js";
 import { planBrokenBalancers } from "./broken-load-balancers.js";
 import { excludeForeignCredentials } from "../guards/foreign-credentials.js";
@@ -12,20 +12,20 @@ import type { StateExport } from "../pulumi/stack-state.js";
 const shown = 12;
 
 /** Returns the error for planned changes where none was expected. */
-export function unexpectedChanges(plan: readonly PlanRow[]): ClusterError {
+export function unexpectedChanges(plan: readonly PlanRow[]): Failure {
   const lines = plan
     .slice(0, shown)
     .map(({ operation, type, name }) => `${operation} ${type} '${name}'`);
   const more = plan.length > shown ? [`and ${plan.length - shown} more`] : [];
-  return new ClusterError(
+  return new Failure(
     "UNEXPECTED_CHANGES",
     `No change was expected, but \`up\` would change:\n${[...lines, ...more].map((line) => `  ${line}`).join("\n")}`,
   );
 }
 
 /** Returns the error for a planned repair where no change was expected. */
-export const unexpectedRepair = (what: string): ClusterError =>
-  new ClusterError("UNEXPECTED_CHANGES", `No change was expected, but \`up\` would ${what}.`);
+export const unexpectedRepair = (what: string): Failure =>
+  new Failure("UNEXPECTED_CHANGES", `No change was expected, but \`up\` would ${what}.`);
 
 /**
  * Throws if `up` would repair or change anything. Pulumi's own option `expectNoChanges` applies the

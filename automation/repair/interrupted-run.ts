@@ -1,5 +1,5 @@
 import { listVisibleObjects } from "../../openstack/inventory/inventory.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import type { OperationStage } from "../engine/operation-options.js";
 import { requireCurrentState } from "./outdated-state.js";
 import {
@@ -143,7 +143,7 @@ export function reportPlannedRepair(run: StackOperation, state: StateExport | un
   const said = undecidedIn(pending);
   const isStopped = pending.some(({ type, resource }) => type === "updating" && isScript(resource));
   if (isStopped || concernsCloud(state))
-    throw new ClusterError(
+    throw new Failure(
       "FAILED",
       `${said}. A refresh would lose ${isStopped ? "which scripts did not finish" : "the time of the interruption"}, so nothing was changed.`,
       "Run `npx stackadm up`, which repairs them; add --refresh to also read the real state.",

@@ -1,6 +1,6 @@
 import type { CloudObject } from "../../openstack/inventory/inventory.js";
 import { ownershipOf } from "../../openstack/inventory/ownership.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import {
   stackCreatedAt,
   longestCreateDelay,
@@ -133,7 +133,7 @@ export async function requireCurrentState(
   const what = evidenceOfNewerState(state, await runsOf(access), objects);
   if (what === undefined) return;
   const written = new Date(stateWrittenAt(state) ?? NaN).toISOString();
-  throw new ClusterError(
+  throw new Failure(
     "PREFLIGHT_FAILED",
     `The state, last written at ${written}, records an interrupted run, but ${what}. So it may be an outdated copy of a running cluster's state. Nothing was deleted.`,
     "Restore the newer state, then run the same command again. If this state is the newest one, because the clocks of two machines differ, " +

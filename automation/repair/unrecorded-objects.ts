@@ -12,7 +12,7 @@ import {
   foreignPortsBlocking,
   foreignPortsIn,
 } from "../../openstack/inventory/foreign-ports.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { readUnrecordedRunPeriods, type UnsettledOptions } from "../pulumi/run-history.js";
 import { isUnrecorded, attributeUnrecorded, type Attribution } from "./object-attribution.js";
 import { unexpectedRepair } from "./expect-no-changes.js";
@@ -70,7 +70,7 @@ function requireWay(
   const strange = foreignPortsBlocking(lost, objects, owned);
   if (strange.length === 0) return;
   const places = lost.filter(({ kind }) => kind === "network" || kind === "subnet");
-  throw new ClusterError(
+  throw new Failure(
     "FAILED",
     `Cannot delete ${describeObjects(places)}, which an earlier run left without a record: its network still contains ${describeObjects(strange)}, which this cluster does not own. Nothing was deleted.`,
     "Delete that object or the one that uses it, then run the same command again.",
@@ -80,7 +80,7 @@ function requireWay(
 /** Rewrites a cloud error so that it names the purpose of the request. */
 const withPurpose = (error: unknown): unknown =>
   error instanceof CloudError
-    ? new ClusterError(
+    ? new Failure(
         error.code,
         `Cannot delete what an earlier run left without a record: ${error.sentence}`,
         error.kind === "conflict"

@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Toolchain } from "../../toolchain/toolchain.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import type { OpenstackPlugin } from "../../base/versions/openstack-plugin-versions.js";
 import { labFolder, labName, stateDirectory } from "../../base/paths.js";
 import { silentProgress, type Progress } from "../../base/progress.js";
-import { UserError } from "../../base/failures/user-error.js";
 import { backendVariable, requireBackend } from "../pulumi/backend.js";
 import { ensureCommands } from "../../base/host-packages.js";
 import { passphraseEnvironment } from "./passphrase-variable.js";
@@ -60,7 +59,7 @@ export const usesStandInsByDefault = (env: NodeJS.ProcessEnv): true | undefined 
 export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   if (!usesLab(env)) {
     if (cloudIsNamed(env)) return {};
-    throw new ClusterError(
+    throw new Failure(
       "CLOUD_NOT_CONFIGURED",
       "No cloud is configured: neither OS_CLOUD nor OS_AUTH_URL is set, and the lab does not run.",
       "Set OS_CLOUD to a name in clouds.yaml, source an openrc file, or start the lab: npx stackadm lab up.",
@@ -98,10 +97,10 @@ function makeDirectory(directory: string): void {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    throw new UserError(
+    throw new Failure(
+      "INVALID_USAGE",
       `The directory ${directory} for the state cannot be created (${code}).`,
       "Set XDG_STATE_HOME to a directory that you may write into, or unset it.",
-      2,
     );
   }
 }
@@ -122,7 +121,7 @@ function requireVariables(env: NodeJS.ProcessEnv): void {
   for (const [name, [fits, hint]] of Object.entries(readElsewhere)) {
     const value = env[name];
     if (isSet(value) && !fits.test(value))
-      throw new UserError(`${name}: '${value}' cannot be used.`, hint, 2);
+      throw new Failure("INVALID_USAGE", `${name}: '${value}' cannot be used.`, hint);
   }
 }
 

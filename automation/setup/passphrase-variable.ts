@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { stateDirectory } from "../../base/paths.js";
 import { withoutPassword } from "../../base/url-passwords.js";
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { backendDirectory } from "../pulumi/backend.js";
 import { ensurePassphraseFile } from "./passphrase-file.js";
 
@@ -25,10 +25,10 @@ function requirePassphraseFile(path: string): void {
     : found.isFile()
       ? "cannot be read by you"
       : "is not a file";
-  throw new UserError(
+  throw new Failure(
+    "INVALID_USAGE",
     `PULUMI_CONFIG_PASSPHRASE_FILE: ${path} ${why}.`,
     "Name the file with the passphrase of the stacks. If the backend is a directory, you can unset the variable: stackadm then creates a passphrase.",
-    2,
   );
 }
 
@@ -51,11 +51,11 @@ const noneIsNamed = (backend: string): string =>
  * Returns the error for a shared backend without a passphrase. A passphrase that the program
  * creates would exist only on this machine: without the machine, every secret in the state is lost.
  */
-const notMadeHere = (backend: string): UserError =>
-  new UserError(
+const notMadeHere = (backend: string): Failure =>
+  new Failure(
+    "INVALID_USAGE",
     `${noneIsNamed(backend)}, and one created here would be lost with this machine.`,
     "Set PULUMI_CONFIG_PASSPHRASE_FILE to a file with the passphrase with which the stack was created. For a first stack, create one and keep it: openssl rand -base64 32 >passphrase.",
-    2,
   );
 
 /**

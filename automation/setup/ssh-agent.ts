@@ -7,7 +7,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import { linkNew } from "../../base/atomic-files.js";
 import { run } from "../../base/run-command.js";
 import { Failure } from "../../base/failures/failure.js";
-import { UserError } from "../../base/failures/user-error.js";
 
 /** SSH agent that has the login key. */
 export interface Agent {
@@ -35,7 +34,8 @@ export async function agentKeys(socket: string, env = process.env): Promise<stri
     signal: AbortSignal.timeout(answerMilliseconds),
   }).catch((error: unknown): never => {
     if (!(error instanceof Error && error.name === "AbortError")) throw error;
-    throw new UserError(
+    throw new Failure(
+      "FAILED",
       `SSH_AUTH_SOCK: the agent at ${socket} does not answer.`,
       "A forwarded agent hangs if its connection does: log in again, or unset SSH_AUTH_SOCK to use another key.",
     );
@@ -97,7 +97,7 @@ async function waitForAgent(socket: string, child: ChildProcess): Promise<void> 
   const end = Date.now() + startTimeout;
   while (!existsSync(socket) || !(await answers(socket))) {
     if (child.exitCode !== null || Date.now() > end)
-      throw new UserError("ssh-agent does not start.", "Install openssh-client.");
+      throw new Failure("FAILED", "ssh-agent does not start.", "Install openssh-client.");
     await pause(20);
   }
 }

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { ClusterError } from "../pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import type { StackOutputs } from "../pulumi/stack-state.js";
 import type { SshRoute, SshTarget } from "../../base/ssh-client.js";
+import { separateRoles, type SeparateRole } from "../../components/config/roles.js";
 
 const machine = z.looseObject({
   name: z.string(),
@@ -19,16 +20,18 @@ const machine = z.looseObject({
   serverId: z.string(),
 });
 
+const separateMachines = Object.fromEntries(
+  separateRoles().map((role) => [role, z.array(machine).nullish()]),
+) as Readonly<Record<SeparateRole, z.ZodOptional<z.ZodNullable<z.ZodArray<typeof machine>>>>>;
+
 /** Outputs of the program that the tools read. */
 const outputsSchema = z.looseObject({
   kubeconfig: z.string(),
   clusterName: z.string(),
   apiEndpoint: z.string(),
   nodes: z.array(machine),
-  /** Bastion: the machine through which the nodes are reached. */
-  bastion: machine.nullish(),
-  /** Machines that run only etcd. */
-  etcd: z.array(machine).nullish(),
+  /** Machines that are not nodes, by role. */
+  ...separateMachines,
   /** Lines of a known_hosts file. */
   hostKeys: z.array(z.string()),
   samples: z
@@ -58,7 +61,7 @@ export function parseOutputs(outputs: unknown): ClusterOutputs {
   const parsed = outputsSchema.safeParse(outputs);
   if (parsed.success) return parsed.data;
   const missing = parsed.error.issues.map(({ path }) => path.join("."));
-  throw new ClusterError(
+  throw new Failure(
     "NOT_READY",
     `The stack has no cluster yet: its outputs lack ${missing.join(", ")}.`,
     "Run `npx stackadm up`, which continues where an earlier one stopped. Your own program must export these outputs of its `Cluster`.",
@@ -74,10 +77,10 @@ export function hostKeyOf(lines: readonly string[], host: string): string | unde
   return undefined;
 }
 
-/** Returns every machine of the cluster: nodes, bastion and etcd machines. */
-export const machinesOf = ({ nodes, bastion, etcd }: ClusterOutputs): MachineOutput[] => [
-  ...nodes,
-  ...[bastion, etcd].flatMap((apart) => apart ?? []),
+/** Returns every machine of the cluster: the nodes first, then the other machines by role. */
+export const machinesOf = (outputs: ClusterOutputs): MachineOutput[] => [
+  ...outputs.nodes,
+  ...separateRoles().flatMap((role) => outputs[role] ?? []),
 ];
 
 /** Login data. The user in a machine's outputs overrides the user here. */

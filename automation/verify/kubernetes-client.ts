@@ -1,8 +1,7 @@
 import { parse } from "yaml";
 import { z } from "zod";
 import { exchange, type HttpAnswer } from "../../openstack/http/http-exchange.js";
-import { ClusterError } from "../pulumi/cluster-error.js";
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 
 const entries = z.array(z.looseObject({ name: z.string() }));
 const kubeconfigSchema = z.looseObject({
@@ -56,7 +55,7 @@ function yamlOf(text: string): unknown {
 /** Returns address, CA and credentials of the kubeconfig's current context. */
 export function readKubeAccess(kubeconfig: string): KubeAccess {
   const config = kubeconfigSchema.safeParse(yamlOf(kubeconfig));
-  if (!config.success) throw new UserError("The stack's kubeconfig is invalid.");
+  if (!config.success) throw new Failure("FAILED", "The stack's kubeconfig is invalid.");
   const { data } = config;
   const entry = (list: readonly { name: string }[], name: string): unknown =>
     list.find((candidate) => candidate.name === name);
@@ -95,7 +94,7 @@ export class KubernetesApi {
       return await exchange(server + path, { method, ca, cert, key, timeout, headers });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new ClusterError(
+      throw new Failure(
         "KUBERNETES_UNREACHABLE",
         `The Kubernetes API at ${new URL(server).host} cannot be reached: ${reason}.`,
         "Check that a control plane runs (`npx stackadm status`) and that your address is in allowedCidrs.",
@@ -108,7 +107,8 @@ export class KubernetesApi {
     const { status, body } = await this.send("GET", path);
     if (status === 404) return undefined;
     if (status !== 200)
-      throw new UserError(
+      throw new Failure(
+        "FAILED",
         `The Kubernetes API answered ${status} to GET ${path}: ${body.slice(0, 200)}`,
       );
     return JSON.parse(body);
@@ -117,7 +117,8 @@ export class KubernetesApi {
   async text(path: string): Promise<string> {
     const { status, body } = await this.send("GET", path);
     if (status !== 200)
-      throw new UserError(
+      throw new Failure(
+        "FAILED",
         `The Kubernetes API answered ${status} to GET ${path}: ${body.slice(0, 200)}`,
       );
     return body;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { nodeRoles, poolLabel, roleTable, type Role } from "../../components/plan/roles.js";
+import { nodeRoles, poolLabel, roleTable, type Role } from "../../components/config/roles.js";
 import type { KubernetesApi } from "./kubernetes-client.js";
 
 /**

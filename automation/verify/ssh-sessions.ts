@@ -13,7 +13,6 @@ import {
   type Streams,
 } from "../../base/ssh-client.js";
 import { Failure } from "../../base/failures/failure.js";
-import { UserError } from "../../base/failures/user-error.js";
 
 async function connect(
   target: SshTarget,
@@ -38,7 +37,7 @@ async function open(client: Client, address: string, port: number): Promise<Dupl
   try {
     return await forward(client, address, port);
   } catch (error) {
-    throw new UserError(`${address}:${port} cannot be reached: ${reasonOf(error)}.`);
+    throw new Failure("FAILED", `${address}:${port} cannot be reached: ${reasonOf(error)}.`);
   }
 }
 
@@ -121,7 +120,7 @@ export class Sessions {
   #client(target: SshRoute): Promise<Client> {
     // The host key identifies the machine.
     const { hostKey } = target;
-    if (this.#closed) return Promise.reject(new UserError("Stopped on request."));
+    if (this.#closed) return Promise.reject(new Failure("FAILED", "Stopped on request."));
     const known = this.#clients.get(hostKey);
     if (known) return known;
     const client = this.#connect(target);
@@ -145,7 +144,7 @@ async function within<T>(timeout: number, work: Promise<T>, sentence: string): P
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new UserError(sentence));
+      reject(new Failure("FAILED", sentence));
     }, timeout);
   });
   try {

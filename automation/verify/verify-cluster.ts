@@ -8,7 +8,7 @@ import {
   type VerifyOptions,
 } from "./check.js";
 import { KubernetesApi, readKubeAccess } from "./kubernetes-client.js";
-import { checkEtcdAndBastion } from "./etcd-and-bastion.js";
+import { checkRoles } from "./role-checks.js";
 import { readNodes, type NodeReport } from "./nodes.js";
 import type { ClusterOutputs } from "./cluster-outputs.js";
 import { Sessions } from "./ssh-sessions.js";
@@ -136,7 +136,7 @@ export async function verifyCluster(options: VerifyOptions): Promise<Verificatio
   const look = { ...options, api, signal, sessions };
   const [nodes, machines, services, claims] = await Promise.all([
     checkNodes(api, look),
-    checkEtcdAndBastion(look),
+    checkRoles(look),
     checkServices(look),
     checkClaims(api, look),
   ]).finally(() => {

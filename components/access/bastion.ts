@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { SshAccess } from "../machine/ssh-access.js";
 import { hostScripts, hostValues } from "../machine/preparation.js";
-import { MachineGroup, type MachineGroupArgs, type Member } from "../machine/machine-group.js";
+import { MachineGroup, type Member, type RolloutGroupArgs } from "../machine/machine-group.js";
 import { ownState } from "../pulumi/recorded-resources.js";
 import { scriptsBeside } from "../remote-scripts/script-texts.js";
 import { stepOf } from "../remote-scripts/script-steps.js";
@@ -18,8 +18,6 @@ export const bastionStep = stepOf("bastion", {
   ],
 });
 
-export type BastionArgs = Omit<MachineGroupArgs, "steps">;
-
 /**
  * Bastion: a machine that only leads to the others, and the only one that accepts SSH from outside.
  */
@@ -27,7 +25,7 @@ export class Bastion extends MachineGroup {
   static readonly type = "stackadm:access:Bastion";
   readonly member: Member;
 
-  constructor(name: string, args: BastionArgs, opts?: pulumi.ComponentResourceOptions) {
+  constructor(name: string, args: RolloutGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Bastion.type, name, { ...args, steps: [bastionStep] }, opts);
     const [member] = this.members;
     if (!member) throw new RangeError("a bastion is a machine");

@@ -4,10 +4,12 @@ import { cloudSettings } from "./cloud-conf.js";
 import { metricsServerOf } from "./manifests/metrics-server.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import { serviceRanges } from "../config/load-balancing/endpoint-traits.js";
+import type { SampleServices } from "../config/load-balancing/sample-services.js";
+import { serviceAnnotation } from "../config/load-balancing/service-annotations.js";
 import type { ClusterFacts } from "../kubeadm/cluster-facts.js";
 import type { Network } from "../network/network.js";
 import { planCluster } from "../plan/cluster-plan.js";
-import { roleTable } from "../plan/roles.js";
+import { roleTable } from "../config/roles.js";
 import { attachableVolumes } from "../plan/volumes.js";
 import { routedByCloud } from "../pod-network/pod-network-kinds.js";
 import type { CloudLogin } from "../identity/cloud-login.js";
@@ -57,13 +59,13 @@ export const addonArguments = (
  * certificate for all load balancers. Traefik terminates TLS itself, and the samples use HTTP. An
  * annotation of the user takes precedence.
  */
-const withoutTls = <Of extends { readonly annotations?: object | undefined }>(
+const withoutTls = <Of extends Pick<SampleServices, "annotations">>(
   of: Of,
   { loadBalancer }: Pick<ClusterSpec, "loadBalancer">,
 ): Of =>
   loadBalancer.defaultTlsContainerRef === undefined
     ? of
-    : { ...of, annotations: { defaultTlsContainerRef: "", ...of.annotations } };
+    : { ...of, annotations: { [serviceAnnotation.certificate]: "", ...of.annotations } };
 
 const ofIngress = (
   ingress: NonNullable<ClusterSpec["ingress"]>,

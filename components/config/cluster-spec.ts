@@ -1,7 +1,15 @@
 import { z } from "zod";
 import { endpointTraits } from "./load-balancing/endpoint-traits.js";
-import { access, bastion, sshAccessConflicts } from "./machines/ssh-access.js";
-import { etcdConflicts, etcd } from "./machines/etcd.js";
+import { access, sshAccessConflicts } from "./machines/ssh-access.js";
+import type { Comparison } from "./machines/separate-group.js";
+import {
+  roleTable,
+  separateGroups,
+  separateGroupsOf,
+  separateRoles,
+  type Role,
+  type SeparateRole,
+} from "./roles.js";
 import { apiName, dnsNameOf, endpoint, withDefaults } from "./load-balancing/endpoint.js";
 import {
   servicesNetworkConflicts,
@@ -13,12 +21,11 @@ import {
 } from "./cloud/cloud.js";
 import { credential } from "./cloud/credential.js";
 import { ingress, ingressConflicts } from "./load-balancing/ingress.js";
-import { missingNodes } from "./machines/group-options.js";
+import { missingNodes, type GroupAtPath } from "./machines/group-options.js";
 import { fixedAddressConflicts } from "./network/fixed-addresses.js";
 import { floatingIpConflicts } from "./network/floating-ips.js";
 import { ipv6Conflicts } from "./network/ipv6.js";
 import { kubernetes, metricsServer, samples } from "./kubernetes/kubernetes.js";
-import { externalEtcdPatches } from "./kubernetes/static-pod-patches.js";
 import {
   allowedCidrs,
   serviceCidrs,
@@ -62,6 +69,15 @@ import {
 import { volumesWithoutZone } from "./machines/volumes.js";
 import { doc, label, nonEmptyText, record, booleanField } from "../schema/fields.js";
 
+type SeparateSchemas = {
+  readonly [Of in SeparateRole]: (typeof separateGroups)[Of]["schema"];
+};
+
+/** Arguments of the groups of machines that are not nodes. */
+const separateSchemas = Object.fromEntries(
+  separateRoles().map((role) => [role, separateGroups[role].schema]),
+) as unknown as SeparateSchemas;
+
 /**
  * All arguments of a cluster with types, checks, defaults and documentation. Arguments are declared
  * nowhere else.
@@ -78,8 +94,8 @@ export const clusterShape = record({
   sshCidrs,
   topology,
   controlPlane,
-  etcd,
   workers,
+  ...separateSchemas,
   name: label("the name of a cluster").meta(
     doc("refused", "Prefix of the name of every object in the cloud.", "the name of the stack"),
   ),
@@ -100,7 +116,6 @@ export const clusterShape = record({
   securityUpdates,
   timeoutFactor,
   access,
-  bastion,
   kubernetes,
   podNetwork,
   openstackPlugin,
@@ -118,18 +133,23 @@ export const clusterShape = record({
 type Checked = z.output<typeof clusterShape>;
 
 /**
- * Refuses a worker pool named `control-plane`. Machines are named `<cluster>-<pool>-<position>`, so
- * the pool's machines would have the names of the control planes.
+ * Refuses a worker pool with the name of a role. Machines are named `<cluster>-<pool>-<position>`,
+ * so the pool's machines would have the names of the machines with this role.
  */
-const reservedPools = ({ workers: pools }: Checked): z.core.$ZodRawIssue[] =>
-  Object.keys(pools)
-    .filter((pool) => pool === "control-plane")
-    .map((pool) => ({
+const reservedPools = (value: Checked): z.core.$ZodRawIssue[] => {
+  const reserved: readonly Role[] = [
+    "control-plane",
+    ...separateGroupsOf(value).map(({ role }) => role),
+  ];
+  return reserved
+    .filter((role) => role in value.workers)
+    .map((role) => ({
       code: "custom",
-      path: ["workers", pool],
-      input: pool,
-      message: "is the name of the control plane's machines; give the pool another name",
+      path: ["workers", role],
+      input: role,
+      message: `is the name of the ${roleTable[role].title} machines; give the pool another name`,
     }));
+};
 
 /**
  * Refuses an `apiName` that differs from the DNS name of an `existing` endpoint: machines resolve
@@ -150,7 +170,11 @@ const unknownName = ({ endpoint: written, apiName: name }: Checked): z.core.$Zod
 };
 
 /** Returns the groups of machines that become nodes, each with its path in the arguments. */
-const nodeGroupsOf = ({ topology: chosen, controlPlane: first, workers: pools }: Checked) => [
+const nodeGroupsOf = ({
+  topology: chosen,
+  controlPlane: first,
+  workers: pools,
+}: Checked): readonly GroupAtPath[] => [
   {
     path: ["controlPlane"],
     group: { ...first, count: first.count ?? topologyDefaults(chosen).count },
@@ -158,41 +182,27 @@ const nodeGroupsOf = ({ topology: chosen, controlPlane: first, workers: pools }:
   ...Object.entries(pools).map(([pool, group]) => ({ path: ["workers", pool], group })),
 ];
 
-/**
- * Returns the control planes, all worker pools and the etcd machines, each group with its path in
- * the arguments.
- */
-const groupsOf = (value: Checked) => [
+/** Returns all groups of machines, each with its path in the arguments. */
+const groupsOf = (value: Checked): readonly GroupAtPath[] => [
   ...nodeGroupsOf(value),
-  ...(value.etcd ? [{ path: ["etcd"], group: value.etcd }] : []),
+  ...separateGroupsOf(value),
 ];
 
-/** Reports volumes that must be in the zone of their machine, for machines without a zone. */
-const unplacedVolumes = (value: Checked): z.core.$ZodRawIssue[] => {
-  const { bastion: machine } = value;
-  const zones = machine?.zone === undefined ? undefined : [machine.zone];
-  const apart = machine ? [{ path: ["bastion"], group: { ...machine, zones, nodes: {} } }] : [];
-  return volumesWithoutZone([...groupsOf(value), ...apart], value.zones);
-};
-
-/** Returns the number of machines that become nodes. */
-const machinesOf = (value: Checked): number =>
-  nodeGroupsOf(value).reduce((sum, { group }) => sum + group.count, 0);
+/** Returns the number of machines in groups. */
+const machinesIn = (groups: readonly GroupAtPath[]): number =>
+  groups.reduce((sum, { group }) => sum + group.count, 0);
 
 /**
  * Returns how many nodes, machines and other addresses the cluster uses at least. Other addresses
  * are the ports of the API endpoint and of the ingress load balancer.
  */
-const countedIn = (value: Checked) => {
-  const nodes = machinesOf(value);
-  return {
-    nodes,
-    machines: nodes + (value.etcd?.count ?? 0) + (value.bastion ? 1 : 0),
-    others:
-      endpointTraits({ ...value, ...withDefaults(value) }).ports +
-      (value.ingress?.kind === "workers" ? 1 : 0),
-  };
-};
+const countedIn = (value: Checked) => ({
+  nodes: machinesIn(nodeGroupsOf(value)),
+  machines: machinesIn(groupsOf(value)),
+  others:
+    endpointTraits({ ...value, ...withDefaults(value) }).ports +
+    (value.ingress?.kind === "workers" ? 1 : 0),
+});
 
 const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) => {
   const { count, schedulable } = topologyDefaults(chosen);
@@ -205,12 +215,6 @@ const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) =>
   };
 };
 
-/** Check that compares several arguments. `of` lists the arguments that `find` reads. */
-interface Comparison {
-  readonly of: readonly (keyof Checked)[];
-  readonly find: (value: Checked) => readonly z.core.$ZodRawIssue[];
-}
-
 const outside = ["network", "endpoint", "externalNetwork", "allowedCidrs", "loadBalancer"] as const;
 const balanced = ["loadBalancer", "cloudController", "endpoint", "topology", "samples"] as const;
 
@@ -218,27 +222,34 @@ const made = ["endpoint", "topology", "loadBalancer", "ingress"] as const;
 const reached = [...outside, "topology", "access", "ssh", "ingress"] as const;
 const around = ["loadBalancer", "cloudController", "externalNetwork"] as const;
 const routed = ["podNetwork", "cloudController", "network", "endpoint"] as const;
-const several = ["topology", "controlPlane", "workers", "etcd"] as const;
+const nodes = ["topology", "controlPlane", "workers"] as const;
+const several = [...nodes, ...separateRoles()] as const;
 const placed = ["network", "endpoint", ...several] as const;
 const dual = [...routed, "kubernetes"] as const;
-const housed = [...outside, ...several, "podNetwork", "kubernetes", "bastion", "ingress"] as const;
-const grouped = ["network", "controlPlane", "workers", "bastion", "etcd"] as const;
+const housed = [...outside, ...several, "podNetwork", "kubernetes", "ingress"] as const;
 
-const comparisons: readonly Comparison[] = [
+const comparisons: readonly Comparison<Checked>[] = [
   { of: ["network"], find: ({ network: ranges }) => overlappingRanges("network", ranges) },
   { of: ["network"], find: foreignDns },
   { of: ["storageClasses"], find: ({ storageClasses: classes }) => storageClassConflicts(classes) },
-  { of: ["workers"], find: reservedPools },
-  { of: ["workers", "access", "bastion", "network"], find: sshAccessConflicts },
+  { of: ["workers", ...separateRoles()], find: reservedPools },
+  { of: ["access", "network"], find: sshAccessConflicts },
   { of: ["topology", "controlPlane", "workers"], find: topologyConflicts },
-  { of: [...several, "samples", "ingress"], find: podsWithoutNodes },
+  { of: [...nodes, "samples", "ingress"], find: podsWithoutNodes },
   { of: ["allowedCidrs", "sshCidrs", "network", "controlPlane"], find: rangesWithoutIpv4 },
-  { of: ["etcd", "topology", "workers"], find: etcdConflicts },
-  { of: ["etcd", "kubernetes"], find: externalEtcdPatches },
+  ...Object.values(separateGroups).flatMap(
+    (group): readonly Comparison<Checked>[] => group.conflicts,
+  ),
   { of: several, find: (value) => missingNodes(groupsOf(value)) },
-  { of: [...several, "bastion", "zones"], find: unplacedVolumes },
+  {
+    of: [...several, "zones"],
+    find: (value) => volumesWithoutZone(groupsOf(value), value.zones),
+  },
   { of: placed, find: (value) => fixedAddressConflicts({ ...value, groups: groupsOf(value) }) },
-  { of: grouped, find: unfilteredSecurityGroups },
+  {
+    of: ["network", ...several],
+    find: (value) => unfilteredSecurityGroups({ ...value, groups: groupsOf(value) }),
+  },
   { of: ["samples", "podNetwork"], find: samplesWithoutPodNetwork },
   { of: outside, find: (value) => existingNetworkConflicts({ ...value, ...withDefaults(value) }) },
   { of: made, find: (value) => ovnPlacementConflicts({ ...value, ...withDefaults(value) }) },

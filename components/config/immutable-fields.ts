@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { clusterShape, type ClusterSpec } from "./cluster-spec.js";
+import { separateRoles } from "./roles.js";
 import { isFields } from "../schema/merge-defaults.js";
 import { replaceableFloatingIps, isReplaceableFloatingIpPath } from "./network/floating-ips.js";
 
@@ -182,14 +183,14 @@ const loginPath = "ssh.user";
 export const versionPath = "kubernetes.version";
 
 /**
- * Paths of the generations of control planes, bastion and etcd. plan/replacements.ts decides which
- * machines of these groups a run may replace.
+ * Paths of the generations of control planes and of machines that are not nodes.
+ * plan/replacements.ts decides which machines of these groups a run may replace.
  */
-const generations = ["controlPlane.generation", "bastion.generation", "etcd.generation"] as const;
-const isGeneration = (path: string): boolean => generations.some((one) => one === path);
+const generations = ["controlPlane", ...separateRoles()].map((path) => `${path}.generation`);
+const isGeneration = (path: string): boolean => generations.includes(path);
 
 /**
- * Returns whether a generation of control planes, bastion or etcd changed. plan/replacements.ts
+ * Returns whether a generation of control planes or of machines that are not nodes changed. plan/replacements.ts
  * then checks whether the run may replace the machines.
  */
 export const hasChangedGeneration = (
@@ -233,9 +234,12 @@ export function frozenValues(spec: ClusterSpec): FrozenValuesByPath {
  * `workers.gpu.nodes.0.address`. Returns undefined for all other paths.
  */
 export const machineGroupOfPath = (path: string): string | undefined =>
-  /^(?:cluster\.)?((?:controlPlane|etcd|bastion|workers\.[^.]+)(?:\.nodes\.\d+)?)\.(?:[a-z]+Volume\.|address$)/.exec(
-    path,
-  )?.[1];
+  valueOfGroup.exec(path)?.[1];
+
+const groups = ["controlPlane", ...separateRoles(), "workers\\.[^.]+"].join("|");
+const valueOfGroup = new RegExp(
+  `^(?:cluster\\.)?((?:${groups})(?:\\.nodes\\.\\d+)?)\\.(?:[a-z]+Volume\\.|address$)`,
+);
 
 /**
  * Returns the lines `path value` for kubeadm/scripts/immutable-values.sh, sorted, so that a

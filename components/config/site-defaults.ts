@@ -1,6 +1,6 @@
 import { merge } from "../schema/merge-defaults.js";
 import { readSite } from "./site-file.js";
-import { ConfigError } from "../pulumi/errors.js";
+import { configError } from "../pulumi/errors.js";
 
 /**
  * Returns a cluster's arguments, completed by the defaults in the YAML file that `STACKADM_SITE`
@@ -8,6 +8,6 @@ import { ConfigError } from "../pulumi/errors.js";
  */
 export function withSiteDefaults<Args>(args: Args, env: NodeJS.ProcessEnv): Args {
   const read = readSite(env["STACKADM_SITE"]);
-  if ("problem" in read) throw new ConfigError("The environment", [read.problem]);
+  if ("problem" in read) throw configError("The environment", [read.problem]);
   return merge(read.site, args) as Args;
 }

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { CloudError } from "../../openstack/http/cloud-error.js";
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import type { DeleteOptions } from "../../openstack/inventory/wait-until-unused.js";
@@ -34,7 +34,7 @@ async function hasListeners(cloud: CloudClient, { id }: { readonly id: string })
  * Deletes the cluster's load balancers with this name, except load balancers with listeners.
  * Returns a sentence for each deleted load balancer.
  *
- * @throws UserError if a load balancer has listeners
+ * @throws Failure if a load balancer has listeners
  */
 export async function deleteFailedLoadBalancers(
   cloud: CloudClient,
@@ -50,7 +50,8 @@ export async function deleteFailedLoadBalancers(
   for (const one of rest) await deleteObject(cloud, one, options);
   const [living] = failed.filter((_, index) => working[index] === true);
   if (living)
-    throw new UserError(
+    throw new Failure(
+      "FAILED",
       `the load balancer '${name}' (${living.id}) is this cluster's and has listeners, but the state does not hold it: it may be an old one.`,
       "Bring back the newer state, or delete the load balancer in the cloud.",
     );

@@ -7,21 +7,17 @@ import {
   type LeaveScriptArgs,
   type MachineGroupArgs,
   type Member,
+  type RolloutGroupArgs,
 } from "../machine/machine-group.js";
 import { joinRequestVariables } from "../machine/join-credentials.js";
 import { preparation, prepareStepOf } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/secret-values.js";
 import type { Rollout } from "../lifecycle/rollout.js";
 import { versionValuesOf } from "../machine/version-scripts.js";
-import { roleTable } from "../plan/roles.js";
+import { roleTable } from "../config/roles.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
 import { kubeletDocument, memberDocuments } from "./etcd-documents.js";
 import { etcdLeaveStep, memberStep } from "./member-scripts.js";
-
-export interface EtcdArgs extends Omit<MachineGroupArgs, "generationOf" | "steps"> {
-  /** Order in which machines are replaced. */
-  readonly turns: Rollout;
-}
 
 interface MemberArgs {
   readonly spec: ClusterSpec;
@@ -35,7 +31,7 @@ export class Etcd extends MachineGroup {
   readonly #turns: Rollout;
   #complete: pulumi.Output<string> = pulumi.output("");
 
-  constructor(name: string, args: EtcdArgs, opts?: pulumi.ComponentResourceOptions) {
+  constructor(name: string, args: RolloutGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns, machines } = args;
     const steps = [prepareStepOf(machines), memberStep];
     super(Etcd.type, name, { ...args, steps, generationOf: (plan) => turns.next(plan) }, opts);
@@ -55,7 +51,7 @@ export class Etcd extends MachineGroup {
   }
 
   /** Begins etcd on the first machine, then joins the others one by one. */
-  form(spec: ClusterSpec, access: SshAccess): this {
+  form(spec: ClusterSpec, access: SshAccess): void {
     let before: RemoteScript | undefined;
     const [first, second = first] = this.members;
     for (const member of this.members) {
@@ -68,7 +64,6 @@ export class Etcd extends MachineGroup {
         this.leave(member, { survivor: second, access, after: before });
       else if (first) this.leave(member, { survivor: first, access });
     }
-    return this;
   }
 
   /**

@@ -10,7 +10,7 @@ import {
 import { barbicanCertificatePath } from "../config/load-balancing/barbican-certificates.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
-import { ConfigError, ProgramError, type ArgumentProblem } from "../pulumi/errors.js";
+import { configError, ProgramError, type ArgumentProblem } from "../pulumi/errors.js";
 import { isUnchangedSinceLastRun } from "../lookup/lookup-cache.js";
 import type { LocalContext } from "../lookup/local-context.js";
 
@@ -70,7 +70,7 @@ export async function requireServiceUser(
     findings.flatMap(({ severity, text }) => (severity === kind ? [text] : []));
   for (const text of textsOf("warning")) await pulumi.log.warn(text);
   const problems = textsOf("problem").map(problemIn);
-  if (problems.length > 0) throw new ConfigError(where, problems);
+  if (problems.length > 0) throw configError(where, problems);
 }
 
 /**

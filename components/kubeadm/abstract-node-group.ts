@@ -1,6 +1,6 @@
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import { MachineGroup, type LeaveScriptArgs, type Member } from "../machine/machine-group.js";
-import { rolesOf } from "../plan/roles.js";
+import { rolesOf } from "../config/roles.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
 import { leaveStep } from "./node-scripts.js";
 

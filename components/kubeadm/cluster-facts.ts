@@ -4,7 +4,7 @@ import { serverCertificate, type ServerCertificate } from "../identity/webhook-c
 import type { MachineSettings } from "../machine/machine.js";
 import { apiPort } from "../../base/ports.js";
 import type { Member } from "../machine/machine-group.js";
-import { poolLabel, roleTable } from "../plan/roles.js";
+import { poolLabel, roleTable } from "../config/roles.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
 import { joinDocument } from "./kubeadm-documents.js";
 import { keystoneWebhook } from "./keystone-webhook.js";

@@ -12,7 +12,7 @@ import { clientStep } from "../etcd/member-scripts.js";
 import { encryptionKey } from "../identity/encryption-key.js";
 import { joinSignerPublicKey } from "../identity/join-certificate.js";
 import type { MachineSettings } from "../machine/machine.js";
-import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
+import type { MachineGroupArgs, Member, RolloutGroupArgs } from "../machine/machine-group.js";
 import { joinRequestVariables } from "../machine/join-credentials.js";
 import { preparation, prepareStepOf } from "../machine/preparation.js";
 import { runtimeValues } from "../machine/secret-values.js";
@@ -43,11 +43,6 @@ import {
   upgradeValuesOf,
 } from "./node-scripts.js";
 
-export interface ControlPlaneArgs extends Omit<MachineGroupArgs, "generationOf" | "steps"> {
-  /** Order in which machines are replaced. */
-  readonly turns: Rollout;
-}
-
 export interface FormArgs {
   readonly spec: ClusterSpec;
   /**
@@ -71,7 +66,7 @@ export class ControlPlane extends NodeGroup {
   /** Scripts that make each machine a control plane, in the order of the machines. */
   readonly scripts: RemoteScript[] = [];
 
-  constructor(name: string, args: ControlPlaneArgs, opts?: pulumi.ComponentResourceOptions) {
+  constructor(name: string, args: RolloutGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns, machines } = args;
     const steps = [prepareStepOf(machines), controlPlaneStep, clientStep];
     const generationOf: MachineGroupArgs["generationOf"] = (plan) => turns.next(plan);

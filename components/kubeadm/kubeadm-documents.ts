@@ -1,7 +1,7 @@
 import { apiPort } from "../../base/ports.js";
 import { kubeadmApiVersion } from "../../base/versions/pinned-versions.js";
 import { toYaml } from "../../base/yaml.js";
-import { poolLabel, type RoleRow } from "../plan/roles.js";
+import { poolLabel, type RoleRow } from "../config/roles.js";
 import { kubeletConfiguration, proxyConfiguration } from "./component-configuration.js";
 
 type Fields = Readonly<Record<string, unknown>>;

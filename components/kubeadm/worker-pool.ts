@@ -3,7 +3,7 @@ import type { SshAccess } from "../machine/ssh-access.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { MachineSettings } from "../machine/machine.js";
-import type { MachineGroupArgs, Member } from "../machine/machine-group.js";
+import type { Member, RolloutGroupArgs } from "../machine/machine-group.js";
 import { preparation, prepareStepOf } from "../machine/preparation.js";
 import { runtimeValues, type DelayUntilTurn } from "../machine/secret-values.js";
 import type { Rollout } from "../lifecycle/rollout.js";
@@ -15,11 +15,6 @@ import { joinRequestVariables } from "../machine/join-credentials.js";
 import { joinDocumentOf, type ClusterFacts } from "./cluster-facts.js";
 import { NodeGroup } from "./abstract-node-group.js";
 import { joinStep, upgradeValuesOf } from "./node-scripts.js";
-
-export interface WorkerPoolArgs extends Omit<MachineGroupArgs, "generationOf" | "steps"> {
-  /** Order in which the machines of all pools are replaced. */
-  readonly turns: Rollout;
-}
 
 export interface JoinArgs {
   readonly spec: ClusterSpec;
@@ -35,7 +30,7 @@ export class WorkerPool extends NodeGroup {
   static readonly type = "stackadm:kubeadm:WorkerPool";
   readonly #turns: Rollout;
 
-  constructor(name: string, args: WorkerPoolArgs, opts?: pulumi.ComponentResourceOptions) {
+  constructor(name: string, args: RolloutGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns, machines } = args;
     const steps = [prepareStepOf(machines), joinStep];
     super(

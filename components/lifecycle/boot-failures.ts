@@ -8,7 +8,7 @@ import {
   wakingCommand,
   type ServerState,
 } from "../../openstack/inventory/server-diagnostics.js";
-import { probeLogin, type SshRoute } from "../../base/ssh-client.js";
+import { probeLogin } from "../../base/ssh-client.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
 import { reportFailure } from "../pulumi/errors.js";
 import { markNeverAnswered } from "../lookup/marked-servers.js";
@@ -42,11 +42,6 @@ export interface DialPatience {
 export interface UnreachableServer {
   readonly machine: string;
   readonly serverId: string;
-  /**
-   * SSH route that the next run tries before it replaces the machine. @default the next run tries
-   * no route
-   */
-  readonly way?: SshRoute;
 }
 
 /**
@@ -134,7 +129,7 @@ export class FailedMachines {
    * answered its first script, and is marked for replacement. A machine that has worked before, or
    * whose server was stopped, is never replaced.
    */
-  async judge({ machine, serverId, way }: UnreachableServer, first: boolean): Promise<Failure> {
+  async judge({ machine, serverId }: UnreachableServer, first: boolean): Promise<Failure> {
     const { state, text } = await this.evidence(serverId);
     const command = state && wakingCommand(state);
     if (state && command !== undefined)
@@ -144,7 +139,7 @@ export class FailedMachines {
       );
     if (!first) return silentNow(machine, state, text);
     const never = `The machine ${machine} never answered on SSH;`;
-    const next = await this.nextFor({ serverId, way }, state);
+    const next = await this.nextFor(serverId, state);
     return new Failure("SERVER_NEVER_BOOTED", `${never} ${next}. ${text}`);
   }
 
@@ -200,28 +195,22 @@ export class FailedMachines {
    * Returns the next step for a machine that never answered, as text for the user. Marks the server
    * for replacement if possible.
    */
-  private async nextFor(
-    server: Pick<UnreachableServer, "serverId" | "way">,
-    state: ServerState | undefined,
-  ): Promise<string> {
+  private async nextFor(serverId: string, state: ServerState | undefined): Promise<string> {
     if (state?.status === "DELETED") return "`up --refresh` creates it again";
-    if (!(await this.mark(server, state))) return "raise its generation to have it replaced";
-    const tried = server.way && state?.status !== "ERROR";
-    return `the next \`up\` replaces it${tried ? ", unless it answers by then" : ""}`;
+    return (await this.mark(serverId, state))
+      ? "the next `up` replaces it"
+      : "raise its generation to have it replaced";
   }
 
   /**
    * Marks a server for replacement. Returns whether the next run can find out that the server never
    * answered.
    */
-  private async mark(
-    { serverId, way }: Pick<UnreachableServer, "serverId" | "way">,
-    state: ServerState | undefined,
-  ): Promise<boolean> {
+  private async mark(serverId: string, state: ServerState | undefined): Promise<boolean> {
     if (!this.operator || !this.servers) return false;
     if (state?.status === "ERROR") return true;
     try {
-      await markNeverAnswered(await this.operator.connect(), serverId, way);
+      await markNeverAnswered(await this.operator.connect(), serverId);
       return true;
     } catch {
       return false;

@@ -30,7 +30,7 @@ import {
   type CloudFacts,
 } from "../lookup/cloud-lookup.js";
 import { clusterType } from "../pulumi/cluster-type.js";
-import { ConfigError, type ArgumentProblem } from "../pulumi/errors.js";
+import { configError, type ArgumentProblem } from "../pulumi/errors.js";
 import type { LocalContext } from "../lookup/local-context.js";
 import { isUnchangedSinceLastRun } from "../lookup/lookup-cache.js";
 import { resourceNameOf, ownState, type RecordedResource } from "../pulumi/recorded-resources.js";
@@ -85,7 +85,7 @@ export class FrozenValues extends GuardedValues {
         ...(begun && versionPath in now ? upgrades({ written, reached, existing }) : []),
       ];
       if (problems.length > 0)
-        throw new ConfigError(`The specification of the living cluster ${cluster}`, problems);
+        throw configError(`The specification of the living cluster ${cluster}`, problems);
     };
     super(name, { values, check }, opts);
     this.lines = pulumi.output(values).apply(frozenLines);

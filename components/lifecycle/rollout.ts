@@ -3,9 +3,9 @@ import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { PlannedMachine } from "../plan/cluster-plan.js";
 import { replacementProblems, type ExistingGenerations } from "../plan/replacements.js";
 import { isUpgrade, upgradeProblems, type VersionBefore } from "../plan/upgrades.js";
-import { needsMajority, type Role } from "../plan/roles.js";
+import { needsMajority, type Role } from "../config/roles.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
-import { ConfigError } from "../pulumi/errors.js";
+import { configError } from "../pulumi/errors.js";
 import type { ExistingServers } from "../lookup/server-metadata.js";
 import { awaitOutput } from "../pulumi/await-output.js";
 
@@ -238,6 +238,6 @@ function possible(
     ? [...replacementProblems(spec, existing), ...upgradeProblems(spec, { ...version, existing })]
     : [];
   if (problems.length > 0)
-    throw new ConfigError(`The specification of the living cluster ${spec.name}`, problems);
+    throw configError(`The specification of the living cluster ${spec.name}`, problems);
   return existing;
 }

@@ -99,7 +99,7 @@ export class ScriptFailures {
     }
     const failed =
       kind === "silent"
-        ? await this.machines.judge({ machine, serverId, way }, first)
+        ? await this.machines.judge({ machine, serverId }, first)
         : way.proxy && (await this.machines.stopped(way.proxy));
     if (failed) await reportFailure(failed);
     return false;

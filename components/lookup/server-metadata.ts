@@ -44,7 +44,6 @@ const serverSchema = z.looseObject({
   name: z.string(),
   status: z.string().default(""),
   metadata: z.record(z.string(), z.string()).default({}),
-  addresses: z.record(z.string(), z.array(z.looseObject({ addr: z.string() }))).default({}),
 });
 
 /** Server as Nova lists it. */
@@ -97,21 +96,6 @@ function ownOf<Server extends ListedServer>(
     const names = new Set(found.map(({ name }) => name));
     return [...found, ...less.filter(({ name }) => !names.has(name))];
   }, sure);
-}
-
-/** Returns the fixed and floating addresses of the cluster's servers. */
-export async function addressesOf(
-  client: CloudClient,
-  own: OwnCluster,
-): Promise<ReadonlySet<string>> {
-  const servers = await listServers(client, own.cluster);
-  return new Set(
-    ownOf(servers, own).flatMap(({ addresses }) =>
-      Object.values(addresses)
-        .flat()
-        .map(({ addr }) => addr),
-    ),
-  );
 }
 
 /** Returns what the metadata say about the listed servers that belong to the cluster. */

@@ -4,7 +4,7 @@ import {
   kubeadmImages,
   type KubeadmImage,
 } from "../../base/versions/container-images.js";
-import { rolesOf, type Role } from "../plan/roles.js";
+import { rolesOf, type Role } from "../config/roles.js";
 import { podNetworkTraits } from "../pod-network/pod-network-kinds.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 

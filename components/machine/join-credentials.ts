@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { joinKey } from "../identity/join-certificate.js";
-import { roleTable } from "../plan/roles.js";
+import { roleTable } from "../config/roles.js";
 import type { RemoteScriptArgs } from "../remote-scripts/remote-script.js";
 import type { MachineSettings } from "./machine.js";
 import type { Member } from "./machine-group.js";

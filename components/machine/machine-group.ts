@@ -1,8 +1,9 @@
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
+import type { Rollout } from "../lifecycle/rollout.js";
 import type { SshAccess } from "./ssh-access.js";
 import type { PlannedGroup, PlannedMachine } from "../plan/cluster-plan.js";
-import { needsMajority, roleTable, type LeaveStep } from "../plan/roles.js";
+import { needsMajority, roleTable, type LeaveStep } from "../config/roles.js";
 import { serverGroupNameOf } from "../identity/resource-tags.js";
 import { securityGroupIn } from "../lookup/cloud-lookup.js";
 import { Component } from "../pulumi/component.js";
@@ -31,6 +32,11 @@ export interface MachineGroupArgs {
   readonly allowedAddresses?: readonly pulumi.Input<string>[];
   /** Returns a machine's generation when its turn comes. @default the planned one, at once */
   readonly generationOf?: (machine: PlannedMachine) => pulumi.Input<number>;
+}
+
+/** Arguments of a group whose machines are replaced in the order of a rollout. */
+export interface RolloutGroupArgs extends Omit<MachineGroupArgs, "generationOf" | "steps"> {
+  readonly turns: Rollout;
 }
 
 /** Machine of a group, with its plan. */

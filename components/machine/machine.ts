@@ -11,7 +11,7 @@ import { addressOf } from "../../base/ip-addresses.js";
 import type { AdminNetwork } from "../network/second-interface-network.js";
 import type { PlannedMachine } from "../plan/cluster-plan.js";
 import { adminPortName } from "../plan/object-names.js";
-import { roleTable } from "../plan/roles.js";
+import { roleTable } from "../config/roles.js";
 import { volumeLines, type PlannedVolume } from "../plan/volumes.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
 import { Component } from "../pulumi/component.js";

@@ -1,7 +1,8 @@
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import { publicKeyBase64 } from "../config/machines/machines.js";
-import { taintText, type UserScripts, type Taint } from "../plan/cluster-plan.js";
-import { roleTable, rolesOf, type Role } from "../plan/roles.js";
+import type { UserScripts } from "../config/machines/user-scripts.js";
+import { taintText, type Taint } from "../plan/cluster-plan.js";
+import { roleTable, rolesOf, type Role } from "../config/roles.js";
 import { podNetworkTraits } from "../pod-network/pod-network-kinds.js";
 import { packageSeries } from "../../base/versions/pinned-versions.js";
 import { containerdConfig } from "./containerd-documents.js";

@@ -1,6 +1,6 @@
 import { rangesOf } from "../../base/ip-addresses.js";
 import { entryRole, planCluster, rolesIn } from "../plan/cluster-plan.js";
-import { rolesOf, type Role } from "../plan/roles.js";
+import { rolesOf, type Role } from "../config/roles.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import { endpointTraits } from "../config/load-balancing/endpoint-traits.js";
 import { firewallRules, type FirewallPlan, type FirewallRule } from "./firewall-rules.js";
@@ -22,6 +22,7 @@ function firewallPlan(spec: ClusterSpec): FirewallPlan {
     podNetwork: spec.podNetwork,
     entry,
     reached: reachedRoles(spec, entry, all),
+    separate: planned.separate.map(({ role }) => role),
     etcdOn: all.filter((role) => rolesOf(spec)[role].runsEtcd),
     // A cluster without the program's cloud controller may use another cloud controller, which
     // creates load balancers.

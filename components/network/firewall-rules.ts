@@ -2,7 +2,7 @@ import { Address4 } from "ip-address";
 import { apiPort, etcdPorts } from "../../base/ports.js";
 import { isOvn } from "../config/load-balancing/endpoint-traits.js";
 import type { SecurityGroup } from "../plan/cluster-plan.js";
-import { nodeRoles, roleTable, type Role } from "../plan/roles.js";
+import { nodeRoles, roleTable, type Role } from "../config/roles.js";
 import { podNetworkTraits, type PodNetworkSpec } from "../pod-network/pod-network-kinds.js";
 import type { PodNetworkTraffic } from "../pod-network/pod-network-traits.js";
 
@@ -41,6 +41,8 @@ export interface FirewallPlan {
   readonly entry: Role;
   /** Roles of the machines that accept SSH from outside. */
   readonly reached: readonly Role[];
+  /** Roles of the machines that are not nodes. */
+  readonly separate: readonly Role[];
   /** Roles of the machines on which etcd runs. */
   readonly etcdOn: readonly Role[];
   /** Whether the cluster can have load balancers, which connect to node ports. */
@@ -68,8 +70,9 @@ const rows = (plan: FirewallPlan): readonly FirewallRow[] => [
   ...plan.more,
   ...controlPlaneRows(plan),
   ...plan.etcdOn.flatMap((group) =>
-    roleTable[group].node ? stackedEtcdRows(group) : etcdRows(plan, group),
+    roleTable[group].node ? stackedEtcdRows(group) : etcdRows(group),
   ),
+  ...plan.separate.flatMap((group) => separateRows(plan, group)),
   ...nodeRows(plan),
   ...balancerRows(plan),
   ...adminRows(plan),
@@ -128,16 +131,18 @@ const stackedEtcdRows = (group: Role): readonly FirewallRow[] => [
   },
 ];
 
-/**
- * Returns all rules of separate etcd machines. The rules of nodes do not apply to these machines.
- */
-const etcdRows = ({ entry }: FirewallPlan, group: Role): readonly FirewallRow[] => {
-  const both = [{ group: "control-plane" }, { group }] as const;
-  const onward = entry === both[0].group ? both : [{ group: entry }, ...both];
-  const opened = { group, from: both, protocol: "tcp" } as const;
+/** Returns the rules for etcd on separate machines. */
+const etcdRows = (group: Role): readonly FirewallRow[] => {
   const { clients, peers } = etcdPorts;
+  const opened = { group, protocol: "tcp" } as const;
   return [
-    { ...opened, name: "etcd-clients", ports: [clients, clients], reason: "etcd clients" },
+    {
+      ...opened,
+      name: "etcd-clients",
+      from: [{ group: "control-plane" }, { group }],
+      ports: [clients, clients],
+      reason: "etcd clients",
+    },
     {
       ...opened,
       name: "etcd-peers",
@@ -145,16 +150,39 @@ const etcdRows = ({ entry }: FirewallPlan, group: Role): readonly FirewallRow[] 
       ports: [peers, peers],
       reason: "etcd peers",
     },
-    {
-      ...opened,
-      name: "ssh-onward",
-      from: onward,
-      ports: [22, 22],
-      reason: "SSH of the operator, and of who asks a member for certificates",
-    },
-    { ...opened, name: "ping", protocol: "icmp", reason: "Path MTU discovery, ping" },
   ];
 };
+
+/**
+ * Returns the rules by which other machines connect to machines that are not nodes. The rules of
+ * nodes do not apply to these machines.
+ */
+const separateRows = ({ entry }: FirewallPlan, group: Role): readonly FirewallRow[] => {
+  if (group === entry) return [];
+  const { peers, grant } = roleTable[group];
+  return [
+    {
+      name: "ssh-onward",
+      group,
+      from: [...new Set([entry, ...peers])].map((one) => ({ group: one })),
+      protocol: "tcp",
+      ports: [22, 22],
+      reason:
+        grant === "nothing"
+          ? `SSH through the ${titleOf(entry)}`
+          : "SSH of the operator, and of who asks a member for certificates",
+    },
+    {
+      name: "ping",
+      group,
+      from: peers.map((one) => ({ group: one })),
+      protocol: "icmp",
+      reason: "Path MTU discovery, ping",
+    },
+  ];
+};
+
+const titleOf = (role: Role): string => role.replace("-", " ");
 
 /**
  * Target and source of the rules by which nodes accept each other on every port except those of SSH
@@ -208,7 +236,7 @@ const nodeRows = ({ pods, podNetwork, entry }: FirewallPlan): readonly FirewallR
     ...ssh,
     group,
     from: [{ group: entry }],
-    reason: `SSH through the ${entry.replace("-", " ")}`,
+    reason: `SSH through the ${titleOf(entry)}`,
   })),
   ...(roleTable[entry].node ? [] : [betweenControlPlanes]),
   ...podNetworkTraits(podNetwork).passages.map(({ from, ...passage }): FirewallRow => ({

@@ -7,7 +7,7 @@ import {
   type PlannedSecurityGroup,
   type SecurityGroup,
 } from "../plan/cluster-plan.js";
-import type { Role } from "../plan/roles.js";
+import type { Role } from "../config/roles.js";
 import type { FirewallRule } from "./firewall-rules.js";
 
 export interface FirewallArgs {

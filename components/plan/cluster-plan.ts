@@ -1,8 +1,15 @@
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import type { Spread } from "../config/machines/group-options.js";
-import type { WrittenVolumes } from "../config/machines/volumes.js";
+import type { MachineGroupSpec, MachineOverride } from "../config/machines/group-options.js";
+import type { UserScripts } from "../config/machines/user-scripts.js";
+import {
+  roleTable,
+  rolesWith,
+  separateGroupsOf,
+  type Role,
+  type SeparateRole,
+  type SeparateSpecs,
+} from "../config/roles.js";
 import { volumesOf, type PlannedVolume } from "./volumes.js";
-import { roleTable, rolesWith, type Role } from "./roles.js";
 
 /** Taint of a node. */
 export interface Taint {
@@ -42,12 +49,6 @@ export interface PlannedMachine {
   readonly cloudInit: readonly string[];
 }
 
-/** Bash scripts of the user. Empty text: no script. */
-export interface UserScripts {
-  readonly beforeKubeadm: string;
-  readonly afterKubeadm: string;
-}
-
 type Texts = Readonly<Record<string, string>>;
 
 /** Machines with the same settings. With `policy`, Nova places the machines on different hosts. */
@@ -71,15 +72,18 @@ export interface PlannedGroup {
   readonly machines: readonly PlannedMachine[];
 }
 
+/** Group of machines that are not nodes. */
+export interface SeparatePlannedGroup extends PlannedGroup {
+  readonly role: SeparateRole;
+}
+
 /** Plan of a cluster: all its machines and names, decided before anything is created. */
 export interface ClusterPlan {
   readonly cluster: string;
   /** Groups of nodes, the control planes first. */
   readonly groups: readonly [PlannedGroup, ...PlannedGroup[]];
-  /** Bastion, through which all other machines are reached, if there is one. */
-  readonly bastion?: PlannedGroup;
-  /** Machines that run only etcd. Absent: etcd runs on the control planes. */
-  readonly etcd?: PlannedGroup;
+  /** Groups of machines that are not nodes, in the order of the role table. */
+  readonly separate: readonly SeparatePlannedGroup[];
   /** Name of the network, the subnet and the router. */
   readonly networkName: string;
   /** Name of the resources of the API's endpoint. */
@@ -109,15 +113,15 @@ export type SecurityGroup = "node" | "admin" | Role;
 export const securityGroupsOf = (role: Role): readonly SecurityGroup[] =>
   roleTable[role].node ? ["node", role] : [role];
 
-type Place = Pick<PlannedGroup, "pool" | "role" | "path" | "component">;
+type Place<Of extends Role = Role> = Pick<PlannedGroup, "pool" | "path" | "component"> & {
+  readonly role: Of;
+};
 
 /** Name of the component of the control planes, without the prefix `<cluster>-`. */
 export const controlPlaneComponent = "control-plane";
 
-/**
- * Returns the names of a group that a cluster has at most once: control planes, bastion or etcd.
- */
-const single = (role: Role, path: string = role): Place => ({
+/** Returns the names of a group that a cluster has at most once. */
+const single = <Of extends Role>(role: Of, path: string = role): Place<Of> => ({
   role,
   pool: role,
   path,
@@ -131,45 +135,23 @@ const placeOf = (pool: string): Place => ({
   component: `workers-${pool}`,
 });
 
-/** Settings of a single machine, which replace the settings of its group. */
-interface Override extends WrittenVolumes {
-  readonly flavor?: string | undefined;
-  readonly image?: string | undefined;
-  readonly zone?: string | undefined;
-  readonly address?: string | undefined;
-  readonly generation?: number | undefined;
-}
-
-/** Machine group as written in the specification. */
-export interface MachineGroupSpec
-  extends
-    Pick<PlannedMachine, "tags" | "metadata" | "schedulerHints" | "cloudInit">,
-    WrittenVolumes {
-  readonly flavor: string;
-  readonly count: number;
-  readonly generation?: number;
-  readonly image?: string | undefined;
-  readonly zones?: readonly string[] | undefined;
+/** Group of nodes as written in the specification. */
+export interface NodeGroupSpec extends MachineGroupSpec {
   readonly labels: Texts;
   readonly taints: readonly Taint[];
-  readonly spread: Spread;
-  readonly steps: UserScripts;
-  readonly securityGroups: readonly string[];
-  readonly nodes: Readonly<Record<string, Override>>;
 }
 
 const policies = { soft: "soft-anti-affinity", hard: "anti-affinity", none: undefined } as const;
 
-type Planned = Pick<ClusterSpec, "name" | "image" | "zones"> & {
-  readonly controlPlane: MachineGroupSpec;
-  readonly workers: Readonly<Record<string, MachineGroupSpec>>;
-  readonly bastion?: ClusterSpec["bastion"];
-  readonly etcd?: Omit<MachineGroupSpec, keyof typeof noNode> | undefined;
-  readonly endpoint?: ClusterSpec["endpoint"];
-  readonly network?: Partial<
-    Pick<ClusterSpec["network"], "portSecurity" | "securityGroups" | "admin">
-  >;
-};
+type Planned = Pick<ClusterSpec, "name" | "image" | "zones"> &
+  SeparateSpecs & {
+    readonly controlPlane: NodeGroupSpec;
+    readonly workers: Readonly<Record<string, NodeGroupSpec>>;
+    readonly endpoint?: ClusterSpec["endpoint"];
+    readonly network?: Partial<
+      Pick<ClusterSpec["network"], "portSecurity" | "securityGroups" | "admin">
+    >;
+  };
 type Common = Pick<Planned, "name" | "image" | "zones" | "network">;
 
 /** Returns the zone at `position`: zones are used in turn. Undefined: Nova chooses. */
@@ -177,15 +159,15 @@ export function zoneAtPosition(zones: readonly string[], position: number): stri
   return zones.length === 0 ? undefined : zones[position % zones.length];
 }
 
-function group(
+function group<Of extends Role>(
   { name, image, zones, network }: Common,
-  place: Place,
-  written: MachineGroupSpec,
-): PlannedGroup {
+  place: Place<Of>,
+  written: NodeGroupSpec,
+): PlannedGroup & { readonly role: Of } {
   const { pool, role } = place;
   const { labels, taints, steps, tags, metadata, schedulerHints, cloudInit } = written;
   const machines = Array.from({ length: written.count }, (_, position): PlannedMachine => {
-    const own: Override = written.nodes[String(position)] ?? {};
+    const own: MachineOverride = written.nodes[String(position)] ?? {};
     const machine = `${name}-${pool}-${String(position)}`;
     const zone = own.zone ?? zoneAtPosition(written.zones ?? zones, position);
     return {
@@ -224,24 +206,6 @@ function group(
 /** Labels and taints of machines that are not nodes. */
 const noNode = { labels: {}, taints: [] } as const;
 
-/** Settings of the bastion's group that the specification does not contain. */
-const singleMachine = {
-  ...noNode,
-  nodes: {},
-  count: 1,
-  spread: "soft",
-  steps: { beforeKubeadm: "", afterKubeadm: "" },
-} as const;
-
-const bastionOf = (
-  spec: Common,
-  { zone, ...written }: NonNullable<Planned["bastion"]>,
-): PlannedGroup =>
-  group({ ...spec, zones: zone === undefined ? spec.zones : [zone] }, single("bastion"), {
-    ...singleMachine,
-    ...written,
-  });
-
 /** Returns the fixed addresses of machines and of the API. */
 const addressesIn = (groups: readonly PlannedGroup[], endpoint: Planned["endpoint"]): string[] => [
   ...groups.flatMap(({ machines }) => machines.flatMap(({ address }) => address ?? [])),
@@ -251,9 +215,9 @@ const addressesIn = (groups: readonly PlannedGroup[], endpoint: Planned["endpoin
 /** Returns the plan of a cluster. Pure: the same specification gives the same plan. */
 export function planCluster(spec: Planned): ClusterPlan {
   const { name, controlPlane, workers } = spec;
-  const bastion = spec.bastion && bastionOf(spec, spec.bastion);
-  const etcd = spec.etcd && group(spec, single("etcd"), { ...noNode, ...spec.etcd });
-  const apart = [bastion, etcd].flatMap((one) => one ?? []);
+  const separate = separateGroupsOf(spec).map(({ role, group: written }) =>
+    group(spec, single(role), { ...written, ...noNode }),
+  );
   const groups = [
     group(spec, single(controlPlaneComponent, "controlPlane"), controlPlane),
     ...Object.entries(workers).map(([pool, size]) => group(spec, placeOf(pool), size)),
@@ -261,16 +225,15 @@ export function planCluster(spec: Planned): ClusterPlan {
   return {
     cluster: name,
     groups,
-    ...(bastion && { bastion }),
-    ...(etcd && { etcd }),
+    separate,
     networkName: name,
     endpointName: `${name}-api`,
     ingressName: `${name}-ingress`,
     securityGroups: [
-      ...(spec.network?.portSecurity === false ? [] : groupsFor(name, apart)),
+      ...(spec.network?.portSecurity === false ? [] : groupsFor(name, separate)),
       ...(spec.network?.admin ? [adminGroup(name)] : []),
     ],
-    addresses: addressesIn([...groups, ...apart], spec.endpoint),
+    addresses: addressesIn([...groups, ...separate], spec.endpoint),
   };
 }
 
@@ -286,20 +249,20 @@ const adminGroup = (cluster: string): PlannedSecurityGroup => ({
 /** Returns the security group of all nodes, and one for each role that the cluster can have. */
 const groupsFor = (
   cluster: string,
-  apart: readonly PlannedGroup[],
+  separate: readonly PlannedGroup[],
 ): readonly PlannedSecurityGroup[] => [
   { group: "node", name: `${cluster}-node`, what: "All machines" },
-  ...rolesWith(apart.map(({ role }) => role)).map((role) => ({
+  ...rolesWith(separate.map(({ role }) => role)).map((role) => ({
     group: role,
     name: `${cluster}-${role}`,
     what: `Machines with the role ${roleTable[role].title}`,
   })),
 ];
 
-/** Returns all groups: control planes, worker pools, bastion, etcd. */
-export const groupsOf = ({ groups, bastion, etcd }: ClusterPlan): readonly PlannedGroup[] => [
+/** Returns all groups: control planes, worker pools, and the groups that are not nodes. */
+export const groupsOf = ({ groups, separate }: ClusterPlan): readonly PlannedGroup[] => [
   ...groups,
-  ...[bastion, etcd].flatMap((one) => one ?? []),
+  ...separate,
 ];
 
 /** Returns all machines, the control planes first. */
@@ -311,7 +274,8 @@ export const rolesIn = (plan: ClusterPlan): readonly Role[] =>
   rolesWith(groupsOf(plan).map(({ role }) => role));
 
 /** Returns the role of the machine through which SSH reaches all other machines. */
-export const entryRole = ({ groups, bastion }: ClusterPlan): Role => (bastion ?? groups[0]).role;
+export const entryRole = ({ groups, separate }: ClusterPlan): Role =>
+  (separate.find(({ role }) => roleTable[role].sshEntry) ?? groups[0]).role;
 
 /** Returns the control planes. `kubeadm init` runs on the first. */
 export const controlPlanesOf = ({ groups }: ClusterPlan): readonly PlannedMachine[] =>

@@ -4,21 +4,16 @@
  */
 import type { OctaviaChoices } from "../../openstack/checks/cluster-requirements.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
+import { serviceAnnotation } from "../config/load-balancing/service-annotations.js";
 
 /** Setting that creates one or several load balancers, by its path in the specification. */
 interface Place {
   readonly path: string;
-  readonly flavorId?: string | undefined;
-  readonly zone?: string | undefined;
-  /** Name of the option for the zone. */
-  readonly key: "zone" | "availabilityZone";
+  /** Flavor and zone, with the names of the options for them. */
+  readonly flavor: Choice;
+  readonly zone: Choice;
 }
-
-/** Flavor and zone with the names that annotations of Services and cloud.conf use. */
-interface Annotated {
-  readonly flavorId?: string | undefined;
-  readonly availabilityZone?: string | undefined;
-}
+type Choice = readonly [key: string, value: string | undefined];
 
 /** Returns whether the cloud controller creates load balancers for Services. */
 export const servesBalancers = ({
@@ -29,28 +24,42 @@ export const servesBalancers = ({
 
 /** Returns the settings of load balancers that the program itself creates. */
 const ownPlaces = ({ endpoint, ingress }: ClusterSpec): Place[] => [
-  ...(endpoint.kind === "load-balancer"
-    ? [{ ...endpoint, path: "endpoint", key: "zone" as const }]
-    : []),
-  ...(ingress?.kind === "workers" ? [{ ...ingress, path: "ingress", key: "zone" as const }] : []),
+  ...(endpoint.kind === "load-balancer" ? [ownPlace("endpoint", endpoint)] : []),
+  ...(ingress?.kind === "workers" ? [ownPlace("ingress", ingress)] : []),
 ];
+
+const ownPlace = (
+  path: string,
+  of: { readonly flavorId?: string | undefined; readonly zone?: string | undefined },
+): Place => ({ path, flavor: ["flavorId", of.flavorId], zone: ["zone", of.zone] });
 
 /** Returns the settings of load balancers that the cloud controller creates for Services. */
 function placesOfServices(spec: ClusterSpec): Place[] {
   if (!servesBalancers(spec)) return [];
   const { loadBalancer, ingress, samples, sampleServices } = spec;
-  const annotated: Readonly<Record<string, Annotated | undefined>> = {
-    loadBalancer,
-    ...(ingress?.kind === "service" && { "ingress.annotations": ingress.annotations }),
-    ...(samples && { "sampleServices.annotations": sampleServices.annotations }),
-  };
-  return Object.entries(annotated).map(([path, written]) => ({
-    path,
-    key: "availabilityZone" as const,
-    flavorId: written?.flavorId,
-    zone: written?.availabilityZone,
-  }));
+  const { flavorId, availabilityZone } = loadBalancer;
+  return [
+    {
+      path: "loadBalancer",
+      flavor: ["flavorId", flavorId],
+      zone: ["availabilityZone", availabilityZone],
+    },
+    ...(ingress?.kind === "service" ? [annotatedPlace("ingress", ingress.annotations)] : []),
+    ...(samples ? [annotatedPlace("sampleServices", sampleServices.annotations)] : []),
+  ];
 }
+
+const annotatedPlace = (
+  path: string,
+  annotations: Readonly<Record<string, string>> = {},
+): Place => {
+  const { flavor, zone } = serviceAnnotation;
+  return {
+    path: `${path}.annotations`,
+    flavor: [flavor, annotations[flavor]],
+    zone: [zone, annotations[zone]],
+  };
+};
 
 /**
  * Returns the Octavia providers in use, by path of the setting. Only the API's load balancer can
@@ -67,13 +76,10 @@ function providersOf(spec: ClusterSpec): Record<string, string> {
   };
 }
 
-const written = (
-  places: readonly Place[],
-  chosen: (place: Place) => readonly [string, string | undefined],
-): Record<string, string> =>
+const written = (places: readonly Place[], chosen: "flavor" | "zone"): Record<string, string> =>
   Object.fromEntries(
     places.flatMap((place) => {
-      const [key, value] = chosen(place);
+      const [key, value] = place[chosen];
       return value === undefined ? [] : [[`${place.path}.${key}`, value]];
     }),
   );
@@ -88,7 +94,7 @@ export function octaviaChoices(spec: ClusterSpec): OctaviaChoices | undefined {
   const places = [...ownPlaces(spec), ...placesOfServices(spec)];
   return {
     providers,
-    flavors: written(places, ({ flavorId }) => ["flavorId", flavorId]),
-    zones: written(places, ({ key, zone }) => [key, zone]),
+    flavors: written(places, "flavor"),
+    zones: written(places, "zone"),
   };
 }

@@ -2,11 +2,14 @@ import type { FrozenValuesByPath } from "../config/immutable-fields.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import {
   controlPlanesOf,
+  entryRole,
   machinesOf,
   planCluster,
   type ClusterPlan,
   type PlannedMachine,
 } from "./cluster-plan.js";
+import { needsMajority, roleTable, separateGroupsOf } from "../config/roles.js";
+import type { MachineGroupSpec } from "../config/machines/group-options.js";
 
 /**
  * Existing servers: the name of each, with the generation in which the server was created. Empty
@@ -36,21 +39,15 @@ export const replacedOf = (
   });
 
 /**
- * Returns the generations of control planes, bastion and etcd, by path. The state records these
+ * Returns the generations of control planes and of machines that are not nodes, by path. The state records these
  * values, so that a change is checked: not every run may replace these machines. Leaves out a group
  * in which all generations are 0.
  */
-export const keptGenerations = ({
-  groups: [leading],
-  bastion,
-  etcd,
-}: ClusterPlan): FrozenValuesByPath =>
+export const keptGenerations = ({ groups: [leading], separate }: ClusterPlan): FrozenValuesByPath =>
   Object.fromEntries(
-    [leading, bastion, etcd].flatMap((group) => {
-      const made = group?.machines.map(({ generation }) => generation) ?? [];
-      return group && made.some((one) => one > 0)
-        ? [[`${group.path}.generation`, made.join(" ")]]
-        : [];
+    [leading, ...separate].flatMap(({ path, machines }) => {
+      const made = machines.map(({ generation }) => generation);
+      return made.some((one) => one > 0) ? [[`${path}.generation`, made.join(" ")]] : [];
     }),
   );
 
@@ -60,7 +57,7 @@ export function replacementProblems(spec: ClusterSpec, existing: ExistingGenerat
   return [
     ...ofControlPlanes(spec, plan, existing),
     ...ofEtcd(spec, plan, existing),
-    ...ofBastion(plan, existing),
+    ...ofEntry(plan, existing),
   ];
 }
 
@@ -75,9 +72,8 @@ type Reason = ((made: string) => string) | undefined;
  * Group whose machines are replaced in the order of their positions. `nodes` are the settings of
  * single machines.
  */
-interface Ordered {
-  readonly path: "controlPlane" | "etcd";
-  readonly nodes: Readonly<Record<string, { readonly generation?: number | undefined }>>;
+interface Ordered extends Pick<MachineGroupSpec, "nodes"> {
+  readonly path: string;
   readonly machines: readonly PlannedMachine[];
 }
 
@@ -118,11 +114,14 @@ const ofControlPlanes = (
   );
 
 const ofEtcd = (spec: ClusterSpec, plan: ClusterPlan, existing: ExistingGenerations): Problem[] =>
-  ofGroup(
-    { path: "etcd", nodes: spec.etcd?.nodes ?? {}, machines: plan.etcd?.machines ?? [] },
-    existing,
-    (machine) => againstMember(machine, plan, existing),
-  );
+  separateGroupsOf(spec)
+    .filter(({ role }) => needsMajority(role))
+    .flatMap(({ role, group: { nodes } }) => {
+      const machines = machinesOf(plan).filter((one) => one.role === role);
+      return ofGroup({ path: role, nodes, machines }, existing, (machine) =>
+        againstMember(machine, machines, { plan, existing }),
+      );
+    });
 
 function againstControlPlane(
   { position }: PlannedMachine,
@@ -159,10 +158,9 @@ function missingBehind(
 
 function againstMember(
   { position }: PlannedMachine,
-  plan: ClusterPlan,
-  existing: ExistingGenerations,
+  machines: readonly PlannedMachine[],
+  { plan, existing }: { readonly plan: ClusterPlan; readonly existing: ExistingGenerations },
 ): Reason {
-  const machines = plan.etcd?.machines ?? [];
   if (machines.length < 3)
     return (made) =>
       `the only machine of etcd, and the cluster's data would go with it; write ${made} again`;
@@ -186,14 +184,15 @@ const leaves = (name: string, { groups: [group] }: ClusterPlan): boolean =>
   !group.machines.some((one) => one.name === name);
 
 /**
- * Refuses to replace the bastion in a run that also replaces or deletes other machines. The new
+ * Refuses to replace the bastion, through which SSH reaches all other machines, in a run that also replaces or deletes other machines. The new
  * bastion would have a new host key, but the scripts that run before a machine is deleted use the
  * host key of the last run.
  */
-function ofBastion(plan: ClusterPlan, existing: ExistingGenerations): Problem[] {
-  const [bastion] = replacedOf(plan.bastion?.machines ?? [], existing);
-  if (!bastion) return [];
-  const { machine, made } = bastion;
+function ofEntry(plan: ClusterPlan, existing: ExistingGenerations): Problem[] {
+  const entry = plan.separate.find(({ role }) => role === entryRole(plan));
+  const [replaced] = replacedOf(entry?.machines ?? [], existing);
+  if (!entry || !replaced) return [];
+  const { machine, made } = replaced;
   const all = machinesOf(plan);
   const planned = new Set(all.map(({ name }) => name));
   const moving = [
@@ -203,8 +202,8 @@ function ofBastion(plan: ClusterPlan, existing: ExistingGenerations): Problem[] 
   if (moving.length === 0) return [];
   return [
     {
-      path: "cluster.bastion.generation",
-      message: `${String(machine.generation)} would replace the bastion, by which ${named(moving)} would be let go in the same run; write ${made} again, run \`up\`, and raise it in a run of its own`,
+      path: `cluster.${entry.path}.generation`,
+      message: `${String(machine.generation)} would replace the ${roleTable[entry.role].title}, by which ${named(moving)} would be let go in the same run; write ${made} again, run \`up\`, and raise it in a run of its own`,
     },
   ];
 }

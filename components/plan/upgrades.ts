@@ -1,6 +1,7 @@
 import { compareVersions, minorAfter, minorOf } from "../../base/versions/pinned-versions.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { controlPlanesOf, planCluster, type ClusterPlan } from "./cluster-plan.js";
+import { needsMajority } from "../config/roles.js";
+import { machinesOf, planCluster, type ClusterPlan } from "./cluster-plan.js";
 import { removedControlPlanes, replacedOf, type ExistingGenerations } from "./replacements.js";
 
 /** Kubernetes version of a cluster before the run. */
@@ -68,7 +69,7 @@ function againstRun(
   existing: ExistingGenerations,
   begun: boolean,
 ): string | undefined {
-  const machines = [...controlPlanesOf(plan), ...(plan.etcd?.machines ?? [])];
+  const machines = machinesOf(plan).filter(({ role }) => needsMajority(role));
   const names = (some: readonly string[]): string => some.join(", ");
   const replaced = replacedOf(machines, existing).map(({ machine }) => machine.name);
   if (replaced.length > 0)

@@ -28,23 +28,18 @@ export interface ArgumentProblem {
 const list = (problems: readonly ArgumentProblem[]): string =>
   problems.map(({ path, message }) => `  ${path}: ${message}`).join("\n");
 
-/**
- * Error for an invalid configuration of the stack, with all problems. Printed without a stack
- * trace.
- */
-export class ConfigError extends ProgramError {
-  constructor(where: string, problems: readonly ArgumentProblem[]) {
-    super("INVALID_CONFIG", `${where} is not valid:\n${list(problems)}`);
-  }
-}
+/** Returns the error for an invalid configuration of the stack, with all problems. */
+export const configError = (where: string, problems: readonly ArgumentProblem[]): ProgramError =>
+  new ProgramError("INVALID_CONFIG", `${where} is not valid:\n${list(problems)}`);
 
 /**
- * Error for invalid arguments of a component, with the component's name. Printed without a stack
- * trace.
+ * Returns the error for invalid arguments of a component, with all problems. The engine prints it
+ * with the component's name and without a stack trace.
  */
-export class ArgumentError extends pulumi.ResourceError {
-  constructor(component: pulumi.Resource, problems: readonly ArgumentProblem[]) {
-    const sentence = `The arguments are not valid:\n${list(problems)}`;
-    super(textWithCode("INVALID_CONFIG", sentence), component, true);
-  }
-}
+export const argumentError = (
+  component: pulumi.Resource,
+  problems: readonly ArgumentProblem[],
+): pulumi.ResourceError => {
+  const sentence = `The arguments are not valid:\n${list(problems)}`;
+  return new pulumi.ResourceError(textWithCode("INVALID_CONFIG", sentence), component, true);
+};

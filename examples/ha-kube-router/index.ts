@@ -27,7 +27,7 @@ export = async () => {
   const cluster = new stackadm.Cluster(pulumi.getStack(), { ...written, operator, cloud });
   const { provider, identity, kubeconfig, nodes, samples } = cluster;
   new kubernetes.core.v1.Namespace("team", { metadata: { name: "team" } }, { provider });
-  const { apiEndpoint, clusterId, clusterName, etcd, hostKeys } = cluster;
-  const known = { apiEndpoint, clusterId, clusterName, etcd, hostKeys };
+  const { apiEndpoint, clusterId, clusterName, hostKeys, separateMachines } = cluster;
+  const known = { apiEndpoint, clusterId, clusterName, hostKeys, ...separateMachines };
   return { ...known, identity, kubeconfig, nodes, samples };
 };

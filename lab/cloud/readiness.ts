@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Step } from "../../base/progress.js";
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import type { LabSettings } from "../settings.js";
 import { identityUrl, ports, tlsPort } from "./configuration/common.js";
 
@@ -219,7 +219,8 @@ export async function untilReady({ settings, password, step, signal }: Waiting):
     step.update(`waiting for ${missing.join(", ")}`);
     await delay(500, undefined, signal ? { signal } : {});
   }
-  throw new UserError(
+  throw new Failure(
+    "FAILED",
     `The cloud did not become ready within ${patience / 1000} s: ${missing.join(", ")}.`,
     `Look inside: podman exec ${settings.name} systemctl --failed; podman exec ${settings.name} journalctl -n 100`,
   );

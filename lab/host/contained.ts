@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 
 export interface ContainedOptions {
   readonly onLine?: (line: string) => void;
@@ -19,7 +19,7 @@ export const containedArguments = (command: string, args: readonly string[]): st
 ];
 
 /**
- * Runs a command in separate namespaces until it ends. Throws a UserError with its last lines if it
+ * Runs a command in separate namespaces until it ends. Throws a Failure with its last lines if it
  * fails.
  */
 export async function runContained(
@@ -49,6 +49,6 @@ export async function runContained(
   });
   signal?.throwIfAborted();
   if (code !== 0) {
-    throw new UserError(`'${command}' ended with code ${code ?? "?"}: ${said.join("\n")}`);
+    throw new Failure("FAILED", `'${command}' ended with code ${code ?? "?"}: ${said.join("\n")}`);
   }
 }

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { run } from "../../base/run-command.js";
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import type { LabPaths, LabSettings } from "../settings.js";
 import {
   raiseKernelSettings,
@@ -52,7 +52,8 @@ export async function checkCollisions(
     ...names,
   ]);
   if (problems.length > 0) {
-    throw new UserError(
+    throw new Failure(
+      "FAILED",
       `The lab's networks are in use on this host: ${[...new Set(problems)].join("; ")}.`,
       "Choose free /24 networks, e.g. STACKADM_LAB_MANAGEMENT=10.213.0.0/24 STACKADM_LAB_EXTERNAL=10.213.1.0/24 STACKADM_LAB_SERVICES=10.213.2.0/24.",
     );

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, statfs } from "node:fs/promises";
 import { run } from "../../base/run-command.js";
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import type { LabPaths } from "../settings.js";
 import { removeNamespace } from "./network.js";
 
@@ -99,7 +99,8 @@ export async function readHost(paths: ProbePaths): Promise<HostFacts> {
 export async function checkHost(paths: ProbePaths): Promise<void> {
   const lacking = missing(await readHost(paths));
   if (lacking.length > 0) {
-    throw new UserError(
+    throw new Failure(
+      "FAILED",
       `This host cannot run the lab; it lacks: ${lacking.join("; ")}.`,
       "Use a Debian 12 machine (root, 2 cores, 12 GB), or set OS_CLOUD to a cloud you have.",
     );

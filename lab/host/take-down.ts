@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 
 /** Part of the lab on this host that is to be removed. */
 export interface Remnant {
@@ -23,7 +23,7 @@ const pause = 200;
 /**
  * Removes a part of the lab. Processes and the kernel release resources with a delay, and each tool
  * reports this in its own way and in the host's language: any failure is repeated while the part
- * exists, for `boundMs`. Then throws a UserError with the part and what prevents its removal.
+ * exists, for `boundMs`. Then throws a Failure with the part and what prevents its removal.
  */
 export async function takeDown(what: Remnant, boundMs = 20_000): Promise<void> {
   const deadline = Date.now() + boundMs;
@@ -38,9 +38,10 @@ export async function takeDown(what: Remnant, boundMs = 20_000): Promise<void> {
   }
 }
 
-async function stays(what: Remnant, error: unknown, boundMs: number): Promise<UserError> {
+async function stays(what: Remnant, error: unknown, boundMs: number): Promise<Failure> {
   const kept = (await what.kept?.()) ?? (error instanceof Error ? error.message : String(error));
-  return new UserError(
+  return new Failure(
+    "FAILED",
     `${what.name} is still there after ${boundMs / 1000} s: ${kept.replace(/\.?$/, ".")}`,
     what.hint ?? "End what uses it and run 'stackadm lab down' again.",
   );

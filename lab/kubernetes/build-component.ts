@@ -16,7 +16,7 @@ import { fastBuildVariables } from "../../base/go-build.js";
 import type { Progress, Step } from "../../base/progress.js";
 import { withStep } from "../../base/progress.js";
 import { run } from "../../base/run-command.js";
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import type { Component, CSource, ModuleSource, ProgramSource } from "./component.js";
 import {
   goBuildArguments,
@@ -245,7 +245,8 @@ async function moduleDirectory(
   });
   const answer = JSON.parse(stdout) as { Dir?: string; Error?: string };
   if (!answer.Dir) {
-    throw new UserError(
+    throw new Failure(
+      "FAILED",
       `The Go module ${module} cannot be downloaded: ${answer.Error ?? "no reason given"}.`,
       "Check GOPROXY (go env GOPROXY) and the network, and run this again; what is built is kept.",
     );
@@ -268,18 +269,23 @@ async function compileC(
   });
 }
 
-/** Throws a UserError if Go is missing or too old. */
+/** Throws a Failure if Go is missing or too old. */
 export async function requireGo(): Promise<void> {
   const hint = `Install Go ${minimumGo} or later (https://go.dev/dl/), put it on PATH and run this again.`;
   let version: string;
   try {
     version = (await run("go", ["env", "GOVERSION"])).stdout.trim().replace(/^go/, "");
   } catch {
-    throw new UserError("The lab builds Kubernetes from Go modules and there is no Go here.", hint);
+    throw new Failure(
+      "FAILED",
+      "The lab builds Kubernetes from Go modules and there is no Go here.",
+      hint,
+    );
   }
   const plain = version.split(/[^0-9.]/)[0] ?? "";
   if (newer(plain, minimumGo) !== plain) {
-    throw new UserError(
+    throw new Failure(
+      "FAILED",
       `The lab builds Kubernetes from Go modules; Go ${version} is too old for that.`,
       hint,
     );

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withStep, type Progress } from "../../base/progress.js";
 import { run } from "../../base/run-command.js";
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { debianPackages } from "../host/debian-packages.js";
 import { inputKey } from "../key.js";
 import type { Release } from "./component.js";
@@ -100,6 +100,6 @@ async function fetchKey(url: string, cwd: string, signal: AbortSignal): Promise<
 async function trustOnly(file: string, fingerprint: string, url: string): Promise<void> {
   const key = await pinnedKey(await readFile(file, "utf8"), fingerprint);
   if (key === undefined)
-    throw new UserError(`${url}Release.key does not hold the key ${fingerprint}.`);
+    throw new Failure("FAILED", `${url}Release.key does not hold the key ${fingerprint}.`);
   await writeFile(file, key);
 }

@@ -1,4 +1,4 @@
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { upstreamPackages } from "../../base/versions/pinned-versions.js";
 
 /**
@@ -25,7 +25,8 @@ export function mirrorSettings(env: NodeJS.ProcessEnv = process.env): MirrorSett
   if (value === "never") return undefined;
   if (value === "auto") return upstreamPackages;
   if (!/^https?:\/\/[^\s/]+\/\S*$/.test(value) || !URL.canParse(value)) {
-    throw new UserError(
+    throw new Failure(
+      "FAILED",
       `${setting}: ${value} must be auto, never or a URL such as ${upstreamPackages.url}.`,
     );
   }

@@ -1,4 +1,4 @@
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { imageTags, type ImageName } from "../../base/versions/container-images.js";
 import {
   defaultKubernetesVersion,
@@ -270,13 +270,14 @@ function cloudComponents(kubernetes: string, tags: Tags): Component[] {
 }
 
 /**
- * Returns everything that is built for a Kubernetes version. Throws a UserError if it is not one of
+ * Returns everything that is built for a Kubernetes version. Throws a Failure if it is not one of
  * `supportedKubernetesVersions`.
  */
 export function release(version: string): Release {
   const minor = kubernetesMinors[minorOf(version)];
   if (minor?.version !== version) {
-    throw new UserError(
+    throw new Failure(
+      "FAILED",
       `The lab cannot build Kubernetes ${version}; it knows ${supportedKubernetesVersions.join(" and ")}.`,
       `Use --kubernetes ${defaultKubernetesVersion}.`,
     );

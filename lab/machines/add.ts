@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { ensureCommands } from "../../base/host-packages.js";
 import { withLock } from "../../base/file-lock.js";
 import { withStep, type Progress } from "../../base/progress.js";
-import { UserError } from "../../base/failures/user-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { inContainer } from "../host/container.js";
 import { hostPath } from "../host/packages.js";
 import type { Trusted } from "../image/generalize.js";
@@ -33,7 +33,7 @@ export interface AddMachines {
 export async function addMachines(adding: AddMachines): Promise<void> {
   const { paths, root, trusted, state, progress, signal } = adding;
   if (state === undefined)
-    throw new UserError("The lab does not run.", "Start it with `npx stackadm lab up`.");
+    throw new Failure("FAILED", "The lab does not run.", "Start it with `npx stackadm lab up`.");
   const cloud = state.settings.name;
   await requireQemu(cloud);
   const options = { progress, ...(signal && { signal }) };
@@ -50,7 +50,8 @@ async function requireQemu(cloud: string): Promise<void> {
   const test = ["test", "-x", "/usr/bin/qemu-system-x86_64"];
   const { code } = await inContainer(cloud, test, { accept: [0, 1] });
   if (code !== 0)
-    throw new UserError(
+    throw new Failure(
+      "FAILED",
       "The running lab was built from older files and has no qemu.",
       "`npx stackadm lab down` and `lab up` take the new ones.",
     );

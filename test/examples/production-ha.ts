@@ -125,9 +125,9 @@ export const productionHa: Example = {
       see: async ({ outputs: { apiEndpoint, bastion, nodes } }) => {
         const api = new URL(apiEndpoint).hostname;
         assert.equal(await answers(api, 22), false);
-        assert.equal(await answers(bastion?.sshHost ?? "", 22), true);
+        assert.equal(await answers(bastion?.[0]?.sshHost ?? "", 22), true);
         assert.ok(nodes.every(({ sshHost }) => sshHost === undefined));
-        return `${bastion?.sshHost ?? ""} answers, ${api} does not`;
+        return `${bastion?.[0]?.sshHost ?? ""} answers, ${api} does not`;
       },
     },
     {
@@ -135,7 +135,7 @@ export const productionHa: Example = {
       see: async ({ outputs, cluster }) => {
         const login = { user: "debian", agentSocket: cluster.environment.agent?.socket ?? "" };
         const ways = outputs.nodes.map((node) => targetOf(node, outputs, login) ?? assert.fail());
-        assert.ok(ways.every(({ proxy }) => proxy?.host === outputs.bastion?.sshHost));
+        assert.ok(ways.every(({ proxy }) => proxy?.host === outputs.bastion?.[0]?.sshHost));
         const seen = await Promise.all(ways.map((way) => probeLogin(way)));
         assert.deepEqual([...new Set(seen)], ["itself"]);
         return `${String(seen.length)} machines`;

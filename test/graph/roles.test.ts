@@ -10,7 +10,7 @@ import { Rollout } from "../../components/lifecycle/rollout.js";
 import { Firewall } from "../../components/network/firewall.js";
 import { rulesOf } from "../../components/network/firewall-plan.js";
 import { planCluster, type PlannedGroup } from "../../components/plan/cluster-plan.js";
-import { roleTable, type Role, type RoleRow } from "../../components/plan/roles.js";
+import { roleTable, type Role, type RoleRow } from "../../components/config/roles.js";
 import { FailedMachines } from "../../components/lifecycle/boot-failures.js";
 import { canarySeed, cloudAnswers, sampleIdentity } from "../support/cloud/cloud-answers.js";
 import { graph, type Row } from "../support/graph/graph.js";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ClusterError } from "../../automation/pulumi/cluster-error.js";
+import { Failure } from "../../base/failures/failure.js";
 import { identitiesOf } from "../../automation/pulumi/stack-state.js";
 import {
   entryTarget,
@@ -153,11 +153,11 @@ describe("faults on the lab", function () {
 });
 
 /** Returns the error of the work; fails if it succeeds. */
-async function failure(work: Promise<unknown>): Promise<ClusterError> {
+async function failure(work: Promise<unknown>): Promise<Failure> {
   try {
     await work;
   } catch (error) {
-    if (error instanceof ClusterError) return error;
+    if (error instanceof Failure) return error;
     throw error;
   }
   throw new Error("it ended well");

@@ -1,5 +1,5 @@
 import ts from "typescript";
-import { roleTable } from "../../components/plan/roles.js";
+import { roleTable } from "../../components/config/roles.js";
 
 /**
  * Returns only the letters, in singular: "Control planes", control-plane and controlPlane become

@@ -1,5 +1,4 @@
 import { Failure } from "../../../base/failures/failure.js";
-import { UserError } from "../../../base/failures/user-error.js";
 import { extraNames, labAdd, labDown, labStatus, labUp } from "../../../lab/lab.js";
 import { table } from "../../render/table.js";
 import { errorLine, type Session, type StackOptions } from "../session.js";
@@ -51,7 +50,11 @@ export async function labAddCommand(
 ): Promise<number> {
   const name = extraNames.find((one) => one === what);
   if (name === undefined)
-    throw new UserError(`The lab has no ${what} to add.`, `Add ${extraNames.join(", ")}.`, 2);
+    throw new Failure(
+      "INVALID_USAGE",
+      `The lab has no ${what} to add.`,
+      `Add ${extraNames.join(", ")}.`,
+    );
   const { progress, signal } = session;
   const manifests = await labAdd(name, { progress, signal });
   const rows = Object.entries(manifests).map(

@@ -18,7 +18,7 @@ import {
 import { withStep } from "../../../base/progress.js";
 import { hiddenLines, keptLines, markedTable } from "../../render/orphan-tables.js";
 import { cloudEnvironment } from "../../setup/operation-environment.js";
-import { UserError } from "../../../base/failures/user-error.js";
+import { Failure } from "../../../base/failures/failure.js";
 import { requireConfirmable, requireTypedWords } from "../confirm.js";
 import type { Session, StackOptions } from "../session.js";
 
@@ -37,26 +37,26 @@ interface Options extends StackOptions {
  */
 function checkIdentity(identity: string | undefined): void {
   if (identity === undefined || isIdentity(identity)) return;
-  throw new UserError(
+  throw new Failure(
+    "INVALID_USAGE",
     `--identity: '${identity}' is not an identity; write 12 hexadecimal digits.`,
     "`npx stackadm orphans --cluster <name>` lists the identities of the clusters with this name.",
-    2,
   );
 }
 
 function checkOptions({ cluster, volumes, floatingIps, delete: deleting }: Options): void {
   const named = label("the name of a cluster").safeParse(cluster ?? "cluster");
   if (!named.success)
-    throw new UserError(
+    throw new Failure(
+      "INVALID_USAGE",
       `--cluster: ${named.error.issues.map(({ message }) => message).join("; ")}.`,
       "The name is `cluster.name` in the cluster's settings.",
-      2,
     );
   if ((volumes || floatingIps) && !deleting)
-    throw new UserError(
+    throw new Failure(
+      "INVALID_USAGE",
       `${volumes ? "--volumes" : "--floating-ips"} needs --delete, which is missing.`,
       "Add --delete, or leave this option out to see the list.",
-      2,
     );
 }
 

@@ -1,8 +1,8 @@
 /**
  * Renders Services of type LoadBalancer with the annotations of cloud-provider-openstack (pure).
  */
-import { confKey } from "../../config/cloud/cloud-conf-keys.js";
 import type { SampleServices } from "../../config/load-balancing/sample-services.js";
+import { serviceAnnotation } from "../../config/load-balancing/service-annotations.js";
 
 /** Settings of all Services of type LoadBalancer that the program creates. */
 export interface LoadBalancerServiceSettings {
@@ -22,17 +22,12 @@ type Settings = Pick<SampleServices, "address" | "annotations"> & LoadBalancerSe
  * address in the nodes' network only.
  */
 export function loadBalancedService(reach: "external" | "internal", settings: Settings) {
-  const internal = "service.beta.kubernetes.io/openstack-internal-load-balancer";
-  const inside = settings.internalClass === undefined ? {} : { class: settings.internalClass };
-  const written = { ...(reach === "internal" && inside), ...settings.annotations };
+  const { internalClass } = settings;
   const annotations: Record<string, string> = {
-    ...(reach === "internal" && { [internal]: "true" }),
-    ...Object.fromEntries(
-      Object.entries(written).map(([key, value]) => [
-        `loadbalancer.openstack.org/${confKey(key)}`,
-        String(value),
-      ]),
-    ),
+    ...(reach === "internal" && { [serviceAnnotation.internal]: "true" }),
+    ...(reach === "internal" &&
+      internalClass !== undefined && { [serviceAnnotation.class]: internalClass }),
+    ...settings.annotations,
   };
   return {
     metadata: Object.keys(annotations).length > 0 ? { annotations } : {},

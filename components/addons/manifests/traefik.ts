@@ -1,6 +1,6 @@
 /** Kubernetes objects of Traefik, which serves only as ingress controller (pure). */
 import { ingressPorts } from "../../config/load-balancing/ingress-traits.js";
-import { poolLabel } from "../../plan/roles.js";
+import { poolLabel } from "../../config/roles.js";
 import type { IngressSpec } from "../../config/load-balancing/ingress.js";
 import type {
   Container,

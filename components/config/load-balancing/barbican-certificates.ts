@@ -1,4 +1,5 @@
 import type { ClusterSpec } from "../cluster-spec.js";
+import { serviceAnnotation } from "./service-annotations.js";
 
 /**
  * Returns the path of the setting that names a Barbican certificate for TLS termination on load
@@ -12,7 +13,7 @@ export function barbicanCertificatePath({
   if (loadBalancer.containerStore === "external") return undefined;
   if (loadBalancer.defaultTlsContainerRef !== undefined)
     return "loadBalancer.defaultTlsContainerRef";
-  return sampleServices.annotations?.defaultTlsContainerRef === undefined
+  return sampleServices.annotations?.[serviceAnnotation.certificate] === undefined
     ? undefined
-    : "sampleServices.annotations.defaultTlsContainerRef";
+    : `sampleServices.annotations.${serviceAnnotation.certificate}`;
 }

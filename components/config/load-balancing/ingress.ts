@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { IngressPlanned } from "./ingress-traits.js";
 import { octaviaChoices } from "./load-balancer-choices.js";
-import { memberSubnetId, unknowing } from "./sample-services.js";
+import { refusedForTraefik, serviceAnnotations } from "./service-annotations.js";
 import {
   address4,
   doc,
@@ -39,11 +39,6 @@ const common = {
     ),
 } as const;
 
-/**
- * Error message for the proxy protocol: Traefik is configured to accept it from no load balancer.
- */
-const distrusted = "would be taken for a part of the request, since Traefik trusts no balancer";
-
 const service = record({
   kind: z.literal("service"),
   ...common,
@@ -56,12 +51,7 @@ const service = record({
         "a new one",
       ),
     ),
-  annotations: record(unknowing, {
-    memberSubnetId,
-    proxyProtocol: distrusted,
-    xForwardedFor: "takes listeners of HTTP, and one of these is TLS",
-    defaultTlsContainerRef: "ends TLS before Traefik, which takes it itself at one of these",
-  }).optional(),
+  annotations: serviceAnnotations(refusedForTraefik),
 });
 
 const workers = record({

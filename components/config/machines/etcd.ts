@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { groupOptions, nodesSchema } from "./group-options.js";
+import { externalEtcdPatches } from "../kubernetes/static-pod-patches.js";
+import { groupOptions, nodesSchema, type MachineGroupSpec } from "./group-options.js";
+import type { Comparison, SeparateGroup } from "./separate-group.js";
 import { doc, nonEmptyText, record, shortValue, wholeNumber } from "../../schema/fields.js";
 import { etcdVolumes } from "./volumes.js";
 
@@ -9,8 +11,7 @@ import { etcdVolumes } from "./volumes.js";
  */
 const counts = [1, 3, 5];
 
-/** Machines that run only etcd. Without them, each control plane also runs an etcd member. */
-export const etcd = record({
+const schema = record({
   kind: z
     .literal("dedicated", {
       error: ({ input }) =>
@@ -60,24 +61,33 @@ export const etcd = record({
 interface Written {
   readonly etcd?: object | undefined;
   readonly topology?: string | undefined;
-  readonly workers: Readonly<Record<string, unknown>>;
+  readonly kubernetes: { readonly patches: { readonly etcd?: unknown } };
 }
 
-/** Reports settings that contradict separate machines for etcd. */
-export function etcdConflicts({ etcd: own, topology, workers }: Written): z.core.$ZodRawIssue[] {
-  if (!own) return [];
-  const wrong = (path: string[], message: string): z.core.$ZodRawIssue => ({
-    code: "custom",
-    path,
-    input: undefined,
-    message,
-  });
-  return [
-    ...(topology === "single"
-      ? [wrong(["etcd"], "the topology single is one machine; leave etcd or `topology` out")]
-      : []),
-    ...("etcd" in workers
-      ? [wrong(["workers", "etcd"], "is the name of etcd's machines; give the pool another name")]
-      : []),
-  ];
-}
+/** Reports the topology of a single machine next to separate machines for etcd. */
+const topologyConflicts = ({
+  etcd: own,
+  topology,
+}: Pick<Written, "etcd" | "topology">): z.core.$ZodRawIssue[] =>
+  own && topology === "single"
+    ? [
+        {
+          code: "custom",
+          path: ["etcd"],
+          input: undefined,
+          message: "the topology single is one machine; leave etcd or `topology` out",
+        },
+      ]
+    : [];
+
+const conflicts: readonly Comparison<Written>[] = [
+  { of: ["etcd", "topology"], find: topologyConflicts },
+  { of: ["etcd", "kubernetes"], find: externalEtcdPatches },
+];
+
+/** Machines that run only etcd. Without them, each control plane also runs an etcd member. */
+export const etcd = {
+  schema,
+  group: (written: MachineGroupSpec): MachineGroupSpec => written,
+  conflicts,
+} satisfies SeparateGroup;

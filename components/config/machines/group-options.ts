@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { ownCloudInit, ownSteps } from "./user-scripts.js";
+import { ownCloudInit, ownSteps, type UserScripts } from "./user-scripts.js";
+import type { WrittenVolumes } from "./volumes.js";
 import {
   address4,
   doc,
@@ -220,16 +221,45 @@ export const nodesSchema = <Volumes extends z.core.$ZodLooseShape>(volumes: Volu
     .default({})
     .meta({ entries: "position" });
 
-interface Counted {
-  readonly count?: number | undefined;
-  readonly nodes: Readonly<Record<string, unknown>>;
+type Texts = Readonly<Record<string, string>>;
+
+/** Settings of a single machine, which replace the settings of its group. */
+export interface MachineOverride extends WrittenVolumes {
+  readonly flavor?: string | undefined;
+  readonly image?: string | undefined;
+  readonly zone?: string | undefined;
+  readonly address?: string | undefined;
+  readonly generation?: number | undefined;
+}
+
+/** Machine group as written in the arguments, without the settings that only nodes have. */
+export interface MachineGroupSpec extends WrittenVolumes {
+  readonly flavor: string;
+  readonly count: number;
+  readonly generation?: number;
+  readonly image?: string | undefined;
+  readonly zones?: readonly string[] | undefined;
+  readonly tags: readonly string[];
+  readonly metadata: Texts;
+  readonly schedulerHints: Texts;
+  readonly cloudInit: readonly string[];
+  readonly spread: Spread;
+  readonly steps: UserScripts;
+  readonly securityGroups: readonly string[];
+  readonly nodes: Readonly<Record<string, MachineOverride>>;
+}
+
+/** Machine group with its path in the arguments. */
+export interface GroupAtPath<Group = MachineGroupSpec> {
+  readonly path: readonly string[];
+  readonly group: Group;
 }
 
 /** Reports settings of single machines at positions that the group does not have. */
 export const missingNodes = (
-  groups: readonly { readonly path: readonly string[]; readonly group: Counted }[],
+  groups: readonly GroupAtPath<Pick<MachineGroupSpec, "count" | "nodes">>[],
 ): z.core.$ZodRawIssue[] =>
-  groups.flatMap(({ path, group: { count = 1, nodes } }) =>
+  groups.flatMap(({ path, group: { count, nodes } }) =>
     Object.keys(nodes)
       .filter((one) => Number(one) >= count)
       .map((one) => ({

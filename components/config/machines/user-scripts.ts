@@ -57,3 +57,9 @@ export const ownSteps = record({
   beforeKubeadm: step("before kubeadm, when containerd runs and all packages are installed"),
   afterKubeadm: step("when the machine is in the cluster, or a member of etcd"),
 }).prefault({});
+
+/** Bash scripts of the user. Empty text: no script. */
+export interface UserScripts {
+  readonly beforeKubeadm: string;
+  readonly afterKubeadm: string;
+}

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { GroupAtPath } from "./group-options.js";
 import { doc, nonEmptyText, record, textField, wholeNumber } from "../../schema/fields.js";
 
 /** Placeholder in a volume's `zone` that is replaced by the zone of the machine. */
@@ -82,7 +83,7 @@ export interface WrittenVolumes {
 const volumeKeys = ["rootVolume", "runtimeVolume", "etcdVolume"] as const;
 
 interface Group extends WrittenVolumes {
-  readonly count?: number | undefined;
+  readonly count: number;
   readonly zones?: readonly string[] | undefined;
   readonly nodes: Readonly<Record<string, WrittenVolumes & { readonly zone?: string | undefined }>>;
 }
@@ -92,12 +93,12 @@ interface Group extends WrittenVolumes {
  * without a zone. `zones` are the zones of the cluster, which groups without zones use.
  */
 export const volumesWithoutZone = (
-  groups: readonly { readonly path: readonly string[]; readonly group: Group }[],
+  groups: readonly GroupAtPath<Group>[],
   zones: readonly string[],
 ): z.core.$ZodRawIssue[] =>
   groups.flatMap(({ path, group }) => {
     if ((group.zones ?? zones).length > 0) return [];
-    const { count = 1, nodes } = group;
+    const { count, nodes } = group;
     const found = Array.from({ length: count }, (_, position) => {
       const own = nodes[String(position)] ?? {};
       if (own.zone !== undefined) return [];

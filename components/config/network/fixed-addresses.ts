@@ -1,15 +1,9 @@
 import type { z } from "zod";
+import type { GroupAtPath, MachineGroupSpec } from "../machines/group-options.js";
 import { firstHostOf, isHostOf } from "../../../base/ip-addresses.js";
 
-interface Group {
-  readonly path: readonly string[];
-  readonly group: {
-    readonly nodes: Readonly<Record<string, { readonly address?: string | undefined }>>;
-  };
-}
-
 interface Written {
-  readonly groups: readonly Group[];
+  readonly groups: readonly GroupAtPath<Pick<MachineGroupSpec, "nodes">>[];
   readonly network: { readonly nodes: string; readonly existing?: object | undefined };
   readonly endpoint?: { readonly kind: string; readonly address?: string | undefined } | undefined;
 }

@@ -4,6 +4,7 @@ import { isFields } from "../../schema/merge-defaults.js";
 import type { EndpointSpec } from "../load-balancing/endpoint.js";
 import { isIpv6 } from "../../../base/ip-addresses.js";
 import { ipv6 } from "./ipv6.js";
+import type { GroupAtPath } from "../machines/group-options.js";
 import { proxy } from "../machines/proxy.js";
 import {
   address,
@@ -216,32 +217,18 @@ export interface Grouped {
 /** Reports security groups in a network without port security, where Neutron filters no traffic. */
 export function unfilteredSecurityGroups({
   network: ranges,
-  controlPlane,
-  workers,
-  ...apart
+  groups,
 }: {
   readonly network: Grouped & { readonly portSecurity: boolean };
-  readonly controlPlane: Grouped;
-  readonly workers: Readonly<Record<string, Grouped>>;
-  readonly bastion?: Grouped | undefined;
-  readonly etcd?: Grouped | undefined;
+  readonly groups: readonly GroupAtPath<Grouped>[];
 }): z.core.$ZodRawIssue[] {
   if (ranges.portSecurity) return [];
-  const groups: Readonly<Record<string, Grouped | undefined>> = {
-    network: ranges,
-    controlPlane,
-    bastion: apart.bastion,
-    etcd: apart.etcd,
-    ...Object.fromEntries(
-      Object.entries(workers).map(([pool, group]) => [`workers.${pool}`, group]),
-    ),
-  };
-  return Object.entries(groups)
-    .filter(([, group]) => group && group.securityGroups.length > 0)
-    .map(([path, group]) => ({
+  return [{ path: ["network"], group: ranges }, ...groups]
+    .filter(({ group }) => group.securityGroups.length > 0)
+    .map(({ path, group }) => ({
       code: "custom",
-      path: [...path.split("."), "securityGroups"],
-      input: group?.securityGroups,
+      path: [...path, "securityGroups"],
+      input: group.securityGroups,
       message:
         "opens nothing where network.portSecurity is false; leave it out, or let Neutron filter",
     }));

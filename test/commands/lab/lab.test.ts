@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { silentProgress, type Progress } from "../../../base/progress.js";
-import { UserError } from "../../../base/failures/user-error.js";
+import { Failure } from "../../../base/failures/failure.js";
 import { labDown, labStatus, labUp } from "../../../lab/lab.js";
 import { noSecrets } from "../../../lab/cloud/secrets.js";
 import { services, unitName } from "../../../lab/cloud/units.js";
@@ -72,7 +72,7 @@ describe("lab down", () => {
     remember("0123456789ab");
     holdLock();
     await assert.rejects(labDown({ progress: silentProgress }), (error: unknown) => {
-      assert.ok(error instanceof UserError);
+      assert.ok(error instanceof Failure);
       assert.match(
         error.message,
         new RegExp(`Process ${process.pid} holds this lock \\(lab up\\)`),

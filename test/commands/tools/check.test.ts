@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../../../base/failures/user-error.js";
+import { Failure } from "../../../base/failures/failure.js";
 import { packageRoot } from "../../../base/paths.js";
 import { checksOf, filesEnding, runChecks } from "../../../tools/check.js";
 import { jsonLines } from "../../support/commands/test-user.js";
@@ -87,7 +87,7 @@ describe("`npm run check`", function () {
     rmSync(join(repository.root, "node_modules", ".bin", "eslint"));
     const session = recordedSession();
     await assert.rejects(runChecks(repository.root, session), (error) => {
-      assert.ok(error instanceof UserError);
+      assert.ok(error instanceof Failure);
       assert.deepEqual([error.exitCode, error.message], [1, "Failed: lint (eslint)."]);
       return true;
     });

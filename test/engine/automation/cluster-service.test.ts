@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { ClusterError, type ErrorCode } from "../../../automation/pulumi/cluster-error.js";
+import type { FailureCode } from "../../../base/failures/failure-codes.js";
+import { Failure } from "../../../base/failures/failure.js";
 import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
 import type { ClusterEvent } from "../../../automation/pulumi/events.js";
 import {
@@ -60,16 +61,16 @@ describe("the cluster service on a real engine", function () {
     project.remove();
   });
 
-  const failure = async (work: Promise<unknown>): Promise<ClusterError> => {
+  const failure = async (work: Promise<unknown>): Promise<Failure> => {
     try {
       await work;
     } catch (error) {
-      assert.ok(error instanceof ClusterError, String(error));
+      assert.ok(error instanceof Failure, String(error));
       return error;
     }
     return assert.fail("ended well");
   };
-  const expectCode = async (work: Promise<unknown>, code: ErrorCode): Promise<ClusterError> => {
+  const expectCode = async (work: Promise<unknown>, code: FailureCode): Promise<Failure> => {
     const error = await failure(work);
     assert.equal(error.code, code, error.message);
     return error;

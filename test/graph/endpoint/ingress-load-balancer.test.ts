@@ -231,11 +231,9 @@ describe("graph: Services that have load balancers", () => {
 
 describe("graph: where load balancers end TLS by default", () => {
   const loadBalancer = { defaultTlsContainerRef: "https://barbican.test/v1/secrets/1" };
+  const certificate = "loadbalancer.openstack.org/default-tls-container-ref";
   const told = async (over: Partial<ClusterArgs>): Promise<unknown[]> =>
-    (await balancedServices(over)).map(
-      ({ metadata }) =>
-        metadata.annotations?.["loadbalancer.openstack.org/default-tls-container-ref"],
-    );
+    (await balancedServices(over)).map(({ metadata }) => metadata.annotations?.[certificate]);
 
   it("those before Traefik and the samples do not", async () => {
     assert.deepEqual(await told({}), [undefined, undefined, undefined]);
@@ -244,7 +242,7 @@ describe("graph: where load balancers end TLS by default", () => {
 
   it("a sample does that names a certificate of its own", async () => {
     const own = "https://barbican.test/v1/secrets/2";
-    const sampleServices = { annotations: { defaultTlsContainerRef: own } };
+    const sampleServices = { annotations: { [certificate]: own } };
     assert.deepEqual((await told({ loadBalancer, sampleServices })).sort(), ["", own, own]);
   });
 });

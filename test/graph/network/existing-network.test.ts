@@ -101,7 +101,7 @@ describe("a network that exists", () => {
       rows.filter(({ type }) => type.endsWith(":FloatingIp")),
       [],
     );
-    const bastion = await value(cluster.bastion);
+    const [bastion] = await value(cluster.separateMachines.bastion ?? assert.fail());
     assert.equal(bastion?.sshHost, bastion?.address);
     assert.equal(
       "externalNetwork" in (named(rows, "dev-frozen").inputs["environment"] as object),

@@ -96,7 +96,7 @@ describe("graph: a network of their own for the addresses of services", () => {
     assert.equal(classOf(await apart({ ingress }), service), "machines");
     assert.equal(classOf(await apart({ ingress: { kind: "service" } }), service), undefined);
     assert.equal(classOf(await build({ ingress }), service), undefined);
-    const said = { annotations: { class: "near" } };
+    const said = { annotations: { "loadbalancer.openstack.org/class": "near" } };
     const told = await apart({ samples: true, sampleServices: said });
     assert.equal(classOf(told, "dev-addons-samples-web-internal"), "near");
   });

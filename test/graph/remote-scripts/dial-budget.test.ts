@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import * as pulumi from "@pulumi/pulumi";
 import { ApplicationCredential } from "../../../components/identity/application-credential.js";
 import { Component } from "../../../components/pulumi/component.js";
-import { ArgumentError, ConfigError } from "../../../components/pulumi/errors.js";
+import { argumentError, configError } from "../../../components/pulumi/errors.js";
 import { FailedMachines } from "../../../components/lifecycle/boot-failures.js";
 import type { ExistingServer } from "../../../components/lookup/server-metadata.js";
 import { localContextOf } from "../../../components/lookup/local-context.js";
@@ -83,7 +83,7 @@ describe("errors", () => {
   ];
 
   it("list every problem of a configuration, without a stack trace", () => {
-    const error = new ConfigError("Pulumi.dev.yaml", problems);
+    const error = configError("Pulumi.dev.yaml", problems);
     assert.ok(pulumi.RunError.isInstance(error));
     assert.equal(
       error.message,
@@ -92,9 +92,9 @@ describe("errors", () => {
   });
 
   it("list every problem of arguments, beside the component", async () => {
-    let error: ArgumentError | undefined;
+    let error: pulumi.ResourceError | undefined;
     await graph(() => {
-      error = new ArgumentError(new Parent("a"), problems);
+      error = argumentError(new Parent("a"), problems);
     }, cloudAnswers);
     assert.ok(pulumi.ResourceError.isInstance(error));
     assert.equal(error.hideStack, true);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ClusterError } from "../../../automation/pulumi/cluster-error.js";
+import { Failure } from "../../../base/failures/failure.js";
 import { inServer } from "../support/machines.js";
 import { changes } from "../support/lab-cluster.js";
 import { kubectlOn } from "../support/kubectl.js";
@@ -138,7 +138,7 @@ describe("Kubernetes' own configuration, on the lab", function () {
     await assert.rejects(
       stack.up(changed({ ...others, ...broken })),
       (error: unknown) =>
-        error instanceof ClusterError &&
+        error instanceof Failure &&
         error.code === "CONFIGURATION_UNDONE" &&
         /kube-scheduler .* flags and patches .* its former ones again/.test(error.message),
     );
@@ -156,7 +156,7 @@ describe("Kubernetes' own configuration, on the lab", function () {
     await assert.rejects(
       stack.up(changed({ ...flags({ "event-tll": "4h" }), kubelet })),
       (error: unknown) =>
-        error instanceof ClusterError &&
+        error instanceof Failure &&
         error.code === "CONFIGURATION_UNDONE" &&
         /kube-apiserver .* its former ones again; it said: .*event-tll/.test(error.message),
     );

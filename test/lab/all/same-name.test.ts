@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { ClusterError } from "../../../automation/pulumi/cluster-error.js";
+import { Failure } from "../../../base/failures/failure.js";
 import type { UpOptions } from "../../../automation/engine/operation-options.js";
 import { identitiesOf } from "../../../automation/pulumi/stack-state.js";
 import { parseOutputs } from "../../../automation/verify/cluster-outputs.js";
@@ -67,7 +67,7 @@ describe("two unlike clusters of one name, each in a backend of its own, on the 
     const identity = await identityOf(one);
     for (const preflight of [true, "names"] as const)
       await assert.rejects(up(two, { preflight }), (error: unknown) => {
-        assert.ok(error instanceof ClusterError);
+        assert.ok(error instanceof Failure);
         assert.equal(error.code, "PREFLIGHT_FAILED");
         assert.match(error.message, /the name 'same' is taken by/);
         assert.ok(error.message.includes(identity));
@@ -107,7 +107,8 @@ describe("two unlike clusters of one name, each in a backend of its own, on the 
   });
 
   it("replaces the bastion of the second: no machine of the first leaves by it", async () => {
-    const bastionOf = async () => parseOutputs(await two.cluster.service.outputs("same")).bastion;
+    const bastionOf = async () =>
+      parseOutputs(await two.cluster.service.outputs("same")).bastion?.[0];
     const before = await bastionOf();
     await up(two, {}, 1);
     const after = await bastionOf();

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ClusterError } from "../../../automation/pulumi/cluster-error.js";
+import { Failure } from "../../../base/failures/failure.js";
 import { identitiesOf } from "../../../automation/pulumi/stack-state.js";
 import { parseOutputs, type ClusterOutputs } from "../../../automation/verify/cluster-outputs.js";
 import {
@@ -176,7 +176,7 @@ describe("a cluster called off, and what would lose it", function () {
     await until(stopped);
     const since = Date.now();
     const error = await running;
-    assert.ok(error instanceof ClusterError, String(error));
+    assert.ok(error instanceof Failure, String(error));
     assert.equal(error.code, "SERVER_STOPPED");
     assert.match(error.message, /off-general-0.*SHUTOFF/);
     assert.ok(Date.now() - since < minutes, `${(Date.now() - since).toString()} ms`);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ClusterError } from "../../../automation/pulumi/cluster-error.js";
+import { Failure } from "../../../base/failures/failure.js";
 import type { ClusterService } from "../../../automation/cluster-service.js";
 import type { ClusterEvent } from "../../../automation/pulumi/events.js";
 import type { UpOptions } from "../../../automation/engine/operation-options.js";
@@ -204,7 +204,7 @@ export class RandomRun {
       this.#ended.push("well");
       return verification?.ok === true;
     } catch (error) {
-      if (!(error instanceof ClusterError)) throw error;
+      if (!(error instanceof Failure)) throw error;
       this.#ended.push(`${error.code} (${error.message})`);
       if (error.code === "CANCELLED")
         assert.fail(`up did not end in ${longest / minutes} minutes: ${await this.#unfinished()}`);

@@ -1,7 +1,7 @@
 import { createHash, randomInt } from "node:crypto";
 import type { ClusterEvent } from "../../../automation/pulumi/events.js";
 import { parseUrn } from "../../../automation/pulumi/urn.js";
-import { UserError } from "../../../base/failures/user-error.js";
+import { Failure } from "../../../base/failures/failure.js";
 
 /*
  * Draws the course of a random fault run from its seed. Moments are positions in a count (resources
@@ -130,7 +130,8 @@ function wholeNumber(env: NodeJS.ProcessEnv, name: string, least: number): numbe
   if (written === undefined || written === "") return undefined;
   const number = Number(written);
   if (/^\d+$/.test(written) && number >= least && Number.isSafeInteger(number)) return number;
-  throw new UserError(
+  throw new Failure(
+    "FAILED",
     `${name}: '${written}' is not a whole number from ${least} on.`,
     `Write one like ${name}=3.`,
   );

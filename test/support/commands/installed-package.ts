@@ -11,7 +11,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type * as Main from "../../../automation/cli/main.js";
-import type * as Errors from "../../../automation/pulumi/cluster-error.js";
+import type * as Failures from "../../../base/failures/failure.js";
 import type * as Service from "../../../automation/cluster-service.js";
 import type * as Operation from "../../../automation/engine/run-engine.js";
 import type * as WorkerProcess from "../../../automation/engine/start-worker.js";
@@ -81,10 +81,10 @@ export function installedPackage(): string {
  */
 export function installed() {
   const load = createRequire(join(installedPackage(), "dist", "automation", "index.js"));
-  const errors = load("./pulumi/cluster-error.js") as typeof Errors;
+  const failures = load("../base/failures/failure.js") as typeof Failures;
   const { prepareWorker, runOperation } = load("./engine/run-engine.js") as typeof Operation;
   const { startWorkerEarly } = load("./engine/start-worker.js") as typeof WorkerProcess;
   const { createClusterService } = load("./cluster-service.js") as typeof Service;
   const { main } = load("./cli/main.js") as typeof Main;
-  return { errors, startWorkerEarly, prepareWorker, runOperation, createClusterService, main };
+  return { failures, startWorkerEarly, prepareWorker, runOperation, createClusterService, main };
 }

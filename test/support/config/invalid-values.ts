@@ -193,13 +193,13 @@ export const mistakes: readonly Mistake[] = [
   ],
   ["sampleServices.external", { samples: true, sampleServices: { external: "yes" } }],
   [
-    "sampleServices.annotations.lbMethod",
-    { samples: true, sampleServices: { annotations: { lbMethod: "RANDOM" } } },
+    "sampleServices.annotations.loadbalancer.openstack.org/connection-limit",
+    {
+      samples: true,
+      sampleServices: { annotations: { "loadbalancer.openstack.org/connection-limit": 5 } },
+    },
   ],
-  [
-    "sampleServices.annotations",
-    { samples: true, sampleServices: { annotations: { colour: "red" } } },
-  ],
+  ["sampleServices.annotations", { samples: true, sampleServices: { annotations: "red" } }],
   ["", { imagee: "debian-12" }],
   ["", { networks: {} }],
   ["zones", { zones: "a" }],

@@ -3,7 +3,8 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { stringify } from "yaml";
-import { ClusterError, type ErrorCode } from "../../../automation/pulumi/cluster-error.js";
+import type { FailureCode } from "../../../base/failures/failure-codes.js";
+import { Failure } from "../../../base/failures/failure.js";
 import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
 import { Engine } from "./fake-engine.js";
 import { startFakeCloud, type FakeCloud } from "../cloud/fake-openstack.js";
@@ -96,12 +97,12 @@ export const settingsOf = (changes: Readonly<Record<string, unknown>>): string =
   });
 
 /** Requires that the work fails with this code, and returns the error. */
-export async function fails(work: Promise<unknown>, code: ErrorCode): Promise<ClusterError> {
+export async function fails(work: Promise<unknown>, code: FailureCode): Promise<Failure> {
   const error = await work.then(
     () => assert.fail("ended well"),
     (failed: unknown) => failed,
   );
-  assert.ok(error instanceof ClusterError, String(error));
+  assert.ok(error instanceof Failure, String(error));
   assert.equal(error.code, code, error.message);
   return error;
 }

@@ -189,19 +189,21 @@ describe("what a cluster asks of its cloud", () => {
       const { providers, flavors, zones } = of({ ...off, ingress: onPool }) ?? assert.fail();
       assert.deepEqual(providers, amphora);
       assert.deepEqual([flavors, zones], [{ "ingress.flavorId": "f" }, { "ingress.zone": "z" }]);
-      const annotations = { flavorId: "f", availabilityZone: "z" };
+      const flavor = "loadbalancer.openstack.org/flavor-id";
+      const zone = "loadbalancer.openstack.org/availability-zone";
+      const annotations = { [flavor]: "f", [zone]: "z" };
       const told = of({
         ingress: { kind: "service", annotations },
         samples: true,
         sampleServices: { annotations },
       });
       assert.deepEqual(told?.flavors, {
-        "ingress.annotations.flavorId": "f",
-        "sampleServices.annotations.flavorId": "f",
+        [`ingress.annotations.${flavor}`]: "f",
+        [`sampleServices.annotations.${flavor}`]: "f",
       });
       assert.deepEqual(Object.keys(told.zones), [
-        "ingress.annotations.availabilityZone",
-        "sampleServices.annotations.availabilityZone",
+        `ingress.annotations.${zone}`,
+        `sampleServices.annotations.${zone}`,
       ]);
     });
   });

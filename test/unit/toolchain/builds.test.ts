@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../../../base/failures/user-error.js";
+import { Failure } from "../../../base/failures/failure.js";
 import { kubernetesPluginIn, pluginBuild } from "../../../toolchain/builds.js";
 
 describe("toolchain/builds", () => {
@@ -34,7 +34,7 @@ describe("toolchain/builds", () => {
     assert.throws(
       () => kubernetesPluginIn({ STACKADM_KUBERNETES_PLUGIN: "official" }),
       (error: unknown) => {
-        assert.ok(error instanceof UserError);
+        assert.ok(error instanceof Failure);
         assert.equal(error.exitCode, 2);
         assert.match(error.message, /^STACKADM_KUBERNETES_PLUGIN: 'official' cannot be used/);
         assert.match(error.hint, /^Write stand-in or built, or unset it/);

@@ -13,7 +13,6 @@ import { delimiter, join } from "node:path";
 import { silentProgress, type Progress } from "../../../base/progress.js";
 import { openstackPlugins } from "../../../base/versions/openstack-plugin-versions.js";
 import { Failure } from "../../../base/failures/failure.js";
-import { UserError } from "../../../base/failures/user-error.js";
 import { ensureToolchain, type ToolchainOptions } from "../../../toolchain/toolchain.js";
 import { engineVersion, pluginVersions } from "../../../toolchain/versions.js";
 
@@ -140,7 +139,7 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
   it("says that there is no Go where the toolchain is to be built", async () => {
     process.env["PATH"] = join(folder, "bin");
     await assert.rejects(ensure(silentProgress, { STACKADM_STAND_INS: "1" }), (error: unknown) => {
-      assert.ok(error instanceof UserError);
+      assert.ok(error instanceof Failure);
       assert.match(error.message, /^pulumi 3\.246\.0 is not installed, and there is no Go/);
       assert.match(error.hint, /Install Pulumi .* or Go/);
       return true;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ClusterError, ErrorCode } from "../../../../automation/pulumi/cluster-error.js";
+import type { FailureCode } from "../../../../base/failures/failure-codes.js";
+import type { Failure } from "../../../../base/failures/failure.js";
 import type { ClusterEvent } from "../../../../automation/pulumi/events.js";
 import type { OperationOptions } from "../../../../automation/engine/run-engine.js";
 import type { OperationRequest } from "../../../../automation/engine/worker-messages.js";
@@ -19,7 +20,7 @@ import {
 } from "../../../support/engine/fake-engine.js";
 import { installed } from "../../../support/commands/installed-package.js";
 
-const { errors, runOperation } = installed();
+const { failures, runOperation } = installed();
 
 describe("one operation in a process of its own", function () {
   this.timeout(60_000);
@@ -62,12 +63,12 @@ describe("one operation in a process of its own", function () {
         ...options,
       },
     );
-  const fails = async (work: Promise<unknown>, code: ErrorCode): Promise<ClusterError> => {
+  const fails = async (work: Promise<unknown>, code: FailureCode): Promise<Failure> => {
     const error = await work.then(
       () => assert.fail("ended well"),
       (failed: unknown) => failed,
     );
-    assert.ok(error instanceof errors.ClusterError, String(error));
+    assert.ok(error instanceof failures.Failure, String(error));
     assert.equal(error.code, code, error.message);
     return error;
   };
@@ -129,7 +130,7 @@ describe("one operation in a process of its own", function () {
     assert.equal(engine.stateNow(), undefined);
   });
 
-  const failures: [string, string, ErrorCode][] = [
+  const explained: [string, string, FailureCode][] = [
     ["a stack that is locked", "error: the stack is currently locked by 1 lock(s)", "STACK_LOCKED"],
     [
       "a stack that a service holds",
@@ -139,7 +140,7 @@ describe("one operation in a process of its own", function () {
     ["a passphrase that is another one", "error: incorrect passphrase", "WRONG_PASSPHRASE"],
     ["anything else by its sentence", "error: the disk is full", "FAILED"],
   ];
-  for (const [what, stderr, code] of failures)
+  for (const [what, stderr, code] of explained)
     it(`is explained: ${what}`, async () => {
       engine.runs({ up: { stderr: `${stderr}\n`, code: 255 } });
       const { message } = await fails(start("up"), code);

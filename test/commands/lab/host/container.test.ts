@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { UserError } from "../../../../base/failures/user-error.js";
+import { Failure } from "../../../../base/failures/failure.js";
 import {
   containerPid,
   containerState,
@@ -58,7 +58,7 @@ describe("lab/host/container at work", () => {
     const stub = `case "$*" in *inspect*) echo stopping ;; *) echo "device busy" >&2; exit 125 ;; esac`;
     host.stub("podman", stub);
     await assert.rejects(removeContainer(host.settings.name, 300), (error: unknown) => {
-      assert.ok(error instanceof UserError);
+      assert.ok(error instanceof Failure);
       assert.match(
         error.message,
         /^The container \S+ is still there after 0\.3 s: .*device busy\.$/,

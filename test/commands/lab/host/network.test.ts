@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { UserError } from "../../../../base/failures/user-error.js";
+import { Failure } from "../../../../base/failures/failure.js";
 import {
   checkCollisions,
   networkRemains,
@@ -39,7 +39,7 @@ describe("lab/host/network: collisions on this host", () => {
       `case "$*" in *route*) echo '${routes("192.0.0.0/16")}' ;; *) echo '[]' ;; esac`,
     );
     await assert.rejects(checkCollisions(host.settings, []), (error: unknown) => {
-      assert.ok(error instanceof UserError);
+      assert.ok(error instanceof Failure);
       assert.match(error.message, /192\.0\.2\.0\/24 .* 192\.0\.0\.0\/16, route through tun0/);
       assert.match(error.hint, /STACKADM_LAB_MANAGEMENT=.* STACKADM_LAB_EXTERNAL=/);
       return true;

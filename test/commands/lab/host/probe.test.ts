@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { UserError } from "../../../../base/failures/user-error.js";
+import { Failure } from "../../../../base/failures/failure.js";
 import { checkHost, readHost } from "../../../../lab/host/requirements.js";
 import { ip, StubHost } from "../../../support/machine/stub-host.js";
 
@@ -35,7 +35,7 @@ describe("lab/host/requirements: links", () => {
     host.stub("ip", `${lacking}\n${ip}`);
     const expected = isRoot ? /vxlan and bridges \(.*Unknown device type/s : /root/;
     await assert.rejects(checkHost({ ...host.paths, cache: host.root }), (error: unknown) => {
-      assert.ok(error instanceof UserError);
+      assert.ok(error instanceof Failure);
       assert.match(error.message, expected);
       assert.match(error.hint, /OS_CLOUD/);
       return true;

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { findProject, requireOurProgram } from "../../../../automation/cli/project.js";
 import { programModule } from "../../../../automation/pulumi/workspace.js";
 import { packageRoot } from "../../../../base/paths.js";
-import { UserError } from "../../../../base/failures/user-error.js";
+import { Failure } from "../../../../base/failures/failure.js";
 
 describe("the project of a command", () => {
   let directory: string;
@@ -28,7 +28,7 @@ describe("the project of a command", () => {
   const program = (): string | undefined => findProject(directory).program;
   const refused = (said: RegExp, work: () => unknown): void => {
     assert.throws(work, (error: unknown) => {
-      assert.ok(error instanceof UserError);
+      assert.ok(error instanceof Failure);
       assert.equal(error.exitCode, 2);
       assert.match(`${error.message} ${error.hint}`, said);
       return true;

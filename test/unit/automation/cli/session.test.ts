@@ -7,7 +7,6 @@ import { run } from "../../../../base/run-command.js";
 import { agentLines, exportLines, shellWord } from "../../../../automation/cli/commands/env.js";
 import { asClusterError, failureText } from "../../../../automation/cli/session.js";
 import { Failure } from "../../../../base/failures/failure.js";
-import { UserError } from "../../../../base/failures/user-error.js";
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
 
 describe("an error that ends a command", () => {
@@ -22,8 +21,8 @@ describe("an error that ends a command", () => {
       2,
     ],
     ["of a quota", new CloudError("quota", "x"), "QUOTA_EXCEEDED", 3],
-    ["of a person", new UserError("x", "y"), "FAILED", 1],
-    ["of usage", new UserError("x", "y", 2), "INVALID_USAGE", 2],
+    ["of a person", new Failure("FAILED", "x", "y"), "FAILED", 1],
+    ["of usage", new Failure("INVALID_USAGE", "x", "y"), "INVALID_USAGE", 2],
     ["of a missing tool", new Failure("TOOL_MISSING", "x"), "TOOL_MISSING", 1],
     ["that nobody foresaw", new TypeError("x is undefined"), "FAILED", 1],
     ["that is no error", "just text", "FAILED", 1],
@@ -72,7 +71,7 @@ describe("an error that ends a command", () => {
     assert.equal(shown.split("\n").length, 2, shown);
     const debug = { STACKADM_DEBUG: "1" };
     assert.match(failureText(error, asClusterError(error), debug), /\n {4}at .*session\.test\.ts/);
-    const known = new UserError("x", "y");
+    const known = new Failure("FAILED", "x", "y");
     assert.equal(failureText(known, asClusterError(known), debug), "error: x\n  y");
   });
 

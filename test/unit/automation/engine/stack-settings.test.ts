@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { stringify } from "yaml";
-import { ClusterError } from "../../../../automation/pulumi/cluster-error.js";
+import { Failure } from "../../../../base/failures/failure.js";
 import { clusterSpecOf, openstackPluginIn } from "../../../../automation/engine/stack-settings.js";
 import { smallManifest } from "../../../support/manifests.js";
 
@@ -65,7 +65,7 @@ describe("the cluster that a stack file describes", () => {
       spec({ ...minimal, image: "", allowedCidrs: ["no"], more: 1 });
       assert.fail("was accepted");
     } catch (error) {
-      assert.ok(error instanceof ClusterError);
+      assert.ok(error instanceof Failure);
       assert.equal(error.code, "INVALID_CONFIG");
       assert.equal(error.exitCode, 2);
       for (const path of ["cluster.image", "cluster.allowedCidrs"])

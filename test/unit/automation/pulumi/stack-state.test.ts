@@ -10,7 +10,6 @@ import {
 } from "../../../../automation/pulumi/stack-state.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import type { FailureCode } from "../../../../base/failures/failure-codes.js";
-import { UserError } from "../../../../base/failures/user-error.js";
 import {
   encrypted,
   Engine,
@@ -154,7 +153,7 @@ describe("the state of a stack", () => {
     assert.ok(state);
     engine.refuses({ "stack import": "error: the stack is currently locked\n" });
     await assert.rejects(writeState(engine.access(), state), (error: unknown) => {
-      assert.ok(error instanceof UserError);
+      assert.ok(error instanceof Failure);
       return /the stack is currently locked/.test(error.message);
     });
   });

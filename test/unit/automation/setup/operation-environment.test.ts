@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ClusterError } from "../../../../automation/pulumi/cluster-error.js";
+import { Failure } from "../../../../base/failures/failure.js";
 import { ensurePassphraseFile } from "../../../../automation/setup/passphrase-file.js";
 import {
   backendUrl,
@@ -102,9 +102,7 @@ describe("the environment of an operation", () => {
     assert.throws(
       () => cloudEnvironment({}),
       (error: unknown) =>
-        error instanceof ClusterError &&
-        error.code === "CLOUD_NOT_CONFIGURED" &&
-        error.exitCode === 2,
+        error instanceof Failure && error.code === "CLOUD_NOT_CONFIGURED" && error.exitCode === 2,
     );
   });
 
@@ -117,7 +115,7 @@ describe("the environment of an operation", () => {
     assert.equal(backendUrl({ PULUMI_BACKEND_URL: "s3://b" }, "s3://a"), "s3://b");
     assert.throws(
       () => backendUrl({}, "stacks"),
-      /^\S*Error: Pulumi\.yaml: backend\.url: 'stacks' is/,
+      /^Failure: Pulumi\.yaml: backend\.url: 'stacks' is/,
     );
   });
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { passphraseEnvironment } from "../../../../automation/setup/passphrase-variable.js";
-import { UserError } from "../../../../base/failures/user-error.js";
+import { Failure } from "../../../../base/failures/failure.js";
 
 describe("the passphrase of an operation", () => {
   let state: string;
@@ -41,7 +41,7 @@ describe("the passphrase of an operation", () => {
       assert.throws(
         () => ask(backend),
         (error: unknown) => {
-          assert.ok(error instanceof UserError);
+          assert.ok(error instanceof Failure);
           assert.deepEqual([error.code, error.exitCode], ["INVALID_USAGE", 2]);
           assert.match(error.sentence, /^No passphrase is set for the secrets of the stacks at \S/);
           assert.match(error.hint, /^Set PULUMI_CONFIG_PASSPHRASE_FILE to a file .* openssl rand/);

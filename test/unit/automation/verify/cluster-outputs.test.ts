@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ClusterError } from "../../../../automation/pulumi/cluster-error.js";
+import { Failure } from "../../../../base/failures/failure.js";
 import {
   entryTarget,
   hostKeyOf,
@@ -38,11 +38,11 @@ describe("the outputs of a stack", () => {
     assert.equal(parseOutputs(outputs).samples, undefined);
   });
 
-  const refusal = (value: unknown): ClusterError => {
+  const refusal = (value: unknown): Failure => {
     try {
       parseOutputs(value);
     } catch (error) {
-      assert.ok(error instanceof ClusterError);
+      assert.ok(error instanceof Failure);
       return error;
     }
     return assert.fail("was accepted");
@@ -107,7 +107,7 @@ describe("the way into the cluster", () => {
   it("is the bastion where there is one", () => {
     const bastion = { ...node, name: "b", role: "bastion", sshHost: "203.0.113.7" };
     const etcd = [{ ...node, name: "e", role: "etcd" }];
-    const behind = parseOutputs({ ...outputs, nodes: [node], bastion, etcd });
+    const behind = parseOutputs({ ...outputs, nodes: [node], bastion: [bastion], etcd });
     assert.equal(entryTarget(behind, login)?.host, "203.0.113.7");
     assert.deepEqual(
       machinesOf(behind).map(({ name }) => name),

@@ -50,7 +50,7 @@ describe("a kubeconfig", () => {
 
   it("that is none is refused in a sentence, without quoting it", () => {
     for (const text of ["secret: value", "secret: {value", "- secret: value\n secret"])
-      assert.throws(() => readKubeAccess(text), /^UserError: [^\n]* kubeconfig is invalid\.$/);
+      assert.throws(() => readKubeAccess(text), /^Failure: [^\n]* kubeconfig is invalid\.$/);
   });
 });
 

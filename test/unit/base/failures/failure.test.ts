@@ -8,7 +8,6 @@ import {
   splitCode,
 } from "../../../../base/failures/failure.js";
 import { failureCodes, rowOf } from "../../../../base/failures/failure-codes.js";
-import { UserError } from "../../../../base/failures/user-error.js";
 
 const code = fc.constantFrom(...failureCodes);
 const anything = fc.string({ unit: "grapheme", maxLength: 200 });
@@ -23,11 +22,10 @@ describe("a failure", () => {
     assert.equal(new Failure("NOT_READY", "It is late.", "Wait.").hint, "Wait.");
   });
 
-  it("of a person has no code of its own, but usage has", () => {
-    const [plain, usage] = [new UserError("x"), new UserError("x", "y", 2)];
-    assert.deepEqual([plain.code, plain.exitCode], ["FAILED", 1]);
-    assert.deepEqual([usage.code, usage.exitCode, usage.hint], ["INVALID_USAGE", 2, "y"]);
-    assert.ok(usage instanceof Failure);
+  it("has the resource that failed, if one is given", () => {
+    const { subject } = new Failure("NOT_READY", "It is late.", undefined, { resource: "web" });
+    assert.deepEqual(subject, { resource: "web" });
+    assert.deepEqual(new Failure("NOT_READY", "It is late.").subject, {});
   });
 });
 

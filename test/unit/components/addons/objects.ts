@@ -92,7 +92,7 @@ export const balanced = {
   replicas: 3,
   defaultClass: false,
   public: false,
-  annotations: { flavorId: "small" },
+  annotations: { "loadbalancer.openstack.org/flavor-id": "small" },
 } satisfies IngressSpec;
 export const anywhere = traefikDeployment({
   image: images.traefik,

@@ -64,23 +64,6 @@ describe("failed machines", () => {
       assert.deepEqual(marked(), { metadata: { "stackadm-never-answered": server.serverId } });
     });
 
-    it("are marked with the way on which they did not answer: the next run tries it once more", async () => {
-      const way = { user: "debian", host: "10.0.0.5", hostKey: "ssh-ed25519 AAAA" };
-      const proxy = { user: "debian", host: "203.0.113.5", hostKey: "ssh-ed25519 BBBB" };
-      cloud.on(`GET /compute/servers/${server.serverId}`, {
-        body: { server: { id: server.serverId, name: "dev-general-0", status: "ACTIVE" } },
-      });
-      const silent = { ...server, way: { ...way, proxy } };
-      const { sentence } = await machines().judge(silent, true);
-      assert.match(sentence, /; the next `up` replaces it, unless it answers by then\. /);
-      assert.deepEqual(marked(), {
-        metadata: {
-          "stackadm-never-answered": server.serverId,
-          "stackadm-way": "debian 10.0.0.5 22 AAAA via debian 203.0.113.5 22 BBBB",
-        },
-      });
-    });
-
     it("are not said to be replaced when Nova takes no mark", async () => {
       cloud.on(`POST /compute${path}`, { status: 403 });
       assert.match((await judge("ACTIVE")).sentence, /raise its generation to have it replaced/);

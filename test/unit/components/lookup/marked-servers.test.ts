@@ -1,9 +1,5 @@
 import { strict as assert } from "node:assert";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { ensureAgent, type Agent } from "../../../../automation/setup/ssh-agent.js";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
 import { findServers, serverHistoryOf } from "../../../../components/lookup/marked-servers.js";
 import { localContextOf } from "../../../../components/lookup/local-context.js";
@@ -13,8 +9,6 @@ import {
   type ExistingServers,
   type OwnCluster,
 } from "../../../../components/lookup/server-metadata.js";
-import { routeText } from "../../../../components/lookup/ssh-route-metadata.js";
-import { keyPair, SshServer } from "../../../engine/support/ssh-server.js";
 import {
   fakeProject,
   startFakeCloud,
@@ -187,83 +181,6 @@ describe("the servers that exist", () => {
         const found = await findServers("dev", fakeProject, localContextOf(cloud.environment()));
         assert.equal(found?.["dev-a-0"]?.powerRefused, refused, `${String(recorded)} ${status}`);
       }
-    });
-
-    describe("and which may have booted slowly", () => {
-      let directory: string;
-      let agent: Agent;
-      let machine: SshServer;
-      let hop: SshServer;
-      let status: string;
-      before(async () => {
-        directory = mkdtempSync(join(tmpdir(), "stackadm-slow-"));
-        agent = await ensureAgent({}, join(directory, "id_ed25519"));
-        machine = await SshServer.start({ authorizedKeys: agent.keys });
-        hop = await SshServer.start({ authorizedKeys: agent.keys });
-      });
-      after(async () => {
-        await Promise.all([machine.stop(), hop.stop()]);
-        await agent.close();
-        rmSync(directory, { recursive: true });
-      });
-      beforeEach(() => {
-        status = "ACTIVE";
-      });
-      const at = ({ port, hostKey }: Pick<SshServer, "port" | "hostKey">) => ({
-        user: "debian",
-        host: "127.0.0.1",
-        port,
-        hostKey,
-      });
-      /** Returns whether the server counts as failed, and how often its mark was deleted. */
-      const judged = async (
-        way: string | undefined,
-        { preview = false, socket = agent.socket, addr = "127.0.0.1" } = {},
-      ): Promise<readonly [boolean | undefined, number]> => {
-        await begin("SERVER_ID='b'\n", preview);
-        const metadata = { ...marked.metadata, ...(way !== undefined && { "stackadm-way": way }) };
-        const addresses = { net: [{ addr: "10.0.0.5" }, { addr }] };
-        const server = { ...marked, status, metadata, addresses };
-        cloud.on("GET /compute/servers/detail", { body: { servers: [server] } });
-        cloud.on("GET /compute/servers/a", { body: { server } });
-        const env = cloud.environment({ SSH_AUTH_SOCK: socket });
-        const found = await findServers("dev", fakeProject, localContextOf(env));
-        return [found?.["dev-a-0"]?.failed, removed()];
-      };
-
-      it("lose their mark where they answer by now, directly or behind another machine, but not in a preview", async () => {
-        const behind = routeText({ ...at(machine), proxy: at(hop) });
-        assert.deepEqual(await judged(routeText(at(machine)), { preview: true }), [false, 0]);
-        assert.deepEqual(await judged(routeText(at(machine))), [false, 1]);
-        const logins = hop.logins;
-        assert.deepEqual(await judged(behind), [false, 2]);
-        assert.equal(hop.logins, logins + 1);
-      });
-
-      it("have failed where nobody answers, or another one does", async () => {
-        const nobody = routeText({ ...at(machine), port: 1 });
-        assert.deepEqual(await judged(nobody), [true, 0]);
-        const stranger = routeText({ ...at(machine), hostKey: keyPair().public });
-        assert.deepEqual(await judged(stranger), [true, 0]);
-      });
-
-      it("are not asked on a way to an address that no server of the cluster has", async () => {
-        const { logins } = machine;
-        const elsewhere = { addr: "203.0.113.7" };
-        assert.deepEqual(await judged(routeText(at(machine)), elsewhere), [true, 0]);
-        const behind = routeText({ ...at(machine), host: "10.0.0.5", proxy: at(hop) });
-        assert.deepEqual(await judged(behind, elsewhere), [true, 0]);
-        assert.equal(machine.logins, logins);
-      });
-
-      it("have failed where the way is not known, nobody may log in, or Nova has given them up", async () => {
-        for (const way of [undefined, "anything"])
-          assert.deepEqual(await judged(way), [true, 0], way);
-        const way = routeText(at(machine));
-        assert.deepEqual(await judged(way, { socket: "" }), [true, 0]);
-        status = "ERROR";
-        assert.deepEqual(await judged(way), [true, 0]);
-      });
     });
   });
 });

@@ -7,7 +7,7 @@ import {
   type FirewallRule,
 } from "../../../../components/network/firewall-rules.js";
 import { securityGroupsOf } from "../../../../components/plan/cluster-plan.js";
-import type { Role } from "../../../../components/plan/roles.js";
+import type { Role } from "../../../../components/config/roles.js";
 import { endpointTraits } from "../../../../components/config/load-balancing/endpoint-traits.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import { specOf } from "../../../support/config/spec.js";
@@ -21,6 +21,7 @@ const plan: FirewallPlan = {
   podNetwork: podNetworkOf("kube-router"),
   entry: "control-plane",
   reached: ["control-plane"],
+  separate: [],
   etcdOn: ["control-plane"],
   balanced: true,
   loadBalancerProvider: "amphora",
@@ -100,7 +101,12 @@ describe("firewall rules", () => {
   });
 
   it("open SSH from outside to a bastion alone, and elsewhere to it and to machines that join", () => {
-    const behind = { ...plan, entry: "bastion", reached: ["bastion"] } as const;
+    const behind = {
+      ...plan,
+      entry: "bastion",
+      reached: ["bastion"],
+      separate: ["bastion"],
+    } as const;
     assert.deepEqual(reachable("bastion", 22, behind), ["2001:db8::/32", "203.0.113.0/24"]);
     assert.deepEqual(reachable("worker", 22, behind), ["10.244.0.0/16", "bastion"]);
     assert.deepEqual(reachable("control-plane", 22, behind), [
@@ -122,7 +128,7 @@ describe("firewall rules", () => {
   });
 
   it("open etcd's own machines to each other and to control planes, and to nobody else", () => {
-    const dedicated = { ...plan, etcdOn: ["etcd"] } as const;
+    const dedicated = { ...plan, etcdOn: ["etcd"], separate: ["etcd"] } as const;
     const both = ["control-plane", "etcd"];
     assert.deepEqual(reachable("etcd", 2379, dedicated), both);
     assert.deepEqual(reachable("etcd", 2380, dedicated), ["etcd"]);

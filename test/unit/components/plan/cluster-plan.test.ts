@@ -213,7 +213,7 @@ describe("the plan of a cluster", () => {
   it("has a bastion that is none of the nodes, in its zone and its own security group", () => {
     const bastion = { ...plainMachine, flavor: "tiny", zone: "c", generation: 2 };
     const plan = planCluster({ ...spec, bastion });
-    assert.deepEqual(plan.bastion?.machines, [
+    assert.deepEqual(plan.separate[0]?.machines, [
       {
         name: "dev-bastion-0",
         role: "bastion",
@@ -251,7 +251,7 @@ describe("the plan of a cluster", () => {
         rootVolume: { size: 8, type: "fast" },
       },
     });
-    const [machine = assert.fail()] = plan.bastion?.machines ?? [];
+    const [machine = assert.fail()] = plan.separate[0]?.machines ?? [];
     const { image, tags, metadata, cloudInit, schedulerHints, volumes, zone } = machine;
     assert.deepEqual({ image, tags, metadata, cloudInit, schedulerHints }, { ...chosen, ...more });
     assert.deepEqual(volumes, [
@@ -263,7 +263,7 @@ describe("the plan of a cluster", () => {
   it("has etcd's own machines, which are no nodes, in a security group of their own", () => {
     const plan = planCluster({ ...spec, etcd: { ...plainGroup, flavor: "fast", count: 3 } });
     assert.deepEqual(
-      plan.etcd?.machines.map(({ name, zone, flavor }) => [name, zone, flavor]),
+      plan.separate[0]?.machines.map(({ name, zone, flavor }) => [name, zone, flavor]),
       [
         ["dev-etcd-0", "zone-a", "fast"],
         ["dev-etcd-1", "zone-b", "fast"],
@@ -292,7 +292,7 @@ describe("the plan of a cluster", () => {
         nodes: { "1": { zone: "zone-d", address: "10.0.0.9", etcdVolume: { size: 9 } } },
       },
     });
-    const { policy, labels, steps, machines } = plan.etcd ?? assert.fail();
+    const { policy, labels, steps, machines } = plan.separate[0] ?? assert.fail();
     assert.deepEqual([policy, labels, steps.afterKubeadm], ["anti-affinity", {}, "exit 0"]);
     assert.deepEqual(
       machines.map(({ image, zone, volumes }) => [

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { UserError } from "../../../../base/failures/user-error.js";
+import { Failure } from "../../../../base/failures/failure.js";
 import {
   cgroupFolders,
   cgroupParent,
@@ -124,7 +124,7 @@ describe("lab/host/cpu-weight: removing the group", () => {
     const error = await removeCgroups("lab", { root, remove, boundMs: 300 }).catch(
       (reason: unknown) => reason,
     );
-    assert.ok(error instanceof UserError);
+    assert.ok(error instanceof Failure);
     assert.equal(
       error.message,
       `The control group ${root}/blkio/lab is still there after 0.3 s: ${name} (process ${process.pid}) in it.`,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { UserError } from "../../../../base/failures/user-error.js";
+import { Failure } from "../../../../base/failures/failure.js";
 import { takeDown } from "../../../../lab/host/take-down.js";
 
 describe("lab/host/take-down", () => {
@@ -34,7 +34,7 @@ describe("lab/host/take-down", () => {
 
   it("ends, naming the thing, what keeps it and what to do", async () => {
     const error = await takeDown(usedFor(1e9), 300).catch((reason: unknown) => reason);
-    assert.ok(error instanceof UserError);
+    assert.ok(error instanceof Failure);
     assert.equal(
       error.message,
       "The thing is still there after 0.3 s: EBUSY: resource busy or locked.",

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentProgress } from "../../../../base/progress.js";
-import { UserError } from "../../../../base/failures/user-error.js";
+import { Failure } from "../../../../base/failures/failure.js";
 import {
   buildComponent,
   componentKey,
@@ -208,7 +208,7 @@ esac
     await assert.rejects(
       buildComponent(component, { cache, goCache, progress: silentProgress }),
       (error: unknown) =>
-        error instanceof UserError &&
+        error instanceof Failure &&
         error.message.includes("example.org/tool@v1.2.3") &&
         error.message.includes("not available"),
     );

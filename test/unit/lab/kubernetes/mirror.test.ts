@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { UserError } from "../../../../base/failures/user-error.js";
+import { Failure } from "../../../../base/failures/failure.js";
 import { upstreamPackages } from "../../../../base/versions/pinned-versions.js";
 import { mirrorSettings, reason, whyNot } from "../../../../lab/kubernetes/mirror.js";
 
@@ -34,7 +34,7 @@ describe("where what the lab installs comes from", () => {
       assert.throws(
         () => settings(value),
         (error: unknown) =>
-          error instanceof UserError &&
+          error instanceof Failure &&
           error.message.startsWith(`STACKADM_LAB_MIRROR: ${value} must be auto, never or a URL`),
         value,
       );

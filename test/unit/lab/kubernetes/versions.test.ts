@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../../../../base/failures/user-error.js";
+import { Failure } from "../../../../base/failures/failure.js";
 import {
   compareVersions,
   defaultKubernetesVersion,
@@ -41,8 +41,7 @@ describe("lab/kubernetes versions", () => {
     for (const version of ["1.36.2", "1.37.0", "v1.36.3", "", "1.36"]) {
       assert.throws(
         () => release(version),
-        (error: unknown) =>
-          error instanceof UserError && error.message.includes("1.36.3 and 1.35.4"),
+        (error: unknown) => error instanceof Failure && error.message.includes("1.36.3 and 1.35.4"),
         version,
       );
     }

@@ -138,6 +138,9 @@ describe("the questions before the first write, about who asks and what for", ()
     const cloud = await startFakeCloud({ services });
     equip(cloud);
     const ref = { defaultTlsContainerRef: "https://barbican.example.org/v1/containers/1" };
+    const annotations = {
+      "loadbalancer.openstack.org/default-tls-container-ref": ref.defaultTlsContainerRef,
+    };
     const ask = async (over: object) => {
       const client = await connectCloud({ env: cloud.environment() });
       return (await preflight(client, needs(over))).map(({ text }) => text);
@@ -148,8 +151,8 @@ describe("the questions before the first write, about who asks and what for", ()
         /^loadBalancer\.defaultTlsContainerRef: the cloud offers no key-manager service/,
       );
       assert.match(
-        (await ask({ sampleServices: { annotations: ref } })).join(),
-        /^sampleServices\.annotations\.defaultTlsContainerRef: the cloud offers no key-manager/,
+        (await ask({ sampleServices: { annotations } })).join(),
+        /^sampleServices\.annotations\.loadbalancer\.openstack\.org\/default-tls-container-ref: the cloud offers no key-manager/,
       );
       assert.deepEqual(await ask({ loadBalancer: { ...ref, containerStore: "external" } }), []);
       assert.deepEqual(await ask({}), []);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { webService } from "../../../../../components/addons/manifests/samples.js";
 import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
-import { annotations } from "../../../../../components/config/load-balancing/sample-services.js";
 import { smallest } from "../../../../support/config/spec.js";
 import { unwrapped } from "../../../../support/graph/unwrapped.js";
 
@@ -20,21 +19,13 @@ describe("the sample services", () => {
     assert.deepEqual(annotationsOf("internal"), internal);
   });
 
-  it("tell the cloud controller what was written, as text under its own names", () => {
-    const settings = {
-      annotations: {
-        timeoutClientData: 60_000,
-        keepFloatingip: true,
-        proxyProtocol: "v2" as const,
-      },
-    };
-    const told = {
+  it("have the annotations that the user writes", () => {
+    const annotations = {
       "loadbalancer.openstack.org/timeout-client-data": "60000",
-      "loadbalancer.openstack.org/keep-floatingip": "true",
-      "loadbalancer.openstack.org/proxy-protocol": "v2",
+      "example.org/owner": "web",
     };
-    assert.deepEqual(annotationsOf("external", settings), told);
-    assert.deepEqual(annotationsOf("internal", settings), { ...internal, ...told });
+    assert.deepEqual(annotationsOf("external", { annotations }), annotations);
+    assert.deepEqual(annotationsOf("internal", { annotations }), { ...internal, ...annotations });
   });
 
   it("are ready with any address, unless something is said of them by which it may change", () => {
@@ -44,7 +35,8 @@ describe("the sample services", () => {
     assert.equal(waits({}), true);
     assert.equal(waits({ annotations: {}, clients: ["10.0.0.0/8"] }), true);
     assert.equal(waits({ address: "203.0.113.9" }), false);
-    assert.equal(waits({ annotations: { hostname: "web.example.org" } }), false);
+    const hostname = "loadbalancer.openstack.org/hostname";
+    assert.equal(waits({ annotations: { [hostname]: "web.example.org" } }), false);
   });
 
   it("take a floating IP that is given, outside only", () => {
@@ -55,18 +47,17 @@ describe("the sample services", () => {
     assert.equal(addressOf("internal"), undefined);
   });
 
-  it("know each annotation that a person writes, and refuse others", () => {
-    assert.equal(Object.keys(annotations).length, 28);
-    const problemsOf = (written: object) => {
-      const sampleServices = { annotations: written };
-      const result = parseClusterSpec({ ...smallest, sampleServices });
-      return "problems" in result ? result.problems.map(({ message }) => message) : [];
+  it("refuse annotations that the program or the cloud controller sets, and values without quotes", () => {
+    const problemOf = (key: string, value: unknown) => {
+      const sampleServices = { annotations: { [key]: value } };
+      const result = parseClusterSpec({ ...smallest, name: "dev", sampleServices });
+      return "problems" in result ? result.problems.map(({ message }) => message).join() : "";
     };
-    assert.match(problemsOf({ loadBalancerAddress: "x" }).join(), /does not know/);
-    assert.match(
-      problemsOf({ memberSubnetId: "x" }).join(),
-      /^memberSubnetId is the machines' own/,
-    );
-    assert.match(problemsOf({ connectionLimit: "many" }).join(), /is not a number of connections/);
+    const of = (name: string) => `loadbalancer.openstack.org/${name}`;
+    assert.match(problemOf(of("load-balancer-address"), "x"), /^is set by the cloud controller/);
+    assert.match(problemOf(of("member-subnet-id"), "x"), /^is the machines' own subnet/);
+    assert.match(problemOf(Object.keys(internal).join(), "true"), /^follows from another argument/);
+    assert.match(problemOf(of("connection-limit"), 5), /^5 is no text; write it between quotes/);
+    assert.equal(problemOf(of("connection-limit"), "5"), "");
   });
 });

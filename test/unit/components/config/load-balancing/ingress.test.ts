@@ -30,12 +30,14 @@ const mistakes: readonly (readonly [string, object])[] = [
   ["ingress.replicas", { ingress: of({ replicas: 3 }) }],
   ["ingress.replicas", { ingress: of({ replicas: 0 }) }],
   ["ingress.public", { ...office, ...inside, ingress: of({}) }],
-  ["ingress.annotations", { ingress: { kind: "service", annotations: { proxyProtocol: "v2" } } }],
-  ["ingress.annotations", { ingress: { kind: "service", annotations: { xForwardedFor: true } } }],
-  [
-    "ingress.annotations",
-    { ingress: { kind: "service", annotations: { defaultTlsContainerRef: "http://b/v1/c/1" } } },
-  ],
+  ...["proxy-protocol", "x-forwarded-for", "default-tls-container-ref"].map(
+    (name): readonly [string, object] => [
+      `ingress.annotations.loadbalancer.openstack.org/${name}`,
+      {
+        ingress: { kind: "service", annotations: { [`loadbalancer.openstack.org/${name}`]: "x" } },
+      },
+    ],
+  ),
   ["ingress", { ingress: { kind: "service", pool: "general" } }],
   ["ingress", { ingress: { kind: "service" }, cloudController: { enabled: false } }],
   ["ingress", { ingress: of({}), loadBalancer: { enabled: false } }],

@@ -98,8 +98,8 @@ describe("what a group of machines may have", () => {
       "problems" in some ? some.problems.map(({ path, message }) => `${path}: ${message}`) : [];
     const refused = problems(of({ labels, taints }, { spread, zones, steps }));
     assert.equal(refused.length, 2);
-    assert.match(refused[0] ?? "", /^cluster\.etcd: does not know \["labels","taints"\]/);
-    assert.match(refused[1] ?? "", /^cluster\.bastion: does not know \["spread","zones","steps"\]/);
+    assert.match(refused[1] ?? "", /^cluster\.etcd: does not know \["labels","taints"\]/);
+    assert.match(refused[0] ?? "", /^cluster\.bastion: does not know \["spread","zones","steps"\]/);
     assert.deepEqual(problems(of({ nodes: { "3": {} } }, {})), [
       "cluster.etcd.nodes.3: is not one of the 3 machines, which count from 0; raise count, or leave it out",
     ]);

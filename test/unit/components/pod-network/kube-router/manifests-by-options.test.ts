@@ -140,6 +140,7 @@ describe("pod-network/kube-router: options", () => {
         serviceCidrs: [],
         nodePorts: [],
         adminCidrs: [],
+        separate: [],
         nodes: "10.0.0.0/24",
         pods: ["10.244.0.0/16"],
         more: [],

@@ -1,7 +1,21 @@
 import type { ImageName } from "../../base/versions/container-images.js";
+import { bastion } from "./machines/bastion.js";
+import { etcd } from "./machines/etcd.js";
+import type { GroupAtPath, MachineGroupSpec } from "./machines/group-options.js";
+import type { SeparateGroup } from "./machines/separate-group.js";
+
+/**
+ * Arguments of each role whose machines are not nodes. The role is the name of the arguments, of
+ * the group and of its component (components/separate-groups.ts).
+ */
+export const separateGroups = { bastion, etcd } satisfies Record<string, SeparateGroup>;
+type Rows = typeof separateGroups;
+
+/** Role of machines that are not nodes. */
+export type SeparateRole = keyof Rows;
 
 /** Role of a machine in the cluster. */
-export type Role = "control-plane" | "worker" | "bastion" | "etcd";
+export type Role = "control-plane" | "worker" | SeparateRole;
 
 /** Label of a worker's node, whose value is the worker's pool. */
 export const poolLabel = "stackadm.io/pool";
@@ -11,7 +25,7 @@ export type LeaveStep = "drain" | "remove-etcd-member" | "keep-majority";
 
 /**
  * Check that a verification of the cluster makes on a machine
- * (automation/verify/etcd-and-bastion.ts), in addition to the check that nodes are Ready.
+ * (automation/verify/role-checks.ts), in addition to the check that nodes are Ready.
  */
 export type RoleCheck = "etcd-pod" | "etcd-health" | "login";
 
@@ -24,6 +38,16 @@ export interface RoleRow {
    * group of all nodes.
    */
   readonly node: boolean;
+  /**
+   * Whether SSH from outside reaches all other machines through a machine with the role. Without
+   * such a role in the cluster, SSH leads through a control plane.
+   */
+  readonly sshEntry: boolean;
+  /**
+   * Roles whose machines connect to machines with the role. Only for machines that are not nodes:
+   * nodes may connect to each other.
+   */
+  readonly peers: readonly Role[];
   /**
    * Whether machines with the role run etcd members. A majority of members must stay up, so the
    * machines are changed one after another.
@@ -68,6 +92,8 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
   "control-plane": {
     title: "control-plane",
     node: true,
+    sshEntry: false,
+    peers: [],
     runsEtcd: true,
     kubeadmImages: "all",
     addonImages: [
@@ -84,6 +110,8 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
   worker: {
     title: "worker",
     node: true,
+    sshEntry: false,
+    peers: [],
     runsEtcd: false,
     kubeadmImages: ["kube-proxy", "pause"],
     addonImages: ["agnhost", "livenessProbe"],
@@ -97,6 +125,8 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
   bastion: {
     title: "bastion",
     node: false,
+    sshEntry: true,
+    peers: [],
     runsEtcd: false,
     kubeadmImages: [],
     addonImages: [],
@@ -109,6 +139,8 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
   etcd: {
     title: "etcd",
     node: false,
+    sshEntry: false,
+    peers: ["control-plane", "etcd"],
     runsEtcd: true,
     kubeadmImages: ["etcd", "pause"],
     addonImages: [],
@@ -130,11 +162,32 @@ export const needsMajority = (role: string): boolean =>
 /** Returns the roles whose machines are nodes. */
 export const nodeRoles = (): Role[] => roles().filter((role) => roleTable[role].node);
 
+/** Returns the roles whose machines are not nodes. */
+export const separateRoles = (): SeparateRole[] => Object.keys(separateGroups) as SeparateRole[];
+
 /**
- * Returns the roles that a cluster's machines can have: the roles of nodes, and the roles `apart`.
+ * Returns the roles that a cluster's machines can have: the roles of nodes, and the roles in
+ * `separate`.
  */
-export const rolesWith = (apart: readonly Role[]): Role[] =>
-  roles().filter((role) => roleTable[role].node || apart.includes(role));
+export const rolesWith = (separate: readonly Role[]): Role[] =>
+  roles().filter((role) => roleTable[role].node || separate.includes(role));
+
+/** Arguments of the groups of machines that are not nodes. */
+export type SeparateSpecs = {
+  readonly [Of in SeparateRole]?: Parameters<Rows[Of]["group"]>[0] | undefined;
+};
+
+/** Returns the groups of machines that are not nodes, in the order of the table. */
+export const separateGroupsOf = (
+  spec: SeparateSpecs,
+): readonly (GroupAtPath & { readonly role: SeparateRole })[] =>
+  separateRoles().flatMap((role) => {
+    const written = spec[role];
+    const { group } = separateGroups[role] as {
+      readonly group: (of: unknown) => MachineGroupSpec;
+    };
+    return written === undefined ? [] : [{ role, path: [role], group: group(written) }];
+  });
 
 /** Facts about control planes in a cluster whose etcd members run on separate machines. */
 const withoutEtcd: RoleRow = {

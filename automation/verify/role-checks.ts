@@ -1,6 +1,6 @@
 import { etcdPorts } from "../../base/ports.js";
 import type { SshRoute } from "../../base/ssh-client.js";
-import { rolesOf, type RoleCheck, type RoleRow } from "../../components/plan/roles.js";
+import { rolesOf, type RoleCheck, type RoleRow } from "../../components/config/roles.js";
 import { bodyOfSuccess, runCheck, type Check, type VerificationRun } from "./check.js";
 import {
   machinesOf,
@@ -66,7 +66,7 @@ const questionsTo = ({ role }: MachineOutput, { etcd }: ClusterOutputs): readonl
 /**
  * Runs the checks that the machines' roles require. The state of the nodes is checked elsewhere.
  */
-export const checkEtcdAndBastion = (look: VerificationRun): Promise<Check[]> =>
+export const checkRoles = (look: VerificationRun): Promise<Check[]> =>
   Promise.all(
     machinesOf(look.outputs).flatMap((machine) =>
       questionsTo(machine, look.outputs).map(({ name, ask }) =>

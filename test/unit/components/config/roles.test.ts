@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import type { KubernetesApi } from "../../../../automation/verify/kubernetes-client.js";
-import { checkEtcdAndBastion } from "../../../../automation/verify/etcd-and-bastion.js";
+import { checkRoles } from "../../../../automation/verify/role-checks.js";
 import { parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
 import type { Sessions } from "../../../../automation/verify/ssh-sessions.js";
 import { readNodes } from "../../../../automation/verify/nodes.js";
@@ -8,7 +8,7 @@ import { earlyImages } from "../../../../components/machine/early-images.js";
 import { preparation } from "../../../../components/machine/preparation.js";
 import { rulesOf } from "../../../../components/network/firewall-plan.js";
 import { planCluster, securityGroupsOf } from "../../../../components/plan/cluster-plan.js";
-import { roleTable, type Role, type RoleRow } from "../../../../components/plan/roles.js";
+import { roleTable, type Role, type RoleRow } from "../../../../components/config/roles.js";
 import { imageTable } from "../../../../base/versions/container-images.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import { conditionsIn, shellConditionsIn } from "../../../support/role-conditions.js";
@@ -99,7 +99,7 @@ describe("a role that is added to the table", () => {
         { ...machine, name: "dev-general-0", role: "worker" },
       ],
     });
-    const checks = await checkEtcdAndBastion({
+    const checks = await checkRoles({
       outputs,
       timeout: 0,
       api: api as unknown as KubernetesApi,
@@ -137,11 +137,8 @@ describe("a role that is added to the table", () => {
 });
 
 describe("the table of roles", () => {
-  /** Conditions about reserved pool names, and about the path of a pool's setting. */
-  const reserved = [
-    ...['"etcd" in workers', '"bastion" in workers', 'pool === "control-plane"'],
-    'path.startsWith("workers.")',
-  ];
+  /** Condition about the path of a pool's setting. */
+  const reserved = ['path.startsWith("workers.")'];
   /**
    * Lines about the name of a phase of kubeadm, and about the addresses in an API server's
    * certificate (approve-kubelet-certificates.sh).
@@ -153,7 +150,7 @@ describe("the table of roles", () => {
     const sources = sourcesIn(["components", "automation", "openstack", "base"], /\.ts$/);
     assert.deepEqual(
       sources
-        .filter(({ path }) => path !== "components/plan/roles.ts")
+        .filter(({ path }) => path !== "components/config/roles.ts")
         .flatMap(({ path, text }) =>
           conditionsIn(text)
             .filter((found) => !reserved.includes(found))

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureAgent, type Agent } from "../../../../automation/setup/ssh-agent.js";
 import { KubernetesApi } from "../../../../automation/verify/kubernetes-client.js";
-import { checkEtcdAndBastion } from "../../../../automation/verify/etcd-and-bastion.js";
+import { checkRoles } from "../../../../automation/verify/role-checks.js";
 import { entryTarget, parseOutputs } from "../../../../automation/verify/cluster-outputs.js";
 import { Sessions } from "../../../../automation/verify/ssh-sessions.js";
 import { SshServer } from "../../../engine/support/ssh-server.js";
@@ -75,7 +75,7 @@ describe("what machines say of themselves", () => {
   /** Returns machines behind a bastion: two etcd members, and a control plane and a worker. */
   const apart = () => ({
     nodes: [machine("c", "control-plane", 3), machine("w", "worker", 3)],
-    bastion: machine("b", "bastion", 0),
+    bastion: [machine("b", "bastion", 0)],
     etcd: [machine("e-0", "etcd", 1), machine("e-1", "etcd", 2)],
   });
   const stacked = () => ({
@@ -98,7 +98,7 @@ describe("what machines say of themselves", () => {
     const found = entryTarget(outputs, { user: "debian", agentSocket: agent.socket });
     const entry = found && { ...found, port: serverAt(0).port };
     const sessions = new Sessions();
-    const checks = await checkEtcdAndBastion({
+    const checks = await checkRoles({
       outputs,
       entry,
       sessions,

@@ -1,0 +1,68 @@
+import type { z } from "zod";
+import { doc, nonEmptyText, record, wholeNumber } from "../../schema/fields.js";
+import { machineOptions, type MachineGroupSpec } from "./group-options.js";
+import type { Comparison, SeparateGroup } from "./separate-group.js";
+import type { accessWays } from "./ssh-access.js";
+import { bastionVolumes } from "./volumes.js";
+
+/** Options of the bastion: a machine that only forwards SSH to the other machines. */
+const schema = record({
+  flavor: nonEmptyText("a flavor").meta(
+    doc(
+      "replaces nodes",
+      "With `access: bastion`: flavor of the bastion, by name or ID. The bastion runs nothing but SSH.",
+      "**required** for `bastion`",
+    ),
+  ),
+  zone: nonEmptyText("an availability zone")
+    .optional()
+    .meta(
+      doc(
+        "replaces nodes",
+        "With `access: bastion`: availability zone of the bastion.",
+        "the first of `zones`",
+      ),
+    ),
+  generation: wholeNumber(0, "a generation")
+    .default(0)
+    .meta(
+      doc(
+        "replaces nodes",
+        "Raise it to replace the bastion with a new one that uses the current image, flavor, zone, user data and login key. Until then these are frozen. During the replacement no machine can be reached by SSH; the cluster keeps running.",
+      ),
+    ),
+  ...machineOptions,
+  ...bastionVolumes,
+}).optional();
+
+interface Written {
+  readonly access: (typeof accessWays)[number];
+  readonly bastion?: object | undefined;
+}
+
+/** Reports `access: bastion` without `bastion`, and a `bastion` that `access` does not use. */
+function accessConflicts({ access: way, bastion: written }: Written): z.core.$ZodRawIssue[] {
+  if ((way === "bastion") === (written !== undefined)) return [];
+  const message = written
+    ? `is not used with access ${way}; write \`access: bastion\`, or leave it out`
+    : "is missing; write its flavor, like `{flavor: m1.tiny}`";
+  return [{ code: "custom", path: ["bastion"], input: undefined, message }];
+}
+
+const conflicts: readonly Comparison<Written>[] = [
+  { of: ["access", "bastion"], find: accessConflicts },
+];
+
+/** Machine that forwards SSH to all other machines. */
+export const bastion = {
+  schema,
+  group: ({ zone, ...written }: NonNullable<z.output<typeof schema>>): MachineGroupSpec => ({
+    ...written,
+    count: 1,
+    nodes: {},
+    spread: "soft",
+    steps: { beforeKubeadm: "", afterKubeadm: "" },
+    zones: zone === undefined ? undefined : [zone],
+  }),
+  conflicts,
+} satisfies SeparateGroup;

@@ -1,0 +1,45 @@
+import type * as pulumi from "@pulumi/pulumi";
+import { Bastion } from "./access/bastion.js";
+import type { ClusterSpec } from "./config/cluster-spec.js";
+import type { SeparateRole } from "./config/roles.js";
+import { Etcd } from "./etcd/etcd.js";
+import type { MachineGroup, RolloutGroupArgs } from "./machine/machine-group.js";
+import type { SshAccess } from "./machine/ssh-access.js";
+import type { SeparatePlannedGroup } from "./plan/cluster-plan.js";
+
+/** Group of machines that are not nodes. */
+type SeparateGroup = MachineGroup & {
+  /** Runs the group's scripts. Called before the control planes run theirs. */
+  readonly form?: (spec: ClusterSpec, access: SshAccess) => void;
+};
+
+/** Class that creates a group of machines that are not nodes. */
+export type SeparateClass<Group extends SeparateGroup = SeparateGroup> = new (
+  name: string,
+  args: RolloutGroupArgs,
+  opts?: pulumi.ComponentResourceOptions,
+) => Group;
+
+/** Class of each role whose machines are not nodes. */
+export const separateClasses = {
+  bastion: Bastion,
+  etcd: Etcd,
+} satisfies Readonly<Record<SeparateRole, SeparateClass>>;
+
+/** Groups of machines that are not nodes, by role. */
+export type SeparateGroups = {
+  readonly [Of in SeparateRole]?: InstanceType<(typeof separateClasses)[Of]>;
+};
+
+/** Creates the planned groups of machines that are not nodes. */
+export const createSeparateGroups = (
+  planned: readonly SeparatePlannedGroup[],
+  create: (type: SeparateClass, plan: SeparatePlannedGroup) => SeparateGroup,
+): SeparateGroups =>
+  Object.fromEntries(planned.map((plan) => [plan.role, create(separateClasses[plan.role], plan)]));
+
+/** Returns each group with its role, in the order of the role table. */
+export const separateGroupsIn = (
+  groups: SeparateGroups,
+): readonly (readonly [SeparateRole, SeparateGroup])[] =>
+  Object.entries(groups) as [SeparateRole, SeparateGroup][];

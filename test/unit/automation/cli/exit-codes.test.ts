@@ -1,0 +1,15 @@
+import assert from "node:assert/strict";
+import { failureCodes, rowOf } from "../../../../base/failures/failure-codes.js";
+import { buildProgram } from "../../../../automation/cli/main.js";
+
+describe("the exit code of a failure", () => {
+  it("is explained in the help", () => {
+    let help = "";
+    buildProgram()
+      .configureOutput({ writeOut: (part) => (help += part) })
+      .outputHelp();
+    const explained = help.slice(help.indexOf("Exit codes:"));
+    const exits = new Set(failureCodes.map((code) => rowOf(code).exitCode));
+    for (const code of exits) assert.match(explained, new RegExp(`(^|[\\s:;])${code} \\w`, "m"));
+  });
+});
