@@ -16,6 +16,9 @@ export {
 } from "./backup/backup-service.js";
 export type { RestorePlan } from "./backup/restore-plan.js";
 export { createClusterService, type ClusterService } from "./cluster-service.js";
+export type { OperationEvent } from "./engine/operation-events.js";
+export type { StartedOperation, StartOptions } from "./operations/operation-queue.js";
+export type { OperationName, Operations } from "./operations/operations.js";
 export type {
   ClaimedVolume,
   CloudPlace,

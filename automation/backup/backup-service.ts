@@ -11,7 +11,11 @@ import {
 } from "../pulumi/stack-state.js";
 import { withoutSecrets } from "../pulumi/redact-secrets.js";
 import { asCancellation } from "../engine/cancellation.js";
-import { readStateOfClusterStack } from "../guards/cluster-identity.js";
+import { readStackState, reportCluster } from "../guards/cluster-identity.js";
+import { requireClusterStack } from "../guards/cluster-stack.js";
+import { requireSameLocation } from "../guards/cloud-location.js";
+import { runGuards } from "../steps/run-steps.js";
+import type { Facts } from "../steps/step.js";
 import { parseOutputs, type ClusterOutputs } from "../verify/cluster-outputs.js";
 import { unfinishedBackupsBeside, readBackup, type Backup } from "./backup-files.js";
 import { withoutForeignServers } from "./machines-by-role.js";
@@ -85,8 +89,12 @@ async function withCluster<T>(
   let machines: ClusterMachines | undefined;
   const end = (): void => machines?.close();
   try {
-    await requireUnlocked(run);
-    const state = await readStateOfClusterStack(run);
+    const facts: Facts = { run };
+    await runGuards(
+      [requireUnlocked, readStackState, requireClusterStack, requireSameLocation, reportCluster],
+      facts,
+    );
+    const { state } = facts;
     if (state === undefined)
       throw new ClusterError("STACK_NOT_FOUND", `The backend has no stack '${stack}'.`);
     const outputs = parseOutputs(await readOutputs(run.access));

@@ -13,7 +13,13 @@ import { Spans } from "../timeline/critical-path.js";
 import { hasPendingOperations } from "../pulumi/run-history.js";
 import { prepareWorker, runOperation, type OperationOptions } from "./run-engine.js";
 import type { ClusterEvent } from "../pulumi/events.js";
-import type { ClusterServiceOptions, RunOptions, OperationStage } from "./operation-options.js";
+import { engineEvent, sentenceEvent, type OperationEventBody } from "./operation-events.js";
+import type {
+  ClusterServiceOptions,
+  RunOptions,
+  OperationStage,
+  WhichCluster,
+} from "./operation-options.js";
 import type { OperationName, OperationRequest } from "./worker-messages.js";
 import { clusterSpecOf, type SpecSources } from "./stack-settings.js";
 import { readState, type StackOutputs, type StateAccess } from "../pulumi/stack-state.js";
@@ -49,6 +55,9 @@ export class StackOperation {
   readonly #settings: string;
   #cloud: Promise<CloudClient> | undefined;
   #worker: ChildProcess | undefined;
+  #stage: OperationStage | undefined;
+  /** Title of the present step. */
+  #step: string | undefined;
   /** Facts that the program found in the cloud. */
   found: KnownFacts | undefined;
   /** Outputs of the stack, if the package's own program has run. */
@@ -64,6 +73,8 @@ export class StackOperation {
     readonly service: ClusterServiceOptions,
     readonly stack: string,
     readonly options: RunOptions = {},
+    /** Receives the events of the operation. Absent: only the callbacks of the options report. */
+    readonly emit?: (event: OperationEventBody) => void,
   ) {
     const { env, projectDirectory } = service;
     this.directory = projectDirectory ?? packageRoot();
@@ -83,10 +94,44 @@ export class StackOperation {
 
   note(text: string): void {
     this.options.onNote?.(text);
+    this.emit?.(sentenceEvent(text));
   }
 
+  /** Whether anybody wants to know the stack's clusters. */
+  get reportsCluster(): boolean {
+    return this.options.onCluster !== undefined || this.emit !== undefined;
+  }
+
+  reportCluster(which: WhichCluster): void {
+    this.options.onCluster?.(which);
+    this.emit?.({ type: "cluster", ...which });
+  }
+
+  /** Runs one step, and reports its begin and its end. */
+  async step(title: string, work: () => Promise<void> | void): Promise<void> {
+    const began = Date.now();
+    const end = (outcome: "done" | "failed"): void => {
+      const seconds = (Date.now() - began) / 1000;
+      this.emit?.({ type: "step", state: "end", title, outcome, seconds });
+    };
+    this.#step = title;
+    this.emit?.({ type: "step", state: "begin", title });
+    try {
+      await work();
+    } catch (error) {
+      end("failed");
+      throw error;
+    }
+    end("done");
+  }
+
+  /** Reports the stage, unless it is the present one, and the detail. */
   stage(stage: OperationStage, detail?: string): void {
+    if (stage === this.#stage && detail === undefined) return;
+    this.#stage = stage;
     this.options.onStage?.(stage, detail);
+    if (detail !== undefined && this.#step !== undefined)
+      this.emit?.({ type: "step", state: "progress", title: this.#step, detail });
   }
 
   /** Returns the cloud client; signs in once. */
@@ -212,13 +257,16 @@ export class StackOperation {
     await operation;
   }
 
-  /** Runs the engine once; returns whether anything differed from the settings. */
+  /**
+   * Runs the engine once. Returns whether anything differed from the settings, and the events of
+   * all resources with work.
+   */
   async engine(
     operation: OperationName,
     flags: OperationFlags = {},
-  ): Promise<{ readonly changed: boolean }> {
+  ): Promise<{ readonly changed: boolean; readonly events: readonly ClusterEvent[] }> {
     this.requireNotStopped();
-    const { onNote, signal, killSignal, refresh } = this.options;
+    const { signal, killSignal, refresh } = this.options;
     // The engine reads the variable itself.
     const named = this.service.env["PULUMI_PARALLEL"] ?? "";
     const { parallel = named === "" ? atOnce : undefined } = this.options;
@@ -235,42 +283,54 @@ export class StackOperation {
     const onOutputs = (made: StackOutputs): void => {
       this.made = made;
     };
+    const onOutput = (text: string): void => {
+      this.options.onNote?.(text);
+      this.emit?.({ type: "log", text });
+    };
     const tellsOutputs = this.service.program === undefined;
     const noted = operation === "up" ? recordUpBegin(this.access.workspace) : undefined;
     const unfinished = new InterruptedScripts(operation);
     // The run counts as changed until the engine reports equal outputs.
-    let [touched, same] = [false, false];
+    let same = false;
+    const events: ClusterEvent[] = [];
+    const touched = (): boolean => events.some(({ type }) => type === "started");
     const onEvent = (event: ClusterEvent): void => {
       unfinished.take(event);
-      if (event.type === "started") touched = true;
+      if (event.type === "started" || event.type === "finished") events.push(event);
       if (event.type === "outputs") ({ same } = event);
       if (operation === "up") {
         this.undecided.take(event);
         this.spans.take(event, Date.now());
       }
-      // Removes the planned inputs: only this class needs them.
-      if (event.type === "failed")
-        this.options.onEvent?.({ type: "failed", at: event.at, change: event.change });
-      else this.options.onEvent?.(event);
+      this.report(event);
     };
     try {
       await this.operate(
         { ...this.request(operation), refresh, parallel, tellsOutputs, ...flags },
-        { onEvent, onFound, onOutputs, onOutput: onNote, signal, killSignal },
+        { onEvent, onFound, onOutputs, onOutput, signal, killSignal },
         { stop: signal, worker },
       );
       // After a destroy of some targets the cluster may stay: the next `up` then undoes the
       // teardown.
       await this.remember(unfinished);
-      const changed = touched || !same;
+      const changed = touched() || !same;
       if (changed) noted?.end();
       else noted?.undo();
-      return { changed };
+      return { changed, events };
     } catch (error) {
-      if (noted) await this.noteFailure(noted, { error, touched });
+      if (noted) await this.noteFailure(noted, { error, touched: touched() });
       await this.remember(unfinished);
       throw error;
     }
+  }
+
+  /** Reports an event of the engine, without planned inputs: only this class needs these. */
+  private report(event: ClusterEvent): void {
+    const { onEvent } = this.options;
+    if (event.type === "failed") onEvent?.({ type: "failed", at: event.at, change: event.change });
+    else onEvent?.(event);
+    const body = engineEvent(event);
+    if (body) this.emit?.(body);
   }
 
   /** Marks unfinished scripts in the state, so that the next `up` runs these scripts again. */

@@ -14,10 +14,10 @@ import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
 import { cloudRequirementsOf, requiredLookups } from "../../components/cloud-requirements.js";
 import { ClusterError } from "../pulumi/cluster-error.js";
 import { listServersEarly, cachedFacts, isCacheValid, mayUseCache } from "./preflight-cache.js";
-import { unrecordedAmong, deleteUnrecordedObjects } from "../repair/unrecorded-objects.js";
-import type { PreflightRunOptions, UpOptions } from "../engine/operation-options.js";
-import type { RepairResult } from "../repair/interrupted-run.js";
+import { unrecordedAmong, type UnrecordedFacts } from "../repair/unrecorded-objects.js";
+import type { PreflightRunOptions, PreviewOptions } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
+import type { Changes, Step } from "../steps/step.js";
 import { stackHoldings, type StateExport } from "../pulumi/stack-state.js";
 import { factsFromSurvey } from "./facts-from-survey.js";
 
@@ -45,13 +45,6 @@ async function look(
   const surveyed = await survey(cloud, needs);
   const findings = (held: OwnedByStack) => preflight(cloud, needs, { ...held, surveyed });
   return { objects: surveyed.objects, findings, surveyed };
-}
-
-/** Starts the check while the state is being read. The returned promise rejects with the errors. */
-function beginLook(run: StackOperation, spec: ClusterSpec): Promise<Look> {
-  const looking = look(run, spec, { namesOnly: false });
-  looking.catch(() => undefined);
-  return looking;
 }
 
 /** Returns the problems and warnings for this cluster in this cloud. Changes nothing. */
@@ -99,43 +92,88 @@ function report(run: StackOperation, findings: readonly Finding[]): void {
   throw new ClusterError("PREFLIGHT_FAILED", `The cluster does not fit into this cloud:\n${lines}`);
 }
 
-/**
- * Starts to ask the cloud while the state is being read. Returns a function that finishes the
- * check. This function deletes objects that failed runs created without recording them in the state
- * (with `expectNoChanges`, it throws instead), throws if the cluster does not fit into the cloud,
- * and returns facts that the program need not look up. It does not check the cloud if nothing has
- * changed since the last successful run.
- */
-export function startPreflight(
-  run: StackOperation,
-  spec: ClusterSpec | undefined,
-  { preflight: fit = true, expectNoChanges = false }: UpOptions,
-) {
-  const namesOnly = fit === "names";
-  const early = spec && !namesOnly && !mayUseCache(run) ? beginLook(run, spec) : undefined;
-  const asking = spec && mayUseCache(run) ? listServersEarly(run, spec) : undefined;
-  return async ({
-    state,
-    interrupted,
-    hasRepaired = false,
-  }: RepairResult): Promise<KnownFacts | undefined> => {
-    if (!spec) return undefined;
-    if (!interrupted && !hasRepaired && isCacheValid(run, spec, state))
-      return cachedFacts(run, spec, { state, asking });
-    run.stage("preflight");
-    // The early survey contains names and quotas of objects that the repair has deleted: ask again.
-    const asked = await ((interrupted || hasRepaired ? undefined : early) ??
-      look(run, spec, { namesOnly }));
-    const going = await deleteUnrecordedObjects(run, state, asked.objects, {
-      interrupted,
-      expectNoChanges,
-    });
-    if (going.size > 0) run.stage("preflight");
-    const held = stackHoldings(state);
-    const findings = await asked.findings({ ...held, going });
-    report(run, findings);
-    // The survey may contain objects that have been deleted since.
-    const surveyed = going.size > 0 ? undefined : asked.surveyed;
-    return surveyed && surveyedFacts(run, spec, { surveyed, held });
-  };
+/** Facts of the check whether the cluster fits into the cloud. */
+export interface PreflightFacts extends UnrecordedFacts {
+  readonly options: PreviewOptions;
+  /** Specification from the settings. Absent: the cloud is not checked. */
+  spec?: ClusterSpec | undefined;
+  /** Answer of the cloud that was asked for before the state was known. */
+  early?: Promise<Look> | undefined;
+  /** Servers that were asked for before the state was known, in case the cache is valid. */
+  servers?: ReturnType<typeof listServersEarly>;
+  /** Answer of the cloud that counts. */
+  look?: Look | undefined;
+  /** Facts that the program need not look up. */
+  known?: KnownFacts | undefined;
 }
+
+/** Reads and checks the settings, and the files that these name. */
+export async function readSettings(facts: PreflightFacts): Promise<void> {
+  if (facts.options.preflight === false) return;
+  facts.spec = await facts.run.spec({ files: true });
+}
+
+/** Checks the settings, and the files that these name, for a run that does not ask the cloud. */
+export async function checkSettings({ run, options }: PreflightFacts): Promise<void> {
+  if (options.preflight !== false) await run.spec({ files: true });
+}
+
+/** Starts to ask the cloud while the state is being read. Later uses report errors. */
+export function startSurvey(facts: PreflightFacts): void {
+  const { run, spec, options } = facts;
+  if (!spec) return;
+  if (mayUseCache(run)) facts.servers = listServersEarly(run, spec);
+  else if (options.preflight !== "names") {
+    facts.early = look(run, spec, { namesOnly: false });
+    facts.early.catch(() => undefined);
+  }
+}
+
+/** Returns the specification if nothing has changed since the last successful run. */
+const unchangedSpec = ({ run, spec, state, repaired }: PreflightFacts): ClusterSpec | undefined =>
+  spec && repaired !== true && isCacheValid(run, spec, state) ? spec : undefined;
+
+/** Uses the facts of the last successful run if nothing has changed since. */
+export const reuseCachedFacts: Step<PreflightFacts, never, ClusterSpec> = {
+  title: "Use the facts of the last run if nothing has changed",
+  detect: unchangedSpec,
+  apply: async (facts, spec) => {
+    const { run, state, servers } = facts;
+    facts.known = await cachedFacts(run, spec, { state, asking: servers });
+  },
+};
+
+/** Asks the cloud for the project's objects, quotas and names. */
+async function ask(facts: PreflightFacts, spec: ClusterSpec): Promise<void> {
+  const { run, options, repaired, early } = facts;
+  // The early answer contains names and quotas of objects that a repair has deleted: ask again.
+  facts.look ??= await ((repaired === true ? undefined : early) ??
+    look(run, spec, { namesOnly: options.preflight === "names" }));
+  facts.surveyed = facts.look.objects;
+}
+
+export const surveyCloud: Step<PreflightFacts, Changes, ClusterSpec> = {
+  title: "Ask the cloud for objects, quotas and names",
+  stage: "preflight",
+  detect: (facts) => (unchangedSpec(facts) ? undefined : facts.spec),
+  describe: async (facts, spec) => {
+    await ask(facts, spec);
+    return {};
+  },
+  apply: ask,
+};
+
+/** Throws if the cluster does not fit into the cloud. Gets the facts for the program. */
+export const requireFit: Step<PreflightFacts, never, Look> = {
+  title: "Check whether the cluster fits into the cloud",
+  stage: "preflight",
+  detect: ({ look: asked }) => asked,
+  apply: async (facts, { findings, surveyed }) => {
+    const { run, spec, state, unrecorded: going } = facts;
+    const held = stackHoldings(state);
+    report(run, await findings({ ...held, going }));
+    // The survey may contain objects that have been deleted since.
+    if (surveyed && spec && going.size === 0)
+      facts.known = await surveyedFacts(run, spec, { surveyed, held });
+  },
+};
