@@ -10,11 +10,8 @@ import type {
   StatusResult,
 } from "./engine/operation-options.js";
 import { lockHoldersOf } from "./guards/stack-lock.js";
-import {
-  OperationQueue,
-  type StartedOperation,
-  type StartOptions,
-} from "./operations/operation-queue.js";
+import type { StartedOperation } from "./engine/operation-events.js";
+import { OperationQueue } from "./operations/operation-queue.js";
 import { destroy, planDestroy } from "./operations/destroy.js";
 import { forceDestroy, planForceDestroy } from "./operations/force-destroy.js";
 import type { OperationName, Operations, OperationTable } from "./operations/operations.js";
@@ -31,24 +28,19 @@ import { unlock } from "./operations/unlock.js";
 import { up } from "./operations/up.js";
 import { readState, type StateExport } from "./pulumi/stack-state.js";
 
-type OperationMethod<Name extends OperationName> = (
-  stack: string,
-  options?: Operations[Name]["options"],
-) => Promise<Operations[Name]["result"]>;
-
-/** A method for each operation, which resolves with its result. */
-type OperationMethods = { readonly [Name in OperationName]: OperationMethod<Name> };
-
 /**
- * Cluster operations for the command line and for programs that embed them. Each throws a
- * ClusterError with a stable code. Operations on one stack run one after the other.
+ * Cluster operations for the command line and for programs that embed them. Failures are
+ * ClusterErrors with a stable code.
  */
-export interface ClusterService extends OperationMethods {
-  /** Starts an operation, and returns at once. Its events tell what happens. */
+export interface ClusterService {
+  /**
+   * Starts an operation, and returns at once. The events of the operation report what happens.
+   * Operations on one stack run one after the other.
+   */
   start<Name extends OperationName>(
     name: Name,
     stack: string,
-    options?: StartOptions<Name>,
+    options?: Operations[Name]["options"],
   ): StartedOperation<Operations[Name]["result"]>;
   /** Returns what `destroy` would delete and what it would keep. Changes nothing. */
   destroyPlan(stack: string, options?: DestroyPlanOptions): Promise<DestroyPlan>;
@@ -81,17 +73,8 @@ const operations: OperationTable = {
 /** Creates the service for one backend. */
 export function createClusterService(service: ClusterServiceOptions): ClusterService {
   const queue = new OperationQueue(service, operations);
-  const method =
-    <Name extends OperationName>(name: Name): OperationMethod<Name> =>
-    (stack, options = {}) =>
-      queue.perform(name, stack, options);
   return {
     start: (name, stack, options) => queue.start(name, stack, options),
-    up: method("up"),
-    preview: method("preview"),
-    refresh: method("refresh"),
-    destroy: method("destroy"),
-    unlock: method("unlock"),
     destroyPlan: (stack, options = {}) =>
       queue.request(stack, options, options.abandon === true ? planForceDestroy : planDestroy),
     status: (stack, options = {}) => queue.request(stack, options, statusOf),

@@ -147,7 +147,7 @@ export const failuresPage = (): string =>
     "",
     "Written by `npm run docs` from `base/failures/failure-codes.ts`; do not edit.",
     "",
-    'Every failure is a sentence, a hint and one of these codes; codes and exit codes stay what they are from release to release. With `--json` ([json.md](json.md)) the last line is `{"type":"error","code":...,"message":...,"hint":...}`, with `urn` and `resource` where one resource is at fault. The Automation API throws a `ClusterError` with `code`, `sentence`, `hint`, `exitCode` and `subject`; an event of type `message` has a `code` where the program itself knew what failed. Plain `pulumi up` shows the code in brackets before the sentence.',
+    'Every failure is a sentence, a hint and one of these codes; codes and exit codes stay what they are from release to release. With `--json` ([json.md](json.md)) the last line is `{"type":"error","code":...,"message":...,"hint":...}`, with `urn` and `resource` where one resource is at fault. The Automation API throws a `ClusterError` with `code`, `sentence`, `hint`, `exitCode` and `subject`; an event of type `diagnostic` has a `code` if the program itself knew what failed. Plain `pulumi up` shows the code in brackets before the sentence.',
     "",
     row(["Code", "Exit", "What it means", "What to do"]),
     row(["---", "---", "---", "---"]),
@@ -160,12 +160,12 @@ export const failuresPage = (): string =>
 
 /** Returns the steps of an operation as table rows. */
 const stepRows = ({ steps }: Pick<Operation<never, unknown>, "steps">): string[] =>
-  steps.map(({ title, detect, describe }, index) =>
+  steps.map((step, index) =>
     row([
       String(index + 1),
-      title,
-      detect ? "if there is anything to do" : "always",
-      describe ? "yes" : "",
+      step.title,
+      "detect" in step ? "if there is anything to do" : "always",
+      "describe" in step ? "yes" : "",
     ]),
   );
 

@@ -26,14 +26,14 @@ export const deleteEmptyStack: Step<Facts, never, StateExport> = {
 /** Moves the kubeconfig of an earlier release, while the state still has the clusters' providers. */
 export const keepEarlierKubeconfig: Step = {
   title: "Move the kubeconfig of an earlier release",
-  stage: "operation",
+  silent: true,
   apply: ({ run: { access } }) =>
     moveEarlierKubeconfig(access.workspace, () => readClusters(access)),
 };
 
 export const deleteResources: Step<CredentialFacts> = {
   title: "Destroy the cluster's resources",
-  stage: "operation",
+  expectedSeconds: 90,
   apply: async ({ run, flags }) => {
     await run.engine("destroy", { exists: true, ...flags });
   },
@@ -41,6 +41,7 @@ export const deleteResources: Step<CredentialFacts> = {
 
 export const removeLocalFiles: Step = {
   title: "Remove the cluster's local files",
+  silent: true,
   apply: ({ run: { access } }) => {
     removeFiles(access.workspace);
   },

@@ -75,8 +75,8 @@ function blockingBalancers(
     ownershipOf(one) === undefined && former.has(clusterIn(one) ?? "");
   // Load balancers with another cluster's identity are skipped here: every destroy reports them.
   for (const { name, id } of others.filter((one) => !isOurs(one) && !ownershipOf(one)))
-    run.note(
-      `! The load balancer '${name}' (${id}) in the cluster's network may belong to another cluster, so it is kept and blocks the deletion of the network: delete it, or its Service in its cluster.`,
+    run.warn(
+      `The load balancer '${name}' (${id}) in the cluster's network may belong to another cluster, so it is kept and blocks the deletion of the network: delete it, or its Service in its cluster.`,
     );
   return [...ofServices, ...others.filter(isOurs)];
 }
@@ -114,7 +114,6 @@ async function forgetAndUnblock(run: StackOperation, before: StateExport, signal
  */
 export const forgetResourcesOfApi: Step<ProtectionFacts> = {
   title: "Remove what needs the cluster's API from the state",
-  stage: "operation",
   apply: async (facts) => {
     const { run } = facts;
     let removed: number | undefined;

@@ -120,7 +120,6 @@ const stateWithApi = ({ state }: ProtectionFacts): StateExport | undefined =>
 /** Waits until the API of each cluster answers. Throws if a cluster cannot release its objects. */
 export const waitForClusterApi: Step<ProtectionFacts, DestroyDescription, StateExport> = {
   title: "Wait for the cluster's API",
-  stage: "operation",
   detect: stateWithApi,
   describe: async ({ run }, state) => ({ policies: await readRetentionPolicies(run, state) }),
   apply: async (facts, state) => {

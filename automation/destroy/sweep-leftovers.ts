@@ -105,7 +105,7 @@ export interface SweepFacts extends Facts {
 /** Deletes what the engine did not know, by the identities in the state before the destroy. */
 export const sweepAfterDestroy: Step<SweepFacts> = {
   title: "Check that nothing is left in the project",
-  stage: "sweep",
+  expectedSeconds: 5,
   apply: async (facts) => {
     const { run, initial } = facts;
     facts.swept = await sweepLeftovers({
@@ -116,7 +116,7 @@ export const sweepAfterDestroy: Step<SweepFacts> = {
         run.note(text);
       },
       onDelete: ({ kind, name, claim }) => {
-        run.stage("sweep", `deleting the ${kind} '${name}' (${claim})`);
+        run.progress(`deleting the ${kind} '${name}' (${claim})`);
       },
     });
   },

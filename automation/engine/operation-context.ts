@@ -13,13 +13,8 @@ import { Spans } from "../timeline/critical-path.js";
 import { hasPendingOperations } from "../pulumi/run-history.js";
 import { prepareWorker, runOperation, type OperationOptions } from "./run-engine.js";
 import type { ClusterEvent } from "../pulumi/events.js";
-import { engineEvent, sentenceEvent, type OperationEventBody } from "./operation-events.js";
-import type {
-  ClusterServiceOptions,
-  RunOptions,
-  OperationStage,
-  WhichCluster,
-} from "./operation-options.js";
+import { engineEvent, type Emit } from "./operation-events.js";
+import type { ClusterServiceOptions, RunOptions, StopSignals } from "./operation-options.js";
 import type { OperationName, OperationRequest } from "./worker-messages.js";
 import { clusterSpecOf, type SpecSources } from "./stack-settings.js";
 import { readState, type StackOutputs, type StateAccess } from "../pulumi/stack-state.js";
@@ -46,6 +41,27 @@ export type OperationFlags = Pick<
   "expectNoChanges" | "exists" | "known" | "exclude" | "refresh" | "target" | "tellsOutputs"
 >;
 
+/** Work of the engine in one run. */
+class EngineWork {
+  /** Events of all resources with work. */
+  readonly events: ClusterEvent[] = [];
+  #hasEqualOutputs = false;
+
+  take(event: ClusterEvent): void {
+    if (event.type === "started" || event.type === "finished") this.events.push(event);
+    if (event.type === "outputs") this.#hasEqualOutputs = event.same;
+  }
+
+  get touched(): boolean {
+    return this.events.some(({ type }) => type === "started");
+  }
+
+  /** Whether anything differed. True until the engine reports equal outputs. */
+  get changed(): boolean {
+    return this.touched || !this.#hasEqualOutputs;
+  }
+}
+
 /** Request about one stack, with the stack's settings, cloud client and processes. */
 export class StackOperation {
   readonly access: StateAccess;
@@ -55,7 +71,6 @@ export class StackOperation {
   readonly #settings: string;
   #cloud: Promise<CloudClient> | undefined;
   #worker: ChildProcess | undefined;
-  #stage: OperationStage | undefined;
   /** Title of the present step. */
   #step: string | undefined;
   /** Facts that the program found in the cloud. */
@@ -72,9 +87,9 @@ export class StackOperation {
   constructor(
     readonly service: ClusterServiceOptions,
     readonly stack: string,
-    readonly options: RunOptions = {},
-    /** Receives the events of the operation. Absent: only the callbacks of the options report. */
-    readonly emit?: (event: OperationEventBody) => void,
+    readonly options: RunOptions & StopSignals = {},
+    /** Receives the events of the operation. Default: nothing receives them. */
+    readonly emit: Emit = () => undefined,
   ) {
     const { env, projectDirectory } = service;
     this.directory = projectDirectory ?? packageRoot();
@@ -92,46 +107,44 @@ export class StackOperation {
     return this.access.workspace.project;
   }
 
+  /** Reports a sentence for the user. */
   note(text: string): void {
-    this.options.onNote?.(text);
-    this.emit?.(sentenceEvent(text));
+    this.emit({ type: "diagnostic", severity: "info", text });
   }
 
-  /** Whether anybody wants to know the stack's clusters. */
-  get reportsCluster(): boolean {
-    return this.options.onCluster !== undefined || this.emit !== undefined;
+  /** Reports a sentence about something that the user should correct or know. */
+  warn(text: string): void {
+    this.emit({ type: "diagnostic", severity: "warning", text });
   }
 
-  reportCluster(which: WhichCluster): void {
-    this.options.onCluster?.(which);
-    this.emit?.({ type: "cluster", ...which });
+  /** Reports the present work in the step. */
+  progress(detail: string): void {
+    if (this.#step !== undefined)
+      this.emit({ type: "step", state: "progress", title: this.#step, detail });
   }
 
   /** Runs one step, and reports its begin and its end. */
-  async step(title: string, work: () => Promise<void> | void): Promise<void> {
+  async step<T>(
+    { title, expectedSeconds }: { readonly title: string; readonly expectedSeconds?: number },
+    work: () => Promise<T> | T,
+  ): Promise<T> {
     const began = Date.now();
     const end = (outcome: "done" | "failed"): void => {
       const seconds = (Date.now() - began) / 1000;
-      this.emit?.({ type: "step", state: "end", title, outcome, seconds });
+      this.emit({ type: "step", state: "end", title, outcome, seconds });
+      this.#step = undefined;
     };
     this.#step = title;
-    this.emit?.({ type: "step", state: "begin", title });
+    const expected = expectedSeconds === undefined ? {} : { expectedSeconds };
+    this.emit({ type: "step", state: "begin", title, ...expected });
     try {
-      await work();
+      const result = await work();
+      end("done");
+      return result;
     } catch (error) {
       end("failed");
       throw error;
     }
-    end("done");
-  }
-
-  /** Reports the stage, unless it is the present one, and the detail. */
-  stage(stage: OperationStage, detail?: string): void {
-    if (stage === this.#stage && detail === undefined) return;
-    this.#stage = stage;
-    this.options.onStage?.(stage, detail);
-    if (detail !== undefined && this.#step !== undefined)
-      this.emit?.({ type: "step", state: "progress", title: this.#step, detail });
   }
 
   /** Returns the cloud client; signs in once. */
@@ -140,6 +153,11 @@ export class StackOperation {
       this.note(text);
     };
     this.#cloud ??= connectCloud({ env: this.service.env, patience: { onWait } });
+    return this.#cloud;
+  }
+
+  /** Returns the cloud client if anything has asked for it. */
+  get cloudInUse(): Promise<CloudClient> | undefined {
     return this.#cloud;
   }
 
@@ -284,25 +302,21 @@ export class StackOperation {
       this.made = made;
     };
     const onOutput = (text: string): void => {
-      this.options.onNote?.(text);
-      this.emit?.({ type: "log", text });
+      this.emit({ type: "log", text });
     };
     const tellsOutputs = this.service.program === undefined;
     const noted = operation === "up" ? recordUpBegin(this.access.workspace) : undefined;
     const unfinished = new InterruptedScripts(operation);
-    // The run counts as changed until the engine reports equal outputs.
-    let same = false;
-    const events: ClusterEvent[] = [];
-    const touched = (): boolean => events.some(({ type }) => type === "started");
+    const work = new EngineWork();
     const onEvent = (event: ClusterEvent): void => {
       unfinished.take(event);
-      if (event.type === "started" || event.type === "finished") events.push(event);
-      if (event.type === "outputs") ({ same } = event);
+      work.take(event);
       if (operation === "up") {
         this.undecided.take(event);
         this.spans.take(event, Date.now());
       }
-      this.report(event);
+      const body = engineEvent(event);
+      if (body) this.emit(body);
     };
     try {
       await this.operate(
@@ -313,24 +327,15 @@ export class StackOperation {
       // After a destroy of some targets the cluster may stay: the next `up` then undoes the
       // teardown.
       await this.remember(unfinished);
-      const changed = touched() || !same;
+      const { events, changed } = work;
       if (changed) noted?.end();
       else noted?.undo();
       return { changed, events };
     } catch (error) {
-      if (noted) await this.noteFailure(noted, { error, touched: touched() });
+      if (noted) await this.noteFailure(noted, { error, touched: work.touched });
       await this.remember(unfinished);
       throw error;
     }
-  }
-
-  /** Reports an event of the engine, without planned inputs: only this class needs these. */
-  private report(event: ClusterEvent): void {
-    const { onEvent } = this.options;
-    if (event.type === "failed") onEvent?.({ type: "failed", at: event.at, change: event.change });
-    else onEvent?.(event);
-    const body = engineEvent(event);
-    if (body) this.emit?.(body);
   }
 
   /** Marks unfinished scripts in the state, so that the next `up` runs these scripts again. */

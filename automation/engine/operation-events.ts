@@ -22,6 +22,8 @@ export type OperationEventBody =
       readonly state: "begin" | "progress" | "end";
       /** Title of the step. */
       readonly title: string;
+      /** Measured seconds of the step. Absent: not measured. Only with `begin`. */
+      readonly expectedSeconds?: number;
       /** Present work in the step. Only with `progress`. */
       readonly detail?: string;
       /** Only with `end`. */
@@ -79,13 +81,37 @@ export type OperationEvent = {
   readonly stack: string;
 } & OperationEventBody;
 
-const warningSign = "! ";
+/** Receives the events of an operation. */
+export type Emit = (event: OperationEventBody) => void;
 
-/** Returns the event for a sentence. A leading `!` marks a warning, and is not part of the text. */
-export const sentenceEvent = (text: string): OperationEventBody =>
-  text.startsWith(warningSign)
-    ? { type: "diagnostic", severity: "warning", text: text.slice(warningSign.length) }
-    : { type: "diagnostic", severity: "info", text };
+/** Operation that has begun, or waits for its turn. */
+export interface StartedOperation<Result> {
+  readonly id: string;
+  /**
+   * Returns the events after the event with number `after`, up to `done`. Default: all events. Each
+   * call reads the stream by itself.
+   */
+  events(after?: number): AsyncIterable<OperationEvent>;
+  /**
+   * Stops the operation: running steps finish, and what was done is kept. With `now`, kills the
+   * engine at once; the next `up` repairs what is unfinished.
+   */
+  cancel(how?: { readonly now?: boolean }): void;
+  /** Result of the operation. Rejects with the same error that `done` reports. */
+  readonly result: Promise<Result>;
+}
+
+/** Change of a resource, as an event reports it. */
+export type ResourceEvent = Extract<OperationEventBody, { type: "resource" }>;
+
+/** Returns the event for a message of the engine. */
+function messageEvent(message: Extract<ClusterEvent, { type: "message" }>): OperationEventBody {
+  const { severity, text, code, urn } = message;
+  const about = { text, ...(urn !== "" && { urn }) };
+  return severity === "info"
+    ? { type: "log", ...about }
+    : { type: "diagnostic", severity, ...about, ...(code && { code }) };
+}
 
 /** Returns the event for an event of the engine; undefined for what the engine's step reports. */
 export function engineEvent(event: ClusterEvent): OperationEventBody | undefined {
@@ -103,13 +129,8 @@ export function engineEvent(event: ClusterEvent): OperationEventBody | undefined
     }
     case "log":
       return { type: "log", urn: event.urn, text: event.text };
-    case "message": {
-      const { severity, text, code, urn } = event;
-      const about = urn === "" ? {} : { urn };
-      return severity === "info"
-        ? { type: "log", text, ...about }
-        : { type: "diagnostic", severity, text, ...about, ...(code && { code }) };
-    }
+    case "message":
+      return messageEvent(event);
     case "outputs":
     case "summary":
       return undefined;

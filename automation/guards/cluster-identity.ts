@@ -26,15 +26,20 @@ export const locationInState = ({
   project: { id, name: projectName },
 });
 
-/** Returns the clusters that the stack holds or will create, from state, settings and cloud. */
+/**
+ * Returns the clusters that the stack holds or will create, from state, settings and cloud.
+ *
+ * @param cloud client that knows the location. Undefined: the result has no location
+ */
 export async function identifyClusters(
   run: StackOperation,
   state: StateExport | undefined,
+  cloud: Promise<CloudClient> | undefined,
 ): Promise<WhichCluster> {
   const [{ name }, place] = await Promise.all([
     nameAndProtectionOf(run),
     // A later request to the cloud reports the error.
-    run.cloud().then(locationInState, () => undefined),
+    cloud?.then(locationInState, () => undefined),
   ]);
   return {
     clusters: clusterNamesInState(state, name),
@@ -50,7 +55,7 @@ export async function readStackState(facts: Facts): Promise<void> {
   facts.initial = facts.state;
 }
 
-/** Reports the clusters of the stack to the caller. */
+/** Reports the clusters of the stack. Does not sign in to the cloud only for their location. */
 export async function reportCluster({ run, state }: Facts): Promise<void> {
-  if (run.reportsCluster) run.reportCluster(await identifyClusters(run, state));
+  run.emit({ type: "cluster", ...(await identifyClusters(run, state, run.cloudInUse)) });
 }

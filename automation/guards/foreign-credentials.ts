@@ -122,6 +122,7 @@ export interface CredentialFacts extends Facts {
  */
 export const retainForeignCredentials: Step<CredentialFacts> = {
   title: "Keep application credentials of other users",
+  silent: true,
   apply: async (facts) => {
     const { run, state } = facts;
     facts.others = await foreignCredentials(run, state);

@@ -77,6 +77,7 @@ function pluginOf(run: StackOperation): OpenstackPlugin | undefined {
 /** Rewrites server groups in the state for the plugin version of the cluster. */
 export const rewriteServerGroups: Step<Facts, never, OpenstackPlugin> = {
   title: "Write server groups in the form of the OpenStack plugin",
+  silent: true,
   detect: ({ run, state }) => {
     const plugin = pluginOf(run);
     return plugin && state && convertServerGroups(state, plugin) !== state ? plugin : undefined;

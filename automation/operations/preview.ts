@@ -5,24 +5,24 @@ import { readStackState, reportCluster } from "../guards/cluster-identity.js";
 import { requireClusterStackOfProgram } from "../guards/cluster-stack.js";
 import { checkSettings } from "../preflight/preflight.js";
 import { mergeRows } from "../pulumi/preview-rows.js";
-import { describeSteps } from "../steps/run-steps.js";
-import type { Changes, Operation } from "../steps/step.js";
+import { describeSteps, runGuards } from "../steps/run-steps.js";
+import type { Guard } from "../steps/step.js";
 import { startEngine, type UpFacts } from "./run-program.js";
 import { upOperation } from "./up.js";
 
-/** Describes the steps of `up`. Without a specification, the cloud is not surveyed. */
-export const previewOperation: Operation<UpFacts, Changes> = {
-  guards: [
-    checkSettings,
-    startEngine,
-    readStackState,
-    requireClusterStackOfProgram,
-    requireSameLocation,
-    reportCluster,
-  ],
-  steps: upOperation.steps,
-};
+const guards: readonly Guard<UpFacts>[] = [
+  checkSettings,
+  startEngine,
+  readStackState,
+  requireClusterStackOfProgram,
+  requireSameLocation,
+  reportCluster,
+];
 
+/** Step in which the steps of `up` are described, and its measured seconds. */
+const planning = { title: "Plan the changes", expectedSeconds: 15 };
+
+/** Describes the steps of `up`. Without a specification, the cloud is not surveyed. */
 export async function preview(
   run: StackOperation,
   options: PreviewOptions,
@@ -35,6 +35,7 @@ export async function preview(
     flags: {},
     changed: false,
   };
-  const planned = await describeSteps(previewOperation, facts);
+  await runGuards(guards, facts);
+  const planned = await run.step(planning, () => describeSteps(upOperation.steps, facts));
   return { plan: mergeRows(planned.map(({ rows = [] }) => rows)) };
 }

@@ -14,7 +14,7 @@ import { requireClusterStack } from "../guards/cluster-stack.js";
 import { readProtection } from "../guards/destroy-protection.js";
 import type { CredentialFacts } from "../guards/foreign-credentials.js";
 import { clusterNamesInState } from "../pulumi/stack-state.js";
-import { describeSteps, runSteps } from "../steps/run-steps.js";
+import { describeSteps, runGuards, runSteps } from "../steps/run-steps.js";
 import type { Operation } from "../steps/step.js";
 
 /** Facts of `destroy` and `force-destroy`. */
@@ -58,12 +58,9 @@ export async function describeDestroy(
   run: StackOperation,
 ): Promise<DestroyPlan> {
   const facts = factsOf(run, {});
-  const guards = [
-    startInventory,
-    readProtection,
-    readStackState,
-    requireClusterStack,
-    requireSameLocation,
-  ];
-  return destroyPlanOf(facts, await describeSteps({ guards, steps }, facts));
+  await runGuards(
+    [startInventory, readProtection, readStackState, requireClusterStack, requireSameLocation],
+    facts,
+  );
+  return destroyPlanOf(facts, await describeSteps(steps, facts));
 }

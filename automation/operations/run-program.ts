@@ -36,7 +36,6 @@ async function planProgram(run: StackOperation, { state }: UpFacts): Promise<Pla
 async function planSilently(facts: UpFacts): Promise<PlanRow[]> {
   const { service, stack, options } = facts.run;
   const { signal, killSignal, refresh, parallel, settings } = options;
-  facts.run.stage("preflight", "whether anything would change");
   const silent = new StackOperation(service, stack, {
     signal,
     killSignal,
@@ -54,7 +53,7 @@ async function planSilently(facts: UpFacts): Promise<PlanRow[]> {
 /** Creates or changes the resources, and meanwhile checks the cluster as it was before. */
 export const runProgram: Step<UpFacts, Changes> = {
   title: "Bring up the cluster",
-  stage: "operation",
+  expectedSeconds: 150,
   describe: async (facts) => ({
     rows: await (facts.options.expectNoChanges === true
       ? planSilently(facts)
@@ -78,7 +77,8 @@ export const runProgram: Step<UpFacts, Changes> = {
 
 /** Checks the new cluster from outside, and writes kubeconfig and timeline. */
 export const verify: Step<UpFacts> = {
-  title: "Verify the cluster from outside",
+  title: "Verify the cluster from outside and write its kubeconfig",
+  expectedSeconds: 10,
   apply: async (facts) => {
     const { run, state, options, changed } = facts;
     const seen = changed ? undefined : await facts.verifying;
@@ -91,6 +91,7 @@ export const verify: Step<UpFacts> = {
 
 export const storeFacts: Step<UpFacts> = {
   title: "Store the facts about the cloud for the next run",
+  silent: true,
   apply: ({ run, spec, state }) => {
     storePreflightCache(run, spec, state);
   },

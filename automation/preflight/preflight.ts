@@ -85,7 +85,7 @@ async function surveyedFacts(
 
 /** Reports warnings, and throws one error with all problems. */
 function report(run: StackOperation, findings: readonly Finding[]): void {
-  for (const { severity, text } of findings) if (severity === "warning") run.note(`! ${text}`);
+  for (const { severity, text } of findings) if (severity === "warning") run.warn(text);
   const problems = findings.filter(({ severity }) => severity === "problem");
   if (problems.length === 0) return;
   const lines = problems.map(({ text }) => `  ${text}`).join("\n");
@@ -136,6 +136,7 @@ const unchangedSpec = ({ run, spec, state, repaired }: PreflightFacts): ClusterS
 /** Uses the facts of the last successful run if nothing has changed since. */
 export const reuseCachedFacts: Step<PreflightFacts, never, ClusterSpec> = {
   title: "Use the facts of the last run if nothing has changed",
+  silent: true,
   detect: unchangedSpec,
   apply: async (facts, spec) => {
     const { run, state, servers } = facts;
@@ -154,7 +155,7 @@ async function ask(facts: PreflightFacts, spec: ClusterSpec): Promise<void> {
 
 export const surveyCloud: Step<PreflightFacts, Changes, ClusterSpec> = {
   title: "Ask the cloud for objects, quotas and names",
-  stage: "preflight",
+  expectedSeconds: 3,
   detect: (facts) => (unchangedSpec(facts) ? undefined : facts.spec),
   describe: async (facts, spec) => {
     await ask(facts, spec);
@@ -166,7 +167,6 @@ export const surveyCloud: Step<PreflightFacts, Changes, ClusterSpec> = {
 /** Throws if the cluster does not fit into the cloud. Gets the facts for the program. */
 export const requireFit: Step<PreflightFacts, never, Look> = {
   title: "Check whether the cluster fits into the cloud",
-  stage: "preflight",
   detect: ({ look: asked }) => asked,
   apply: async (facts, { findings, surveyed }) => {
     const { run, spec, state, unrecorded: going } = facts;

@@ -139,7 +139,7 @@ function theirs({ id, what }: Seen): { readonly sentence: string; readonly hint:
 function tellTheirs(run: StackOperation, seen: readonly Seen[]): void {
   for (const one of seen.filter(({ fate }) => fate === "theirs")) {
     const { sentence, hint } = theirs(one);
-    run.note(`! ${sentence} ${hint}`);
+    run.warn(`${sentence} ${hint}`);
   }
 }
 
@@ -171,7 +171,7 @@ function plan(run: StackOperation, seen: readonly Seen[]): PlanRow[] {
   const rows = seen.map(({ held, what, fate }) => {
     const text = plans[fate];
     if (text === undefined) return [];
-    run.note(`! The ${what} ${text}`);
+    run.warn(`The ${what} ${text}`);
     const { name, type } = parseUrn(held.urn);
     const operation = fate === "failed" ? "replace" : "create";
     return [{ operation, type: shortType(type), name }];
@@ -189,6 +189,7 @@ export async function reportBrokenBalancers({ run, state }: Facts): Promise<read
 /** Reports broken load balancers in a refresh, which does not see that these are broken. */
 export const countBrokenBalancers: Step<Facts & { broken: readonly PlanRow[] }> = {
   title: "Report broken load balancers",
+  silent: true,
   apply: async (facts) => {
     facts.broken = await reportBrokenBalancers(facts);
   },
@@ -326,7 +327,6 @@ const deleteBroken = <F extends Facts & { readonly octaviaPatience?: number | un
   requireAgreed?: (facts: F) => void,
 ): Step<F, never, readonly Seen[]> => ({
   title: "Delete broken load balancers",
-  stage: purpose === "up" ? "repair" : "operation",
   detect: async (facts) => {
     const seen = await lookFirst(facts.run, facts.state, facts.octaviaPatience);
     return seen.some((one) => isWaitedFor(one, purpose)) ? seen : judge(facts, seen, purpose);

@@ -34,6 +34,9 @@ export function refuseChanges(changes: Changes): void {
   if (rows.length > 0) throw unexpectedChanges(rows);
 }
 
+/** Step in which the changes are planned, and its measured seconds. */
+const planning = { title: "Check that nothing would change", expectedSeconds: 15 };
+
 /**
  * Throws if the steps would change anything. Pulumi's own option `expectNoChanges` applies the
  * changes first and fails afterwards.
@@ -42,6 +45,8 @@ export async function requireNoChanges<F extends Facts>(
   steps: readonly Step<F, Changes>[],
   facts: F,
 ): Promise<void> {
-  const planned = await describeSteps({ guards: [], steps }, facts, refuseFirst);
-  refuseChanges({ rows: mergeRows(planned.map(({ rows = [] }) => rows)) });
+  await facts.run.step(planning, async () => {
+    const planned = await describeSteps(steps, facts, refuseFirst);
+    refuseChanges({ rows: mergeRows(planned.map(({ rows = [] }) => rows)) });
+  });
 }

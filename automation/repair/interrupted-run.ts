@@ -52,7 +52,6 @@ const title = "Delete what an interrupted run left";
 /** Undoes the pending operations before a destroy. */
 export const undoBeforeDestroy: Step<Facts, never, StateExport> = {
   title,
-  stage: "operation",
   detect: interruptedState,
   apply: (facts) => undo(facts, false),
 };
@@ -60,7 +59,7 @@ export const undoBeforeDestroy: Step<Facts, never, StateExport> = {
 /** Undoes the pending operations before an `up`. Refuses an outdated state. */
 export const undoBeforeUp: Step<Facts, Changes, StateExport> = {
   title,
-  stage: "repair",
+  expectedSeconds: 10,
   detect: interruptedState,
   describe: ({ run }, state) => {
     const pending = state.deployment.pending_operations ?? [];

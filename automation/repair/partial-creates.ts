@@ -43,7 +43,6 @@ async function readable(run: StackOperation, state: StateExport): Promise<string
 export const readPartialCreates: Step<Facts & { known?: KnownFacts | undefined }, never, string[]> =
   {
     title: "Read resources that an earlier run created but could not read",
-    stage: "repair",
     detect: async ({ run, state }) => {
       const target = state ? await readable(run, state) : [];
       return target.length > 0 ? target : undefined;

@@ -36,6 +36,7 @@ export const withoutRefusedPowerStates = (state: StateExport): StateExport =>
 /** Removes power states that OpenStack's provider would refuse from the inputs in the state. */
 export const removeRefusedPowerStates: Step<Facts, never, StateExport> = {
   title: "Remove power states that the provider refuses from the state",
+  silent: true,
   detect: ({ state }) => (state && withoutRefusedPowerStates(state) !== state ? state : undefined),
   apply: async (facts, state) => {
     facts.state = await rewriteState(facts.run.access, state, withoutRefusedPowerStates);
@@ -53,6 +54,7 @@ export interface ReadFacts extends Facts {
 /** Refreshes the state, and removes refused power states that the refresh may have added. */
 export const readResources: Step<ReadFacts> = {
   title: "Read the cluster's resources into the state",
+  expectedSeconds: 30,
   apply: async (facts) => {
     const { run, state, broken } = facts;
     const { events } = await run.engine("refresh", {

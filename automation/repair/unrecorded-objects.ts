@@ -135,7 +135,6 @@ export interface UnrecordedFacts extends Facts {
 /** Deletes objects that failed runs created without recording them in the state. */
 export const deleteUnrecordedObjects: Step<UnrecordedFacts, Changes, readonly CloudObject[]> = {
   title: "Delete what an earlier run left without a record",
-  stage: "repair",
   detect: async ({ run, state, surveyed = [], interrupted }) => {
     const lost = await unrecordedAmong(run, state, surveyed, { interrupted });
     return lost.length > 0 ? lost : undefined;
@@ -203,7 +202,6 @@ function foreignObjects(
  */
 export const unblockNetworks: Step<Facts, never, Blocking> = {
   title: "Delete objects that block the cluster's networks",
-  stage: "operation",
   detect: async ({ run, state }) => {
     const objects = await listBlocking(run);
     const blocking = { objects, lost: await lostIn(run, state, objects) };
@@ -218,8 +216,8 @@ export const unblockNetworks: Step<Facts, never, Blocking> = {
         (now, objects) => lostIn(run, now, objects),
       );
     for (const { kind, name, id } of foreignObjects(state, blocking))
-      run.note(
-        `! The ${kind} '${name}' (${id}) in the cluster's network does not belong to the cluster and blocks the deletion of the network: delete it or the object that uses it.`,
+      run.warn(
+        `The ${kind} '${name}' (${id}) in the cluster's network does not belong to the cluster and blocks the deletion of the network: delete it or the object that uses it.`,
       );
   },
 };

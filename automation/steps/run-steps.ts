@@ -23,7 +23,7 @@ async function detected<F extends Facts>(
 }
 
 /**
- * Runs the guards, then the steps. A step is shown once it has found something to do.
+ * Runs the guards, then the steps. Reports a step once it has found something to do.
  *
  * @param refuse called before a step with a description applies what it detected. Default: no call
  */
@@ -37,22 +37,21 @@ export async function runSteps<F extends Facts, Description>(
     const work = await detected(step, facts);
     if (!work) continue;
     if (refuse && step.detect && step.describe) refuse(await step.describe(facts, work.found));
-    if (step.stage !== undefined) facts.run.stage(step.stage);
-    await facts.run.step(step.title, () => step.apply(facts, work.found));
+    if (step.silent === true) await step.apply(facts, work.found);
+    else await facts.run.step(step, () => step.apply(facts, work.found));
   }
 }
 
 /**
- * Runs the guards, then returns the descriptions of the steps. Changes nothing.
+ * Returns the descriptions of the steps. Changes nothing.
  *
  * @param onDescription called with each description before the next step is asked. May throw
  */
 export async function describeSteps<F extends Facts, Description>(
-  { guards, steps }: Operation<F, Description>,
+  steps: readonly Step<F, Description>[],
   facts: F,
   onDescription?: (description: Description) => void,
 ): Promise<Description[]> {
-  await runGuards(guards, facts);
   const descriptions: Description[] = [];
   for (const step of steps) {
     if (!step.describe) continue;

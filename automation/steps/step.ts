@@ -1,5 +1,4 @@
 import type { StackOperation } from "../engine/operation-context.js";
-import type { OperationStage } from "../engine/operation-options.js";
 import type { PlanRow } from "../pulumi/preview-rows.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 
@@ -41,8 +40,13 @@ export interface Step<F extends Facts = Facts, Description = never, Found = unkn
   readonly title: string;
   /** Whether the step belongs to this run at all. Absent: it does. */
   when?(facts: F): boolean;
-  /** Part of the operation under which the progress is shown. Absent: it is not shown. */
-  readonly stage?: OperationStage;
+  /** Measured seconds of the step, for the progress. Absent: not measured. */
+  readonly expectedSeconds?: number;
+  /**
+   * Whether the events leave out the step, because it only does bookkeeping in the state or in
+   * local files. Default: false.
+   */
+  readonly silent?: boolean;
   /** Returns what there is to do; undefined for nothing. Only reads. Absent: there always is. */
   detect?(facts: F): Promise<Found | undefined> | Found | undefined;
   /** Returns what `apply` would do. Only reads. Absent: the step changes nothing for the user. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readCheckpoint } from "../../../automation/pulumi/checkpoint-files.js";
-import { createClusterService } from "../../../automation/cluster-service.js";
+import { createListeningService } from "../../support/engine/listening-service.js";
 import { StackOperation } from "../../../automation/engine/operation-context.js";
 import { pulumi, readState, writeState } from "../../../automation/pulumi/stack-state.js";
 import { ServiceProject } from "../support/service-project.js";
@@ -39,7 +39,7 @@ describe("the file in which the engine keeps a stack", function () {
       return stdout;
     };
     assert.equal(readCheckpoint(place), undefined);
-    await createClusterService(service).up("dev", { preflight: false, verify: false });
+    await createListeningService(service).up("dev", { preflight: false, verify: false });
     const made = await same();
     // A resource hook requires the newer format.
     for (const part of [/"ciphertext"/, /"version": 4/, /"features"/]) assert.match(made, part);
@@ -64,7 +64,7 @@ describe("the file in which the engine keeps a stack", function () {
     writeFileSync(checkpoint, JSON.stringify({ ...kept, checkpoint: { stack: "dev" } }));
     assert.match((await pulumi(access, ["stack", "export"])).stdout, /"deployment": null/);
     assert.deepEqual((await readState(access))?.deployment, {});
-    await createClusterService(service).up("dev", { preflight: false, verify: false });
+    await createListeningService(service).up("dev", { preflight: false, verify: false });
     assert.equal((await readState(access))?.deployment.resources?.length, 3);
   });
 });

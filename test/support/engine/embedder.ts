@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { stringify } from "yaml";
 import { ClusterError, type ErrorCode } from "../../../automation/pulumi/cluster-error.js";
-import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
 import { Engine } from "./fake-engine.js";
+import { createListeningService, type ListeningService } from "./listening-service.js";
 import { startFakeCloud, type FakeCloud } from "../cloud/fake-openstack.js";
 import { kubeconfigFileOf } from "../commands/kubeconfig.js";
 import { equip } from "../cloud/ready-cluster.js";
@@ -60,8 +60,8 @@ export class Embedder {
   }
 
   /** @param more further environment variables of the service */
-  service(more: NodeJS.ProcessEnv = {}): ClusterService {
-    return createClusterService({
+  service(more: NodeJS.ProcessEnv = {}): ListeningService {
+    return createListeningService({
       env: {
         ...this.engine.environment(),
         ...this.cloud.environment(),

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import {
   engineEvent,
   EventStream,
-  sentenceEvent,
   type OperationEvent,
 } from "../../../../automation/engine/operation-events.js";
 import { urnOf } from "../../../support/engine/fake-engine.js";
@@ -55,15 +54,6 @@ describe("the stream of an operation's events", () => {
     stream.add({ type: "done", ok: true });
     stream.add(log("late"));
     assert.equal((await all(stream.after())).length, 1);
-  });
-
-  it("has a sentence with `! ` as a warning", () => {
-    assert.deepEqual(sentenceEvent("! careful"), {
-      type: "diagnostic",
-      severity: "warning",
-      text: "careful",
-    });
-    assert.deepEqual(sentenceEvent("well"), { type: "diagnostic", severity: "info", text: "well" });
   });
 
   it("has the engine's events as resource, machine, log and diagnostic", () => {

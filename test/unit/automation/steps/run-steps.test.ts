@@ -15,8 +15,10 @@ describe("the steps of an operation", () => {
   beforeEach(() => {
     log = [];
     const run = {
-      stage: (stage: string) => log.push(`stage ${stage}`),
-      step: (_: string, work: () => unknown) => work(),
+      step: ({ title }: Step, work: () => unknown) => {
+        log.push(`begin ${title}`);
+        return work();
+      },
     };
     facts = { run: run as unknown as StackOperation };
   });
@@ -24,7 +26,6 @@ describe("the steps of an operation", () => {
   /** Returns a step that logs what the runner calls. */
   const step = (title: string, found?: string): Step<Facts, string, string> => ({
     title,
-    stage: "repair",
     detect: () => {
       log.push(`detect ${title}`);
       return found;
@@ -32,19 +33,23 @@ describe("the steps of an operation", () => {
     describe: (_, what) => `${title} ${what}`,
     apply: (_, what) => void log.push(`apply ${title} ${what}`),
   });
-  const silent: Step = { title: "silent", apply: () => void log.push("apply silent") };
+  const silent: Step = {
+    title: "silent",
+    silent: true,
+    apply: () => void log.push("apply silent"),
+  };
   const operation = (...steps: readonly Step<Facts, string>[]): Operation<Facts, string> => ({
     guards: [() => void log.push("guard")],
     steps: [...steps, silent],
   });
 
-  it("run after the guards, and a step that finds nothing is neither shown nor applied", async () => {
+  it("run after the guards; a step that finds nothing is neither reported nor applied, and a silent one is only applied", async () => {
     await runSteps(operation(step("one"), step("two", "x")), facts);
     assert.deepEqual(log, [
       "guard",
       "detect one",
       "detect two",
-      "stage repair",
+      "begin two",
       "apply two x",
       "apply silent",
     ]);
@@ -58,14 +63,8 @@ describe("the steps of an operation", () => {
     const guards = guardsWhen(() => false, [() => assert.fail("refused")]);
     const { steps: all } = operation(...steps);
     await runSteps({ guards, steps: all }, facts);
-    await describeSteps({ guards, steps: all }, facts);
-    assert.deepEqual(log, [
-      "detect two",
-      "stage repair",
-      "apply two y",
-      "apply silent",
-      "detect two",
-    ]);
+    await describeSteps(all, facts);
+    assert.deepEqual(log, ["detect two", "begin two", "apply two y", "apply silent", "detect two"]);
   });
 
   it("do not run after a guard that refuses", async () => {
@@ -75,18 +74,18 @@ describe("the steps of an operation", () => {
   });
 
   it("are described and not applied for a plan, without steps that change nothing", async () => {
-    const described = await describeSteps(operation(step("one"), step("two", "x")), facts);
+    const described = await describeSteps([step("one"), step("two", "x"), silent], facts);
     assert.deepEqual(described, ["two x"]);
-    assert.deepEqual(log, ["guard", "detect one", "detect two"]);
+    assert.deepEqual(log, ["detect one", "detect two"]);
   });
 
   it("end with the first description that is refused, before the next step is asked", async () => {
     const refuse = (description: string): void => {
       if (description === "one x") throw new Error("refused");
     };
-    const all = operation(step("one", "x"), step("two", "y"));
+    const all = [step("one", "x"), step("two", "y")];
     await assert.rejects(describeSteps(all, facts, refuse), /refused/);
-    assert.deepEqual(log, ["guard", "detect one"]);
+    assert.deepEqual(log, ["detect one"]);
   });
 
   it("refuse what a detecting step finds, instead of applying it, where a change is refused", async () => {
