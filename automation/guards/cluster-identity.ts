@@ -49,6 +49,11 @@ export async function identifyClusters(
   };
 }
 
+/** Starts the sign-in to the cloud while the state is read. Later uses report errors. */
+export function startSignIn({ run }: Facts): void {
+  run.cloud().catch(() => undefined);
+}
+
 /** Reads the state. */
 export async function readStackState(facts: Facts): Promise<void> {
   facts.state = await readState(facts.run.access);

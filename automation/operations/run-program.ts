@@ -77,7 +77,7 @@ export const runProgram: Step<UpFacts, Changes> = {
 
 /** Checks the new cluster from outside, and writes kubeconfig and timeline. */
 export const verify: Step<UpFacts> = {
-  title: "Verify the cluster from outside and write its kubeconfig",
+  title: "Verify the cluster and write its kubeconfig",
   expectedSeconds: 10,
   apply: async (facts) => {
     const { run, state, options, changed } = facts;

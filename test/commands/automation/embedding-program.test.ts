@@ -16,7 +16,7 @@ const identity = "0123456789ab";
 const asking = "Ask the cloud for objects, quotas and names";
 const fitting = "Check whether the cluster fits into the cloud";
 const running = "Bring up the cluster";
-const verifying = "Verify the cluster from outside and write its kubeconfig";
+const verifying = "Verify the cluster and write its kubeconfig";
 const sweeping = "Check that nothing is left in the project";
 
 const marks = { "stackadm-cluster": "dev", "stackadm-identity": identity };
