@@ -17,6 +17,12 @@ export {
 export type { RestorePlan } from "./backup/restore-plan.js";
 export { createClusterService, type ClusterService } from "./cluster-service.js";
 export type {
+  OperationEvent,
+  OperationEventBody,
+  StartedOperation,
+} from "./engine/operation-events.js";
+export type { OperationName, Operations } from "./operations/operations.js";
+export type {
   ClaimedVolume,
   CloudPlace,
   ClusterServiceOptions,
@@ -35,7 +41,6 @@ export type {
   RefreshResult,
   RunOptions,
   ServiceFloatingIp,
-  OperationStage,
   StatusResult,
   UnlockOptions,
   UpOptions,
@@ -60,7 +65,6 @@ export {
   type OrphanSelector,
   type OrphansWithData,
 } from "./orphans/orphan-service.js";
-export type { ClusterEvent } from "./pulumi/events.js";
 export type { Span, TimelineRow } from "./timeline/critical-path.js";
 export type { PlanRow } from "./pulumi/preview-rows.js";
 export type {

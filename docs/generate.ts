@@ -5,13 +5,19 @@ import { z } from "zod";
 import { failureCodes, rowOf } from "../base/failures/failure-codes.js";
 import { clusterShape } from "../components/config/cluster-spec.js";
 import { changeEffects } from "../components/schema/fields.js";
+import { destroyOperation } from "../automation/operations/destroy.js";
+import { forceDestroyOperation } from "../automation/operations/force-destroy.js";
+import { refreshOperation } from "../automation/operations/refresh.js";
+import { unlockOperation } from "../automation/operations/unlock.js";
+import { upOperation } from "../automation/operations/up.js";
+import type { Operation } from "../automation/steps/step.js";
 import { evidencePage } from "../tools/evidence/page.js";
 import { readEvidence } from "../tools/evidence/record.js";
 import { sections } from "../tools/evidence/rows/rows.js";
 
 /*
  * Writes docs/configuration.md and docs/config.schema.json from the schema, docs/failures.md from
- * the table of failures, and docs/support-matrix.md from the records that tests wrote. With
+ * the table of failures, docs/steps.md from the operations, and docs/support-matrix.md from the records that tests wrote. With
  * `--check`, writes nothing and fails if a file is outdated.
  */
 
@@ -141,7 +147,7 @@ export const failuresPage = (): string =>
     "",
     "Written by `npm run docs` from `base/failures/failure-codes.ts`; do not edit.",
     "",
-    'Every failure is a sentence, a hint and one of these codes; codes and exit codes stay what they are from release to release. With `--json` ([json.md](json.md)) the last line is `{"type":"error","code":...,"message":...,"hint":...}`, with `urn` and `resource` where one resource is at fault. The Automation API throws a `ClusterError` with `code`, `sentence`, `hint`, `exitCode` and `subject`; an event of type `message` has a `code` where the program itself knew what failed. Plain `pulumi up` shows the code in brackets before the sentence.',
+    'Every failure is a sentence, a hint and one of these codes; codes and exit codes stay what they are from release to release. With `--json` ([json.md](json.md)) the last line is `{"type":"error","code":...,"message":...,"hint":...}`, with `urn` and `resource` where one resource is at fault. The Automation API throws a `ClusterError` with `code`, `sentence`, `hint`, `exitCode` and `subject`; an event of type `diagnostic` has a `code` if the program itself knew what failed. Plain `pulumi up` shows the code in brackets before the sentence.',
     "",
     row(["Code", "Exit", "What it means", "What to do"]),
     row(["---", "---", "---", "---"]),
@@ -149,6 +155,42 @@ export const failuresPage = (): string =>
       const { exitCode, sentence: text, hint } = rowOf(code);
       return row([`\`${code}\``, String(exitCode), sentence(text), hint]);
     }),
+    "",
+  ].join("\n");
+
+/** Returns the steps of an operation as table rows. */
+const stepRows = ({ steps }: Pick<Operation<never, unknown>, "steps">): string[] =>
+  steps.map((step, index) =>
+    row([
+      String(index + 1),
+      step.title,
+      "detect" in step ? "if there is anything to do" : "always",
+      "describe" in step ? "yes" : "",
+    ]),
+  );
+
+/** Returns the text of docs/steps.md. */
+export const stepsPage = (): string =>
+  [
+    "# Steps of the operations",
+    "",
+    "Written by `npm run docs` from `automation/operations/`; do not edit.",
+    "",
+    "An operation checks its guards first (lock, project, identity, protection) and then runs these steps in order. `preview` and `up --expect-no-changes` show the steps of `up` marked as planned, the plan before a `destroy` those of `destroy`, and change nothing.",
+    ...[
+      ["`up`, `dev`", upOperation],
+      ["`refresh`", refreshOperation],
+      ["`destroy`", destroyOperation],
+      ["`destroy --abandon`", forceDestroyOperation],
+      ["`unlock`", unlockOperation],
+    ].flatMap(([name, operation]) => [
+      "",
+      `## ${name as string}`,
+      "",
+      row(["", "Step", "Runs", "Planned"]),
+      row(["---", "---", "---", "---"]),
+      ...stepRows(operation as Operation<never, unknown>),
+    ]),
     "",
   ].join("\n");
 
@@ -175,6 +217,7 @@ async function main(check: boolean): Promise<void> {
     ["configuration.md", page(leaves(schema))],
     ["config.schema.json", JSON.stringify(schema)],
     ["failures.md", failuresPage()],
+    ["steps.md", stepsPage()],
     ["support-matrix.md", evidencePage(sections, readEvidence())],
   ] as const;
   for (const [name, text] of files) {

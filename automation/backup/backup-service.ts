@@ -1,8 +1,14 @@
 import { listObjects } from "../../openstack/inventory/inventory.js";
 import { requireUnlocked } from "../guards/stack-lock.js";
-import type { ClusterServiceOptions, RunOptions } from "../engine/operation-options.js";
+import type {
+  ClusterServiceOptions,
+  RunOptions,
+  StopSignals,
+  WhichCluster,
+} from "../engine/operation-options.js";
 import { Failure } from "../../base/failures/failure.js";
 import { StackOperation } from "../engine/operation-context.js";
+import type { Emit } from "../engine/operation-events.js";
 import {
   stackHoldings,
   identitiesOf,
@@ -11,7 +17,11 @@ import {
 } from "../pulumi/stack-state.js";
 import { withoutSecrets } from "../pulumi/redact-secrets.js";
 import { asCancellation } from "../engine/cancellation.js";
-import { readStateOfClusterStack } from "../guards/cluster-identity.js";
+import { readStackState, reportCluster } from "../guards/cluster-identity.js";
+import { requireClusterStack } from "../guards/cluster-stack.js";
+import { requireSameLocation } from "../guards/cloud-location.js";
+import { runGuards } from "../steps/run-steps.js";
+import type { Facts } from "../steps/step.js";
 import { parseOutputs, type ClusterOutputs } from "../verify/cluster-outputs.js";
 import { unfinishedBackupsBeside, readBackup, type Backup } from "./backup-files.js";
 import { withoutForeignServers } from "./machines-by-role.js";
@@ -27,10 +37,11 @@ import {
 import { takeBackup, kubernetesVersionInState } from "./take-backup.js";
 
 /** Options of every method of the service. */
-export interface BackupRunOptions extends Pick<
-  RunOptions,
-  "onCluster" | "onNote" | "signal" | "killSignal" | "settings"
-> {
+export interface BackupRunOptions extends Pick<RunOptions, "settings">, StopSignals {
+  /** Called once, before any change, with the stack's clusters. */
+  readonly onCluster?: (which: WhichCluster) => void;
+  /** Called with sentences for the user. A leading `!` marks a warning. */
+  readonly onNote?: (text: string) => void;
   /** Called with a few words about the current work. */
   readonly onDetail?: (text: string) => void;
 }
@@ -74,6 +85,18 @@ interface Cluster {
   readonly machines: ClusterMachines;
 }
 
+/** Returns the receiver of the events, which calls the callbacks of the options. */
+const emitTo =
+  ({ onCluster, onNote }: BackupRunOptions): Emit =>
+  (event) => {
+    if (event.type === "cluster") {
+      const { clusters, identities, held, place } = event;
+      onCluster?.({ clusters, identities, held, ...(place && { place }) });
+    }
+    if (event.type === "diagnostic")
+      onNote?.(event.severity === "warning" ? `! ${event.text}` : event.text);
+  };
+
 /** Runs `work` with the state, the outputs and the machines of a stack's cluster. */
 async function withCluster<T>(
   service: ClusterServiceOptions,
@@ -81,12 +104,16 @@ async function withCluster<T>(
   options: BackupRunOptions,
   work: (cluster: Cluster) => Promise<T>,
 ): Promise<T> {
-  const run = new StackOperation(service, stack, options);
+  const run = new StackOperation(service, stack, options, emitTo(options));
   let machines: ClusterMachines | undefined;
   const end = (): void => machines?.close();
   try {
-    await requireUnlocked(run);
-    const state = await readStateOfClusterStack(run);
+    const facts: Facts = { run };
+    await runGuards(
+      [requireUnlocked, readStackState, requireClusterStack, requireSameLocation, reportCluster],
+      facts,
+    );
+    const { state } = facts;
     if (state === undefined)
       throw new Failure("STACK_NOT_FOUND", `The backend has no stack '${stack}'.`);
     const outputs = parseOutputs(await readOutputs(run.access));

@@ -5,7 +5,7 @@ import { errorMessageOf } from "./backup-machines.js";
 
 /** Run that can hold the stack's lock and report to the user. */
 interface Holder {
-  readonly run: Pick<StackOperation, "hold" | "note">;
+  readonly run: Pick<StackOperation, "hold" | "warn">;
 }
 
 /**
@@ -30,8 +30,8 @@ export async function withStackLock(
   } catch (error) {
     if (ended === undefined) throw error;
     if ("error" in ended) throw ended.error;
-    run.note(
-      `! The stack's lock was lost before the end, so another \`up\` may have changed the machines meanwhile: ${errorMessageOf(error)}`,
+    run.warn(
+      `The stack's lock was lost before the end, so another \`up\` may have changed the machines meanwhile: ${errorMessageOf(error)}`,
     );
   }
 }
@@ -45,7 +45,7 @@ export async function rememberControlPlanes({
   run,
   state,
 }: {
-  readonly run: Pick<StackOperation, "access" | "note">;
+  readonly run: Pick<StackOperation, "access" | "warn">;
   readonly state: StateExport;
 }): Promise<void> {
   const scripts = (state.deployment.resources ?? []).filter(
@@ -58,7 +58,7 @@ export async function rememberControlPlanes({
     errorMessageOf,
   );
   if (why !== undefined)
-    run.note(
-      `! The cluster is restored, but the control planes' scripts could not be marked in the state to run again (${why.replace(/\.$/, "")}): versions, flags and fields that are newer than the backup are applied again only if you change their settings. Do not restore again for this.`,
+    run.warn(
+      `The cluster is restored, but the control planes' scripts could not be marked in the state to run again (${why.replace(/\.$/, "")}): versions, flags and fields that are newer than the backup are applied again only if you change their settings. Do not restore again for this.`,
     );
 }

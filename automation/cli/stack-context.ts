@@ -1,11 +1,13 @@
 import type { OpenstackPlugin } from "../../base/versions/openstack-plugin-versions.js";
 import { providerEnvironment } from "../../openstack/auth/provider-environment.js";
 import { createClusterService, type ClusterService } from "../cluster-service.js";
-import type { RunOptions } from "../engine/operation-options.js";
+import type { StopSignals, WhichCluster } from "../engine/operation-options.js";
+import type { StartedOperation } from "../engine/operation-events.js";
+import { silentProgress } from "../../base/progress.js";
 import { addEnvironment } from "../pulumi/redact-secrets.js";
 import { describesCluster, openstackPluginIn } from "../engine/stack-settings.js";
 import { readStackFile, usesPassphrase } from "../pulumi/workspace.js";
-import { RunView } from "../render/run-progress.js";
+import { RunView, type RunViewOptions } from "../render/run-progress.js";
 import { clusterLine } from "../render/cluster-line.js";
 import { prepareEnvironment, type OperationEnvironment } from "../setup/operation-environment.js";
 import { findProject, type Project } from "./project.js";
@@ -70,7 +72,7 @@ export async function withStack<T>(
 export const reportClusters = ({
   session,
   stack,
-}: StackContext): Required<Pick<RunOptions, "onCluster">> => ({
+}: StackContext): { readonly onCluster: (which: WhichCluster) => void } => ({
   onCluster: (which) => {
     session.emit({ type: "cluster", stack, ...which });
     if (!session.json) session.progress.note(session.redactor.clean(clusterLine(which)));
@@ -78,24 +80,46 @@ export const reportClusters = ({
 });
 
 /** Returns the stop signals of the session, for a request to the service. */
-export const stopSignals = ({
-  session,
-}: StackContext): Pick<RunOptions, "signal" | "killSignal"> => ({
+export const stopSignals = ({ session }: StackContext): StopSignals => ({
   signal: session.signal,
   killSignal: session.killSignal,
 });
 
-/** Creates the view that shows a run of the service. */
+/** Creates the view that shows an operation. With `--json`, its events are printed instead. */
 export const createRunView = (
-  { session, stack }: StackContext,
-  direction: "up" | "destroy",
+  { session }: StackContext,
+  options: Pick<RunViewOptions, "direction" | "showsCluster"> = {},
 ): RunView =>
   new RunView({
-    progress: session.progress,
+    progress: session.json ? silentProgress : session.progress,
     redactor: session.redactor,
-    direction,
-    stack,
-    emit: (fields) => {
-      session.emit(fields);
-    },
+    ...options,
   });
+
+/** Shows or prints the events of an operation, and returns its result. */
+export async function follow<Result>(
+  context: StackContext,
+  operation: StartedOperation<Result>,
+  view: RunView = createRunView(context),
+): Promise<Result> {
+  const { session } = context;
+  const cancel = (): void => {
+    operation.cancel();
+  };
+  const kill = (): void => {
+    operation.cancel({ now: true });
+  };
+  session.signal.addEventListener("abort", cancel);
+  session.killSignal.addEventListener("abort", kill);
+  if (session.signal.aborted) cancel();
+  try {
+    for await (const event of operation.events()) {
+      session.emit({ ...event });
+      view.take(event);
+    }
+    return await operation.result;
+  } finally {
+    session.signal.removeEventListener("abort", cancel);
+    session.killSignal.removeEventListener("abort", kill);
+  }
+}

@@ -1,40 +1,40 @@
-import { listVisibleObjects, type CloudObject } from "../../openstack/inventory/inventory.js";
-import { isIrreplaceable, type Orphan } from "../../openstack/inventory/marked-objects.js";
-import { ownershipOf } from "../../openstack/inventory/ownership.js";
-import { withoutPassword } from "../../base/url-passwords.js";
-import { nameAndProtectionOf } from "../guards/other-backend.js";
 import {
-  readRetentionPolicies,
-  floatingIpOf,
-  type RetentionPolicies,
-} from "./retention-policies.js";
-import { isKeptByDestroy } from "../repair/object-attribution.js";
+  listVisibleObjects,
+  type CloudObject,
+  type VisibleObjects,
+} from "../../openstack/inventory/inventory.js";
+import type { Orphan } from "../../openstack/inventory/marked-objects.js";
+import { withoutPassword } from "../../base/url-passwords.js";
+import { floatingIpOf, withoutApi, type RetentionPolicies } from "./retention-policies.js";
+import { clusterObjects, type ClusterObject, type Disposal } from "../repair/object-attribution.js";
 import type {
   ClaimedVolume,
   DestroyPlan,
-  DestroyPlanOptions,
   KeptObject,
   VolumeSnapshot,
 } from "../engine/operation-options.js";
-import { foreignCredentials } from "../guards/foreign-credentials.js";
-import { requireClusterStack } from "../guards/cluster-stack.js";
-import { requireSameLocation } from "../guards/cloud-location.js";
-import { protectionOf } from "../guards/destroy-protection.js";
-import type { StackOperation } from "../engine/operation-context.js";
-import { componentsOf, stackHoldings, isEmptyStack, readState } from "../pulumi/stack-state.js";
+import { protectionOf, type ProtectionFacts } from "../guards/destroy-protection.js";
+import { componentsOf, stackHoldings, isEmptyStack } from "../pulumi/stack-state.js";
 import { locationInState } from "../guards/cluster-identity.js";
 
-/** Returns the objects that carry one of the identities, each with its cluster. */
-const markedIn = (
-  inventory: readonly CloudObject[],
-  identities: ReadonlySet<string>,
-): readonly Orphan[] =>
-  inventory.flatMap((object): Orphan[] => {
-    const ownership = ownershipOf(object);
-    return ownership && identities.has(ownership.mark.identity)
-      ? [{ ...object, ...ownership }]
-      : [];
-  });
+/** What the steps of a destroy add to its plan. */
+export interface DestroyDescription {
+  /** What the clusters' APIs report. Absent: they are not asked. */
+  readonly policies?: RetentionPolicies;
+  readonly others?: DestroyPlan["others"];
+}
+
+/** Facts of the plan of a destroy. */
+export interface PlanFacts extends ProtectionFacts {
+  /** Objects of the project, asked for in advance. */
+  inventory?: Promise<VisibleObjects>;
+}
+
+/** Asks the cloud for the project's objects while the state and the clusters are read. */
+export function startInventory(facts: PlanFacts): void {
+  facts.inventory = facts.run.cloud().then(listVisibleObjects);
+  facts.inventory.catch(() => undefined);
+}
 
 /**
  * Returns the names of the clusters. A cluster's name comes from the tags or metadata of its
@@ -48,81 +48,88 @@ const namesOf = (
   return [...new Set([...components].map(([id, component]) => inCloud.get(id) ?? component))];
 };
 
+type Sorted = Pick<DestroyPlan, "goes" | "volumes" | "floatingIps" | "snapshots" | "stays">;
+
 /**
  * Sorts the stack's objects into those that a destroy deletes (`goes`) and keeps (`stays`). Lists
  * volumes, floating IPs and snapshots of the clusters' controllers separately, each with its fate.
  */
 function sorted(
   inventory: readonly CloudObject[],
-  marked: readonly Orphan[],
+  objects: readonly ClusterObject[],
   held: ReturnType<typeof stackHoldings>,
   fates: RetentionPolicies,
-): Pick<DestroyPlan, "goes" | "volumes" | "floatingIps" | "snapshots" | "stays"> {
-  const kept = new Set(marked.filter(isIrreplaceable).map(({ id }) => id));
+): Sorted {
+  const disposed = (disposal: Disposal): CloudObject[] =>
+    objects.flatMap((one) => (one.disposal === disposal ? [one.object] : []));
+  const released = disposed("released");
+  const kept = new Set(released.map(({ id }) => id));
   const otherwise = { claim: "", fate: fates.otherwise };
   const volumes = inventory.flatMap(({ kind, id, name, gigabytes }): ClaimedVolume[] => {
     const known = fates.claims.get(id) ?? (kept.has(id) ? otherwise : undefined);
     return kind === "volume" && known ? [{ id, name, gigabytes, ...known }] : [];
   });
-  const floatingIps = inventory
-    .filter(({ kind, id }) => kind === "floating IP" && kept.has(id))
+  const floatingIps = released
+    .filter(({ kind }) => kind === "floating IP")
     .map((object) => floatingIpOf(object, fates));
   const known = new Set(fates.snapshots.map(({ id }) => id));
-  const others = inventory
-    .filter(({ kind, id }) => kind === "volume snapshot" && kept.has(id) && !known.has(id))
+  const others = released
+    .filter(({ kind, id }) => kind === "volume snapshot" && !known.has(id))
     .map(({ id }): VolumeSnapshot => ({ id, snapshot: "", volume: "", fate: fates.otherwise }));
   const snapshots = [...fates.snapshots, ...others];
   const apart = new Set([...volumes, ...floatingIps, ...snapshots].map(({ id }) => id));
-  const mine = new Set([...held.owned, ...held.retained, ...marked.map(({ id }) => id)]);
-  const rest = inventory.filter(({ id }) => mine.has(id) && !apart.has(id));
-  const goes = rest.filter((one) => !isKeptByDestroy(one, held));
-  const stays = rest
-    .filter((one) => isKeptByDestroy(one, held))
+  const isListed = ({ id }: CloudObject): boolean => !apart.has(id);
+  const stays = disposed("keep")
+    .filter(isListed)
     .map((one): KeptObject => (held.retained.has(one.id) ? { ...one, retained: true } : one));
-  return { goes, volumes, floatingIps, snapshots, ...(stays.length > 0 && { stays }) };
+  return {
+    goes: disposed("delete").filter(isListed),
+    volumes,
+    floatingIps,
+    snapshots,
+    ...(stays.length > 0 && { stays }),
+  };
 }
 
-/** Returns which objects a destroy of the stack would delete and which objects it would keep. */
-export async function planDestroy(
-  run: StackOperation,
-  { abandon = false }: DestroyPlanOptions,
+/** Returns the plan of a destroy from the facts and from what its steps describe. */
+export async function destroyPlanOf(
+  { run, settings, state, inventory }: PlanFacts,
+  descriptions: readonly DestroyDescription[],
 ): Promise<DestroyPlan> {
-  const [settings, [state, fates], place, { objects: inventory, hidden }] = await Promise.all([
-    nameAndProtectionOf(run),
-    readState(run.access).then(async (state) => {
-      requireClusterStack(run, state);
-      await requireSameLocation(run, state);
-      return [state, state && (await readRetentionPolicies(run, state, abandon))] as const;
-    }),
-    run.cloud().then(locationInState),
-    run.cloud().then(listVisibleObjects),
-  ]);
+  const cloud = await run.cloud();
+  const { objects: all, hidden } = await (inventory ?? listVisibleObjects(cloud));
   const where = {
-    place,
+    place: locationInState(cloud),
     backend: withoutPassword(run.service.backend),
     ...(hidden.length > 0 && { hidden }),
   };
-  if (!state || !fates || isEmptyStack(state)) {
+  if (!state || isEmptyStack(state)) {
     const nothing = { goes: [], volumes: [], floatingIps: [], snapshots: [] };
     const whose = { cluster: settings.name, clusters: [settings.name], identities: [] };
     return { ...whose, ...where, held: false, ...nothing };
   }
-  const components = componentsOf(state);
-  const marked = markedIn(inventory, new Set(components.keys()));
-  const names = namesOf(components, marked);
-  const [cluster = settings.name, ...others] = names;
+  const { policies = withoutApi, others } = Object.assign(
+    {},
+    ...descriptions,
+  ) as DestroyDescription;
+  const [components, held] = [componentsOf(state), stackHoldings(state)];
+  const objects = clusterObjects(all, held);
+  const names = namesOf(
+    components,
+    objects.flatMap(({ marked = [] }) => marked),
+  );
+  const [cluster = settings.name, ...more] = names;
   const protection = protectionOf(run, settings, state);
-  const anothers = await foreignCredentials(run, state);
-  const { problem } = fates;
+  const { problem } = policies;
   return {
     cluster,
-    clusters: [cluster, ...others],
+    clusters: [cluster, ...more],
     identities: [...components.keys()],
     ...where,
     held: true,
-    ...sorted(inventory, marked, stackHoldings(state), fates),
+    ...sorted(all, objects, held, policies),
     ...(protection && { protection }),
-    ...(anothers.length > 0 && { others: anothers }),
+    ...(others && { others }),
     ...(problem !== undefined && { problem }),
   };
 }

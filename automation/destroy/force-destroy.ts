@@ -3,14 +3,16 @@ import { deleteOrphans, orphansIn } from "../../openstack/inventory/marked-objec
 import { ownershipOf, readNameInCloud } from "../../openstack/inventory/ownership.js";
 import { withoutResources } from "../pulumi/prune-state.js";
 import { needsApi } from "../pulumi/needs-api.js";
-import { writeRecoveredState, undoPendingCreates } from "../repair/undo-pending-creates.js";
+import { undoPendingCreates } from "../repair/undo-pending-creates.js";
+import { requireAgreed, type ProtectionFacts } from "../guards/destroy-protection.js";
 import { recoveryToolsOf } from "../repair/interrupted-run.js";
 import type { StackOperation } from "../engine/operation-context.js";
+import { editUnderLock } from "../steps/edit-state.js";
+import type { Step } from "../steps/step.js";
 import { readProviders } from "../engine/cluster-providers.js";
 import {
   identitiesOf,
   ownedIds,
-  readState,
   type StateExport,
   type StateResource,
 } from "../pulumi/stack-state.js";
@@ -73,8 +75,8 @@ function blockingBalancers(
     ownershipOf(one) === undefined && former.has(clusterIn(one) ?? "");
   // Load balancers with another cluster's identity are skipped here: every destroy reports them.
   for (const { name, id } of others.filter((one) => !isOurs(one) && !ownershipOf(one)))
-    run.note(
-      `! The load balancer '${name}' (${id}) in the cluster's network may belong to another cluster, so it is kept and blocks the deletion of the network: delete it, or its Service in its cluster.`,
+    run.warn(
+      `The load balancer '${name}' (${id}) in the cluster's network may belong to another cluster, so it is kept and blocks the deletion of the network: delete it, or its Service in its cluster.`,
     );
   return [...ofServices, ...others.filter(isOurs)];
 }
@@ -82,8 +84,8 @@ function blockingBalancers(
 /**
  * Deletes the Octavia load balancers that keep Neutron from deleting the networks, and undoes the
  * pending operations of an interrupted run. Requires that the caller holds the stack's lock.
- * Returns the present state, the new state for `writeRecoveredState`, and the number of removed
- * resources. The new state lacks all resources that only the Kubernetes API can delete.
+ * Returns the new state, which lacks all resources that only the Kubernetes API can delete, and the
+ * number of these resources.
  */
 async function forgetAndUnblock(run: StackOperation, before: StateExport, signal: AbortSignal) {
   const cloud = await run.cloud();
@@ -100,31 +102,32 @@ async function forgetAndUnblock(run: StackOperation, before: StateExport, signal
     },
   });
   const { state: rest, forgotten } = withoutResources(before, goesWithIt);
-  // `writeRecoveredState` imports the new state, which has no pending operations. Undo these
-  // operations first: half-created objects block the deletion of their network.
+  // The import of the new state drops pending operations, so these are undone first: half-created
+  // objects block the deletion of their network.
   const { state } = await undoPendingCreates(run.access, rest, () => recoveryToolsOf(run, signal));
-  return { before, state, forgotten };
+  return { state, forgotten };
 }
 
 /**
- * Deletes the load balancers that block the deletion of an abandoned cluster's networks, and
- * removes resources from the state whose deletion needs the cluster's API. Reads the state, and
- * deletes the load balancers, while it holds the stack's lock.
- *
- * @param requireAgreed throws if the user has not agreed to destroy the given state
+ * Deletes the load balancers that block the deletion of the cluster's networks, and removes
+ * resources from the state whose deletion needs the cluster's API.
  */
-export async function abandonClusters(
-  run: StackOperation,
-  requireAgreed: (state: StateExport | undefined) => void,
-): Promise<void> {
-  const left = await run.hold(async (signal) => {
-    const state = await readState(run.access);
-    requireAgreed(state);
-    return state && forgetAndUnblock(run, state, signal);
-  });
-  if (!left) return;
-  await writeRecoveredState(run.access, left);
-  run.note(
-    `${left.forgotten} resources that need the cluster's API were removed from the state: they are destroyed together with the cluster.`,
-  );
-}
+export const forgetResourcesOfApi: Step<ProtectionFacts> = {
+  title: "Remove what needs the cluster's API from the state",
+  apply: async (facts) => {
+    const { run } = facts;
+    let removed: number | undefined;
+    const { after } = await editUnderLock(run, async (now, signal) => {
+      requireAgreed({ ...facts, state: now });
+      if (!now) return undefined;
+      const { state, forgotten } = await forgetAndUnblock(run, now, signal);
+      removed = forgotten;
+      return state;
+    });
+    facts.state = after;
+    if (removed === undefined) return;
+    run.note(
+      `${removed} resources that need the cluster's API were removed from the state: they are destroyed together with the cluster.`,
+    );
+  },
+};

@@ -2,14 +2,13 @@ import { z } from "zod";
 import type { CloudObject } from "../../openstack/inventory/inventory.js";
 import { controlPlaneComponent } from "../../components/plan/cluster-plan.js";
 import { KubernetesApi, readKubeAccess } from "../verify/kubernetes-client.js";
-import { needsApi } from "../pulumi/needs-api.js";
 import type {
   ClaimedVolume,
   ServiceFloatingIp,
   VolumeSnapshot,
 } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import { providersOf, readClusters } from "../engine/cluster-providers.js";
+import { readClusters } from "../engine/cluster-providers.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 import { parseUrn } from "../pulumi/urn.js";
 
@@ -213,17 +212,19 @@ async function askAll(run: StackOperation, state: StateExport): Promise<(Known |
   );
 }
 
-/**
- * Asks each cluster of the stack what a destroy would delete. Asks no cluster if the destroy does
- * not use the clusters' APIs.
- */
+/** Policies of a destroy that does not use the clusters' APIs: no controller deletes anything. */
+export const withoutApi: RetentionPolicies = {
+  claims: new Map(),
+  services: [],
+  snapshots: [],
+  otherwise: "stays",
+};
+
+/** Asks each cluster of the stack what a destroy would delete. */
 export async function readRetentionPolicies(
   run: StackOperation,
   state: StateExport,
-  abandon: boolean,
 ): Promise<RetentionPolicies> {
-  if (abandon || state.deployment.resources?.some(needsApi(providersOf(state))) !== true)
-    return { claims: new Map(), services: [], snapshots: [], otherwise: "stays" };
   const answers = await askAll(run, state).catch((error: unknown) => [reasonOf(error)]);
   const problems = answers.flatMap((answer) => (typeof answer === "string" ? [answer] : []));
   const known = answers.flatMap((answer) => (typeof answer === "string" ? [] : [answer]));

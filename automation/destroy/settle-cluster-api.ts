@@ -7,15 +7,17 @@ import {
 } from "../../openstack/inventory/server-diagnostics.js";
 import { scriptType } from "../../components/remote-scripts/script-type.js";
 import { KubernetesApi, readKubeAccess, type KubeAccess } from "../verify/kubernetes-client.js";
-import { abandonClusters } from "./force-destroy.js";
 import { needsApi } from "../pulumi/needs-api.js";
 import { Failure } from "../../base/failures/failure.js";
 import { machineOf } from "../pulumi/events.js";
-import { planBrokenBalancers } from "../repair/broken-load-balancers.js";
-import type { DestroyOptions } from "../engine/operation-options.js";
+import { reportBrokenBalancers } from "../repair/broken-load-balancers.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { providersOf, readClusters } from "../engine/cluster-providers.js";
-import { readState, type StateExport, type StateResource } from "../pulumi/stack-state.js";
+import type { ProtectionFacts } from "../guards/destroy-protection.js";
+import type { Step } from "../steps/step.js";
+import type { DestroyDescription } from "./destroy-plan.js";
+import { readRetentionPolicies } from "./retention-policies.js";
+import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 import { findApiProblem } from "../verify/api-health.js";
 
 /*
@@ -111,35 +113,28 @@ async function requireMachines(run: StackOperation, state: StateExport): Promise
   }
 }
 
-type SettleOptions = Pick<DestroyOptions, "abandon" | "signal"> & {
-  /** Throws if the user has not agreed to destroy this state. */
-  readonly requireAgreed: (state: StateExport | undefined) => void;
-};
+/** Returns the state if the deletion of a resource needs the API of one of the clusters. */
+const stateWithApi = ({ state }: ProtectionFacts): StateExport | undefined =>
+  state?.deployment.resources?.some(needsApi(providersOf(state))) === true ? state : undefined;
 
-/**
- * Prepares a destroy: waits until the API of each cluster answers, or removes from the state what
- * needs it (`abandon`). Returns the state afterwards.
- */
-export async function awaitOrAbandonApi(
-  run: StackOperation,
-  state: StateExport,
-  { abandon: abandons, requireAgreed, signal }: SettleOptions,
-): Promise<StateExport | undefined> {
-  if (abandons === true) {
-    await abandonClusters(run, requireAgreed);
-    return readState(run.access);
-  }
-  if (state.deployment.resources?.some(needsApi(providersOf(state))) !== true) return state;
-  const [clusters] = await Promise.all([readClusters(run.access), requireMachines(run, state)]);
-  try {
-    for (const { name, kubeconfig } of clusters) {
-      const whose = clusters.length > 1 ? `The API of the cluster '${name}'` : "The cluster's API";
-      await requireApi(whose, kubeconfig, signal);
+/** Waits until the API of each cluster answers. Throws if a cluster cannot release its objects. */
+export const waitForClusterApi: Step<ProtectionFacts, DestroyDescription, StateExport> = {
+  title: "Wait for the cluster's API",
+  detect: stateWithApi,
+  describe: async ({ run }, state) => ({ policies: await readRetentionPolicies(run, state) }),
+  apply: async (facts, state) => {
+    const { run } = facts;
+    const [clusters] = await Promise.all([readClusters(run.access), requireMachines(run, state)]);
+    try {
+      for (const { name, kubeconfig } of clusters) {
+        const whose =
+          clusters.length > 1 ? `The API of the cluster '${name}'` : "The cluster's API";
+        await requireApi(whose, kubeconfig, run.options.signal);
+      }
+    } catch (error) {
+      // The cause may be the load balancer in front of the API: report its state.
+      await reportBrokenBalancers(facts);
+      throw error;
     }
-  } catch (error) {
-    // The cause may be the load balancer in front of the API: report its state.
-    await planBrokenBalancers(run, state);
-    throw error;
-  }
-  return state;
-}
+  },
+};

@@ -4,19 +4,14 @@ import {
   type CloudObject,
   type Kind,
 } from "../../openstack/inventory/inventory.js";
-import {
-  deleteOrphans,
-  isIrreplaceable,
-  orphansIn,
-  type Orphan,
-} from "../../openstack/inventory/marked-objects.js";
+import { deleteOrphans, type Orphan } from "../../openstack/inventory/marked-objects.js";
 import { hasData } from "../../openstack/inventory/ownership.js";
 import { Failure } from "../../base/failures/failure.js";
-import { isKeptByDestroy } from "../repair/object-attribution.js";
+import { clusterObjects, type ClusterObject } from "../repair/object-attribution.js";
 import type { KeptObject } from "../engine/operation-options.js";
 import { orphansCommandLine } from "../orphans/orphan-summary.js";
-import type { StackOperation } from "../engine/operation-context.js";
-import { stackHoldings, type StateExport } from "../pulumi/stack-state.js";
+import type { Facts, Step } from "../steps/step.js";
+import { stackHoldings } from "../pulumi/stack-state.js";
 
 export interface SweepOptions {
   readonly cloud: CloudClient;
@@ -74,48 +69,55 @@ function deletionAdvice(marked: readonly Orphan[], others: readonly CloudObject[
  * object with these identities, or an object of the state before the destroy.
  */
 export async function sweepLeftovers(options: SweepOptions): Promise<SweepResult> {
-  const { cloud, identities, owned, retained, signal, onDelete, onWait, interval } = options;
-  const stays = (one: Orphan): boolean => isIrreplaceable(one) || isKeptByDestroy(one, options);
+  const { cloud, retained, signal, onDelete, onWait, interval } = options;
   const { objects: before, hidden } = await listVisibleObjects(cloud);
-  const found = orphansIn(before, identities);
-  const deleted = found.filter((orphan) => !stays(orphan));
+  const found = clusterObjects(before, options);
+  const isToDelete = ({ disposal }: ClusterObject): boolean => disposal === "delete";
+  const deleted = found.filter(isToDelete).flatMap(({ marked = [] }) => marked);
   await deleteOrphans(cloud, deleted, { signal, onDelete, onWait, interval });
   const after = deleted.length === 0 ? before : (await listVisibleObjects(cloud)).objects;
-  const marked = orphansIn(after, identities).filter((one) => !stays(one));
-  const known = new Set(marked.map(({ id }) => id));
-  const others = after.filter(({ id }) => owned.has(id) && !retained.has(id) && !known.has(id));
-  if (marked.length + others.length > 0)
+  const left = clusterObjects(after, options).filter(isToDelete);
+  const marked = left.flatMap(({ marked = [] }) => marked);
+  const others = left.flatMap((one) => (one.marked ? [] : [one.object]));
+  if (left.length > 0)
     throw new Failure(
       "FAILED",
       `These objects were not deleted: ${named([...marked, ...others])}.`,
       deletionAdvice(marked, others),
     );
-  const retains = before.filter(({ id }) => retained.has(id));
+  const isRetained = ({ object }: ClusterObject): boolean => retained.has(object.id);
+  const spared = found.filter((one) => !isToDelete(one));
   return {
     deleted,
     kept: [
-      ...found.filter((one) => stays(one) && !retained.has(one.id)),
-      ...retains.map((one): KeptObject => ({ ...one, retained: true })),
+      ...spared.filter((one) => !isRetained(one)).map((one) => one.marked ?? one.object),
+      ...spared.filter(isRetained).map(({ object }): KeptObject => ({ ...object, retained: true })),
     ],
     ...(hidden.length > 0 && { hidden }),
   };
 }
 
-/** Deletes remaining objects after a destroy. `state` is the state before the destroy. */
-export async function sweepAfterDestroy(
-  run: StackOperation,
-  state: StateExport | undefined,
-): Promise<SweepResult> {
-  run.stage("sweep");
-  return sweepLeftovers({
-    cloud: await run.cloud(),
-    ...stackHoldings(state),
-    signal: run.options.signal,
-    onWait: (text) => {
-      run.note(text);
-    },
-    onDelete: ({ kind, name, claim }) => {
-      run.stage("sweep", `deleting the ${kind} '${name}' (${claim})`);
-    },
-  });
+/** Facts of the step `sweepAfterDestroy`. */
+export interface SweepFacts extends Facts {
+  swept: SweepResult;
 }
+
+/** Deletes what the engine did not know, by the identities in the state before the destroy. */
+export const sweepAfterDestroy: Step<SweepFacts> = {
+  title: "Check that nothing is left in the project",
+  expectedSeconds: 5,
+  apply: async (facts) => {
+    const { run, initial } = facts;
+    facts.swept = await sweepLeftovers({
+      cloud: await run.cloud(),
+      ...stackHoldings(initial),
+      signal: run.options.signal,
+      onWait: (text) => {
+        run.note(text);
+      },
+      onDelete: ({ kind, name, claim }) => {
+        run.progress(`deleting the ${kind} '${name}' (${claim})`);
+      },
+    });
+  },
+};

@@ -13,7 +13,8 @@ import { Spans } from "../timeline/critical-path.js";
 import { hasPendingOperations } from "../pulumi/run-history.js";
 import { prepareWorker, runOperation, type OperationOptions } from "./run-engine.js";
 import type { ClusterEvent } from "../pulumi/events.js";
-import type { ClusterServiceOptions, RunOptions, OperationStage } from "./operation-options.js";
+import { engineEvent, type Emit } from "./operation-events.js";
+import type { ClusterServiceOptions, RunOptions, StopSignals } from "./operation-options.js";
 import type { OperationName, OperationRequest } from "./worker-messages.js";
 import { clusterSpecOf, type SpecSources } from "./stack-settings.js";
 import { readState, type StateAccess } from "../pulumi/stack-state.js";
@@ -40,6 +41,27 @@ export type OperationFlags = Pick<
   "expectNoChanges" | "exists" | "known" | "exclude" | "refresh" | "target"
 >;
 
+/** Work of the engine in one run. */
+class EngineWork {
+  /** Events of all resources with work. */
+  readonly events: ClusterEvent[] = [];
+  #hasEqualOutputs = false;
+
+  take(event: ClusterEvent): void {
+    if (event.type === "started" || event.type === "finished") this.events.push(event);
+    if (event.type === "outputs") this.#hasEqualOutputs = event.same;
+  }
+
+  get touched(): boolean {
+    return this.events.some(({ type }) => type === "started");
+  }
+
+  /** Whether anything differed. True until the engine reports equal outputs. */
+  get changed(): boolean {
+    return this.touched || !this.#hasEqualOutputs;
+  }
+}
+
 /** Request about one stack, with the stack's settings, cloud client and processes. */
 export class StackOperation {
   readonly access: StateAccess;
@@ -49,6 +71,8 @@ export class StackOperation {
   readonly #settings: string;
   #cloud: Promise<CloudClient> | undefined;
   #worker: ChildProcess | undefined;
+  /** Title of the present step. */
+  #step: string | undefined;
   /** Facts that the program found in the cloud. */
   found: KnownFacts | undefined;
   /** Start of the request, in milliseconds since 1970. */
@@ -61,7 +85,9 @@ export class StackOperation {
   constructor(
     readonly service: ClusterServiceOptions,
     readonly stack: string,
-    readonly options: RunOptions = {},
+    readonly options: RunOptions & StopSignals = {},
+    /** Receives the events of the operation. Default: nothing receives them. */
+    readonly emit: Emit = () => undefined,
   ) {
     const { env, projectDirectory } = service;
     this.directory = projectDirectory ?? packageRoot();
@@ -79,12 +105,44 @@ export class StackOperation {
     return this.access.workspace.project;
   }
 
+  /** Reports a sentence for the user. */
   note(text: string): void {
-    this.options.onNote?.(text);
+    this.emit({ type: "diagnostic", severity: "info", text });
   }
 
-  stage(stage: OperationStage, detail?: string): void {
-    this.options.onStage?.(stage, detail);
+  /** Reports a sentence about something that the user should correct or know. */
+  warn(text: string): void {
+    this.emit({ type: "diagnostic", severity: "warning", text });
+  }
+
+  /** Reports the present work in the step. */
+  progress(detail: string): void {
+    if (this.#step !== undefined)
+      this.emit({ type: "step", state: "progress", title: this.#step, detail });
+  }
+
+  /** Runs one step, and reports its begin and its end. */
+  async step<T>(
+    { title, expectedSeconds }: { readonly title: string; readonly expectedSeconds?: number },
+    work: () => Promise<T> | T,
+  ): Promise<T> {
+    const began = Date.now();
+    const end = (outcome: "done" | "failed"): void => {
+      const seconds = (Date.now() - began) / 1000;
+      this.emit({ type: "step", state: "end", title, outcome, seconds });
+      this.#step = undefined;
+    };
+    this.#step = title;
+    const expected = expectedSeconds === undefined ? {} : { expectedSeconds };
+    this.emit({ type: "step", state: "begin", title, ...expected });
+    try {
+      const result = await work();
+      end("done");
+      return result;
+    } catch (error) {
+      end("failed");
+      throw error;
+    }
   }
 
   /** Returns the cloud client; signs in once. */
@@ -93,6 +151,11 @@ export class StackOperation {
       this.note(text);
     };
     this.#cloud ??= connectCloud({ env: this.service.env, patience: { onWait } });
+    return this.#cloud;
+  }
+
+  /** Returns the cloud client if anything has asked for it. */
+  get cloudInUse(): Promise<CloudClient> | undefined {
     return this.#cloud;
   }
 
@@ -210,13 +273,16 @@ export class StackOperation {
     await operation;
   }
 
-  /** Runs the engine once; returns whether anything differed from the settings. */
+  /**
+   * Runs the engine once. Returns whether anything differed from the settings, and the events of
+   * all resources with work.
+   */
   async engine(
     operation: OperationName,
     flags: OperationFlags = {},
-  ): Promise<{ readonly changed: boolean }> {
+  ): Promise<{ readonly changed: boolean; readonly events: readonly ClusterEvent[] }> {
     this.requireNotStopped();
-    const { onNote, signal, killSignal, refresh } = this.options;
+    const { signal, killSignal, refresh } = this.options;
     // The engine reads the variable itself.
     const named = this.service.env["PULUMI_PARALLEL"] ?? "";
     const { parallel = named === "" ? atOnce : undefined } = this.options;
@@ -230,38 +296,37 @@ export class StackOperation {
     const onFound = (found: KnownFacts): void => {
       this.found = found;
     };
+    const onOutput = (text: string): void => {
+      this.emit({ type: "log", text });
+    };
     const noted = operation === "up" ? recordUpBegin(this.access.workspace) : undefined;
     const unfinished = new InterruptedScripts(operation);
-    // The run counts as changed until the engine reports equal outputs.
-    let [touched, same] = [false, false];
+    const work = new EngineWork();
     const onEvent = (event: ClusterEvent): void => {
       unfinished.take(event);
-      if (event.type === "started") touched = true;
-      if (event.type === "outputs") ({ same } = event);
+      work.take(event);
       if (operation === "up") {
         this.undecided.take(event);
         this.spans.take(event, Date.now());
       }
-      // Removes the planned inputs: only this class needs them.
-      if (event.type === "failed")
-        this.options.onEvent?.({ type: "failed", at: event.at, change: event.change });
-      else this.options.onEvent?.(event);
+      const body = engineEvent(event);
+      if (body) this.emit(body);
     };
     try {
       await this.operate(
         { ...this.request(operation), refresh, parallel, ...flags },
-        { onEvent, onFound, onOutput: onNote, signal, killSignal },
+        { onEvent, onFound, onOutput, signal, killSignal },
         { stop: signal, worker },
       );
       // After a destroy of some targets the cluster may stay: the next `up` then undoes the
       // teardown.
       await this.remember(unfinished);
-      const changed = touched || !same;
+      const { events, changed } = work;
       if (changed) noted?.end();
       else noted?.undo();
-      return { changed };
+      return { changed, events };
     } catch (error) {
-      if (noted) await this.noteFailure(noted, { error, touched });
+      if (noted) await this.noteFailure(noted, { error, touched: work.touched });
       await this.remember(unfinished);
       throw error;
     }

@@ -5,7 +5,6 @@ import type { QuotaUse } from "../../openstack/checks/quotas.js";
 import type { Verification } from "../verify/verify-cluster.js";
 import type { Failure } from "../../base/failures/failure.js";
 import type { TimelineRow } from "../timeline/critical-path.js";
-import type { ClusterEvent } from "../pulumi/events.js";
 import type { SecretOutputForm, StackOutputs } from "../pulumi/stack-state.js";
 import type { PlanRow } from "../pulumi/preview-rows.js";
 
@@ -22,14 +21,6 @@ export interface ClusterServiceOptions {
   /** Module that exports the program. Default: the package's own program. */
   readonly program?: string;
 }
-
-/**
- * Current work of the service. `repair`: undoes the pending operations of an interrupted run.
- * `preflight`: checks whether the cluster fits into the cloud. `operation`: the engine runs.
- * `verification`: checks the finished cluster. `sweep`: searches for remaining objects of a
- * destroyed cluster.
- */
-export type OperationStage = "repair" | "preflight" | "operation" | "verification" | "sweep";
 
 /** Cloud, region and project of a cluster. */
 export interface CloudPlace {
@@ -53,19 +44,16 @@ export interface WhichCluster {
   readonly place?: CloudPlace;
 }
 
-export interface RunOptions {
-  /** Called once, before any change, with the stack's clusters. */
-  readonly onCluster?: (which: WhichCluster) => void;
-  /** Called with each event of the engine. */
-  readonly onEvent?: (event: ClusterEvent) => void;
-  /** Called with sentences for the user: repairs, warnings, and the program's output. */
-  readonly onNote?: (text: string) => void;
-  /** Called when a stage begins, and again with a detail when the work in the stage changes. */
-  readonly onStage?: (stage: OperationStage, detail?: string) => void;
+/** Signals that stop work on a stack. */
+export interface StopSignals {
   /** Aborting cancels gracefully. */
   readonly signal?: AbortSignal;
   /** Aborting kills the engine at once. */
   readonly killSignal?: AbortSignal;
+}
+
+/** Options of every operation. */
+export interface RunOptions {
   /** Whether the engine first reads the real objects into the state. Default: false. */
   readonly refresh?: boolean;
   /** Number of resources that the engine works on at once. Default: PULUMI_PARALLEL, or else 64. */
@@ -132,7 +120,7 @@ export interface OutputsOptions extends ReadOptions {
 }
 
 /** Options of removing locks. */
-export interface UnlockOptions extends ReadOptions {
+export interface UnlockOptions extends Pick<ReadOptions, "settings"> {
   /** Dead holders, as `locks` returned them. Default: none. */
   readonly holders?: readonly string[];
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Failure } from "../../base/failures/failure.js";
-import type { StackOperation } from "../engine/operation-context.js";
+import type { Facts } from "../steps/step.js";
 import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 
 /*
@@ -52,10 +52,7 @@ export function locationOf(state: StateExport | undefined): CloudLocation {
 }
 
 /** Throws if the state's objects are in another project or region than the environment's. */
-export async function requireSameLocation(
-  run: StackOperation,
-  state: StateExport | undefined,
-): Promise<void> {
+export async function requireSameLocation({ run, state }: Facts): Promise<void> {
   const { projects, regions } = locationOf(state);
   if (projects.size + regions.size === 0) return;
   const { projectId, region } = await run.cloud();

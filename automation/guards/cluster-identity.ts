@@ -1,9 +1,8 @@
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import { nameAndProtectionOf } from "./other-backend.js";
 import type { CloudPlace, WhichCluster } from "../engine/operation-options.js";
-import { requireClusterStack } from "./cluster-stack.js";
-import { requireSameLocation } from "./cloud-location.js";
 import type { StackOperation } from "../engine/operation-context.js";
+import type { Facts } from "../steps/step.js";
 import {
   isEmptyStack,
   identitiesOf,
@@ -27,15 +26,20 @@ export const locationInState = ({
   project: { id, name: projectName },
 });
 
-/** Returns the clusters that the stack holds or will create, from state, settings and cloud. */
+/**
+ * Returns the clusters that the stack holds or will create, from state, settings and cloud.
+ *
+ * @param cloud client that knows the location. Undefined: the result has no location
+ */
 export async function identifyClusters(
   run: StackOperation,
   state: StateExport | undefined,
+  cloud: Promise<CloudClient> | undefined,
 ): Promise<WhichCluster> {
   const [{ name }, place] = await Promise.all([
     nameAndProtectionOf(run),
     // A later request to the cloud reports the error.
-    run.cloud().then(locationInState, () => undefined),
+    cloud?.then(locationInState, () => undefined),
   ]);
   return {
     clusters: clusterNamesInState(state, name),
@@ -45,38 +49,18 @@ export async function identifyClusters(
   };
 }
 
-/**
- * Reads the state at the start of a command, and reports the clusters. Throws if the cluster is in
- * another project or region.
- */
-export async function readStateAndReportClusters(
-  run: StackOperation,
-): Promise<StateExport | undefined> {
-  const state = await readState(run.access);
-  // The package's program would delete resources that it does not describe. A user's own program
-  // may add a cluster to its stack.
-  if (run.service.program === undefined) requireClusterStack(run, state);
-  return checkAndReport(run, state);
+/** Starts the sign-in to the cloud while the state is read. Later uses report errors. */
+export function startSignIn({ run }: Facts): void {
+  run.cloud().catch(() => undefined);
 }
 
-/**
- * Reads the state for a command that runs no program, like {@link readStateAndReportClusters}. Also
- * throws if the stack has resources, but no stackadm cluster.
- */
-export async function readStateOfClusterStack(
-  run: StackOperation,
-): Promise<StateExport | undefined> {
-  const state = await readState(run.access);
-  requireClusterStack(run, state);
-  return checkAndReport(run, state);
+/** Reads the state. */
+export async function readStackState(facts: Facts): Promise<void> {
+  facts.state = await readState(facts.run.access);
+  facts.initial = facts.state;
 }
 
-async function checkAndReport(
-  run: StackOperation,
-  state: StateExport | undefined,
-): Promise<StateExport | undefined> {
-  await requireSameLocation(run, state);
-  const { onCluster } = run.options;
-  if (onCluster) onCluster(await identifyClusters(run, state));
-  return state;
+/** Reports the clusters of the stack. Does not sign in to the cloud only for their location. */
+export async function reportCluster({ run, state }: Facts): Promise<void> {
+  run.emit({ type: "cluster", ...(await identifyClusters(run, state, run.cloudInUse)) });
 }

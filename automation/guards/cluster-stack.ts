@@ -1,6 +1,6 @@
 import { clusterType } from "../../components/pulumi/cluster-type.js";
 import { Failure } from "../../base/failures/failure.js";
-import type { StackOperation } from "../engine/operation-context.js";
+import type { Facts } from "../steps/step.js";
 import { isEmptyStack, type StateExport } from "../pulumi/stack-state.js";
 
 /*
@@ -29,11 +29,19 @@ export function hasNoCluster(state: StateExport | undefined): boolean {
 }
 
 /** Throws, before anything is changed, if the stack has resources, but no stackadm cluster. */
-export function requireClusterStack(run: StackOperation, state: StateExport | undefined): void {
+export function requireClusterStack({ run, state }: Facts): void {
   if (!hasNoCluster(state)) return;
   throw new Failure(
     "INVALID_CONFIG",
     `Stack '${run.stack}' of project '${run.project}' has resources, but no stackadm cluster. Nothing was changed.`,
     `Name the directory of the cluster's project with --cwd, or its stack with --stack. For this stack, use plain \`pulumi\`.`,
   );
+}
+
+/**
+ * Throws like {@link requireClusterStack} if the package's own program runs, which would delete
+ * resources that it does not describe. A user's own program may add a cluster to its stack.
+ */
+export function requireClusterStackOfProgram(facts: Facts): void {
+  if (facts.run.service.program === undefined) requireClusterStack(facts);
 }

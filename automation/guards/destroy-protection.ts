@@ -1,6 +1,8 @@
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { StackOperation } from "../engine/operation-context.js";
+import type { Facts } from "../steps/step.js";
+import { nameAndProtectionOf } from "./other-backend.js";
 import { identitiesOf, type StateExport } from "../pulumi/stack-state.js";
 import { parseUrn, shortType } from "../pulumi/urn.js";
 
@@ -32,17 +34,35 @@ export function protectionOf(
   );
 }
 
-export function requireUnprotected(...of: Parameters<typeof protectionOf>): void {
-  const refusal = protectionOf(...of);
+/** Facts of an operation that deletes clusters. */
+export interface ProtectionFacts extends Facts {
+  /**
+   * Identities of the clusters that the user was shown. Absent: all clusters that the state had at
+   * the beginning.
+   */
+  readonly meant?: readonly string[] | undefined;
+  /** Name and protection in the settings. */
+  settings: Pick<ClusterSpec, "name" | "protect">;
+}
+
+/** Reads name and protection, even if other settings are invalid. */
+export async function readProtection(facts: ProtectionFacts): Promise<void> {
+  facts.settings = await nameAndProtectionOf(facts.run);
+}
+
+/**
+ * Throws if the clusters in the state are not the clusters that the user was shown, or if one of
+ * them is protected. Steps repeat this guard once they hold the stack's lock.
+ */
+export function requireAgreed(facts: ProtectionFacts): void {
+  const { run, initial, state, settings, meant = [...identitiesOf(initial)] } = facts;
+  requireConfirmedClusters(state, meant);
+  const refusal = protectionOf(run, settings, state);
   if (refusal) throw refusal;
 }
 
 /** Throws if the clusters in the state are not the clusters that the user was shown. */
-export function requireConfirmedClusters(
-  state: StateExport | undefined,
-  meant: readonly string[] | undefined,
-): void {
-  if (meant === undefined) return;
+function requireConfirmedClusters(state: StateExport | undefined, meant: readonly string[]): void {
   const held = identitiesOf(state);
   const same = held.size === meant.length && meant.every((identity) => held.has(identity));
   if (same) return;

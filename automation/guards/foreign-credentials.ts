@@ -2,6 +2,7 @@ import { isOwnedByAnotherUser } from "../../openstack/checks/cluster-credential-
 import type { ForeignCredential } from "../engine/operation-options.js";
 import { resourcesInCloud } from "./cloud-location.js";
 import type { OperationFlags, StackOperation } from "../engine/operation-context.js";
+import type { Facts, Step } from "../steps/step.js";
 import { rewriteState, type StateExport, type StateResource } from "../pulumi/stack-state.js";
 import { unconvertedServerGroups } from "./plugin-conversion.js";
 import { objectsOfUnreachableClusters } from "./unreachable-clusters.js";
@@ -96,14 +97,21 @@ function withRetention(state: StateExport, others: ReadonlySet<string>): StateEx
 
 /**
  * Sets `retainOnDelete` for credentials of other users in the state, and stores the IDs of all
- * retained objects.
+ * retained objects. Returns the new state.
  */
-async function storeRetention(
+const storeRetention = (
   { access }: StackOperation,
   found: StateExport | undefined,
   others: ReadonlySet<string>,
-): Promise<void> {
-  await rewriteState(access, found, (state) => withStoredRetainedIds(withRetention(state, others)));
+): Promise<StateExport | undefined> =>
+  rewriteState(access, found, (state) => withStoredRetainedIds(withRetention(state, others)));
+
+/** Facts about credentials of other users. */
+export interface CredentialFacts extends Facts {
+  /** Credentials that the operation keeps. */
+  others: readonly ForeignCredential[];
+  /** Flags for the engine's run of the operation. */
+  flags: OperationFlags;
 }
 
 /**
@@ -112,15 +120,29 @@ async function storeRetention(
  * objects. With `--refresh`, runs the refresh here, without resources that cannot be read: if the
  * operation itself excluded such resources, they would stay in the state.
  */
-export async function retainForeignCredentials(
-  run: StackOperation,
-  found: StateExport | undefined,
-): Promise<{ readonly others: readonly ForeignCredential[]; readonly flags: OperationFlags }> {
-  const others = await foreignCredentials(run, found);
-  await storeRetention(run, found, new Set(others.map(({ id }) => id)));
-  if (run.options.refresh !== true) return { others, flags: {} };
-  const passed = await unread(run, found);
-  if (others.length + passed.length === 0) return { others, flags: {} };
-  await run.engine("refresh", { exists: true, ...excluding(others, passed) });
-  return { others, flags: { refresh: false } };
-}
+export const retainForeignCredentials: Step<CredentialFacts> = {
+  title: "Keep application credentials of other users",
+  silent: true,
+  apply: async (facts) => {
+    const { run, state } = facts;
+    facts.others = await foreignCredentials(run, state);
+    facts.state = await storeRetention(run, state, new Set(facts.others.map(({ id }) => id)));
+    if (run.options.refresh !== true) return;
+    const passed = await unread(run, state);
+    if (facts.others.length + passed.length === 0) return;
+    await run.engine("refresh", { exists: true, ...excluding(facts.others, passed) });
+    facts.flags = { refresh: false };
+  },
+};
+
+/** The same for a destroy, whose plan lists these credentials. */
+export const spareForeignCredentials: Step<
+  CredentialFacts,
+  { readonly others?: readonly ForeignCredential[] }
+> = {
+  ...retainForeignCredentials,
+  describe: async ({ run, state }) => {
+    const others = await foreignCredentials(run, state);
+    return others.length > 0 ? { others } : {};
+  },
+};

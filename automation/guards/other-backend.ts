@@ -6,6 +6,7 @@ import { Failure } from "../../base/failures/failure.js";
 import type { DestroyResult } from "../engine/operation-options.js";
 import { clusterSummaryLines, showCommand } from "../orphans/orphan-summary.js";
 import type { StackOperation } from "../engine/operation-context.js";
+import type { Facts } from "../steps/step.js";
 import { readNameAndProtection } from "../engine/stack-settings.js";
 
 /**
@@ -24,20 +25,26 @@ export async function nameAndProtectionOf(
   }
 }
 
+/** Facts of a destroy whose state has no resources. */
+export interface EmptyStackFacts extends Facts {
+  readonly settings: Pick<ClusterSpec, "name">;
+  swept: Pick<DestroyResult, "deleted" | "kept" | "hidden">;
+}
+
 /**
  * Throws if the project has a running cluster of this name. The caller's state is empty, so the
  * user has probably selected another backend than the cluster's. The error lists the cluster's
- * objects. Otherwise returns what a former cluster of this name left: volumes, volume snapshots and
- * floating IPs of Services.
+ * objects. Otherwise the facts get what a former cluster of this name left: volumes, volume
+ * snapshots and floating IPs of Services.
  */
-export async function requireNoOtherBackend(
-  run: StackOperation,
-  cluster: string,
-): Promise<Pick<DestroyResult, "kept" | "hidden">> {
+export async function requireNoOtherBackend(facts: EmptyStackFacts): Promise<void> {
+  const { run } = facts;
+  const { name: cluster } = facts.settings;
   const { found, hidden } = await findMarked(await run.cloud());
   const ours = found.filter(({ mark }) => mark.name === cluster);
   const living = ours.filter((object) => !isIrreplaceable(object) && !hasData(object));
-  if (living.length === 0) return { kept: ours, ...(hidden.length > 0 && { hidden }) };
+  facts.swept = { deleted: [], kept: ours, ...(hidden.length > 0 && { hidden }) };
+  if (living.length === 0) return;
   const identity = living.find(({ mark }) => isIdentity(mark.identity))?.mark.identity;
   const lost =
     identity === undefined

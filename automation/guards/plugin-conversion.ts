@@ -5,6 +5,7 @@ import {
 } from "../../base/versions/openstack-plugin-versions.js";
 import { isInsideCluster } from "./cluster-stack.js";
 import type { StackOperation } from "../engine/operation-context.js";
+import type { Facts, Step } from "../steps/step.js";
 import { describesCluster, openstackPluginIn } from "../engine/stack-settings.js";
 import { defaultProviderVersion, typesRecord } from "../pulumi/pulumi-internals.js";
 import {
@@ -67,17 +68,18 @@ function pluginOf(run: StackOperation): OpenstackPlugin | undefined {
   return openstackPluginIn({ ...sources, siteFile }) ?? defaultOpenstackPlugin;
 }
 
-/**
- * Rewrites server groups in the state for the plugin version of the cluster. Returns the new state.
- */
-export const rewriteServerGroups = async (
-  run: StackOperation,
-  found: StateExport | undefined,
-): Promise<StateExport | undefined> => {
-  const plugin = pluginOf(run);
-  return plugin
-    ? rewriteState(run.access, found, (state) => convertServerGroups(state, plugin))
-    : found;
+/** Rewrites server groups in the state for the plugin version of the cluster. */
+export const rewriteServerGroups: Step<Facts, never, OpenstackPlugin> = {
+  title: "Write server groups in the form of the OpenStack plugin",
+  silent: true,
+  detect: ({ run, state }) => {
+    const plugin = pluginOf(run);
+    return plugin && state && convertServerGroups(state, plugin) !== state ? plugin : undefined;
+  },
+  apply: async (facts, plugin) => {
+    const change = (state: StateExport): StateExport => convertServerGroups(state, plugin);
+    facts.state = await rewriteState(facts.run.access, facts.state, change);
+  },
 };
 
 /**

@@ -20,8 +20,8 @@ import {
   isHolderDead,
   type EngineNote,
 } from "../pulumi/lock-holders.js";
-import { requireClusterStack } from "./cluster-stack.js";
 import type { StackOperation } from "../engine/operation-context.js";
+import type { Facts, Step } from "../steps/step.js";
 import { pulumi, readState, type StateAccess } from "../pulumi/stack-state.js";
 
 const isDirectory = ({ service }: StackOperation): boolean =>
@@ -91,7 +91,7 @@ function endingHolders(
  * Throws if another operation holds the stack's lock. Waits for an engine whose command line has
  * ended, and removes the lock of a dead engine.
  */
-export async function requireUnlocked(run: StackOperation): Promise<void> {
+export async function requireUnlocked({ run }: Facts): Promise<void> {
   const until = Date.now() + endingMilliseconds;
   let told = false;
   for (;;) {
@@ -143,21 +143,32 @@ async function removeDeadLocks(
 export const lockHoldersOf = async (run: StackOperation): Promise<string[]> =>
   (await locksOf(run)).map(describeLock);
 
-/**
- * Removes the stack's locks, and returns their holders. Throws if a holder may be alive and is not
- * in `holders`.
- */
-export async function unlockStack(
-  run: StackOperation,
-  holders: readonly string[],
-): Promise<string[]> {
-  const locks = await locksOf(run);
+/** Facts of the operation `unlock`. */
+export interface LockFacts extends Facts {
+  /** Holders that the caller knows to be dead. */
+  readonly holders: readonly string[];
+  locks: readonly StackLock[];
+}
+
+export async function readLocks(facts: LockFacts): Promise<void> {
+  facts.locks = await locksOf(facts.run);
+}
+
+/** Throws if a holder may be alive: its process runs, or the caller did not name the holder. */
+export function requireDeadHolders({ run, locks, holders }: LockFacts): void {
   const alive = locks.find(
     (lock) =>
       !isDead(run, lock) && (isHolderRunning(lock) || !holders.includes(describeLock(lock))),
   );
   if (alive) throw lockedError(alive);
-  if (locks.length > 0) requireClusterStack(run, await readState(run.access));
-  await removeLocks(run, locks);
-  return locks.map(describeLock);
 }
+
+/** Reads the state of a locked stack. Nothing is removed from a stack without a lock. */
+export async function readLockedState(facts: LockFacts): Promise<void> {
+  if (facts.locks.length > 0) facts.state = await readState(facts.run.access);
+}
+
+export const removeStackLocks: Step<LockFacts> = {
+  title: "Remove the stack's locks",
+  apply: ({ run, locks }) => removeLocks(run, locks),
+};

@@ -22,8 +22,8 @@ async function silentProviders(run: StackOperation): Promise<string[]> {
         new KubernetesApi(readKubeAccess(one.kubeconfig), patience),
       );
       if (complaint === undefined) return [];
-      run.note(
-        `! The Kubernetes API of cluster '${one.name}' cannot be used (${complaint.text}): its objects are not read this time.`,
+      run.warn(
+        `The Kubernetes API of cluster '${one.name}' cannot be used (${complaint.text}): its objects are not read this time.`,
       );
       return [one];
     }),

@@ -149,12 +149,11 @@ async function prove(
   { verify = true, patience }: UpOptions,
 ): Promise<UpResult> {
   if (!verify) return { ...made, ...(await rest) };
-  run.stage("verification");
   const outputs = parseOutputs(outputValues(made.outputs));
   const looked = async (): Promise<Verification> => {
     const [found] = await Promise.all([
       verifyFromOutside(run, outputs, patience, (text) => {
-        run.stage("verification", text);
+        run.progress(text);
       }),
       reportSharedHosts(run, outputs),
     ]);
@@ -162,8 +161,7 @@ async function prove(
   };
   const seen = made.verification?.ok === true ? made.verification : undefined;
   const verification = seen ?? (await looked());
-  for (const text of certificateWarnings({ ...outputs, ...verification }, run))
-    run.note(`! ${text}`);
+  for (const text of certificateWarnings({ ...outputs, ...verification }, run)) run.warn(text);
   const result = { ...made, ...(await rest), verification };
   if (verification.ok) return result;
   throw new VerificationFailed(failedChecks(verification, outputs), result);

@@ -49,7 +49,7 @@ export async function readClusterStatus(
   outputs: ClusterOutputs,
 ): Promise<StatusResult> {
   const [cluster, { machines, warnings: sharing }] = await Promise.all([
-    identifyClusters(run, state),
+    identifyClusters(run, state, run.cloud()),
     serversOf(run, outputs),
   ]);
   const others = [...(await warningsOf(run, state)), ...sharing];

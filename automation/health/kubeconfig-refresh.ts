@@ -2,6 +2,7 @@ import { z } from "zod";
 import { isDueForRenewal } from "./certificate-expiry.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { StateExport } from "../pulumi/stack-state.js";
+import type { Changes, Facts, Step } from "../steps/step.js";
 import { markInterruptedScripts } from "../engine/interrupted-scripts.js";
 
 /*
@@ -33,26 +34,28 @@ export function scriptsForKubeconfig(
   return new Set(old ? all.flatMap(({ urn }) => (handsOut.test(urn) ? [urn] : [])) : []);
 }
 
-/** Reports an old kubeconfig, and returns the URNs of the scripts that return a new one. */
-export function reportOldKubeconfig(
-  run: StackOperation,
-  state: StateExport | undefined,
-): ReadonlySet<string> {
-  const scripts = state ? scriptsForKubeconfig(state) : new Set<string>();
-  if (scripts.size > 0)
-    run.note(
-      "The kubeconfig's certificate expires soon: `up` fetches a new one from a control plane.",
-    );
-  return scripts;
-}
+const reportOldKubeconfig = (run: StackOperation): void => {
+  run.note(
+    "The kubeconfig's certificate expires soon: `up` fetches a new one from a control plane.",
+  );
+};
 
 /**
- * Marks the scripts of {@link reportOldKubeconfig} in the state, so that the next run of the engine
+ * Marks the scripts of {@link scriptsForKubeconfig} in the state, so that the next run of the engine
  * runs these scripts again.
  */
-export async function fetchKubeconfig(
-  run: StackOperation,
-  state: StateExport | undefined,
-): Promise<void> {
-  await markInterruptedScripts(run.access, reportOldKubeconfig(run, state));
-}
+export const fetchKubeconfig: Step<Facts, Changes, ReadonlySet<string>> = {
+  title: "Fetch a new kubeconfig from a control plane",
+  detect: ({ state }) => {
+    const scripts = state ? scriptsForKubeconfig(state) : new Set<string>();
+    return scripts.size > 0 ? scripts : undefined;
+  },
+  describe: ({ run }) => {
+    reportOldKubeconfig(run);
+    return {};
+  },
+  apply: async ({ run }, scripts) => {
+    reportOldKubeconfig(run);
+    await markInterruptedScripts(run.access, scripts);
+  },
+};

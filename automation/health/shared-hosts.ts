@@ -59,5 +59,5 @@ export async function reportSharedHosts(
     .cloud()
     .then((cloud) => listObjects(cloud, "server"))
     .catch(() => []);
-  for (const text of sharedHostWarnings(outputs, servers)) run.note(`! ${text}`);
+  for (const text of sharedHostWarnings(outputs, servers)) run.warn(text);
 }

@@ -14,10 +14,10 @@ import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
 import { cloudRequirementsOf } from "../../components/cloud-requirements.js";
 import { Failure } from "../../base/failures/failure.js";
 import { listServersEarly, cachedFacts, isCacheValid, mayUseCache } from "./preflight-cache.js";
-import { unrecordedAmong, deleteUnrecordedObjects } from "../repair/unrecorded-objects.js";
-import type { PreflightRunOptions, UpOptions } from "../engine/operation-options.js";
-import type { RepairResult } from "../repair/interrupted-run.js";
+import { unrecordedAmong, type UnrecordedFacts } from "../repair/unrecorded-objects.js";
+import type { PreflightRunOptions, PreviewOptions } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
+import type { Changes, Step } from "../steps/step.js";
 import { stackHoldings, type StateExport } from "../pulumi/stack-state.js";
 
 /**
@@ -46,13 +46,6 @@ async function look(
   return { objects: surveyed.objects, findings, surveyed };
 }
 
-/** Starts the check while the state is being read. The returned promise rejects with the errors. */
-function beginLook(run: StackOperation, spec: ClusterSpec): Promise<Look> {
-  const looking = look(run, spec, { namesOnly: false });
-  looking.catch(() => undefined);
-  return looking;
-}
-
 /** Returns the problems and warnings for this cluster in this cloud. Changes nothing. */
 export async function findingsFor(
   run: StackOperation,
@@ -76,46 +69,90 @@ export async function findingsFor(
 
 /** Reports warnings, and throws one error with all problems. */
 function report(run: StackOperation, findings: readonly Finding[]): void {
-  for (const { severity, text } of findings) if (severity === "warning") run.note(`! ${text}`);
+  for (const { severity, text } of findings) if (severity === "warning") run.warn(text);
   const problems = findings.filter(({ severity }) => severity === "problem");
   if (problems.length === 0) return;
   const lines = problems.map(({ text }) => `  ${text}`).join("\n");
   throw new Failure("PREFLIGHT_FAILED", `The cluster does not fit into this cloud:\n${lines}`);
 }
 
-/**
- * Starts to ask the cloud while the state is being read. Returns a function that finishes the
- * check. This function deletes objects that failed runs created without recording them in the state
- * (with `expectNoChanges`, it throws instead), and throws if the cluster does not fit into the
- * cloud. If nothing has changed since the last successful run, it does not check the cloud, and
- * returns the facts of that run.
- */
-export function startPreflight(
-  run: StackOperation,
-  spec: ClusterSpec | undefined,
-  { preflight: fit = true, expectNoChanges = false }: UpOptions,
-) {
-  const namesOnly = fit === "names";
-  const early = spec && !namesOnly && !mayUseCache(run) ? beginLook(run, spec) : undefined;
-  const asking = spec && mayUseCache(run) ? listServersEarly(run, spec) : undefined;
-  return async ({
-    state,
-    interrupted,
-    hasRepaired = false,
-  }: RepairResult): Promise<KnownFacts | undefined> => {
-    if (!spec) return undefined;
-    if (!interrupted && !hasRepaired && isCacheValid(run, spec, state))
-      return cachedFacts(run, spec, { state, asking });
-    run.stage("preflight");
-    // The early survey contains names and quotas of objects that the repair has deleted: ask again.
-    const asked = await ((interrupted || hasRepaired ? undefined : early) ??
-      look(run, spec, { namesOnly }));
-    const going = await deleteUnrecordedObjects(run, state, asked.objects, {
-      interrupted,
-      expectNoChanges,
-    });
-    if (going.size > 0) run.stage("preflight");
-    report(run, await asked.findings({ ...stackHoldings(state), going }));
-    return undefined;
-  };
+/** Facts of the check whether the cluster fits into the cloud. */
+export interface PreflightFacts extends UnrecordedFacts {
+  readonly options: PreviewOptions;
+  /** Specification from the settings. Absent: the cloud is not checked. */
+  spec?: ClusterSpec | undefined;
+  /** Answer of the cloud that was asked for before the state was known. */
+  early?: Promise<Look> | undefined;
+  /** Servers that were asked for before the state was known, in case the cache is valid. */
+  servers?: ReturnType<typeof listServersEarly>;
+  /** Answer of the cloud that counts. */
+  look?: Look | undefined;
+  /** Facts that the program need not look up. */
+  known?: KnownFacts | undefined;
 }
+
+/** Reads and checks the settings, and the files that these name. */
+export async function readSettings(facts: PreflightFacts): Promise<void> {
+  if (facts.options.preflight === false) return;
+  facts.spec = await facts.run.spec({ files: true });
+}
+
+/** Checks the settings, and the files that these name, for a run that does not ask the cloud. */
+export async function checkSettings({ run, options }: PreflightFacts): Promise<void> {
+  if (options.preflight !== false) await run.spec({ files: true });
+}
+
+/** Starts to ask the cloud while the state is being read. Later uses report errors. */
+export function startSurvey(facts: PreflightFacts): void {
+  const { run, spec, options } = facts;
+  if (!spec) return;
+  if (mayUseCache(run)) facts.servers = listServersEarly(run, spec);
+  else if (options.preflight !== "names") {
+    facts.early = look(run, spec, { namesOnly: false });
+    facts.early.catch(() => undefined);
+  }
+}
+
+/** Returns the specification if nothing has changed since the last successful run. */
+const unchangedSpec = ({ run, spec, state, repaired }: PreflightFacts): ClusterSpec | undefined =>
+  spec && repaired !== true && isCacheValid(run, spec, state) ? spec : undefined;
+
+/** Uses the facts of the last successful run if nothing has changed since. */
+export const reuseCachedFacts: Step<PreflightFacts, never, ClusterSpec> = {
+  title: "Use the facts of the last run if nothing has changed",
+  silent: true,
+  detect: unchangedSpec,
+  apply: async (facts, spec) => {
+    const { run, state, servers } = facts;
+    facts.known = await cachedFacts(run, spec, { state, asking: servers });
+  },
+};
+
+/** Asks the cloud for the project's objects, quotas and names. */
+async function ask(facts: PreflightFacts, spec: ClusterSpec): Promise<void> {
+  const { run, options, repaired, early } = facts;
+  // The early answer contains names and quotas of objects that a repair has deleted: ask again.
+  facts.look ??= await ((repaired === true ? undefined : early) ??
+    look(run, spec, { namesOnly: options.preflight === "names" }));
+  facts.surveyed = facts.look.objects;
+}
+
+export const surveyCloud: Step<PreflightFacts, Changes, ClusterSpec> = {
+  title: "Ask the cloud for objects, quotas and names",
+  expectedSeconds: 3,
+  detect: (facts) => (unchangedSpec(facts) ? undefined : facts.spec),
+  describe: async (facts, spec) => {
+    await ask(facts, spec);
+    return {};
+  },
+  apply: ask,
+};
+
+/** Throws if the cluster does not fit into the cloud. */
+export const requireFit: Step<PreflightFacts, never, Look> = {
+  title: "Check whether the cluster fits into the cloud",
+  detect: ({ look: asked }) => asked,
+  apply: async ({ run, state, unrecorded: going }, { findings }) => {
+    report(run, await findings({ ...stackHoldings(state), going }));
+  },
+};

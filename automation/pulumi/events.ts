@@ -236,18 +236,3 @@ function decodeMessage(
   const said = splitCode(text.replaceAll(signsOfLife, "").trimEnd());
   return { type: "message", at, urn, severity, ...said };
 }
-
-/** Returns a listener that collects all events in `events` and passes each event on. */
-export function collectEvents({ onEvent }: { readonly onEvent?: (event: ClusterEvent) => void }): {
-  readonly events: ClusterEvent[];
-  readonly onEvent: (event: ClusterEvent) => void;
-} {
-  const events: ClusterEvent[] = [];
-  return {
-    events,
-    onEvent: (event) => {
-      events.push(event);
-      onEvent?.(event);
-    },
-  };
-}

@@ -29,7 +29,7 @@ export function countDiffering(
 }
 
 /**
- * Returns the rows of a plan, in the order of the engine, without providers.
+ * Returns the rows of the engine's plan, in the order of the engine, without providers.
  *
  * @param before changes before the engine starts; these rows replace the engine's rows for the same
  * resources
@@ -38,15 +38,32 @@ export function countDiffering(
  */
 export function planRows(
   events: readonly ClusterEvent[],
-  before: readonly PlanRow[] = [],
   settled: ReadonlySet<string> = new Set(),
 ): PlanRow[] {
   const isWork = ({ urn }: ResourceChange): boolean =>
     !urn.includes("::pulumi:providers:") && !settled.has(urn);
-  const rows = events.flatMap((event) =>
+  return events.flatMap((event) =>
     event.type === "started" && isWork(event.change)
       ? [{ operation: event.change.operation, type: event.change.type, name: event.change.name }]
       : [],
   );
-  return [...before, ...rows.filter((row) => !before.some((one) => isSame(one, row)))];
 }
+
+const isRepair = ({ operation }: PlanRow): boolean => operation === "repair";
+
+/**
+ * Returns the rows of all steps. If several steps plan changes of one resource, the rows of the
+ * first of these steps count; but a row `repair` gives way to the rows of later steps.
+ *
+ * @param plans rows of each step, in the order of the steps
+ */
+export const mergeRows = (plans: readonly (readonly PlanRow[])[]): PlanRow[] =>
+  plans.flatMap((rows, step) => {
+    const earlier = plans.slice(0, step).flat();
+    const later = plans.slice(step + 1).flat();
+    return rows.filter((row) =>
+      isRepair(row)
+        ? !later.some((one) => isSame(one, row))
+        : !earlier.some((one) => !isRepair(one) && isSame(one, row)),
+    );
+  });

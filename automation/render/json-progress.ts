@@ -1,25 +1,27 @@
 import type { Progress } from "../../base/progress.js";
 
-/** Returns a Progress that writes one JSON object per line: `{"type":"step", ...}`. */
+/**
+ * Returns a Progress that writes one JSON object per line, in the form of an operation's events
+ * `step` and `diagnostic`.
+ */
 export function jsonProgress(
   write: (line: string) => void,
   now: () => number = Date.now,
 ): Progress {
-  let next = 0;
   const say = (fields: Readonly<Record<string, unknown>>): void => {
     write(JSON.stringify({ at: new Date(now()).toISOString(), ...fields }));
   };
   return {
     step: (title, expectedSeconds) => {
-      const id = (next += 1);
       const since = now();
-      say({ type: "step", id, state: "started", title, expectedSeconds });
-      const end = (state: "done" | "failed", note?: string): void => {
-        say({ type: "step", id, state, title, seconds: (now() - since) / 1000, note });
+      say({ type: "step", state: "begin", title, expectedSeconds });
+      const end = (outcome: "done" | "failed", detail?: string): void => {
+        const seconds = (now() - since) / 1000;
+        say({ type: "step", state: "end", title, detail, outcome, seconds });
       };
       return {
         update: (detail) => {
-          say({ type: "step", id, state: "running", title, detail });
+          say({ type: "step", state: "progress", title, detail });
         },
         done: (note) => {
           end("done", note);
@@ -30,7 +32,7 @@ export function jsonProgress(
       };
     },
     note: (text) => {
-      say({ type: "note", text });
+      say({ type: "diagnostic", severity: "info", text });
     },
   };
 }

@@ -1,114 +1,135 @@
 import type { Progress, Step } from "../../base/progress.js";
-import type { RunOptions, OperationStage } from "../engine/operation-options.js";
+import type { OperationEvent, OperationEventBody } from "../engine/operation-events.js";
 import type { Redactor } from "../pulumi/redact-secrets.js";
-import { OperationView } from "./operation-progress.js";
+import { parseUrn } from "../pulumi/urn.js";
+import { clusterLine } from "./cluster-line.js";
 import { timedPhases, type TimedPhase } from "./cluster-report.js";
+import { PhaseView } from "./phase-progress.js";
 
 export interface RunViewOptions {
   readonly progress: Progress;
   readonly redactor: Redactor;
-  readonly direction: "up" | "destroy";
-  readonly stack: string;
-  /** Writes a JSON line, for programs. */
-  readonly emit: (fields: Readonly<Record<string, unknown>>) => void;
+  /**
+   * Whether the operation creates or deletes resources, which are then shown by phase. Absent: a
+   * resource is shown as a detail of the step.
+   */
+  readonly direction?: "up" | "destroy";
+  /** Whether the stack's clusters are shown. Default: true. */
+  readonly showsCluster?: boolean;
 }
 
-/** Title of a stage, and the measured seconds that the stage takes. */
-type Words = readonly [title: string, seconds: number];
-
-const words = (stage: OperationStage, { direction, stack }: RunViewOptions): Words => {
-  switch (stage) {
-    case "repair":
-      return ["Delete what an interrupted run left", 10];
-    case "preflight":
-      return ["Check whether the cluster fits into the cloud", 3];
-    case "operation":
-      return direction === "up"
-        ? [`Bring up the cluster '${stack}'`, 150]
-        : [`Destroy the cluster '${stack}'`, 90];
-    case "verification":
-      return ["Verify the cluster from outside", 10];
-    case "sweep":
-      return ["Check that nothing is left in the project", 5];
-  }
-};
-
+/** Step that has begun, with its begin in milliseconds. */
 interface Open {
-  readonly stage: OperationStage;
+  readonly title: string;
   readonly since: number;
   readonly step: Step;
+  hasPhases: boolean;
 }
 
+type Of<Type extends OperationEventBody["type"]> = Extract<OperationEvent, { type: Type }>;
+
+/** Sign before a sentence of each severity. */
+const signs = { info: "", warning: "! ", error: "x " } as const;
+
 /**
- * Shows the progress of a run: a step for each stage. During the stage `operation`, a step for each
- * phase.
+ * Pattern of engine warnings about which the user can do nothing: the path of a plugin, and
+ * arguments that the SDK sets.
  */
+const noise = /^using pulumi-\S+ from \$PATH|property "useOctavia" is deprecated/;
+
+/** Shows the events of an operation: its steps, the phases of its resources, and sentences. */
 export class RunView {
-  private readonly operation: OperationView;
-  private readonly took = new Map<OperationStage, number>();
+  private readonly phases: PhaseView | undefined;
   private open: Open | undefined;
+  /** Times of the steps without phases, before and after the first step with phases. */
+  private readonly took: { readonly before: TimedPhase[]; readonly after: TimedPhase[] } = {
+    before: [],
+    after: [],
+  };
 
   constructor(private readonly options: RunViewOptions) {
-    this.operation = new OperationView(options);
+    const { direction } = options;
+    this.phases = direction && new PhaseView({ ...options, direction });
   }
 
-  /** Runs `work` and shows its progress. */
-  async show<T>(
-    work: (listening: Pick<RunOptions, "onEvent" | "onNote" | "onStage">) => Promise<T>,
-  ): Promise<T> {
-    const { progress, redactor, emit } = this.options;
-    try {
-      const result = await work({
-        onEvent: (event) => {
-          emit({ type: "event", event });
-          this.operation.take(event);
-        },
-        onNote: (text) => {
-          progress.note(redactor.clean(text));
-        },
-        onStage: (stage, detail) => {
-          this.enter(stage, detail);
-        },
-      });
-      this.leave();
-      return result;
-    } catch (error) {
-      this.leave(error);
-      throw error;
+  take(event: OperationEvent): void {
+    switch (event.type) {
+      case "queued":
+        return;
+      case "cluster":
+        if (this.options.showsCluster !== false) this.note(clusterLine(event));
+        return;
+      case "step":
+        this.step(event);
+        return;
+      case "diagnostic":
+        this.diagnostic(event);
+        return;
+      case "log":
+      case "machine":
+      case "resource":
+        this.work(event);
+        return;
+      case "done":
+        this.fail(event);
     }
   }
 
-  /** Returns the times of the operation's phases and of the verification. */
+  /** Returns the times of the phases, and of the steps without phases. */
   times(): TimedPhase[] {
-    const milliseconds = this.took.get("verification");
-    return [
-      ...timedPhases(this.operation.timeline.times()),
-      ...(milliseconds === undefined ? [] : [{ title: "Verification", milliseconds }]),
-    ];
+    const { before, after } = this.took;
+    return [...before, ...timedPhases(this.phases?.timeline.times() ?? []), ...after];
   }
 
-  private enter(stage: OperationStage, detail?: string): void {
-    if (this.open?.stage !== stage) {
-      this.leave();
-      const step = this.options.progress.step(...words(stage, this.options));
-      this.open = { stage, since: Date.now(), step };
+  private step({ state, title, expectedSeconds, detail, outcome, at }: Of<"step">): void {
+    const now = Date.parse(at);
+    if (state === "begin") {
+      const step = this.options.progress.step(title, expectedSeconds);
+      this.open = { title, since: now, step, hasPhases: false };
+    } else if (state === "progress") this.detail(detail);
+    else if (this.open) {
+      this.phases?.finish(outcome === "failed");
+      this.record(this.open, now);
+      // The event `done` has the error of a failed step.
+      if (outcome === "failed") return;
+      this.open.step.done();
+      this.open = undefined;
     }
-    if (detail !== undefined) this.open.step.update(this.options.redactor.clean(detail));
   }
 
-  private leave(error?: unknown): void {
+  private record({ title, since, hasPhases }: Open, now: number): void {
+    if (hasPhases) return;
+    const isBefore = this.phases?.timeline.times().length === 0;
+    this.took[isBefore ? "before" : "after"].push({ title, milliseconds: now - since });
+  }
+
+  private work(event: Of<"log" | "machine" | "resource">): void {
+    if (event.type === "log" && event.urn === undefined) this.note(event.text);
+    else if (this.phases) {
+      if (this.phases.take(event, Date.parse(event.at)) && this.open) this.open.hasPhases = true;
+    } else if (event.type === "resource" && event.state === "started") this.detail(event.name);
+  }
+
+  private diagnostic({ severity, text, urn }: Of<"diagnostic">): void {
+    if (noise.test(text)) return;
+    const who = urn === undefined ? "" : `${parseUrn(urn).name}: `;
+    this.note(`${signs[severity]}${who}${text}`);
+  }
+
+  /** Ends the step that failed. The steps of the phases already show the engine's error. */
+  private fail({ error }: Of<"done">): void {
     if (!this.open) return;
-    const { stage, since, step } = this.open;
+    const { step, hasPhases } = this.open;
     this.open = undefined;
-    this.took.set(stage, Date.now() - since);
-    if (stage === "operation") this.operation.finish(error !== undefined);
-    if (error === undefined) step.done();
-    // The steps of the phases already show the engine's error.
-    else step.failed(stage === "operation" ? undefined : this.firstLine(error));
+    const [first = ""] = (error?.message ?? "").split("\n");
+    step.failed(hasPhases ? undefined : this.options.redactor.clean(first));
   }
 
-  private firstLine(error: unknown): string {
-    const [first = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
-    return this.options.redactor.clean(first);
+  private detail(text = ""): void {
+    this.open?.step.update(this.options.redactor.clean(text));
+  }
+
+  private note(text: string): void {
+    this.options.progress.note(this.options.redactor.clean(text));
   }
 }

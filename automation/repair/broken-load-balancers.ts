@@ -13,14 +13,15 @@ import { hasPendingOperations } from "../pulumi/run-history.js";
 import { withoutResources } from "../pulumi/prune-state.js";
 import { resourcesInCloud } from "../guards/cloud-location.js";
 import type { PlanRow } from "../pulumi/preview-rows.js";
-import { writeRecoveredState } from "./undo-pending-creates.js";
 import { plainTextInput } from "../pulumi/pending-operations.js";
 import type { StackOperation } from "../engine/operation-context.js";
+import { editUnderLock } from "../steps/edit-state.js";
+import type { Changes, Facts, Step } from "../steps/step.js";
 import { readProviders } from "../engine/cluster-providers.js";
+import { requireAgreed, type ProtectionFacts } from "../guards/destroy-protection.js";
 import {
   identitiesOf,
   stateChangedError,
-  readState,
   type StateExport,
   type StateResource,
 } from "../pulumi/stack-state.js";
@@ -125,9 +126,6 @@ const lookFirst = (
   within?: number,
 ): Promise<Seen[]> => lookAt(run, state, within).catch(() => []);
 
-/** Milliseconds that an `up` waits for Octavia's answer about each load balancer. */
-const glance = 5_000;
-
 const inError = "is in ERROR, and Octavia changes no load balancer in ERROR";
 
 /** Returns the message for a load balancer that the user has to delete, and the command. */
@@ -141,7 +139,7 @@ function theirs({ id, what }: Seen): { readonly sentence: string; readonly hint:
 function tellTheirs(run: StackOperation, seen: readonly Seen[]): void {
   for (const one of seen.filter(({ fate }) => fate === "theirs")) {
     const { sentence, hint } = theirs(one);
-    run.note(`! ${sentence} ${hint}`);
+    run.warn(`${sentence} ${hint}`);
   }
 }
 
@@ -169,22 +167,33 @@ const plans: Readonly<Partial<Record<Fate, string>>> = {
 };
 
 /** Reports broken load balancers, and returns a plan row for each one that `up` recreates. */
-export async function planBrokenBalancers(
-  run: StackOperation,
-  state: StateExport | undefined,
-): Promise<readonly PlanRow[]> {
-  const seen = await lookFirst(run, state);
-  tellTheirs(run, seen);
+function plan(run: StackOperation, seen: readonly Seen[]): PlanRow[] {
   const rows = seen.map(({ held, what, fate }) => {
-    const plan = plans[fate];
-    if (plan === undefined) return [];
-    run.note(`! The ${what} ${plan}`);
+    const text = plans[fate];
+    if (text === undefined) return [];
+    run.warn(`The ${what} ${text}`);
     const { name, type } = parseUrn(held.urn);
     const operation = fate === "failed" ? "replace" : "create";
     return [{ operation, type: shortType(type), name }];
   });
   return rows.flat();
 }
+
+/** Reports broken load balancers, and returns a plan row for each one that `up` recreates. */
+export async function reportBrokenBalancers({ run, state }: Facts): Promise<readonly PlanRow[]> {
+  const seen = await lookFirst(run, state);
+  tellTheirs(run, seen);
+  return plan(run, seen);
+}
+
+/** Reports broken load balancers in a refresh, which does not see that these are broken. */
+export const countBrokenBalancers: Step<Facts & { broken: readonly PlanRow[] }> = {
+  title: "Report broken load balancers",
+  silent: true,
+  apply: async (facts) => {
+    facts.broken = await reportBrokenBalancers(facts);
+  },
+};
 
 /** Waits until Octavia has finished its work on the load balancer; throws after the time limit. */
 export async function waitForOctavia(
@@ -246,7 +255,7 @@ async function clear(
   before: StateExport,
   purpose: Purpose,
   signal: AbortSignal,
-) {
+): Promise<StateExport> {
   // An import would delete the pending operations, which the next run has to repair.
   if (hasPendingOperations(before)) throw stateChangedError();
   const seen = await lookAt(run, before);
@@ -259,8 +268,7 @@ async function clear(
   const options = patienceOf(run, signal);
   for (const { found } of broken) if (found) await deleteObject(cloud, found, options);
   const going = balancersWithParts(before, new Set(broken.map(({ id }) => id)));
-  const { state } = withoutResources(before, (one) => going.has(one));
-  return { before, state };
+  return withoutResources(before, (one) => going.has(one)).state;
 }
 
 /**
@@ -276,43 +284,86 @@ async function settleFirst(run: StackOperation, state: StateExport): Promise<voi
   if (target.length > 0) await run.engine("destroy", { exists: true, target });
 }
 
-export interface DeleteBrokenOptions {
-  readonly purpose: Purpose;
-  /** Throws if the user has not agreed to this state. Default: no check. */
-  readonly requireAgreed?: (state: StateExport | undefined) => void;
+/** Octavia has to finish its work on these load balancers before anything is decided. */
+const isWaitedFor = ({ fate }: Seen, purpose: Purpose): boolean =>
+  fate === "going" || (fate === "busy" && purpose === "destroy");
+
+const isBroken = ({ fate }: Seen): boolean => fate === "failed" || fate === "gone";
+
+/**
+ * Reports load balancers in ERROR that are not deleted. A destroy refuses those that block it.
+ * Returns the load balancers if one of them is broken.
+ */
+function judge(
+  { run, state }: Facts,
+  seen: readonly Seen[],
+  purpose: Purpose,
+): readonly Seen[] | undefined {
+  if (purpose === "destroy") refuseTheirs(seen, state);
+  else tellTheirs(run, seen);
+  return seen.some(isBroken) ? seen : undefined;
+}
+
+async function settled(
+  { run, state }: Facts,
+  seen: readonly Seen[],
+  purpose: Purpose,
+): Promise<readonly Seen[]> {
+  const [cloud, options] = [await run.cloud(), patienceOf(run, run.options.signal)];
+  const waited = seen.filter((one) => isWaitedFor(one, purpose));
+  await Promise.all(waited.map((one) => waitForOctavia(cloud, one, options)));
+  return lookFirst(run, state);
 }
 
 /**
  * Deletes load balancers in ERROR while it holds the stack's lock, and removes these and missing
  * load balancers from the state. First waits for load balancers in deletion; a destroy also waits
- * for busy ones. Returns the new state, and whether it differs.
+ * for busy ones.
+ *
+ * @param requireAgreed guard that is repeated under the lock. Default: none
  */
-export async function deleteBrokenBalancers(
-  run: StackOperation,
-  state: StateExport | undefined,
-  { purpose, requireAgreed }: DeleteBrokenOptions,
-): Promise<{ readonly state: StateExport | undefined; readonly hasRepaired: boolean }> {
-  const isWaitedFor = ({ fate }: Seen): boolean =>
-    fate === "going" || (fate === "busy" && purpose === "destroy");
-  let seen = await lookFirst(run, state, purpose === "up" ? glance : undefined);
-  if (seen.some(isWaitedFor)) {
-    if (purpose === "up") run.stage("repair");
-    const [cloud, options] = [await run.cloud(), patienceOf(run, run.options.signal)];
-    await Promise.all(seen.filter(isWaitedFor).map((one) => waitForOctavia(cloud, one, options)));
-    seen = await lookFirst(run, state);
-  }
-  if (purpose === "destroy") refuseTheirs(seen, state);
-  else tellTheirs(run, seen);
-  const isBroken = ({ fate }: Seen): boolean => fate === "failed" || fate === "gone";
-  if (!state || !seen.some(isBroken)) return { state, hasRepaired: false };
-  if (purpose === "up") run.stage("repair");
-  else if (seen.some(({ fate }) => fate === "failed")) await settleFirst(run, state);
-  const cleared = await run.hold(async (signal) => {
-    const now = await readState(run.access);
-    requireAgreed?.(now);
-    return now && clear(run, now, purpose, signal);
-  });
-  if (!cleared) return { state: undefined, hasRepaired: true };
-  await writeRecoveredState(run.access, cleared);
-  return { state: cleared.state, hasRepaired: true };
-}
+const deleteBroken = <F extends Facts & { readonly octaviaPatience?: number | undefined }>(
+  purpose: Purpose,
+  requireAgreed?: (facts: F) => void,
+): Step<F, never, readonly Seen[]> => ({
+  title: "Delete broken load balancers",
+  detect: async (facts) => {
+    const seen = await lookFirst(facts.run, facts.state, facts.octaviaPatience);
+    return seen.some((one) => isWaitedFor(one, purpose)) ? seen : judge(facts, seen, purpose);
+  },
+  apply: async (facts, found) => {
+    const { run, state } = facts;
+    let seen: readonly Seen[] | undefined = found;
+    if (found.some((one) => isWaitedFor(one, purpose)))
+      seen = judge(facts, await settled(facts, found, purpose), purpose);
+    if (!state || !seen) return;
+    if (purpose === "destroy" && seen.some(({ fate }) => fate === "failed"))
+      await settleFirst(run, state);
+    const { after } = await editUnderLock(run, async (now, signal) => {
+      requireAgreed?.({ ...facts, state: now });
+      return now && clear(run, now, purpose, signal);
+    });
+    facts.state = after;
+    facts.repaired = true;
+  },
+});
+
+/** Milliseconds that an `up` waits for Octavia's answer about each load balancer. */
+export const octaviaPatience = 5_000;
+
+export const recreateBrokenBalancers: Step<
+  Facts & { readonly octaviaPatience?: number | undefined },
+  Changes,
+  readonly Seen[]
+> = {
+  ...deleteBroken("up"),
+  describe: ({ run }, seen) => {
+    if (seen.some((one) => isWaitedFor(one, "up"))) tellTheirs(run, seen);
+    return { rows: plan(run, seen) };
+  },
+};
+
+export const deleteBrokenBalancers: Step<ProtectionFacts, never, readonly Seen[]> = deleteBroken(
+  "destroy",
+  requireAgreed,
+);

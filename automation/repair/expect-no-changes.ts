@@ -1,12 +1,7 @@
 import { Failure } from "../../base/failures/failure.js";
-import { collectEvents } from "../pulumi/events.js";
-import { planBrokenBalancers } from "./broken-load-balancers.js";
-import { excludeForeignCredentials } from "../guards/foreign-credentials.js";
-import { planRows, type PlanRow } from "../pulumi/preview-rows.js";
-import { rewrittenServerGroups } from "../guards/plugin-conversion.js";
-import { isInterrupted } from "./undo-pending-creates.js";
-import { StackOperation } from "../engine/operation-context.js";
-import type { StateExport } from "../pulumi/stack-state.js";
+import { mergeRows, type PlanRow } from "../pulumi/preview-rows.js";
+import { describeSteps } from "../steps/run-steps.js";
+import type { Changes, Facts, Step } from "../steps/step.js";
 
 /** Number of rows in the message; `preview` shows all. */
 const shown = 12;
@@ -23,37 +18,32 @@ export function unexpectedChanges(plan: readonly PlanRow[]): Failure {
   );
 }
 
-/** Returns the error for a planned repair where no change was expected. */
-export const unexpectedRepair = (what: string): Failure =>
-  new Failure("UNEXPECTED_CHANGES", `No change was expected, but \`up\` would ${what}.`);
+/** Throws if a change has to be made before the rest of the plan is known. */
+function refuseFirst({ first }: Changes): void {
+  if (first === undefined) return;
+  throw new Failure("UNEXPECTED_CHANGES", `No change was expected, but \`up\` would ${first}.`);
+}
+
+/** Throws if a step would change anything. */
+export function refuseChanges(changes: Changes): void {
+  refuseFirst(changes);
+  const { rows = [] } = changes;
+  if (rows.length > 0) throw unexpectedChanges(rows);
+}
+
+/** Step in which the changes are planned, and its measured seconds. */
+const planning = { title: "Check that nothing would change", expectedSeconds: 15 };
 
 /**
- * Throws if `up` would repair or change anything. Pulumi's own option `expectNoChanges` applies the
+ * Throws if the steps would change anything. Pulumi's own option `expectNoChanges` applies the
  * changes first and fails afterwards.
  */
-export async function requireNoChanges(
-  run: StackOperation,
-  state: StateExport | undefined,
+export async function requireNoChanges<F extends Facts>(
+  steps: readonly Step<F, Changes>[],
+  facts: F,
 ): Promise<void> {
-  if (state && isInterrupted(state))
-    throw unexpectedRepair("first repair what an interrupted run left");
-  const { signal, killSignal, refresh, parallel, settings } = run.options;
-  const { events, onEvent } = collectEvents({});
-  const balancers = await planBrokenBalancers(run, state);
-  run.stage("preflight", "whether anything would change");
-  const looking = new StackOperation(run.service, run.stack, {
-    signal,
-    killSignal,
-    refresh,
-    parallel,
-    settings,
-    onEvent,
+  await facts.run.step(planning, async () => {
+    const planned = await describeSteps(steps, facts, refuseFirst);
+    refuseChanges({ rows: mergeRows(planned.map(({ rows = [] }) => rows)) });
   });
-  try {
-    await looking.engine("preview", await excludeForeignCredentials(looking, state));
-  } finally {
-    looking.close();
-  }
-  const plan = planRows(events, balancers, rewrittenServerGroups(run, state));
-  if (plan.length > 0) throw unexpectedChanges(plan);
 }

@@ -1,9 +1,7 @@
 import { listVisibleObjects } from "../../openstack/inventory/inventory.js";
 import { Failure } from "../../base/failures/failure.js";
-import type { OperationStage } from "../engine/operation-options.js";
 import { requireCurrentState } from "./outdated-state.js";
 import {
-  writeRecoveredState,
   concernsCloud,
   isInterrupted,
   undoPendingCreates,
@@ -11,50 +9,70 @@ import {
 } from "./undo-pending-creates.js";
 import { recoverySteps, typeAndNameOf } from "../pulumi/pending-operations.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import type { PlanRow } from "../pulumi/preview-rows.js";
+import { editUnderLock } from "../steps/edit-state.js";
+import type { Changes, Facts, Step } from "../steps/step.js";
 import { readState, type PendingOperation, type StateExport } from "../pulumi/stack-state.js";
 import { isScript } from "../engine/interrupted-scripts.js";
 import { parseUrn, shortType } from "../pulumi/urn.js";
 
-export interface RepairResult {
-  readonly state: StateExport | undefined;
-  /** State before the repair. Absent: nothing was repaired. */
-  readonly interrupted?: StateExport;
-  /** Whether load balancers were deleted or removed from the state. @default false */
-  readonly hasRepaired?: boolean;
-}
+/** Returns the state if a run was interrupted that has to be repaired. */
+const interruptedState = ({ state }: Facts): StateExport | undefined =>
+  state && isInterrupted(state) ? state : undefined;
 
 /**
  * Undoes the pending operations of a killed engine while it holds the stack's lock.
  *
- * @param stage stage in which the repair is reported
- * @param newest whether to refuse an outdated state; false for a destroy, which deletes everything
+ * @param refuseOutdated whether to refuse an outdated state; false for a destroy, which deletes
+ * everything
  */
-export async function repairInterruptedRun(
-  run: StackOperation,
-  found: StateExport | undefined,
-  { stage, newest }: { readonly stage: OperationStage; readonly newest: boolean },
-): Promise<RepairResult> {
-  if (!found || !isInterrupted(found)) return { state: found };
-  run.stage(stage);
-  const recovered = await run.hold(async (signal) => {
+async function undo(facts: Facts, refuseOutdated: boolean): Promise<void> {
+  const { run } = facts;
+  let cleared: readonly string[] = [];
+  const { before, after } = await editUnderLock(run, async (now, signal) => {
     // Another command may have repaired the state before this one got the lock.
-    const now = await readState(run.access);
-    if (!now || !isInterrupted(now)) return { state: now };
-    if (newest && concernsCloud(now)) {
+    if (!now || !isInterrupted(now)) return now;
+    if (refuseOutdated && concernsCloud(now)) {
       // Hidden objects cannot prove that the state is outdated.
       const { objects } = await listVisibleObjects(await run.cloud());
       await requireCurrentState(run.access, now, objects);
     }
-    return undoPendingCreates(run.access, now, () => recoveryToolsOf(run, signal));
+    const recovered = await undoPendingCreates(run.access, now, () => recoveryToolsOf(run, signal));
+    ({ cleared } = recovered);
+    return recovered.state;
   });
-  if (!("before" in recovered)) return { state: recovered.state };
-  await writeRecoveredState(run.access, recovered);
-  run.note(
-    `An earlier run was interrupted; repaired what it left: ${recovered.cleared.join(", ")}.`,
-  );
-  return { state: recovered.state, interrupted: recovered.before };
+  facts.state = after;
+  if (!before || after === before) return;
+  facts.interrupted = before;
+  facts.repaired = true;
+  run.note(`An earlier run was interrupted; repaired what it left: ${cleared.join(", ")}.`);
 }
+
+const title = "Delete what an interrupted run left";
+
+/** Undoes the pending operations before a destroy. */
+export const undoBeforeDestroy: Step<Facts, never, StateExport> = {
+  title,
+  detect: interruptedState,
+  apply: (facts) => undo(facts, false),
+};
+
+/** Undoes the pending operations before an `up`. Refuses an outdated state. */
+export const undoBeforeUp: Step<Facts, Changes, StateExport> = {
+  title,
+  expectedSeconds: 10,
+  detect: interruptedState,
+  describe: ({ run }, state) => {
+    const pending = state.deployment.pending_operations ?? [];
+    if (pending.length > 0) run.note(`${undecidedIn(pending)}. \`up\` repairs them first.`);
+    const rows = pending.map(({ resource: { urn, type } }) => ({
+      operation: "repair",
+      type: shortType(type),
+      name: parseUrn(urn).name,
+    }));
+    return { rows, first: "first repair what an interrupted run left" };
+  },
+  apply: (facts) => undo(facts, true),
+};
 
 /**
  * Deletes objects whose create request got no answer, if the cloud has created them. Runs after a
@@ -113,31 +131,13 @@ const undecidedIn = (pending: readonly PendingOperation[]): string =>
     .map(({ what }) => what)
     .join(", ")}`;
 
-/** Adds to a plan what `up` repairs before the engine starts, and reports it. */
-export function withPlannedRepairs(
-  run: StackOperation,
-  state: StateExport | undefined,
-  plan: readonly PlanRow[],
-): PlanRow[] {
-  const pending = state?.deployment.pending_operations ?? [];
-  if (pending.length > 0) run.note(`${undecidedIn(pending)}. \`up\` repairs them first.`);
-  const repairs = pending.map(({ resource: { urn, type } }) => ({
-    operation: "repair",
-    type: shortType(type),
-    name: parseUrn(urn).name,
-  }));
-  const isPlanned = (row: PlanRow): boolean =>
-    plan.some(({ type, name }) => type === row.type && name === row.name);
-  return [...repairs.filter((row) => !isPlanned(row)), ...plan];
-}
-
 /**
  * Reports the pending operations that the next `up` would repair. Changes nothing. Throws if a
  * refresh would delete information that the repair needs. A refresh keeps pending creates, but
  * deletes pending updates, and overwrites the time of the kill, by which the repair detects an
  * outdated state.
  */
-export function reportPlannedRepair(run: StackOperation, state: StateExport | undefined): void {
+export function requireKeptByRefresh({ run, state }: Facts): void {
   const pending = state?.deployment.pending_operations ?? [];
   if (!state || pending.length === 0) return;
   const said = undecidedIn(pending);

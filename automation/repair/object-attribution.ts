@@ -1,4 +1,9 @@
 import type { CloudObject, Kind } from "../../openstack/inventory/inventory.js";
+import {
+  isIrreplaceable,
+  orphansIn,
+  type Orphan,
+} from "../../openstack/inventory/marked-objects.js";
 import { hasData, ownershipOf } from "../../openstack/inventory/ownership.js";
 import { isWithinPeriods, type RunPeriod } from "../pulumi/run-history.js";
 
@@ -158,10 +163,45 @@ export function attributeUnrecorded(object: CloudObject, known: RunEvidence): At
 }
 
 /**
- * Returns whether a destroy keeps the object even if it has the cluster's identity: it is retained,
- * or it is a volume or snapshot that is not in the state.
+ * What a destroy does with an object. `delete`: the engine or the sweep deletes it. `keep`: it is
+ * retained, or it has data and is not in the state. `released`: the cluster's controllers delete or
+ * keep it, by a policy that OpenStack does not show, and the sweep keeps it.
  */
-export const isKeptByDestroy = (
+export type Disposal = "delete" | "keep" | "released";
+
+/** Object of the stack's clusters: it is in the state, retained, or carries an identity. */
+export interface ClusterObject {
+  readonly object: CloudObject;
+  /** The object with its identity. Absent: only the state tells that the object is the stack's. */
+  readonly marked?: Orphan | undefined;
+  readonly disposal: Disposal;
+}
+
+type Holdings = Pick<RunEvidence, "owned" | "retained" | "identities">;
+
+function disposalOf(
   object: CloudObject,
-  { owned, retained }: Pick<RunEvidence, "owned" | "retained">,
-): boolean => retained.has(object.id) || (hasData(object) && !owned.has(object.id));
+  marked: Orphan | undefined,
+  { owned, retained }: Holdings,
+): Disposal {
+  if (retained.has(object.id)) return "keep";
+  if (owned.has(object.id)) return "delete";
+  if (marked && isIrreplaceable(marked)) return "released";
+  return hasData(object) ? "keep" : "delete";
+}
+
+/**
+ * Returns the objects of the stack's clusters, and what a destroy does with each. Both the plan of
+ * a destroy and the sweep use only this answer.
+ */
+export function clusterObjects(
+  inventory: readonly CloudObject[],
+  holdings: Holdings,
+): ClusterObject[] {
+  const identified = new Map(orphansIn(inventory, holdings.identities).map((one) => [one.id, one]));
+  return inventory.flatMap((object): ClusterObject[] => {
+    const marked = identified.get(object.id);
+    if (!marked && !isKnown(object, holdings)) return [];
+    return [{ object, marked, disposal: disposalOf(object, marked, holdings) }];
+  });
+}

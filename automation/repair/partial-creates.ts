@@ -1,5 +1,6 @@
 import { foreignCredentials } from "../guards/foreign-credentials.js";
-import { removeRefusedPowerStates } from "./remove-refused-power-states.js";
+import type { KnownFacts } from "../../components/lookup/lookup-cache.js";
+import type { Facts, Step } from "../steps/step.js";
 import { typeAndNameOf } from "../pulumi/pending-operations.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { readState, type StateExport } from "../pulumi/stack-state.js";
@@ -35,23 +36,25 @@ async function readable(run: StackOperation, state: StateExport): Promise<string
 }
 
 /**
- * Refreshes the resources of {@link partialCreatesIn}, and removes power states that OpenStack's
- * provider would refuse. Must run after all checks of the state's age (unrecorded-servers.ts),
- * because it writes the state. Returns the new state, and whether resources were refreshed, which
- * removes resources that no longer exist.
+ * Refreshes the resources of {@link partialCreatesIn}. Must run after all checks of the state's age
+ * (unrecorded-servers.ts), because it writes the state. The refresh removes resources that no
+ * longer exist, so cached facts about the cloud do not hold any more.
  */
-export async function refreshPartialCreates(
-  run: StackOperation,
-  held: StateExport | undefined,
-): Promise<{ readonly state: StateExport | undefined; readonly hasRepaired: boolean }> {
-  const state = await removeRefusedPowerStates(run.access, held);
-  const target = state ? await readable(run, state) : [];
-  if (target.length === 0) return { state, hasRepaired: false };
-  run.stage("repair");
-  const what = target.map(typeAndNameOf).join(", ");
-  run.note(
-    `An earlier run created these resources but could not read them; reading them first: ${what}.`,
-  );
-  await run.engine("refresh", { exists: true, target });
-  return { state: await readState(run.access), hasRepaired: true };
-}
+export const readPartialCreates: Step<Facts & { known?: KnownFacts | undefined }, never, string[]> =
+  {
+    title: "Read resources that an earlier run created but could not read",
+    detect: async ({ run, state }) => {
+      const target = state ? await readable(run, state) : [];
+      return target.length > 0 ? target : undefined;
+    },
+    apply: async (facts, target) => {
+      const { run } = facts;
+      const what = target.map(typeAndNameOf).join(", ");
+      run.note(
+        `An earlier run created these resources but could not read them; reading them first: ${what}.`,
+      );
+      await run.engine("refresh", { exists: true, target });
+      facts.state = await readState(run.access);
+      facts.known = undefined;
+    },
+  };

@@ -1,10 +1,11 @@
 import { isRefused } from "../../components/lookup/refused-power-states.js";
-import type { OperationFlags, StackOperation } from "../engine/operation-context.js";
+import { excludeForeignCredentials } from "../guards/foreign-credentials.js";
+import { countDiffering, type PlanRow } from "../pulumi/preview-rows.js";
+import type { Facts, Step } from "../steps/step.js";
 import {
   readState,
   rewriteState,
   withResources,
-  type StateAccess,
   type StateExport,
   type StateResource,
 } from "../pulumi/stack-state.js";
@@ -32,14 +33,39 @@ function withoutRefusedState(one: StateResource): StateResource {
 export const withoutRefusedPowerStates = (state: StateExport): StateExport =>
   withResources(state, withoutRefusedState);
 
-/** Removes refused power states from the inputs in the stored state. Returns the new state. */
-export const removeRefusedPowerStates = (
-  access: StateAccess,
-  found: StateExport | undefined,
-): Promise<StateExport | undefined> => rewriteState(access, found, withoutRefusedPowerStates);
+/** Removes power states that OpenStack's provider would refuse from the inputs in the state. */
+export const removeRefusedPowerStates: Step<Facts, never, StateExport> = {
+  title: "Remove power states that the provider refuses from the state",
+  silent: true,
+  detect: ({ state }) => (state && withoutRefusedPowerStates(state) !== state ? state : undefined),
+  apply: async (facts, state) => {
+    facts.state = await rewriteState(facts.run.access, state, withoutRefusedPowerStates);
+  },
+};
+
+/** Facts of the operation `refresh`. */
+export interface ReadFacts extends Facts {
+  /** Resources that `up` changes although a refresh does not report these. */
+  broken: readonly PlanRow[];
+  /** Number of resources that differed from the state. */
+  differing: number;
+}
 
 /** Refreshes the state, and removes refused power states that the refresh may have added. */
-export async function refreshState(run: StackOperation, flags: OperationFlags): Promise<void> {
-  await run.engine("refresh", flags);
-  await removeRefusedPowerStates(run.access, await readState(run.access));
-}
+export const readResources: Step<ReadFacts> = {
+  title: "Read the cluster's resources into the state",
+  expectedSeconds: 30,
+  apply: async (facts) => {
+    const { run, state, broken } = facts;
+    const { events } = await run.engine("refresh", {
+      exists: state !== undefined,
+      ...(await excludeForeignCredentials(run, state, true)),
+    });
+    facts.state = await rewriteState(
+      run.access,
+      await readState(run.access),
+      withoutRefusedPowerStates,
+    );
+    facts.differing = countDiffering(events, broken);
+  },
+};

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { deleteParts } from "../../openstack/inventory/load-balancer-parts.js";
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
@@ -20,13 +19,7 @@ import {
   typeAndNameOf,
   type RecoveryStep,
 } from "../pulumi/pending-operations.js";
-import {
-  changeState,
-  stackHoldings,
-  stateChangedError,
-  type StateAccess,
-  type StateExport,
-} from "../pulumi/stack-state.js";
+import { stackHoldings, type StateAccess, type StateExport } from "../pulumi/stack-state.js";
 import { withoutLeaveScripts, markScriptsForRerun } from "../engine/interrupted-scripts.js";
 
 /*
@@ -170,8 +163,6 @@ async function perform(
 export interface RecoveryResult {
   /** Operations that were undone or need no undo. */
   readonly cleared: readonly string[];
-  /** State before the repair. */
-  readonly before: StateExport;
   /** State without the pending operations. */
   readonly state: StateExport;
 }
@@ -187,7 +178,7 @@ export const concernsCloud = ({ deployment }: StateExport): boolean =>
 /**
  * Deletes objects that the pending operations of an interrupted run may have created. The caller
  * holds the stack's lock. Does not touch objects in the state. The stored state keeps the pending
- * operations until {@link writeRecoveredState}.
+ * operations until the caller writes the new state.
  *
  * @param during period of these operations, if known. Default: derived from the state and the
  * engine's history
@@ -217,19 +208,6 @@ export async function undoPendingCreates(
   );
   return {
     cleared: [...steps.map(({ what }) => what), ...left.map(typeAndNameOf)],
-    before,
     state: { ...rest, deployment: { ...deployment, pending_operations: [] } },
   };
 }
-
-/**
- * Writes the new state. Throws if the stored state has changed since it was read under the lock.
- */
-export const writeRecoveredState = (
-  access: StateAccess,
-  { before, state }: Pick<RecoveryResult, "before" | "state">,
-): Promise<void> =>
-  changeState(access, (now) => {
-    if (!isDeepStrictEqual(now, before)) throw stateChangedError();
-    return state;
-  });

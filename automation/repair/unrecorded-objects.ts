@@ -15,7 +15,6 @@ import {
 import { Failure } from "../../base/failures/failure.js";
 import { readUnrecordedRunPeriods, type UnsettledOptions } from "../pulumi/run-history.js";
 import { isUnrecorded, attributeUnrecorded, type Attribution } from "./object-attribution.js";
-import { unexpectedRepair } from "./expect-no-changes.js";
 import {
   foreignBalancers,
   isOfService,
@@ -28,7 +27,9 @@ import {
 } from "./unrecorded-servers.js";
 import { requireCurrentState } from "./outdated-state.js";
 import type { StackOperation } from "../engine/operation-context.js";
-import { stackHoldings, readState, type StateExport } from "../pulumi/stack-state.js";
+import { editUnderLock } from "../steps/edit-state.js";
+import type { Changes, Facts, Step } from "../steps/step.js";
+import { stackHoldings, type StateExport } from "../pulumi/stack-state.js";
 
 /*
  * Finds objects of the cluster that the state does not contain. A failed create is in no state, but
@@ -101,8 +102,8 @@ async function deleteUnderLock(
     objects: readonly CloudObject[],
   ) => Promise<readonly CloudObject[]> | readonly CloudObject[],
 ): Promise<void> {
-  await run.hold(async (signal) => {
-    const [state, objects] = await Promise.all([readState(run.access), look()]);
+  await editUnderLock(run, async (state, signal) => {
+    const objects = await look();
     const lost = await choose(state, objects);
     requireWay(lost, objects, stackHoldings(state).owned);
     const onDelete = (one: CloudObject): void => {
@@ -119,79 +120,104 @@ async function deleteUnderLock(
     await deleteOrphans(await run.cloud(), lost, options).catch((error: unknown) => {
       throw withPurpose(error);
     });
+    return state;
   });
 }
 
-/**
- * Deletes objects that failed runs created without recording them in the state. Runs before an
- * `up`. With `expectNoChanges`, throws instead of deleting. Returns the IDs of these objects.
- */
-export async function deleteUnrecordedObjects(
-  run: StackOperation,
-  state: StateExport | undefined,
-  objects: readonly CloudObject[],
-  { expectNoChanges, ...doubts }: UnsettledOptions & { readonly expectNoChanges: boolean },
-): Promise<ReadonlySet<string>> {
-  const lost = await unrecordedAmong(run, state, objects, doubts);
-  if (lost.length > 0 && expectNoChanges)
-    throw unexpectedRepair(
-      `delete what an earlier run left without a record: ${describeObjects(lost)}`,
-    );
-  if (lost.length > 0) {
+/** Facts about objects that the state does not contain. */
+export interface UnrecordedFacts extends Facts {
+  /** Objects of the project. Absent: the cloud was not asked. */
+  surveyed?: readonly CloudObject[] | undefined;
+  /** IDs of the objects that an earlier run left without a record, and that are deleted now. */
+  unrecorded: ReadonlySet<string>;
+}
+
+/** Deletes objects that failed runs created without recording them in the state. */
+export const deleteUnrecordedObjects: Step<UnrecordedFacts, Changes, readonly CloudObject[]> = {
+  title: "Delete what an earlier run left without a record",
+  detect: async ({ run, state, surveyed = [], interrupted }) => {
+    const lost = await unrecordedAmong(run, state, surveyed, { interrupted });
+    return lost.length > 0 ? lost : undefined;
+  },
+  describe: (_, lost) => ({
+    first: `delete what an earlier run left without a record: ${describeObjects(lost)}`,
+  }),
+  apply: async (facts, lost) => {
+    const { run, interrupted } = facts;
     // `takeInventory` throws if objects are hidden from this user: a hidden object may prove that
     // the state is outdated.
-    if (doubts.interrupted)
-      await requireCurrentState(
-        run.access,
-        doubts.interrupted,
-        await takeInventory(await run.cloud()),
-      );
-    run.stage("repair");
+    if (interrupted)
+      await requireCurrentState(run.access, interrupted, await takeInventory(await run.cloud()));
     await deleteUnderLock(
       run,
       async () => (await listVisibleObjects(await run.cloud())).objects,
-      (now, all) => unrecordedAmong(run, now, all, doubts),
+      (now, all) => unrecordedAmong(run, now, all, { interrupted }),
     );
-  }
-  return new Set(lost.map(({ id }) => id));
-}
+    facts.unrecorded = new Set(lost.map(({ id }) => id));
+  },
+};
 
 /** Kinds of objects that block the deletion of a network or of its router. */
 const inTheWay: readonly Kind[] = ["load balancer", "floating IP", "router", "port"];
 
-/**
- * Deletes objects of the cluster that the state does not contain and that block the deletion of
- * the cluster's networks. Runs before a destroy. Reports blocking objects of other owners and
- * keeps them. Skips kinds that the user cannot list.
- */
-export async function unblockNetworks(
+/** Lists the objects that may block a network. Skips kinds that the user cannot list. */
+async function listBlocking(run: StackOperation): Promise<CloudObject[]> {
+  const cloud = await run.cloud();
+  const found = await Promise.allSettled(inTheWay.map((kind) => listObjects(cloud, kind)));
+  return found.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+}
+
+/** Returns the cluster's objects that the state does not contain, or whose Service is gone. */
+async function lostIn(
   run: StackOperation,
   state: StateExport | undefined,
-): Promise<void> {
-  const look = async (): Promise<CloudObject[]> => {
-    const cloud = await run.cloud();
-    const found = await Promise.allSettled(inTheWay.map((kind) => listObjects(cloud, kind)));
-    return found.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
-  };
-  const lostIn = async (
-    now: StateExport | undefined,
-    objects: readonly CloudObject[],
-  ): Promise<CloudObject[]> => {
-    const held = stackHoldings(now);
-    const lost = objects.filter((one) => isUnrecorded(one, held));
-    return [...lost, ...(await balancersOfDeletedServices(run, objects, held.identities))];
-  };
-  const objects = await look();
-  const lost = await lostIn(state, objects);
-  if (lost.length > 0) await deleteUnderLock(run, look, lostIn);
+  objects: readonly CloudObject[],
+): Promise<CloudObject[]> {
+  const held = stackHoldings(state);
+  const lost = objects.filter((one) => isUnrecorded(one, held));
+  return [...lost, ...(await balancersOfDeletedServices(run, objects, held.identities))];
+}
+
+interface Blocking {
+  readonly objects: readonly CloudObject[];
+  readonly lost: readonly CloudObject[];
+}
+
+/** Returns the objects of other owners that block the deletion of the cluster's networks. */
+function foreignObjects(
+  state: StateExport | undefined,
+  { objects, lost }: Blocking,
+): readonly CloudObject[] {
   const { owned, identities } = stackHoldings(state);
   const going = new Set([...owned, ...lost.map(({ id }) => id)]);
-  const strange = [
+  return [
     ...foreignPortsIn(owned, objects, going),
     ...foreignBalancers(objects, { networks: owned, ours: going, identities }),
   ];
-  for (const { kind, name, id } of strange)
-    run.note(
-      `! The ${kind} '${name}' (${id}) in the cluster's network does not belong to the cluster and blocks the deletion of the network: delete it or the object that uses it.`,
-    );
 }
+
+/**
+ * Deletes objects of the cluster that the state does not contain and that block the deletion of
+ * the cluster's networks. Reports blocking objects of other owners and keeps them.
+ */
+export const unblockNetworks: Step<Facts, never, Blocking> = {
+  title: "Delete objects that block the cluster's networks",
+  detect: async ({ run, state }) => {
+    const objects = await listBlocking(run);
+    const blocking = { objects, lost: await lostIn(run, state, objects) };
+    const none = blocking.lost.length + foreignObjects(state, blocking).length === 0;
+    return none ? undefined : blocking;
+  },
+  apply: async ({ run, state }, blocking) => {
+    if (blocking.lost.length > 0)
+      await deleteUnderLock(
+        run,
+        () => listBlocking(run),
+        (now, objects) => lostIn(run, now, objects),
+      );
+    for (const { kind, name, id } of foreignObjects(state, blocking))
+      run.warn(
+        `The ${kind} '${name}' (${id}) in the cluster's network does not belong to the cluster and blocks the deletion of the network: delete it or the object that uses it.`,
+      );
+  },
+};

@@ -1,5 +1,4 @@
-import type { ClusterEvent, ResourceChange } from "../pulumi/events.js";
-import type { Phase } from "../pulumi/phases.js";
+import { phaseOf, type Phase } from "../pulumi/phases.js";
 
 /**
  * Duration of a phase: from the start of the first resource to the end of the last resource. Phases
@@ -13,8 +12,16 @@ export interface PhaseTime {
   readonly failed: boolean;
 }
 
+/** Event of a resource. */
+interface ResourceWork {
+  readonly state: "started" | "finished" | "failed" | "unchanged";
+  readonly urn: string;
+  readonly name: string;
+  readonly kind: string;
+}
+
 interface Running {
-  readonly change: ResourceChange;
+  readonly resource: ResourceWork;
   readonly since: number;
 }
 
@@ -34,18 +41,17 @@ export class Timeline {
   private readonly records = new Map<Phase, PhaseRecord>();
 
   /** Processes one event and returns its phase. `now` is in milliseconds. */
-  take(event: ClusterEvent, now: number): Phase | undefined {
-    if (event.type !== "started" && event.type !== "finished" && event.type !== "failed")
-      return undefined;
-    const { phase, urn } = event.change;
-    if (phase === undefined) return undefined;
+  take(resource: ResourceWork, now: number): Phase | undefined {
+    const { state, urn } = resource;
+    const phase = phaseOf(urn);
+    if (state === "unchanged" || phase === undefined) return undefined;
     const record = this.recordOf(phase, now);
-    if (event.type === "started") {
-      record.running.set(urn, { change: event.change, since: now });
+    if (state === "started") {
+      record.running.set(urn, { resource, since: now });
     } else {
       record.running.delete(urn);
       record.endedAt = now;
-      if (event.type === "finished") record.finished += 1;
+      if (state === "finished") record.finished += 1;
       else record.failed = true;
     }
     return phase;

@@ -4,11 +4,11 @@ import type { LabCluster } from "../../test/lab/support/lab-cluster.js";
 import type { Work } from "./moments.js";
 
 const eventSchema = z.object({
-  type: z.literal("event"),
-  event: z.object({
-    type: z.enum(["started", "finished"]),
-    change: z.object({ urn: z.string(), type: z.string(), name: z.string() }),
-  }),
+  type: z.literal("resource"),
+  state: z.enum(["started", "finished"]),
+  urn: z.string(),
+  kind: z.string(),
+  name: z.string(),
 });
 
 /** Recorder of the engine's work, read from the lines that `--json` prints. */
@@ -20,15 +20,14 @@ class Watch {
   take(part: string, now = Date.now()): void {
     const lines = (this.#rest + part).split("\n");
     this.#rest = lines.pop() ?? "";
-    for (const line of lines) if (line.startsWith('{"type":"event"')) this.#line(line, now);
+    for (const line of lines) if (line.includes('"type":"resource"')) this.#line(line, now);
   }
 
   #line(line: string, now: number): void {
     const parsed = eventSchema.safeParse(JSON.parse(line));
     if (!parsed.success) return;
-    const { type: what, change } = parsed.data.event;
-    const { urn, type, name } = change;
-    if (what === "started") this.#began.set(urn, now);
+    const { state, urn, kind: type, name } = parsed.data;
+    if (state === "started") this.#began.set(urn, now);
     else this.work.push({ type, name, startedAt: this.#began.get(urn) ?? now, endedAt: now });
   }
 }

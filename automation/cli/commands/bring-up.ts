@@ -9,7 +9,7 @@ import {
 } from "../../render/cluster-report.js";
 import { checkKubectl } from "../../setup/kubectl.js";
 import { parseOutputs, outputValues } from "../../verify/cluster-outputs.js";
-import { reportClusters, stopSignals, createRunView, type StackContext } from "../stack-context.js";
+import { createRunView, follow, type StackContext } from "../stack-context.js";
 
 export interface BringUpOptions {
   readonly refresh?: boolean;
@@ -60,24 +60,19 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
 /** Runs `up` on a stack. Prints the result, even if a check of the finished cluster fails. */
 export async function bringUp(context: StackContext, options: BringUpOptions): Promise<void> {
   const { refresh, force = false, expectNoChanges, before = [] } = options;
-  const view = createRunView(context, "up");
+  const view = createRunView(context, { direction: "up" });
   const say = (result: UpResult): Promise<void> =>
     report(context, result, {
       phases: [...before, ...view.times()],
       total: Date.now() - context.session.startedAt,
     });
   try {
-    const result = await view.show((listening) =>
-      context.service.up(context.stack, {
-        refresh,
-        expectNoChanges,
-        preflight: force ? "names" : true,
-        ...stopSignals(context),
-        ...reportClusters(context),
-        ...listening,
-      }),
-    );
-    await say(result);
+    const operation = context.service.start("up", context.stack, {
+      refresh,
+      expectNoChanges,
+      preflight: force ? "names" : true,
+    });
+    await say(await follow(context, operation, view));
   } catch (error) {
     if (error instanceof VerificationFailed) await say(error.result);
     throw error;

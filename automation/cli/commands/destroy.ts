@@ -5,7 +5,7 @@ import { hiddenLines, keptLines } from "../../render/orphan-tables.js";
 import { timesTable } from "../../render/cluster-report.js";
 import { withoutPassword } from "../../../base/url-passwords.js";
 import { confirmDeletion, requireConfirmable } from "../confirm.js";
-import { stopSignals, createRunView, withStack, type StackContext } from "../stack-context.js";
+import { createRunView, follow, withStack, type StackContext } from "../stack-context.js";
 import type { Session, StackOptions } from "../session.js";
 
 interface Options extends StackOptions {
@@ -36,15 +36,10 @@ async function destroyStack(context: StackContext, { abandon, yes }: Options): P
   );
   await confirmDeletion(context, plan, yes);
   const startedAt = Date.now();
-  const view = createRunView(context, "destroy");
-  const result = await view.show((listening) =>
-    service.destroy(stack, {
-      abandon,
-      identities: plan.identities,
-      ...stopSignals(context),
-      ...listening,
-    }),
-  );
+  // The plan above names the clusters.
+  const view = createRunView(context, { direction: "destroy", showsCluster: false });
+  const operation = service.start("destroy", stack, { abandon, identities: plan.identities });
+  const result = await follow(context, operation, view);
   const { clusters, deleted, kept, held, others, hidden } = result;
   const milliseconds = held ? Date.now() - startedAt : 0;
   const times = view.times();

@@ -1,7 +1,7 @@
 import { unexpectedChanges } from "../../repair/expect-no-changes.js";
 import { table } from "../../render/table.js";
 import { requireOurProgram } from "../project.js";
-import { reportClusters, stopSignals, withStack } from "../stack-context.js";
+import { follow, withStack } from "../stack-context.js";
 import type { Session, StackOptions } from "../session.js";
 
 interface Options extends StackOptions {
@@ -13,25 +13,8 @@ export function previewCommand(session: Session, options: Options): Promise<numb
   const { stack, refresh, expectNoChanges } = options;
   requireOurProgram("preview", options);
   return withStack(session, options, async (context) => {
-    const step = session.progress.step("Plan the changes", 15);
-    const { plan } = await context.service
-      .preview(stack, {
-        refresh,
-        ...stopSignals(context),
-        ...reportClusters(context),
-        onEvent: (event) => {
-          session.emit({ type: "event", event });
-          if (event.type === "started") step.update(event.change.name);
-        },
-        onNote: (text) => {
-          session.progress.note(session.redactor.clean(text));
-        },
-      })
-      .catch((error: unknown) => {
-        step.failed();
-        throw error;
-      });
-    step.done();
+    const operation = context.service.start("preview", stack, { refresh });
+    const { plan } = await follow(context, operation);
     session.print(
       plan.length === 0
         ? "No changes."

@@ -1,5 +1,5 @@
 import { Failure } from "../../../base/failures/failure.js";
-import { reportClusters, stopSignals, withStack } from "../stack-context.js";
+import { follow, withStack } from "../stack-context.js";
 import type { Session, StackOptions } from "../session.js";
 
 interface Options extends StackOptions {
@@ -9,23 +9,12 @@ interface Options extends StackOptions {
 export function refreshCommand(session: Session, options: Options): Promise<number> {
   return withStack(session, options, async (context) => {
     const { stack } = context;
-    const step = session.progress.step(`Read the resources of '${stack}'`, 30);
-    const { changed } = await context.service
-      .refresh(stack, {
-        ...stopSignals(context),
-        ...reportClusters(context),
-        onEvent: (event) => {
-          session.emit({ type: "event", event });
-        },
-        onNote: (text) => {
-          session.progress.note(session.redactor.clean(text));
-        },
-      })
-      .catch((error: unknown) => {
-        step.failed();
-        throw error;
-      });
-    step.done(changed === 0 ? "nothing differs" : `${changed} differ`);
+    const { changed } = await follow(context, context.service.start("refresh", stack));
+    session.print(
+      changed === 0
+        ? "No resource differed from the state."
+        : `${changed} resources differed from the state.`,
+    );
     const ok = changed === 0 || !options.expectNoChanges;
     session.emit({ type: "result", ok, changed });
     if (!ok)

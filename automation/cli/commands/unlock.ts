@@ -1,15 +1,13 @@
 import { requireConfirmable, requireTypedWords } from "../confirm.js";
-import { withStack, type StackContext } from "../stack-context.js";
+import { follow, withStack, type StackContext } from "../stack-context.js";
 import type { Session, StackOptions } from "../session.js";
 
 interface Options extends StackOptions {
   readonly yes: boolean;
 }
 
-async function unlockStack(
-  { session, service, stack }: StackContext,
-  yes: boolean,
-): Promise<number> {
+async function unlockStack(context: StackContext, yes: boolean): Promise<number> {
+  const { session, service, stack } = context;
   const holders = await service.locks(stack);
   session.emit({ type: "locks", holders });
   for (const holder of holders)
@@ -21,7 +19,8 @@ async function unlockStack(
       what: "the stack's name",
       purpose: "you want to remove its lock",
     });
-  const removed = holders.length === 0 ? [] : await service.unlock(stack, { holders });
+  const removed =
+    holders.length === 0 ? [] : await follow(context, service.start("unlock", stack, { holders }));
   session.print(
     removed.length === 0
       ? `Stack '${stack}' is not locked.`

@@ -35,13 +35,17 @@ const schema = record({
   ...bastionVolumes,
 }).optional();
 
-interface Written {
+/** Arguments that the checks of the bastion compare. */
+export interface BastionArguments {
   readonly access: (typeof accessWays)[number];
   readonly bastion?: object | undefined;
 }
 
 /** Reports `access: bastion` without `bastion`, and a `bastion` that `access` does not use. */
-function accessConflicts({ access: way, bastion: written }: Written): z.core.$ZodRawIssue[] {
+function accessConflicts({
+  access: way,
+  bastion: written,
+}: BastionArguments): z.core.$ZodRawIssue[] {
   if ((way === "bastion") === (written !== undefined)) return [];
   const message = written
     ? `is not used with access ${way}; write \`access: bastion\`, or leave it out`
@@ -49,7 +53,7 @@ function accessConflicts({ access: way, bastion: written }: Written): z.core.$Zo
   return [{ code: "custom", path: ["bastion"], input: undefined, message }];
 }
 
-const conflicts: readonly Comparison<Written>[] = [
+const conflicts: readonly Comparison<BastionArguments>[] = [
   { of: ["access", "bastion"], find: accessConflicts },
 ];
 

@@ -58,7 +58,8 @@ const schema = record({
   nodes: nodesSchema(etcdVolumes.one),
 }).optional();
 
-interface Written {
+/** Arguments that the checks of etcd machines compare. */
+export interface EtcdArguments {
   readonly etcd?: object | undefined;
   readonly topology?: string | undefined;
   readonly kubernetes: { readonly patches: { readonly etcd?: unknown } };
@@ -68,7 +69,7 @@ interface Written {
 const topologyConflicts = ({
   etcd: own,
   topology,
-}: Pick<Written, "etcd" | "topology">): z.core.$ZodRawIssue[] =>
+}: Pick<EtcdArguments, "etcd" | "topology">): z.core.$ZodRawIssue[] =>
   own && topology === "single"
     ? [
         {
@@ -80,7 +81,7 @@ const topologyConflicts = ({
       ]
     : [];
 
-const conflicts: readonly Comparison<Written>[] = [
+const conflicts: readonly Comparison<EtcdArguments>[] = [
   { of: ["etcd", "topology"], find: topologyConflicts },
   { of: ["etcd", "kubernetes"], find: externalEtcdPatches },
 ];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { ClusterService } from "../../../automation/cluster-service.js";
+import type { ListeningService } from "../../support/engine/listening-service.js";
 import { Embedder, fails } from "../../support/engine/embedder.js";
 import {
   diagnostic,
@@ -24,7 +24,7 @@ describe("the cluster service", function () {
     ({ engine, cloud } = embedder);
   });
   afterEach(() => embedder.stop());
-  const service = (): ClusterService => embedder.service();
+  const service = (): ListeningService => embedder.service();
   /** Skips preflight and verification, because neither settings nor outputs describe a cluster. */
   const bare = { preflight: false, verify: false };
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname } from "node:path";
-import type { RunOptions } from "../../../automation/engine/operation-options.js";
+import type { Listening } from "../../support/engine/listening-service.js";
 import { VerificationFailed } from "../../../automation/health/cluster-health.js";
 import { Embedder, fails } from "../../support/engine/embedder.js";
 import { instanceType, stackWith, urnOf, type Engine } from "../../support/engine/fake-engine.js";
@@ -12,6 +12,13 @@ import type { FakeCloud } from "../../support/cloud/fake-openstack.js";
 import { startFakeCluster, type FakeCluster } from "../../support/cloud/ready-cluster.js";
 
 const identity = "0123456789ab";
+/** Titles of steps. */
+const asking = "Ask the cloud for objects, quotas and names";
+const fitting = "Check whether the cluster fits into the cloud";
+const running = "Bring up the cluster";
+const verifying = "Verify the cluster and write its kubeconfig";
+const sweeping = "Check that nothing is left in the project";
+
 const marks = { "stackadm-cluster": "dev", "stackadm-identity": identity };
 
 describe("a program that embeds the cluster service", function () {
@@ -21,14 +28,14 @@ describe("a program that embeds the cluster service", function () {
   let cloud: FakeCloud;
   let cluster: FakeCluster;
   let servers: { id: string; name: string; status?: string; metadata?: object; created?: string }[];
-  let stages: string[];
+  let steps: string[];
   let notes: string[];
   beforeEach(async () => {
     embedder = await Embedder.start();
     ({ engine, cloud } = embedder);
     cluster = await startFakeCluster();
     engine.outputs(cluster.outputs);
-    [servers, stages, notes] = [[], [], []];
+    [servers, steps, notes] = [[], [], []];
     cloud.on("GET /compute/servers/detail", () => ({ body: { servers } }));
     cloud.on("DELETE /compute/servers/late", () => {
       servers = servers.filter(({ id }) => id !== "late");
@@ -39,16 +46,16 @@ describe("a program that embeds the cluster service", function () {
     await embedder.stop();
     await cluster.close();
   });
-  const listening: RunOptions = {
-    onStage: (stage, detail) => stages.push(detail === undefined ? stage : `${stage}: ${detail}`),
+  const listening: Listening = {
+    onStep: (title, detail) => steps.push(detail === undefined ? title : `${title}: ${detail}`),
     onNote: (text) => notes.push(text),
   };
   const deleted = (): string[] =>
     cloud.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
-  const onCluster: RunOptions["onCluster"] = ({ clusters, identities, place }) => {
+  const onCluster: Listening["onCluster"] = ({ clusters, identities, place }) => {
     const sofar = deleted().join() || "nothing";
     const where = place?.project.name ?? "nowhere";
-    stages.push(`${clusters.join()} ${identities.join()} in ${where}, ${sofar} deleted`);
+    steps.push(`${clusters.join()} ${identities.join()} in ${where}, ${sofar} deleted`);
   };
   const ofIdentity = {
     urn: urnOf("command:local:Command", "dev-identity"),
@@ -93,7 +100,7 @@ describe("a program that embeds the cluster service", function () {
         verification.nodes.map(({ name }) => name),
         ["dev-control-plane-0", "dev-general-0"],
       );
-      assert.deepEqual(stages, ["preflight", "operation", "verification", "verification: nodes"]);
+      assert.deepEqual(steps, [asking, fitting, running, verifying, `${verifying}: nodes`]);
     });
 
     it("may leave out the questions, the file and the proof", async () => {
@@ -101,7 +108,7 @@ describe("a program that embeds the cluster service", function () {
       assert.deepEqual(Object.keys(result.outputs).sort(), Object.keys(cluster.outputs).sort());
       assert.deepEqual([result.kubeconfigPath, result.verification], [undefined, undefined]);
       assert.ok(!existsSync(embedder.kubeconfig()));
-      assert.deepEqual([stages, cloud.seen], [["operation"], []]);
+      assert.deepEqual([steps, cloud.seen], [[running, verifying], []]);
     });
 
     it("makes nothing in a cloud in which the cluster does not fit", async () => {
@@ -138,10 +145,10 @@ describe("a program that embeds the cluster service", function () {
     it("hears that it was stopped, in the service's own words, while the cluster is looked at", async () => {
       cluster.ready = false;
       const stop = new AbortController();
-      const onStage: RunOptions["onStage"] = (stage) => {
-        if (stage === "verification") stop.abort();
+      const onStep: Listening["onStep"] = (title) => {
+        if (title === verifying) stop.abort();
       };
-      await fails(up({ onStage, signal: stop.signal }), "CANCELLED");
+      await fails(up({ onStep, signal: stop.signal }), "CANCELLED");
     });
 
     it("has what an interrupted run left taken away before names and quotas are asked for", async () => {
@@ -158,12 +165,12 @@ describe("a program that embeds the cluster service", function () {
       const resource = { urn, type: instanceType, custom: true, inputs: { name: "dev-general-0" } };
       const pending = [{ type: "creating", resource }];
       engine.state({ manifest, resources: [stack, ofIdentity], pending_operations: pending });
-      stages = [];
+      steps = [];
       await up({ onCluster });
       assert.deepEqual(deleted(), ["/compute/servers/late"]);
-      const [whose, ...next] = stages.slice(0, 4);
+      const [whose, ...next] = steps.slice(0, 5);
       assert.equal(whose, `dev ${identity} in demo, nothing deleted`);
-      assert.deepEqual(next, ["repair", "preflight", "operation"]);
+      assert.deepEqual(next, ["Delete what an interrupted run left", asking, fitting, running]);
       assert.match(notes.join("\n"), /repaired what it left: Instance 'dev-general-0-server'\.$/m);
     });
   });
@@ -183,15 +190,15 @@ describe("a program that embeds the cluster service", function () {
       cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [volume] } });
       const files = leftovers();
       const result = await destroy({ onCluster });
-      assert.equal(stages.shift(), `dev ${identity} in demo, nothing deleted`);
+      assert.equal(steps.shift(), `dev ${identity} in demo, nothing deleted`);
       assert.deepEqual([result.clusters, result.held], [["dev"], true]);
       assert.deepEqual(
         [result.deleted, result.kept].map((list) => list.map(({ id }) => id)),
         [["late"], ["v"]],
       );
       assert.deepEqual(deleted(), ["/compute/servers/late"]);
-      assert.deepEqual(stages.slice(0, 2), ["operation", "sweep"]);
-      assert.match(stages[2] ?? "", /^sweep: deleting the server 'dev-x'/);
+      assert.deepEqual(steps.slice(0, 2), ["Destroy the cluster's resources", sweeping]);
+      assert.ok(steps[2]?.startsWith(`${sweeping}: deleting the server 'dev-x'`), steps[2]);
       assert.equal(engine.stateNow(), undefined);
       assert.deepEqual(files.filter(existsSync), []);
     });

@@ -4,8 +4,11 @@ import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FailureCode } from "../../../base/failures/failure-codes.js";
 import { Failure } from "../../../base/failures/failure.js";
-import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
-import type { ClusterEvent } from "../../../automation/pulumi/events.js";
+import {
+  createListeningService,
+  type ListeningService,
+} from "../../support/engine/listening-service.js";
+import type { OperationEvent } from "../../../automation/engine/operation-events.js";
 import {
   emptyProject,
   startFakeCloud,
@@ -43,7 +46,7 @@ describe("the cluster service on a real engine", function () {
   const behave = (seconds: number, mode = "well"): void => {
     writeFileSync(join(directory, "behaviour"), `${seconds} ${mode}`);
   };
-  const service = (): ClusterService => createClusterService(project.service);
+  const service = (): ListeningService => createListeningService(project.service);
 
   /** Skips preflight and verification, because neither settings nor outputs describe a cluster. */
   const bare = { preflight: false, verify: false };
@@ -75,15 +78,17 @@ describe("the cluster service on a real engine", function () {
     assert.equal(error.code, code, error.message);
     return error;
   };
+  const starts = (event: OperationEvent, name: string): boolean =>
+    event.type === "resource" && event.state === "started" && event.name === name;
   /**
    * Returns a listener, and a promise that resolves when the creation of the resource `slow`
    * starts.
    */
-  const begun = (): { onEvent: (event: ClusterEvent) => void; promise: Promise<void> } => {
-    let onEvent: (event: ClusterEvent) => void = () => undefined;
+  const begun = (): { onEvent: (event: OperationEvent) => void; promise: Promise<void> } => {
+    let onEvent: (event: OperationEvent) => void = () => undefined;
     const promise = new Promise<void>((ready) => {
       onEvent = (event) => {
-        if (event.type === "started" && event.change.name === "slow") ready();
+        if (starts(event, "slow")) ready();
       };
     });
     return { onEvent, promise };
@@ -103,13 +108,13 @@ describe("the cluster service on a real engine", function () {
 
   it("makes, keeps and takes away, with secret outputs marked", async () => {
     const clusters = service();
-    const events: ClusterEvent[] = [];
-    const onEvent = (event: ClusterEvent): void => {
+    const events: OperationEvent[] = [];
+    const onEvent = (event: OperationEvent): void => {
       events.push(event);
     };
     const { plan } = await clusters.preview("dev", { ...bare, onEvent });
     assert.ok(plan.some(({ operation, name }) => `${operation} ${name}` === "create slow"));
-    assert.ok(events.some((event) => event.type === "started" && event.change.name === "slow"));
+    assert.ok(events.some((event) => starts(event, "slow")));
     const { outputs, kubeconfigPath = "" } = await clusters.up("dev", { ...bare, onEvent });
     assert.deepEqual(outputs["said"], { value: "done", secret: false });
     assert.deepEqual(outputs["kubeconfig"], { value: "a-secret-kubeconfig", secret: true });

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "node:path";
-import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
+import {
+  createListeningService,
+  type ListeningService,
+} from "../../support/engine/listening-service.js";
 import {
   fakeProject,
   fakeUser,
@@ -94,9 +97,9 @@ describe("a cluster's credential that another user made", function () {
       };
     });
   };
-  const service = (env: NodeJS.ProcessEnv = {}): ClusterService =>
-    createClusterService({ ...project.service, env: { ...project.service.env, ...env } });
-  const bySecond = (generation?: string): ClusterService =>
+  const service = (env: NodeJS.ProcessEnv = {}): ListeningService =>
+    createListeningService({ ...project.service, env: { ...project.service.env, ...env } });
+  const bySecond = (generation?: string): ListeningService =>
     service({ OS_USERNAME: "second", GENERATION: generation });
   const users = (): string[] => made.map(({ user }) => user);
 

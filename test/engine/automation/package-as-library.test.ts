@@ -15,8 +15,13 @@ import type { Progress, QuotaUse, Step, UpResult } from "stackadm/automation";
 
 export const make = (args: ClusterArgs): Cluster =>
   new Cluster("dev", { ...args, operator: localContextOf(process.env) });
-export const up = (): Promise<UpResult> => service.up("dev", { onStage: (stage) => stage });
-export const down = (): Promise<DestroyResult> => service.destroy("dev", { abandon: true });
+export const up = (): Promise<UpResult> => service.start("up", "dev").result;
+export const down = (): Promise<DestroyResult> =>
+  service.start("destroy", "dev", { abandon: true }).result;
+export const hear = async (): Promise<void> => {
+  for await (const event of service.start("refresh", "dev").events())
+    if (event.type === "done" && !event.ok) console.error(event.n, event.error?.code);
+};
 const step: Step = { update: () => undefined, done: () => undefined, failed: () => undefined };
 const progress: Progress = { step: () => step, note: console.error };
 const told: EnvironmentOptions = { progress };
@@ -24,11 +29,11 @@ export const environments = (): Promise<OperationEnvironment>[] =>
   [prepareEnvironment(), prepareEnvironment({}), prepareEnvironment(told)];
 export const find = (onQuotas: (of: readonly QuotaUse[]) => void): Promise<Finding[]> =>
   service.preflight("dev", { onQuotas });
-export const rows = async (): Promise<readonly PlanRow[]> => (await service.preview("dev")).plan;
+export const rows = async (): Promise<readonly PlanRow[]> => (await service.start("preview", "dev").result).plan;
 export const left = ({ deleted, kept }: DestroyResult): [readonly Orphan[], readonly CloudObject[]] =>
   [deleted, kept];
 const service = createClusterService({ env: process.env, backend: "file:///nowhere" });
-console.log(typeof Cluster, typeof ClusterError, typeof service.up);
+console.log(typeof Cluster, typeof ClusterError, typeof service.start);
 `;
 
 describe("the package, used by another program", function () {

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
+import {
+  createListeningService,
+  type ListeningService,
+} from "../../support/engine/listening-service.js";
 import { stackHoldings } from "../../../automation/pulumi/stack-state.js";
 import {
   emptyProject,
@@ -34,8 +37,8 @@ describe("what the program has stay", function () {
   let cloud: FakeCloud;
   let project: ServiceProject;
   let inUse: string;
-  const service = (env: NodeJS.ProcessEnv = {}): ClusterService =>
-    createClusterService({
+  const service = (env: NodeJS.ProcessEnv = {}): ListeningService =>
+    createListeningService({
       ...project.service,
       env: { ...project.service.env, IN_USE: inUse, ...env },
     });

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
+import {
+  createListeningService,
+  type ListeningService,
+} from "../../support/engine/listening-service.js";
 import { StackOperation } from "../../../automation/engine/operation-context.js";
 import { readState } from "../../../automation/pulumi/stack-state.js";
 import { PostgresServer } from "../support/postgres-server.js";
@@ -34,7 +37,7 @@ interface Backend {
 function testBackend(name: string, start: () => Promise<Backend>): void {
   let backend: Backend;
   let project: ServiceProject;
-  let service: ClusterService;
+  let service: ListeningService;
   const bare = { preflight: false, verify: false };
   const take = (seconds: number): void => {
     writeFileSync(join(project.directory, "seconds"), String(seconds));
@@ -50,7 +53,7 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
   before(async () => {
     backend = await start();
     project = new ServiceProject(name, program, backend.environment);
-    service = createClusterService(project.service);
+    service = createListeningService(project.service);
     // Two engines that open a new database at the same time both create its table, and one fails:
     // create it now.
     assert.equal(await service.state("dev"), undefined);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { createClusterService } from "../../../automation/cluster-service.js";
+import { createListeningService } from "../../support/engine/listening-service.js";
 import { StackOperation } from "../../../automation/engine/operation-context.js";
 import { pulumi, readState } from "../../../automation/pulumi/stack-state.js";
 import { ServiceProject } from "../support/service-project.js";
@@ -29,12 +29,12 @@ describe("the state of a stack", function () {
   it("has no deployment if the engine was killed while it created the stack, and the next up continues", async () => {
     const { service, checkpoint } = project;
     const { access } = new StackOperation(service, "dev");
-    await createClusterService(service).up("dev", { preflight: false, verify: false });
+    await createListeningService(service).up("dev", { preflight: false, verify: false });
     const kept = JSON.parse(readFileSync(checkpoint, "utf8")) as { checkpoint: object };
     writeFileSync(checkpoint, JSON.stringify({ ...kept, checkpoint: { stack: "dev" } }));
     assert.match((await pulumi(access, ["stack", "export"])).stdout, /"deployment": null/);
     assert.deepEqual((await readState(access))?.deployment, {});
-    await createClusterService(service).up("dev", { preflight: false, verify: false });
+    await createListeningService(service).up("dev", { preflight: false, verify: false });
     assert.equal((await readState(access))?.deployment.resources?.length, 3);
   });
 });

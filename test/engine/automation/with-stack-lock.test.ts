@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { createClusterService } from "../../../automation/cluster-service.js";
+import { createListeningService } from "../../support/engine/listening-service.js";
 import { StackOperation } from "../../../automation/engine/operation-context.js";
 import { pulumi, readState, writeState } from "../../../automation/pulumi/stack-state.js";
 import { ServiceProject } from "../support/service-project.js";
@@ -19,7 +19,7 @@ describe("an engine that only holds a stack", function () {
   let project: ServiceProject;
   before(async () => {
     project = new ServiceProject("hold", program);
-    await createClusterService(project.service).up("dev", { preflight: false, verify: false });
+    await createListeningService(project.service).up("dev", { preflight: false, verify: false });
   });
   after(() => {
     project.remove();
@@ -57,6 +57,6 @@ describe("an engine that only holds a stack", function () {
     });
     assert.deepEqual(meanwhile, before);
     assert.deepEqual(await look(), before);
-    assert.deepEqual(await createClusterService(service).locks("dev"), []);
+    assert.deepEqual(await createListeningService(service).locks("dev"), []);
   });
 });

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "node:path";
-import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
+import {
+  createListeningService,
+  type ListeningService,
+} from "../../support/engine/listening-service.js";
 import { StackOperation } from "../../../automation/engine/operation-context.js";
 import {
   emptyProject,
@@ -132,7 +135,7 @@ describe("a load balancer that is in ERROR, for the real engine and OpenStack's 
   let cloud: FakeCloud;
   let octavia: Octavia;
   let project: ServiceProject;
-  let service: ClusterService;
+  let service: ListeningService;
   let machine: SshServer;
   const key = keyPair();
   const kinds = (): string[] =>
@@ -152,7 +155,7 @@ describe("a load balancer that is in ERROR, for the real engine and OpenStack's 
     const way = { PORT: String(port), KEY: key.private, HOST_KEY };
     const variables = { ...environment, ...way, OS_CLOUD: undefined };
     project = new ServiceProject("balancers", program, variables);
-    service = createClusterService(project.service);
+    service = createListeningService(project.service);
     await service.up("dev", bare);
     assert.deepEqual(kinds(), all);
   });
@@ -182,7 +185,7 @@ describe("a load balancer that is in ERROR, for the real engine and OpenStack's 
     const deleted: string[] = [];
     await service.destroy("dev", {
       onEvent: (event) => {
-        if (event.type === "started") deleted.push(event.change.name);
+        if (event.type === "resource" && event.state === "started") deleted.push(event.name);
       },
     });
     assert.deepEqual([kinds(), octavia.cascades, octavia.refused], [[], 1, 0]);

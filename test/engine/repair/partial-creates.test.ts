@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "node:path";
-import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
+import {
+  createListeningService,
+  type ListeningService,
+} from "../../support/engine/listening-service.js";
 import {
   emptyProject,
   startFakeCloud,
@@ -27,7 +30,7 @@ describe("an object that could not be read after it was made, of a kind that nob
   this.timeout(240_000);
   let project: ServiceProject;
   let cloud: FakeCloud;
-  let service: ClusterService;
+  let service: ListeningService;
   let made: string[];
   /** Whether the cloud returns objects that it has created. */
   let shows: boolean;
@@ -38,7 +41,7 @@ describe("an object that could not be read after it was made, of a kind that nob
       ...cloud.environment({ OS_AUTH_URL: `${cloud.authUrl}/v3`, OS_DOMAIN_NAME: "Default" }),
       OS_CLOUD: undefined,
     });
-    service = createClusterService(project.service);
+    service = createListeningService(project.service);
   });
   after(async () => {
     await cloud.close();

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
+import {
+  createListeningService,
+  type ListeningService,
+} from "../../support/engine/listening-service.js";
 import { packageRoot } from "../../../base/paths.js";
 import {
   emptyProject,
@@ -127,7 +130,7 @@ describe("a server in a power state that nobody can ask for, by the command line
   let cloud: FakeCloud;
   let nova: FakeNova;
   let project: ServiceProject;
-  let service: ClusterService;
+  let service: ListeningService;
 
   before(async () => {
     cloud = await startFakeCloud();
@@ -137,7 +140,7 @@ describe("a server in a power state that nobody can ask for, by the command line
       ...cloud.environment({ OS_AUTH_URL: `${cloud.authUrl}/v3`, OS_DOMAIN_NAME: "Default" }),
       OS_CLOUD: undefined,
     });
-    service = createClusterService(project.service);
+    service = createListeningService(project.service);
     await service.up("dev", bare);
     nova.status = "SHELVED";
   });

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "node:path";
-import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
+import {
+  createListeningService,
+  type ListeningService,
+} from "../../support/engine/listening-service.js";
 import {
   emptyProject,
   startFakeCloud,
@@ -48,7 +51,7 @@ describe("a create whose reply is lost", function () {
   this.timeout(240_000);
   let project: ServiceProject;
   let cloud: FakeCloud;
-  let service: ClusterService;
+  let service: ListeningService;
   let networks: Network[];
   /** Result of the next create request. */
   let next: "answered" | "lost" | "refused";
@@ -81,7 +84,7 @@ describe("a create whose reply is lost", function () {
     networks = [];
     answerNetworks();
     project = new ServiceProject("reply", programOf(network), environmentOf(cloud));
-    service = createClusterService(project.service);
+    service = createListeningService(project.service);
   });
   afterEach(async () => {
     await cloud.close();
@@ -107,7 +110,7 @@ describe("a create whose reply is lost", function () {
     next = "answered";
     await service.up("dev", bare);
     const env = { ...project.service.env, GENERATION: "2" };
-    const again = createClusterService({ ...project.service, env });
+    const again = createListeningService({ ...project.service, env });
     next = "lost";
     await assert.rejects(again.up("dev", bare));
     assert.deepEqual(networks, []);
@@ -131,7 +134,7 @@ describe("a create whose reply is lost", function () {
     next = "answered";
     await service.up("dev", bare);
     const env = { ...project.service.env, OS_REGION_NAME: "elsewhere" };
-    const other = createClusterService({ ...project.service, env });
+    const other = createListeningService({ ...project.service, env });
     await fails(other.destroy("dev"), "WRONG_PROJECT");
     assert.equal(networks.length, 1);
   });
@@ -147,7 +150,7 @@ describe("a floating IP whose making does not come to its end", function () {
   this.timeout(240_000);
   let project: ServiceProject;
   let cloud: FakeCloud;
-  let service: ClusterService;
+  let service: ListeningService;
   const foreign: Address = {
     id: "foreign",
     port_id: "theirs",
@@ -204,7 +207,7 @@ describe("a floating IP whose making does not come to its end", function () {
     [addresses, made] = [[foreign], 0];
     answerAddresses();
     project = new ServiceProject("address", programOf(floatingIp), environmentOf(cloud));
-    service = createClusterService(project.service);
+    service = createListeningService(project.service);
   });
   afterEach(async () => {
     await cloud.close();

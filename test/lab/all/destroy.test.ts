@@ -140,7 +140,11 @@ describe("a cluster that holds on to what it has, on the lab", function () {
     const destroy = service.destroy(name, {
       signal: stop.signal,
       onEvent: (event) => {
-        if (event.type === "finished" && /control-plane-teardown$/.test(event.change.urn))
+        if (
+          event.type === "resource" &&
+          event.state === "finished" &&
+          /control-plane-teardown$/.test(event.urn)
+        )
           stop.abort();
       },
     });

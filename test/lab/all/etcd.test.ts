@@ -101,8 +101,8 @@ describe("etcd on machines of its own, on the lab", function () {
       nodes,
     );
     const replaced = stack.cluster.seen.events.flatMap((event) =>
-      event.type === "finished" && event.change.type === "Instance"
-        ? [`${event.change.operation} ${event.change.name}`]
+      event.type === "resource" && event.state === "finished" && event.kind === "Instance"
+        ? [`${event.change} ${event.name}`]
         : [],
     );
     assert.deepEqual(

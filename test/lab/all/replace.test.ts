@@ -60,11 +60,12 @@ describe("three control planes of a raised generation, on the lab", function () 
   /** Returns the order in which the servers of control planes were replaced, by position. */
   const order = (): string[] =>
     stack.cluster.seen.events.flatMap((event) => {
-      if (event.type !== "finished" || event.change.type !== "Instance") return [];
-      const { name, operation } = event.change;
+      if (event.type !== "resource" || event.state !== "finished" || event.kind !== "Instance")
+        return [];
+      const { name, change } = event;
       const position = /^roll-control-plane-(\d)-server$/.exec(name)?.[1] ?? name;
-      return operation === "create-replacement" || operation === "delete-replaced"
-        ? [`${operation} ${position}`]
+      return change === "create-replacement" || change === "delete-replaced"
+        ? [`${change} ${position}`]
         : [];
     });
 
@@ -136,7 +137,9 @@ describe("three control planes of a raised generation, on the lab", function () 
     // Ten requests per second: electing another etcd leader takes one or two seconds.
     assert.ok(answered > 50 && failed <= 30 && longestGap < 15_000, said);
     const deleted = stack.cluster.seen.events.flatMap((event) =>
-      event.type === "finished" && event.change.operation === "delete" ? event.change.name : [],
+      event.type === "resource" && event.state === "finished" && event.change === "delete"
+        ? event.name
+        : [],
     );
     for (const position of ["1", "2"]) {
       const machine = `roll-control-plane-${position}`;

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
-import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
+import {
+  createListeningService,
+  type ListeningService,
+} from "../../support/engine/listening-service.js";
 import { connectCloud, type CloudClient } from "../../../openstack/client/cloud-client.js";
 import {
   compareInventories,
@@ -39,7 +42,7 @@ describe("two operators of a cluster, each with a user of their own, on the lab"
   const stack = new Stack("second");
   const undo: (() => Promise<void>)[] = [];
   let second: CloudClient;
-  let service: ClusterService;
+  let service: ListeningService;
 
   before(async () => {
     await stack.open();
@@ -50,7 +53,7 @@ describe("two operators of a cluster, each with a user of their own, on the lab"
     const env = { ...environment.env, ...user.env };
     second = await connectCloud({ env });
     const [backend, projectDirectory] = [environment.backend, dirname(stackFile)];
-    service = createClusterService({ env, backend, projectDirectory });
+    service = createListeningService({ env, backend, projectDirectory });
   });
   after(async () => {
     for (const step of undo.reverse()) await step();

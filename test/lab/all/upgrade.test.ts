@@ -107,8 +107,8 @@ describe(`a cluster that goes from Kubernetes ${former.version} to ${newest.vers
       "a machine was replaced",
     );
     const ended = stack.cluster.seen.events.flatMap((event) =>
-      event.type === "finished" && /-\d-(init|join)$/.test(event.change.name)
-        ? [event.change.name.replace(/^.*?((control-plane|general)-\d)-\w+$/, "$1")]
+      event.type === "resource" && event.state === "finished" && /-\d-(init|join)$/.test(event.name)
+        ? [event.name.replace(/^.*?((control-plane|general)-\d)-\w+$/, "$1")]
         : [],
     );
     assert.deepEqual(ended, machines);

@@ -146,7 +146,9 @@ describe("a cluster called off, and what would lose it", function () {
     assert.notEqual(serverOf("general-1"), lost);
     await until(async () => (await readyNodes()).length === 3);
     const ran = cluster.seen.events.flatMap((event) =>
-      event.type === "started" && event.change.type === "Command" ? [event.change.name] : [],
+      event.type === "resource" && event.state === "started" && event.kind === "Command"
+        ? [event.name]
+        : [],
     );
     assert.ok(
       ran.every((name) => /general-1/.test(name)),
@@ -165,7 +167,9 @@ describe("a cluster called off, and what would lose it", function () {
     );
     await until(() =>
       Promise.resolve(
-        cluster.seen.events.some((event) => event.type === "alive" && event.serverId === id),
+        cluster.seen.events.some(
+          (event) => event.type === "machine" && event.machine.endsWith("general-0"),
+        ),
       ),
     );
     await cluster.cloud.request("compute", "POST", `/servers/${id}/action`, { "os-stop": null });
@@ -198,8 +202,8 @@ describe("a cluster called off, and what would lose it", function () {
     const servers = ["general-0", "general-1"].map(serverOf);
     assert.ok(servers.every((id) => !before.includes(id)));
     const order = cluster.seen.events.flatMap((event) =>
-      event.type === "started" || event.type === "finished"
-        ? [`${event.type} ${event.change.operation} ${event.change.name}`]
+      event.type === "resource" && (event.state === "started" || event.state === "finished")
+        ? [`${event.state} ${event.change} ${event.name}`]
         : [],
     );
     const joined = order.findIndex((line) => /^finished .*general-0-join$/.test(line));

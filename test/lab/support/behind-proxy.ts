@@ -1,6 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
+import {
+  createListeningService,
+  type ListeningService,
+} from "../../support/engine/listening-service.js";
 import { apis, apiUrl } from "../../../lab/cloud/configuration/common.js";
 import { labSettings } from "../../../lab/settings.js";
 import { FaultyProxy, type ProxyOptions } from "./faulty-proxy.js";
@@ -9,7 +12,7 @@ import type { LabCluster } from "./lab-cluster.js";
 export interface BehindProxy {
   readonly proxy: FaultyProxy;
   /** Service whose calls to the cloud pass through the proxy. */
-  readonly service: ClusterService;
+  readonly service: ListeningService;
   /** Environment in which the cloud's address is the proxy. */
   readonly env: NodeJS.ProcessEnv;
 }
@@ -35,6 +38,6 @@ export async function behindProxy(
   writeFileSync(file, proxy.rewrite(clouds), { mode: 0o600 });
   const env: NodeJS.ProcessEnv = { ...environment.env, OS_CLIENT_CONFIG_FILE: file };
   const backend = env["PULUMI_BACKEND_URL"] ?? "";
-  const service = createClusterService({ env, backend, projectDirectory });
+  const service = createListeningService({ env, backend, projectDirectory });
   return { proxy, service, env };
 }

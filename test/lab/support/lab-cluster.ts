@@ -3,8 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { stringify } from "yaml";
-import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
-import type { ClusterEvent } from "../../../automation/pulumi/events.js";
+import {
+  createListeningService,
+  type Listening,
+  type ListeningService,
+} from "../../support/engine/listening-service.js";
+import type { OperationEvent } from "../../../automation/engine/operation-events.js";
 import {
   prepareEnvironment,
   type OperationEnvironment,
@@ -25,7 +29,7 @@ import { setupOf } from "./setup.js";
 /** Stack on the lab with a separate backend, and records of its operations. */
 export interface LabCluster {
   readonly name: string;
-  readonly service: ClusterService;
+  readonly service: ListeningService;
   readonly environment: OperationEnvironment;
   readonly cloud: CloudClient;
   /** Path of `Pulumi.<name>.yaml`, for plain pulumi. */
@@ -33,9 +37,9 @@ export interface LabCluster {
   /** Returns the stack file's text, with changes of the cluster. */
   settings(changes?: Readonly<Record<string, unknown>>): string;
   /** All events and lines so far. */
-  readonly seen: { readonly events: ClusterEvent[]; readonly lines: string[] };
+  readonly seen: { readonly events: OperationEvent[]; readonly lines: string[] };
   /** Returns options that record into `seen`. */
-  recording(): { onEvent: (event: ClusterEvent) => void; onNote: (line: string) => void };
+  recording(): Required<Pick<Listening, "onEvent" | "onNote">>;
   close(): Promise<void>;
 }
 
@@ -117,7 +121,7 @@ export async function labCluster(
   await project.prepare(directory);
   const stackFile = join(directory, `Pulumi.${name}.yaml`);
   writeFileSync(stackFile, settings());
-  const service = createClusterService({
+  const service = createListeningService({
     env: environment.env,
     backend,
     projectDirectory: directory,
@@ -163,26 +167,28 @@ const devCluster = (name: string): Record<string, unknown> => ({
 });
 
 /** Returns the resources of an operation as `<type> <name>`, sorted. */
-export function rows(events: readonly ClusterEvent[]): string[] {
+export function rows(events: readonly OperationEvent[]): string[] {
   const shown = events.flatMap((event) =>
-    event.type === "started" || event.type === "finished"
-      ? [`${event.change.type} ${event.change.name}`]
+    event.type === "resource" && (event.state === "started" || event.state === "finished")
+      ? [`${event.kind} ${event.name}`]
       : [],
   );
   return [...new Set(shown)].sort();
 }
 
-/** Returns the engine's count of each operation, except unchanged resources. */
-export function changes(events: readonly ClusterEvent[]): Record<string, number> {
-  const summary = events.findLast((event) => event.type === "summary");
-  const counted = Object.entries(summary?.type === "summary" ? summary.changes : {});
-  return Object.fromEntries(counted.filter(([operation]) => operation !== "same"));
+/** Returns how many resources began each change. */
+export function changes(events: readonly OperationEvent[]): Record<string, number> {
+  const counted: Record<string, number> = {};
+  for (const event of events)
+    if (event.type === "resource" && event.state === "started")
+      counted[event.change] = (counted[event.change] ?? 0) + 1;
+  return counted;
 }
 
 /** Returns the lines that a user reads: output of running commands, and messages of the engine. */
-export function linesOf(events: readonly ClusterEvent[]): string[] {
+export function linesOf(events: readonly OperationEvent[]): string[] {
   return events.flatMap((event) =>
-    event.type === "log" || event.type === "message" ? [event.text] : [],
+    event.type === "log" || event.type === "diagnostic" ? [event.text] : [],
   );
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Failure } from "../../../base/failures/failure.js";
-import type { ClusterService } from "../../../automation/cluster-service.js";
-import type { ClusterEvent } from "../../../automation/pulumi/events.js";
+import type { Listening, ListeningService } from "../../support/engine/listening-service.js";
+import type { OperationEvent } from "../../../automation/engine/operation-events.js";
 import type { UpOptions } from "../../../automation/engine/operation-options.js";
 import {
   identitiesOf,
@@ -67,7 +67,7 @@ export class RandomRun {
     private readonly draw: Draw,
     private readonly cluster: LabCluster,
     private readonly initially: readonly CloudObject[],
-    private readonly behind: { readonly proxy?: FaultyProxy; readonly service: ClusterService },
+    private readonly behind: { readonly proxy?: FaultyProxy; readonly service: ListeningService },
   ) {}
 
   static async open(draw: Draw): Promise<RandomRun> {
@@ -94,7 +94,7 @@ export class RandomRun {
       draw.fault === "many" ? "from the beginning" : `${moment} of ${count} ${counted}`;
     const over = new AbortController();
     let [begun, striking] = [0, Promise.resolve<string | undefined>(undefined)];
-    const onEvent = (event: ClusterEvent): void => {
+    const onEvent = (event: OperationEvent): void => {
       if (!begins(event, counted)) return;
       begun += 1;
       if (begun === moment) striking = strike({ cluster, draw }, over.signal);
@@ -147,7 +147,7 @@ export class RandomRun {
       "load balancer web-internal",
       "volume pvc",
     ]);
-    const events: ClusterEvent[] = [];
+    const events: OperationEvent[] = [];
     assert.ok(await this.#up({ onEvent: (event) => events.push(event) }), "nothing to do");
     assert.deepEqual(changes(events), {});
   }
@@ -170,7 +170,7 @@ export class RandomRun {
     }
   }
 
-  #options(): Pick<UpOptions, "settings" | "signal" | "killSignal"> {
+  #options(): Pick<UpOptions & Listening, "settings" | "signal" | "killSignal"> {
     return {
       settings: this.cluster.settings(),
       signal: AbortSignal.timeout(longest),
@@ -182,7 +182,7 @@ export class RandomRun {
   async #planned(): Promise<number> {
     const { counted } = faults[this.draw.fault];
     let count = 0;
-    const onEvent = (event: ClusterEvent): void => {
+    const onEvent = (event: OperationEvent): void => {
       if (begins(event, counted)) count += 1;
     };
     await this.behind.service.preview(stackName, { ...this.#options(), onEvent });
@@ -190,12 +190,12 @@ export class RandomRun {
   }
 
   /** Runs `up`; returns whether it succeeded. */
-  async #up(options: UpOptions): Promise<boolean> {
+  async #up(options: UpOptions & Listening): Promise<boolean> {
     this.#running.clear();
-    const onEvent = (event: ClusterEvent): void => {
-      if (event.type === "started") this.#running.add(event.change.name);
-      if (event.type === "finished" || event.type === "failed")
-        this.#running.delete(event.change.name);
+    const onEvent = (event: OperationEvent): void => {
+      if (event.type === "resource" && event.state === "started") this.#running.add(event.name);
+      if (event.type === "resource" && (event.state === "finished" || event.state === "failed"))
+        this.#running.delete(event.name);
       options.onEvent?.(event);
     };
     try {

@@ -1,5 +1,5 @@
 import { createHash, randomInt } from "node:crypto";
-import type { ClusterEvent } from "../../../automation/pulumi/events.js";
+import type { OperationEvent } from "../../../automation/engine/operation-events.js";
 import { parseUrn } from "../../../automation/pulumi/urn.js";
 import { Failure } from "../../../base/failures/failure.js";
 
@@ -94,8 +94,10 @@ const types: Readonly<Record<Counted, RegExp>> = {
 };
 
 /** Returns whether the event starts a counted resource. Providers are not counted. */
-export const begins = (event: ClusterEvent, counted: Counted): boolean =>
-  event.type === "started" && types[counted].test(parseUrn(event.change.urn).type);
+export const begins = (event: OperationEvent, counted: Counted): boolean =>
+  event.type === "resource" &&
+  event.state === "started" &&
+  types[counted].test(parseUrn(event.urn).type);
 
 /**
  * Returns a function that decides whether and how a call fails. `writes` is the expected number of

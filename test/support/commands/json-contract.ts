@@ -62,11 +62,15 @@ function fieldsOf(type: string, args: readonly string[]): readonly string[] {
   return command.fields;
 }
 
+/** Fields of every line of an operation, in addition to the fields of its type. */
+const envelope = ["v", "operation", "n", "at", "stack"];
+
 /** Requires that a command's JSON output has exactly the fields that docs/json.md lists. */
 export function requireContract(args: readonly string[], out: string): void {
   for (const text of out.split("\n").filter(Boolean)) {
     const { type, ...line } = JSON.parse(text) as Record<string, unknown>;
-    const fields = fieldsOf(String(type), args);
+    const common = "operation" in line ? envelope : [];
+    const fields = [...fieldsOf(String(type), args), ...common];
     const needed = fields.filter((field) => !field.endsWith("?"));
     const known = fields.map((field) => field.replace("?", ""));
     const has = Object.keys(line);

@@ -5,8 +5,8 @@ import { pathToFileURL } from "node:url";
 import { stringify } from "yaml";
 import type { FailureCode } from "../../../base/failures/failure-codes.js";
 import { Failure } from "../../../base/failures/failure.js";
-import { createClusterService, type ClusterService } from "../../../automation/cluster-service.js";
 import { Engine } from "./fake-engine.js";
+import { createListeningService, type ListeningService } from "./listening-service.js";
 import { startFakeCloud, type FakeCloud } from "../cloud/fake-openstack.js";
 import { kubeconfigFileOf } from "../commands/kubeconfig.js";
 import { equip } from "../cloud/ready-cluster.js";
@@ -61,8 +61,8 @@ export class Embedder {
   }
 
   /** @param more further environment variables of the service */
-  service(more: NodeJS.ProcessEnv = {}): ClusterService {
-    return createClusterService({
+  service(more: NodeJS.ProcessEnv = {}): ListeningService {
+    return createListeningService({
       env: {
         ...this.engine.environment(),
         ...this.cloud.environment(),

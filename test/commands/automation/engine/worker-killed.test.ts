@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Embedder, fails, settingsOf } from "../../../support/engine/embedder.js";
+import type { OperationEvent } from "../../../../automation/engine/operation-events.js";
 import { networkType, stepEvent } from "../../../support/engine/fake-engine.js";
 import { workersOf } from "../../../lab/support/engine.js";
 
@@ -20,7 +21,8 @@ describe("the process of an operation that is killed", function () {
       embedder.engine.state({});
       embedder.engine.runs({ up: { events, then } });
       const engine = (): string => readFileSync(join(embedder.engine.directory, "pid"), "utf8");
-      const onEvent = (): void => {
+      const onEvent = (event: OperationEvent): void => {
+        if (event.type !== "resource") return;
         const parent = /^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${engine()}/status`, "utf8"));
         process.kill(Number(parent?.[1]), "SIGKILL");
       };

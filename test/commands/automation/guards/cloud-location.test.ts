@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ClusterService } from "../../../../automation/cluster-service.js";
+import type { ListeningService } from "../../../support/engine/listening-service.js";
 import { Embedder, fails } from "../../../support/engine/embedder.js";
 import { networkType, urnOf } from "../../../support/engine/fake-engine.js";
 import { fakeProject } from "../../../support/cloud/fake-openstack.js";
@@ -36,7 +36,7 @@ describe("a stack whose cluster is in another project or region than one is sign
   };
   const deletions = () => embedder.cloud.seen.filter(({ method }) => method === "DELETE");
 
-  const commands: Readonly<Record<string, (service: ClusterService) => Promise<unknown>>> = {
+  const commands: Readonly<Record<string, (service: ListeningService) => Promise<unknown>>> = {
     up: (service) => service.up("dev", bare),
     preview: (service) => service.preview("dev", bare),
     refresh: (service) => service.refresh("dev"),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ClusterService } from "../../../../automation/cluster-service.js";
+import type { ListeningService } from "../../../support/engine/listening-service.js";
 import { Embedder, fails } from "../../../support/engine/embedder.js";
 import { networkType, urnOf } from "../../../support/engine/fake-engine.js";
 
@@ -20,7 +20,7 @@ describe("a stack that holds resources and no cluster", function () {
     custom: true,
     id: "theirs",
   };
-  const commands: Readonly<Record<string, (service: ClusterService) => Promise<unknown>>> = {
+  const commands: Readonly<Record<string, (service: ListeningService) => Promise<unknown>>> = {
     refresh: (service) => service.refresh("dev"),
     destroy: (service) => service.destroy("dev"),
     destroyPlan: (service) => service.destroyPlan("dev"),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { RunOptions } from "../../../../automation/engine/operation-options.js";
+import type { Listening } from "../../../support/engine/listening-service.js";
 import { Embedder, fails } from "../../../support/engine/embedder.js";
 import { urnOf, type Engine } from "../../../support/engine/fake-engine.js";
 import {
@@ -40,7 +40,7 @@ describe("the credential of a cluster that another user made", function () {
     cloud.on(`GET ${path}`, answer);
   };
   const asked = (): number => cloud.seen.filter((one) => one.path === path).length;
-  const listening = (): RunOptions => ({ onNote: (text) => void notes.push(text) });
+  const listening = (): Listening => ({ onNote: (text) => void notes.push(text) });
   /** Returns the IDs of retained resources in the current state. */
   const retained = (): string[] =>
     (engine.stateNow()?.deployment["resources"] as { id: string; retainOnDelete?: boolean }[])

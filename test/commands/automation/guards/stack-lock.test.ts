@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import type { ClusterService } from "../../../../automation/cluster-service.js";
+import type { ListeningService } from "../../../support/engine/listening-service.js";
 import { recordEngine } from "../../../../automation/pulumi/lock-holders.js";
 import { Embedder, fails } from "../../../support/engine/embedder.js";
 import type { Engine } from "../../../support/engine/fake-engine.js";
@@ -19,7 +19,7 @@ describe("the locks of stacks", function () {
     ({ engine } = embedder);
   });
   afterEach(() => embedder.stop());
-  const service = (): ClusterService => embedder.service();
+  const service = (): ListeningService => embedder.service();
   const lock = (pid: number, host = hostname(), since = new Date(0), name = "lock"): void => {
     const folder = join(engine.directory, "backend", ".pulumi/locks/organization/it/dev");
     mkdirSync(folder, { recursive: true });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { RunOptions } from "../../../../automation/engine/operation-options.js";
+import type { Listening } from "../../../support/engine/listening-service.js";
 import { Embedder } from "../../../support/engine/embedder.js";
 import { networkType, urnOf, type Engine } from "../../../support/engine/fake-engine.js";
 import { startFakeCluster } from "../../../support/cloud/ready-cluster.js";
@@ -57,7 +57,7 @@ describe("a cluster whose API does not answer while the engine is to read what i
     await embedder.stop();
     api.close();
   });
-  const listening = (): RunOptions => ({ onNote: (text) => void notes.push(text) });
+  const listening = (): Listening => ({ onNote: (text) => void notes.push(text) });
   const operations = (): string[] =>
     engine.calls().filter((call) => /^(up|refresh|preview) /.test(call));
   const passesOver = (call = ""): boolean =>

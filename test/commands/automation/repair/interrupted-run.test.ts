@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { stringify } from "yaml";
-import type { ClusterService } from "../../../../automation/cluster-service.js";
+import type { ListeningService } from "../../../support/engine/listening-service.js";
 import { providerType } from "../../../support/cloud/claimed-volumes.js";
 import { Embedder, fails } from "../../../support/engine/embedder.js";
 import { networkType, urnOf, type Engine } from "../../../support/engine/fake-engine.js";
@@ -43,7 +43,7 @@ describe("the repair of an interrupted run", function () {
     engine.state(interrupted);
   });
   afterEach(() => embedder.stop());
-  const service = (): ClusterService => embedder.service();
+  const service = (): ListeningService => embedder.service();
   /** Makes the cloud delete the network; `meanwhile` runs before the cloud answers. */
   const whileDeleting = (meanwhile: () => void): void => {
     cloud.on("DELETE /network/networks/half-made", () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ClusterService } from "../../../../automation/cluster-service.js";
+import type { ListeningService } from "../../../support/engine/listening-service.js";
 import { Embedder, fails } from "../../../support/engine/embedder.js";
 import {
   instanceType,
@@ -29,7 +29,7 @@ describe("what the repair of an interrupted run takes for left behind", function
     ({ engine, cloud } = embedder);
   });
   afterEach(() => embedder.stop());
-  const service = (): ClusterService => embedder.service();
+  const service = (): ListeningService => embedder.service();
 
   describe("of a volume, of which a copy has name and mark, too", () => {
     const type = "openstack:blockstorage/volume:Volume";
@@ -102,7 +102,7 @@ describe("what the repair of an interrupted run takes for left behind", function
     it("deletes the one that a run made whose reply was lost, and none from before it or after", async () => {
       const failed = stepEvent("resOpFailedEvent", { type, name: "dev-0-etcd", inputs });
       engine.runs({ up: { events: [failed], code: 255, stderr: "error: 504\n" } });
-      await assert.rejects(service().up("dev", { ...listening, onStage: makeVolumes }));
+      await assert.rejects(service().up("dev", { ...listening, onStep: makeVolumes }));
       assert.deepEqual(deleted, ["half-made"]);
       assert.deepEqual(unproven(), ["restored", "restored later"]);
     });

@@ -75,7 +75,7 @@ describe("what a run that failed left without a record", function () {
       refusal.message,
       /`up` would delete .* without a record: network 'dev' \(left\)\./,
     );
-    assert.deepEqual([deletions, embedder.engine.operations()], [[], ["preview"]]);
+    assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);
   });
 
   it("is deleted, too, where the run was killed, after what that left pending", async () => {

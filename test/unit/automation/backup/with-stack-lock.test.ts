@@ -8,7 +8,7 @@ import { Engine, urnOf } from "../../../support/engine/fake-engine.js";
 
 describe("a restore that holds the stack", () => {
   let notes: string[];
-  const note = (text: string): void => void notes.push(text);
+  const warn = (text: string): void => void notes.push(text);
   beforeEach(() => {
     notes = [];
   });
@@ -21,7 +21,7 @@ describe("a restore that holds the stack", () => {
       throw lost;
     };
     const broken = new Failure("COMMAND_FAILED", "no room");
-    const run = { hold, note };
+    const run = { hold, warn };
     await assert.rejects(
       withStackLock({ run }, () => Promise.reject(broken)),
       broken,
@@ -30,9 +30,9 @@ describe("a restore that holds the stack", () => {
     await withStackLock({ run }, () => Promise.resolve());
     assert.match(
       notes.join(),
-      /^! The stack's lock was lost before the end, .*: the lock is lost\.$/,
+      /^The stack's lock was lost before the end, .*: the lock is lost\.$/,
     );
-    const refused = { hold: () => Promise.reject(lost), note };
+    const refused = { hold: () => Promise.reject(lost), warn };
     await assert.rejects(
       withStackLock({ run: refused }, () => Promise.resolve()),
       lost,
@@ -55,7 +55,7 @@ describe("a restore that holds the stack", () => {
       inputs: { create: "c", update: "u" },
     };
     const state = { version: 3, deployment: { resources: [script] } };
-    const remember = () => rememberControlPlanes({ run: { access: engine.access(), note }, state });
+    const remember = () => rememberControlPlanes({ run: { access: engine.access(), warn }, state });
 
     it("has the next up run the scripts of control planes", async () => {
       engine.state(state.deployment);
@@ -72,10 +72,7 @@ describe("a restore that holds the stack", () => {
       engine.refuses({ "stack import": "error: the stack is currently locked by 1 lock(s)" });
       await remember();
       assert.equal(notes.length, 2);
-      assert.match(
-        notes[0] ?? "",
-        /^! The cluster is restored, but .* \(an operation of an earlier/,
-      );
+      assert.match(notes[0] ?? "", /^The cluster is restored, but .* \(an operation of an earlier/);
       assert.match(notes[1] ?? "", /\(Another operation changed this stack meanwhile/);
     });
   });

@@ -22,6 +22,8 @@ const readiness = (kubeconfigValidity?: object) => {
 };
 const init = script("dev-control-plane-0-init");
 const others = ["dev-control-plane-1-join", "dev-control-plane-0-prepare"].map(script);
+import { runSteps } from "../../../../automation/steps/run-steps.js";
+import type { Facts } from "../../../../automation/steps/step.js";
 
 describe("a kubeconfig that nears its end", () => {
   const scripts = (now: string, validity?: object): string[] => {
@@ -50,12 +52,15 @@ describe("a kubeconfig that nears its end", () => {
       const run = {
         access: engine.access(),
         note: (text: string) => notes.push(text),
+        step: (_: string, work: () => unknown) => work(),
       } as unknown as StackOperation;
-      await fetchKubeconfig(run, { version: 3, deployment: { resources } });
+      const fetch = (state: Facts["state"]): Promise<void> =>
+        runSteps({ guards: [], steps: [fetchKubeconfig] }, { run, state });
+      await fetch({ version: 3, deployment: { resources } });
       assert.match(notes.join(), /expires soon/);
       assert.equal(engine.calls().filter((call) => call.startsWith("stack import")).length, 1);
-      await fetchKubeconfig(run, undefined);
-      await fetchKubeconfig(run, { version: 3, deployment: { resources: [init] } });
+      await fetch(undefined);
+      await fetch({ version: 3, deployment: { resources: [init] } });
       assert.equal(notes.length, 1);
     } finally {
       engine.remove();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { countDiffering, planRows } from "../../../../automation/pulumi/preview-rows.js";
+import { countDiffering, mergeRows, planRows } from "../../../../automation/pulumi/preview-rows.js";
 
 describe("the rows of a plan", () => {
   const change = (urn: string, operation: string) => ({
@@ -32,8 +32,20 @@ describe("the rows of a plan", () => {
       change: change(urn, operation),
     });
     const events = [of("urn:group", "update"), of("urn:group", "replace"), of("urn:x", "update")];
-    const rows = planRows(events, [], new Set(["urn:group"]));
+    const rows = planRows(events, new Set(["urn:group"]));
     assert.deepEqual(rows, [{ operation: "update", type: "T", name: "n" }]);
+  });
+
+  it("of several steps keep the first step that changes a resource, and no repair of one that changes", () => {
+    const of = (operation: string, name: string) => ({ operation, type: "T", name });
+    const repairs = [of("repair", "half"), of("repair", "other")];
+    const balancers = [of("replace", "lb")];
+    const engine = [of("create", "half"), of("create-replacement", "vm"), of("replace", "vm")];
+    assert.deepEqual(mergeRows([repairs, balancers, [of("update", "lb"), ...engine]]), [
+      of("repair", "other"),
+      ...balancers,
+      ...engine,
+    ]);
   });
 
   it("are counted once where a refresh sees what was told before, too", () => {

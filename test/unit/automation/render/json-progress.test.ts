@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { jsonProgress } from "../../../../automation/render/json-progress.js";
 
 describe("progress for programs", () => {
-  it("is one JSON object a line, steps told apart by number", () => {
+  it("is one JSON object a line, in the form of events", () => {
     const lines: string[] = [];
     let now = Date.parse("2026-01-01T00:00:00Z");
     const progress = jsonProgress(
@@ -20,28 +20,28 @@ describe("progress for programs", () => {
     const at = "2026-01-01T00:00:00.000Z";
     const later = "2026-01-01T00:00:02.500Z";
     assert.deepEqual(parsed, [
-      { at, type: "step", id: 1, state: "started", title: "Servers", expectedSeconds: 30 },
-      { at, type: "step", id: 2, state: "started", title: "Workers" },
-      { at, type: "step", id: 1, state: "running", title: "Servers", detail: "vm" },
+      { at, type: "step", state: "begin", title: "Servers", expectedSeconds: 30 },
+      { at, type: "step", state: "begin", title: "Workers" },
+      { at, type: "step", state: "progress", title: "Servers", detail: "vm" },
       {
         at: later,
         type: "step",
-        id: 1,
-        state: "done",
+        state: "end",
         title: "Servers",
+        detail: "3 resources",
+        outcome: "done",
         seconds: 2.5,
-        note: "3 resources",
       },
       {
         at: later,
         type: "step",
-        id: 2,
-        state: "failed",
+        state: "end",
         title: "Workers",
+        detail: "no",
+        outcome: "failed",
         seconds: 2.5,
-        note: "no",
       },
-      { at: later, type: "note", text: "hello" },
+      { at: later, type: "diagnostic", severity: "info", text: "hello" },
     ]);
   });
 });

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
-import type {
-  RunOptions,
-  OperationStage,
-} from "../../../../automation/engine/operation-options.js";
+import type { OperationEventBody } from "../../../../automation/engine/operation-events.js";
 import { Redactor } from "../../../../automation/pulumi/redact-secrets.js";
-import { RunView } from "../../../../automation/render/run-progress.js";
+import { RunView, type RunViewOptions } from "../../../../automation/render/run-progress.js";
 import type { Progress } from "../../../../base/progress.js";
 
-describe("what a person sees of a run", () => {
+const network =
+  "urn:pulumi:dev::p::stackadm:network:Network$openstack:networking/network:Network::net";
+
+describe("what a person sees of an operation's events", () => {
   let said: string[];
-  let emitted: unknown[];
+  let seconds: number;
   const redactor = new Redactor();
   redactor.add("secret-token-value");
   const progress: Progress = {
-    step: (title, seconds) => {
-      said.push(`> ${title} (${String(seconds)})`);
+    step: (title, expected) => {
+      said.push(`> ${title} (${String(expected)})`);
       return {
         update: (detail) => said.push(`  ${detail}`),
         done: () => said.push(`+ ${title}`),
@@ -23,84 +23,152 @@ describe("what a person sees of a run", () => {
     },
     note: (text) => said.push(text),
   };
-  const view = (direction: "up" | "destroy" = "up"): RunView => {
-    const emit = (fields: unknown): void => {
-      emitted.push(fields);
-    };
-    return new RunView({ progress, redactor, direction, stack: "dev", emit });
-  };
-  const stages =
-    (...all: readonly OperationStage[]) =>
-    ({ onStage }: Pick<RunOptions, "onStage">): Promise<string> => {
-      for (const stage of all) onStage?.(stage);
-      return Promise.resolve("made");
-    };
-  beforeEach(() => {
-    [said, emitted] = [[], []];
-  });
-
-  it("is a step for each stage, which ends when the next one begins", async () => {
-    assert.equal(
-      await view().show(stages("repair", "preflight", "operation", "verification")),
-      "made",
-    );
-    assert.deepEqual(said, [
-      "> Delete what an interrupted run left (10)",
-      "+ Delete what an interrupted run left",
-      "> Check whether the cluster fits into the cloud (3)",
-      "+ Check whether the cluster fits into the cloud",
-      "> Bring up the cluster 'dev' (150)",
-      "+ Bring up the cluster 'dev'",
-      "> Verify the cluster from outside (10)",
-      "+ Verify the cluster from outside",
-    ]);
-  });
-
-  it("has other words when a cluster goes, and one step for a stage that is named again", async () => {
-    await view("destroy").show(stages("operation", "operation", "sweep"));
-    assert.deepEqual(said, [
-      "> Destroy the cluster 'dev' (90)",
-      "+ Destroy the cluster 'dev'",
-      "> Check that nothing is left in the project (5)",
-      "+ Check that nothing is left in the project",
-    ]);
-  });
-
-  it("shows details and notes without secrets, and passes events on to programs", async () => {
-    const event = { type: "summary", at: 0, seconds: 1, changes: {} } as const;
-    await view().show(({ onStage, onNote, onEvent }) => {
-      onStage?.("verification", "asks with secret-token-value");
-      onNote?.("prints secret-token-value");
-      onEvent?.(event);
-      return Promise.resolve();
-    });
-    assert.deepEqual(said.slice(1, 3), ["  asks with [secret]", "prints [secret]"]);
-    assert.deepEqual(emitted, [{ type: "event", event }]);
-  });
-
-  for (const [stage, last] of [
-    ["preflight", "x Check whether the cluster fits into the cloud: no [secret]"],
-    ["operation", "x Bring up the cluster 'dev'"],
-  ] as const)
-    it(`ends badly where it failed, with the first line of what is no phase's: ${stage}`, async () => {
-      const error = new Error("no secret-token-value\nsecond line");
-      const work = view().show(({ onStage }) => {
-        onStage?.(stage);
-        return Promise.reject(error);
+  /** Returns a view that has taken these events, one each second. */
+  const view = (
+    events: readonly OperationEventBody[],
+    options: Pick<RunViewOptions, "direction" | "showsCluster"> = { direction: "up" },
+  ): RunView => {
+    const shown = new RunView({ progress, redactor, ...options });
+    for (const body of events) {
+      seconds += 1;
+      const at = new Date(seconds * 1000).toISOString();
+      shown.take({
+        v: 1,
+        operation: "id",
+        n: seconds,
+        at,
+        stack: "dev",
+        ...body,
       });
-      await assert.rejects(work, error);
-      assert.equal(said.at(-1), last);
-    });
+    }
+    return shown;
+  };
+  const begin = (title: string, expectedSeconds = 1): OperationEventBody => ({
+    type: "step",
+    state: "begin",
+    title,
+    expectedSeconds,
+  });
+  const end = (title: string, outcome: "done" | "failed" = "done"): OperationEventBody => ({
+    type: "step",
+    state: "end",
+    title,
+    outcome,
+    seconds: 1,
+  });
+  const resource = (state: "started" | "finished" | "failed"): OperationEventBody => ({
+    type: "resource",
+    state,
+    urn: network,
+    name: "net",
+    kind: "Network",
+    change: "create",
+  });
+  const failed: OperationEventBody = {
+    type: "done",
+    ok: false,
+    error: { code: "FAILED", message: "no secret-token-value\nsecond line", hint: "" },
+  };
+  beforeEach(() => {
+    [said, seconds] = [[], 0];
+  });
 
-  it("says how long the look took, and nothing of one that was not taken", async () => {
-    const looked = view();
-    await looked.show(stages("operation", "verification"));
-    assert.deepEqual(
-      looked.times().map(({ title }) => title),
-      ["Verification"],
-    );
-    const blind = view();
-    await blind.show(stages("operation"));
-    assert.deepEqual(blind.times(), []);
+  it("is each step, with the phases of the resources inside", () => {
+    view([
+      begin("Ask", 3),
+      end("Ask"),
+      begin("Bring up", 150),
+      resource("started"),
+      resource("finished"),
+      end("Bring up"),
+      { type: "done", ok: true },
+    ]);
+    assert.deepEqual(said, [
+      "> Ask (3)",
+      "+ Ask",
+      "> Bring up (150)",
+      "> Network, router and addresses (25)",
+      "  Network net",
+      "+ Network, router and addresses",
+      "+ Bring up",
+    ]);
+  });
+
+  it("has resources as details of the step if the operation has no direction", () => {
+    view([begin("Plan"), resource("started"), end("Plan")], {});
+    assert.deepEqual(said, ["> Plan (1)", "  net", "+ Plan"]);
+  });
+
+  it("names the clusters, unless a plan has named them", () => {
+    const cluster: OperationEventBody = {
+      type: "cluster",
+      clusters: ["shop"],
+      identities: ["0123456789ab"],
+      held: true,
+    };
+    view([cluster]);
+    view([cluster], { direction: "destroy", showsCluster: false });
+    assert.deepEqual(said, ["Cluster 'shop' (identity 0123456789ab)"]);
+  });
+
+  it("has details and sentences without secrets, and warnings and errors with their sign", () => {
+    view([
+      begin("Verify"),
+      { type: "step", state: "progress", title: "Verify", detail: "asks secret-token-value" },
+      { type: "log", text: "prints secret-token-value" },
+      { type: "diagnostic", severity: "info", text: "repaired" },
+      { type: "diagnostic", severity: "warning", text: "careful" },
+      { type: "diagnostic", severity: "error", text: "no host", urn: network },
+    ]);
+    assert.deepEqual(said.slice(1), [
+      "  asks [secret]",
+      "prints [secret]",
+      "repaired",
+      "! careful",
+      "x net: no host",
+    ]);
+  });
+
+  it("leaves out warnings that nobody can act on", () => {
+    const texts = [
+      "using pulumi-resource-openstack from $PATH at /x/pulumi-resource-openstack",
+      'provider config warning: property "useOctavia" is deprecated: ...',
+    ];
+    view(texts.map((text) => ({ type: "diagnostic", severity: "warning", text })));
+    assert.deepEqual(said, []);
+  });
+
+  it("ends a failed step with the first line of the error", () => {
+    view([begin("Ask"), end("Ask", "failed"), failed]);
+    assert.deepEqual(said, ["> Ask (1)", "x Ask: no [secret]"]);
+  });
+
+  it("ends a failed step without the error if a phase has shown it", () => {
+    view([
+      begin("Bring up"),
+      resource("started"),
+      resource("failed"),
+      end("Bring up", "failed"),
+      failed,
+    ]);
+    assert.deepEqual(said.slice(-2), ["x Network, router and addresses", "x Bring up"]);
+  });
+
+  it("has the times of phases, and of steps without phases, in their order", () => {
+    const shown = view([
+      begin("Ask"),
+      end("Ask"),
+      begin("Bring up"),
+      resource("started"),
+      resource("finished"),
+      end("Bring up"),
+      begin("Verify"),
+      end("Verify"),
+    ]);
+    assert.deepEqual(shown.times(), [
+      { title: "Ask", milliseconds: 1000 },
+      { title: "Network, router and addresses", milliseconds: 1000, resources: 1 },
+      { title: "Verify", milliseconds: 1000 },
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import {
+  clusterObjects,
   isUnrecorded,
   attributeNamed,
   attributeUnrecorded,
@@ -270,5 +271,60 @@ describe("what is there without a record", () => {
     assert.equal(of({ kind: "server", metadata: metadata(ours) }), "unproven");
     assert.equal(of({ kind: "port", description, owner: "compute:nova" }), "unproven");
     assert.equal(of({ kind: "port", description }), "left behind");
+  });
+});
+
+describe("what a destroy does with an object", () => {
+  const holdings = {
+    owned: new Set(["held", "kept", "etcd"]),
+    retained: new Set(["kept", "dropped"]),
+    identities: new Set([ours]),
+  };
+  const csi = (identity: string) => ({ "cinder.csi.openstack.org/cluster": `dev-${identity}` });
+  const disposals = (...fields: readonly Partial<CloudObject>[]): (string | undefined)[] =>
+    fields.map((one) => clusterObjects([object(one)], holdings)[0]?.disposal);
+
+  it("is that it is deleted if it is in the state or carries the identity", () => {
+    const objects = [
+      { id: "held", kind: "network" },
+      { id: "new", kind: "network", tags: tags(ours) },
+      { id: "etcd", kind: "volume", metadata: metadata(ours) },
+    ] as const;
+    assert.deepEqual(disposals(...objects), ["delete", "delete", "delete"]);
+  });
+
+  it("is that it is kept if it is retained, also without a record, or is data without a record", () => {
+    const objects = [
+      { id: "kept", kind: "network" },
+      { id: "dropped", kind: "network", tags: tags(ours) },
+      { id: "copy", kind: "volume", metadata: metadata(ours) },
+    ] as const;
+    assert.deepEqual(disposals(...objects), ["keep", "keep", "keep"]);
+  });
+
+  it("is left to the cluster's controllers if these created it and it cannot be recreated", () => {
+    assert.deepEqual(disposals({ id: "pv", kind: "volume", metadata: csi(ours) }), ["released"]);
+  });
+
+  it("is nothing if the object is another cluster's or nobody's", () => {
+    const objects = [
+      { id: "foreign", kind: "network", tags: tags(theirs) },
+      { id: "pv", kind: "volume", metadata: csi(theirs) },
+      { id: "plain", kind: "network" },
+    ] as const;
+    assert.deepEqual(disposals(...objects), [undefined, undefined, undefined]);
+  });
+
+  it("counts a server group without an identity whose servers all have one, for plan and sweep", () => {
+    const server = object({ id: "s", kind: "server", metadata: metadata(ours) });
+    const group = object({ id: "g", kind: "server group", members: ["s"] });
+    const found = clusterObjects([server, group], holdings);
+    assert.deepEqual(
+      found.map(({ object: { id }, disposal }) => [id, disposal]),
+      [
+        ["s", "delete"],
+        ["g", "delete"],
+      ],
+    );
   });
 });

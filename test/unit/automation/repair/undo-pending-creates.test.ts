@@ -4,10 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { lastUpPath } from "../../../../automation/pulumi/last-up.js";
 import {
-  writeRecoveredState,
   isInterrupted,
   undoPendingCreates,
 } from "../../../../automation/repair/undo-pending-creates.js";
+import type { StackOperation } from "../../../../automation/engine/operation-context.js";
+import { editUnderLock } from "../../../../automation/steps/edit-state.js";
 import { readState, type StateAccess } from "../../../../automation/pulumi/stack-state.js";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";
 import {
@@ -112,11 +113,21 @@ describe("recovery", () => {
       },
     }));
   };
+  let undone: readonly string[] = [];
+  /** Undoes the pending operations, and writes the state as under the stack's lock. */
+  const edit = (meanwhile = (): void => undefined) => {
+    const hold: StackOperation["hold"] = (work) => work(new AbortController().signal);
+    return editUnderLock({ access: access(), hold }, async () => {
+      const { state, cleared } = await undo();
+      meanwhile();
+      undone = cleared;
+      return state;
+    });
+  };
   const run = async () => {
-    const recovered = await undo();
-    await writeRecoveredState(access(), recovered);
-    assert.deepEqual(recovered.state.deployment.pending_operations, pendingNow());
-    return recovered.cleared;
+    const { after } = await edit();
+    assert.deepEqual(after?.deployment.pending_operations, pendingNow());
+    return undone;
   };
   const written = (): string[] =>
     cloud.seen
@@ -297,14 +308,15 @@ describe("recovery", () => {
   it("writes nothing when somebody changed the state since, or holds the stack by then", async () => {
     const pending = creating("command:remote:Command", "init");
     putState([pending]);
-    const recovered = await undo();
-    const refused = () =>
-      assert.rejects(writeRecoveredState(access(), recovered), { code: "STACK_LOCKED" });
-    writeFileSync(`${stateFile()}.locked`, "");
-    await refused();
+    const refused = (meanwhile: () => void) =>
+      assert.rejects(edit(meanwhile), { code: "STACK_LOCKED" });
+    await refused(() => {
+      writeFileSync(`${stateFile()}.locked`, "");
+    });
     rmSync(`${stateFile()}.locked`);
-    putState([pending], [resource("some:index:Thing", "made since")]);
-    await refused();
+    await refused(() => {
+      putState([pending], [resource("some:index:Thing", "made since")]);
+    });
     assert.deepEqual(pendingNow(), [pending]);
   });
 });

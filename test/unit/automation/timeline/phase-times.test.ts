@@ -1,31 +1,31 @@
 import assert from "node:assert/strict";
-import type { ClusterEvent, ResourceChange } from "../../../../automation/pulumi/events.js";
-import type { Phase } from "../../../../automation/pulumi/phases.js";
+import type { ResourceEvent } from "../../../../automation/engine/operation-events.js";
 import { Timeline } from "../../../../automation/timeline/phase-times.js";
 
-const change = (name: string, phase: Phase | undefined): ResourceChange => ({
-  urn: `urn:pulumi:dev::p::t::${name}`,
-  name,
-  type: "T",
-  phase,
-  operation: "create",
-});
-const started = (name: string, phase?: Phase): ClusterEvent => ({
-  type: "started",
-  at: 0,
-  change: change(name, phase),
-});
-const finished = (name: string, phase?: Phase): ClusterEvent => ({
-  type: "finished",
-  at: 0,
-  change: change(name, phase),
-  id: "",
-});
-const failed = (name: string, phase?: Phase): ClusterEvent => ({
-  type: "failed",
-  at: 0,
-  change: change(name, phase),
-});
+/** Component of the resources of each phase. */
+const components = {
+  network: "stackadm:network:Network",
+  servers: "stackadm:machine:Machine",
+  "control plane": "stackadm:kubeadm:ControlPlane",
+  workers: "stackadm:kubeadm:WorkerPool",
+  storage: "stackadm:addons:BlockStorage",
+} as const;
+type Phase = keyof typeof components;
+
+const urnOf = (name: string, phase: Phase | undefined): string =>
+  `urn:pulumi:dev::p::${phase === undefined ? "" : `${components[phase]}$`}t:t:T::${name}`;
+const eventOf =
+  (state: ResourceEvent["state"]) =>
+  (name: string, phase?: Phase): ResourceEvent => ({
+    type: "resource",
+    state,
+    urn: urnOf(name, phase),
+    name,
+    kind: "T",
+    change: "create",
+  });
+const [started, finished, failed] = [eventOf("started"), eventOf("finished"), eventOf("failed")];
+const unchanged = eventOf("unchanged");
 
 describe("the timeline of an operation", () => {
   it("measures a phase from its first resource's start to its last one's end", () => {
@@ -44,14 +44,15 @@ describe("the timeline of an operation", () => {
 
   it("knows what runs, the longest first", () => {
     const timeline = new Timeline();
-    timeline.take(started("late", "boot"), 20);
-    timeline.take(started("early", "boot"), 10);
-    const names = (): string[] => timeline.running("boot").map((entry) => entry.change.name);
+    timeline.take(started("late", "control plane"), 20);
+    timeline.take(started("early", "control plane"), 10);
+    const names = (): string[] =>
+      timeline.running("control plane").map((entry) => entry.resource.name);
     assert.deepEqual(names(), ["early", "late"]);
-    timeline.take(finished("early", "boot"), 30);
+    timeline.take(finished("early", "control plane"), 30);
     assert.deepEqual(names(), ["late"]);
-    assert.equal(timeline.phaseOfRunning(change("late", "boot").urn), "boot");
-    assert.equal(timeline.phaseOfRunning(change("early", "boot").urn), undefined);
+    assert.equal(timeline.phaseOfRunning(urnOf("late", "control plane")), "control plane");
+    assert.equal(timeline.phaseOfRunning(urnOf("early", "control plane")), undefined);
   });
 
   it("remembers that something failed", () => {
@@ -65,7 +66,7 @@ describe("the timeline of an operation", () => {
   it("passes over what has no phase and what changes nothing", () => {
     const timeline = new Timeline();
     assert.equal(timeline.take(started("stack"), 1), undefined);
-    assert.equal(timeline.take({ type: "log", at: 0, urn: "", text: "x" }, 1), undefined);
+    assert.equal(timeline.take(unchanged("a", "network"), 1), undefined);
     assert.deepEqual(timeline.times(), []);
     assert.deepEqual(timeline.running("network"), []);
     assert.equal(timeline.finished("network"), 0);

@@ -93,7 +93,10 @@ describe("`stackadm up` and `stackadm dev`", function () {
     const { code, out, err } = await operator.run("up", "--json");
     assert.deepEqual([code, err], [0, ""]);
     const lines = jsonLines(out);
-    assert.deepEqual(lines[0], {
+    assert.deepEqual(lines[0], { ...lines[0], type: "queued", n: 1, name: "up", behind: 0 });
+    const first = lines.find(({ type }) => type === "cluster");
+    assert.deepEqual(first, {
+      ...first,
       type: "cluster",
       stack: "dev",
       clusters: ["dev"],
@@ -101,11 +104,12 @@ describe("`stackadm up` and `stackadm dev`", function () {
       held: false,
       place: { cloud: cloud.authUrl, region: "one", project: { id: fakeProject, name: "demo" } },
     });
-    const events = lines.flatMap(({ event }) => (event ? [event as { type: string }] : []));
+    const resources = lines.filter(({ type }) => type === "resource");
     assert.deepEqual(
-      events.map(({ type }) => type),
-      ["started", "finished", "started", "finished", "summary"],
+      resources.map(({ state }) => state),
+      ["started", "finished", "started", "finished"],
     );
+    assert.ok(lines.some(({ type, ok }) => type === "done" && ok === true));
     assert.equal(lines.filter(({ type }) => type === "result").length, 1);
     const result = lastLine(out);
     assert.deepEqual(
@@ -285,7 +289,7 @@ describe("`stackadm up` and `stackadm dev`", function () {
   it("can be stopped while it looks at a cluster that is not ready yet", async () => {
     cluster.ready = false;
     const running = operator.start(["up"]);
-    await running.says(/> Verify the cluster from outside/);
+    await running.says(/> Verify the cluster/);
     running.child.kill("SIGINT");
     const { code, err } = await running.ended;
     assert.match(err, /error: Stopped on request\./);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { ClusterEvent } from "../../../../../automation/pulumi/events.js";
+import type { OperationEvent } from "../../../../../automation/engine/operation-events.js";
 import {
   begins,
   drawOf,
@@ -72,13 +72,19 @@ describe("the moment of a fault", () => {
 });
 
 describe("a resource that the engine begins with", () => {
-  const event = (type: string, what: "started" | "finished" = "started"): ClusterEvent => {
-    const urn = `urn:pulumi:random::stackadm::stackadm:index:Cluster$${type}::name`;
-    const change = { urn, name: "name", type, phase: undefined, operation: "create" };
-    return what === "started"
-      ? { type: what, at: 0, change }
-      : { type: what, at: 0, change, id: "" };
-  };
+  const event = (type: string, state: "started" | "finished" = "started"): OperationEvent => ({
+    v: 1,
+    operation: "id",
+    n: 1,
+    at: "2026-01-01T00:00:00Z",
+    stack: "random",
+    type: "resource",
+    state,
+    urn: `urn:pulumi:random::stackadm::stackadm:index:Cluster$${type}::name`,
+    name: "name",
+    kind: type,
+    change: "create",
+  });
   const remote = "command:remote:Command";
   const network = "openstack:networking/network:Network";
 

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import type { ClusterEvent } from "../../../../automation/pulumi/events.js";
-import { phaseOf } from "../../../../automation/pulumi/phases.js";
+import type { ResourceEvent } from "../../../../automation/engine/operation-events.js";
 import { Redactor } from "../../../../automation/pulumi/redact-secrets.js";
 import { parseUrn, shortType } from "../../../../automation/pulumi/urn.js";
 import type { Progress } from "../../../../base/progress.js";
-import { OperationView } from "../../../../automation/render/operation-progress.js";
+import { PhaseView } from "../../../../automation/render/phase-progress.js";
 
 const urns = {
   network: "urn:pulumi:dev::p::stackadm:network:Network$openstack:networking/network:Network::net",
@@ -13,13 +12,12 @@ const urns = {
   service: "urn:pulumi:dev::p::stackadm:addons:Samples$kubernetes:core/v1:Service::web",
 };
 
-const event = (type: "started" | "finished" | "failed", urn: string): ClusterEvent => {
-  const { type: token, name } = parseUrn(urn);
-  const change = { urn, name, type: shortType(token), phase: phaseOf(urn), operation: "create" };
-  return type === "finished" ? { type, at: 0, change, id: "" } : { type, at: 0, change };
+const event = (state: "started" | "finished" | "failed", urn: string): ResourceEvent => {
+  const { type, name } = parseUrn(urn);
+  return { type: "resource", state, urn, name, kind: shortType(type), change: "create" };
 };
 
-describe("what a person sees of an operation", () => {
+describe("what a person sees of the phases of an operation", () => {
   let said: string[];
   let now: number;
   const redactor = new Redactor();
@@ -35,8 +33,15 @@ describe("what a person sees of an operation", () => {
     },
     note: (text) => said.push(text),
   };
-  const view = (direction: "up" | "destroy" = "up"): OperationView =>
-    new OperationView({ progress, direction, redactor, now: () => now });
+  const view = (direction: "up" | "destroy" = "up") => {
+    const phases = new PhaseView({ progress, direction, redactor });
+    return {
+      take: (event: Parameters<PhaseView["take"]>[0]) => phases.take(event, now),
+      finish: (failed: boolean) => {
+        phases.finish(failed);
+      },
+    };
+  };
   beforeEach(() => {
     said = [];
     now = 0;
@@ -76,7 +81,6 @@ describe("what a person sees of an operation", () => {
     shown.take(event("started", urns.prepare));
     shown.take({
       type: "log",
-      at: 0,
       urn: urns.prepare,
       text: "one\ninstalling secret-token-value\n",
     });
@@ -85,42 +89,20 @@ describe("what a person sees of an operation", () => {
 
   it("says how long a script runs that gives a sign of life", () => {
     const shown = view();
-    const alive = {
-      type: "alive",
-      at: 0,
-      urn: urns.prepare,
-      serverId: "s",
-      through: [],
-      seconds: 80,
-    } as const;
     shown.take(event("started", urns.prepare));
-    shown.take({ ...alive, step: "prepare" });
+    shown.take({
+      type: "machine",
+      machine: "vm",
+      script: "prepare",
+      seconds: 80,
+      urn: urns.prepare,
+    });
     assert.equal(said.at(-1), "  vm: prepare, 1 min 20 s");
-    shown.take({ ...alive, step: "other" });
-    assert.equal(said.at(-1), "  vm-prepare: other, 1 min 20 s");
   });
 
   it("passes over lines of what does not run", () => {
     const shown = view();
-    shown.take({ type: "log", at: 0, urn: urns.prepare, text: "late" });
-    assert.deepEqual(said, []);
-  });
-
-  it("has warnings and errors as lines that stay, without secrets", () => {
-    const shown = view();
-    const message = { type: "message", at: 0, urn: urns.server } as const;
-    shown.take({ ...message, severity: "error", text: "no host for secret-token-value" });
-    shown.take({ ...message, urn: "", severity: "warning", text: "careful" });
-    assert.deepEqual(said, ["x vm: no host for [secret]", "! careful"]);
-  });
-
-  it("leaves out warnings that nobody can act on", () => {
-    const shown = view();
-    for (const text of [
-      "using pulumi-resource-openstack from $PATH at /x/pulumi-resource-openstack",
-      'provider config warning: property "useOctavia" is deprecated: ...',
-    ])
-      shown.take({ type: "message", at: 0, urn: "", severity: "warning", text });
+    shown.take({ type: "log", urn: urns.prepare, text: "late" });
     assert.deepEqual(said, []);
   });
 

@@ -1,4 +1,4 @@
-import { machineOf, type ClusterEvent } from "../pulumi/events.js";
+import type { OperationEventBody, ResourceEvent } from "../engine/operation-events.js";
 import { phaseFacts, type Phase } from "../pulumi/phases.js";
 import type { Redactor } from "../pulumi/redact-secrets.js";
 import { Timeline } from "../timeline/phase-times.js";
@@ -6,40 +6,35 @@ import { parseUrn } from "../pulumi/urn.js";
 import type { Progress, Step } from "../../base/progress.js";
 import { duration } from "./progress-screen.js";
 
-export interface OperationViewOptions {
+export interface PhaseViewOptions {
   readonly progress: Progress;
-  readonly direction: "up" | "destroy";
   readonly redactor: Redactor;
-  readonly now?: () => number;
+  /** Whether the operation creates or deletes resources. */
+  readonly direction: "up" | "destroy";
 }
 
-/**
- * Pattern of engine warnings about which the user can do nothing: the path of a plugin, and
- * arguments that the SDK sets.
- */
-const noise = /^using pulumi-\S+ from \$PATH|property "useOctavia" is deprecated/;
+type Of<Type extends OperationEventBody["type"]> = Extract<OperationEventBody, { type: Type }>;
 
 /**
- * Shows an operation's events as progress: one step per phase, with the latest output line of a
- * running resource.
+ * Shows the events of resources, machines and scripts as progress: one step per phase, with the
+ * latest output line of a running resource.
  */
-export class OperationView {
+export class PhaseView {
   readonly timeline = new Timeline();
   private readonly open = new Map<Phase, Step>();
-  private readonly now: () => number;
 
-  constructor(private readonly options: OperationViewOptions) {
-    this.now = options.now ?? Date.now;
-  }
+  constructor(private readonly options: PhaseViewOptions) {}
 
-  take(event: ClusterEvent): void {
-    if (event.type === "log") this.log(event.urn, event.text);
-    else if (event.type === "alive") this.alive(event);
-    else if (event.type === "message") this.message(event);
+  /** Shows one event that happened at `now`, in milliseconds. Returns whether a phase changed. */
+  take(event: Of<"resource" | "machine" | "log">, now: number): boolean {
+    if (event.type === "log") this.log(event);
+    else if (event.type === "machine") this.machine(event);
     else {
-      const phase = this.timeline.take(event, this.now());
+      const phase = this.timeline.take(event, now);
       if (phase !== undefined) this.changed(phase, event);
+      return phase !== undefined;
     }
+    return false;
   }
 
   /** Ends all open steps. */
@@ -53,16 +48,16 @@ export class OperationView {
     this.open.clear();
   }
 
-  private changed(phase: Phase, event: ClusterEvent): void {
+  private changed(phase: Phase, { state }: ResourceEvent): void {
     const facts = phaseFacts[phase];
     let step = this.open.get(phase);
-    if (!step && event.type === "started") {
+    if (!step && state === "started") {
       const title = this.options.direction === "up" ? facts.title : `${facts.title}: removing`;
       step = this.options.progress.step(title, facts[this.options.direction]);
       this.open.set(phase, step);
     }
     const [longest] = this.timeline.running(phase);
-    if (longest) step?.update(`${longest.change.type} ${longest.change.name}`);
+    if (longest) step?.update(`${longest.resource.kind} ${longest.resource.name}`);
     this.closeIdle(phase);
   }
 
@@ -88,28 +83,17 @@ export class OperationView {
     return `${count} ${count === 1 ? "resource" : "resources"} in ${took}`;
   }
 
-  private log(urn: string, text: string): void {
+  private log({ urn, text }: Of<"log">): void {
     const last = text.trim().split("\n").at(-1) ?? "";
-    if (last !== "") this.detail(urn, `${parseUrn(urn).name}: ${last}`);
+    if (urn !== undefined && last !== "") this.detail(urn, `${parseUrn(urn).name}: ${last}`);
   }
 
-  private alive({ urn, step, seconds }: Extract<ClusterEvent, { type: "alive" }>): void {
-    this.detail(urn, `${machineOf(urn, step)}: ${step}, ${duration(seconds * 1000)}`);
+  private machine({ urn, machine, script, seconds }: Of<"machine">): void {
+    this.detail(urn, `${machine}: ${script}, ${duration(seconds * 1000)}`);
   }
 
   private detail(urn: string, text: string): void {
     const phase = this.timeline.phaseOfRunning(urn);
     if (phase !== undefined) this.open.get(phase)?.update(this.options.redactor.clean(text));
-  }
-
-  private message(event: Extract<ClusterEvent, { type: "message" }>): void {
-    if (noise.test(event.text)) return;
-    if (event.severity === "info") {
-      this.log(event.urn, event.text);
-      return;
-    }
-    const who = event.urn === "" ? "" : `${parseUrn(event.urn).name}: `;
-    const sign = event.severity === "error" ? "x" : "!";
-    this.options.progress.note(this.options.redactor.clean(`${sign} ${who}${event.text}`));
   }
 }

@@ -1,0 +1,48 @@
+import { readClusters } from "../engine/cluster-providers.js";
+import { moveEarlierKubeconfig, removeFiles } from "../engine/kubeconfig-file.js";
+import type { CredentialFacts } from "../guards/foreign-credentials.js";
+import { isEmptyStack, type StateExport } from "../pulumi/stack-state.js";
+import type { Facts, Step } from "../steps/step.js";
+
+/** Returns whether the state contained any resource when the operation began. */
+export const hadResources = ({ initial }: Facts): boolean => !isEmptyStack(initial);
+
+export const hadNoResources = (facts: Facts): boolean => !hadResources(facts);
+
+/** Starts the engine's process and the sign-in while the state is read. No program will run. */
+export function startEngine({ run }: Facts): void {
+  run.getReady({ program: false });
+}
+
+/** Deletes a stack without resources, if it exists. */
+export const deleteEmptyStack: Step<Facts, never, StateExport> = {
+  title: "Delete the empty stack",
+  detect: ({ state }) => state,
+  apply: async ({ run }) => {
+    await run.engine("destroy", { exists: true });
+  },
+};
+
+/** Moves the kubeconfig of an earlier release, while the state still has the clusters' providers. */
+export const keepEarlierKubeconfig: Step = {
+  title: "Move the kubeconfig of an earlier release",
+  silent: true,
+  apply: ({ run: { access } }) =>
+    moveEarlierKubeconfig(access.workspace, () => readClusters(access)),
+};
+
+export const deleteResources: Step<CredentialFacts> = {
+  title: "Destroy the cluster's resources",
+  expectedSeconds: 90,
+  apply: async ({ run, flags }) => {
+    await run.engine("destroy", { exists: true, ...flags });
+  },
+};
+
+export const removeLocalFiles: Step = {
+  title: "Remove the cluster's local files",
+  silent: true,
+  apply: ({ run: { access } }) => {
+    removeFiles(access.workspace);
+  },
+};

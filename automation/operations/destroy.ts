@@ -1,0 +1,61 @@
+import {
+  deleteEmptyStack,
+  deleteResources,
+  hadNoResources,
+  hadResources,
+  keepEarlierKubeconfig,
+  removeLocalFiles,
+  startEngine,
+} from "../destroy/delete-resources.js";
+import type { DestroyDescription } from "../destroy/destroy-plan.js";
+import { waitForClusterApi } from "../destroy/settle-cluster-api.js";
+import { sweepAfterDestroy } from "../destroy/sweep-leftovers.js";
+import type { StackOperation } from "../engine/operation-context.js";
+import type { DestroyOptions, DestroyPlan, DestroyResult } from "../engine/operation-options.js";
+import { requireSameLocation } from "../guards/cloud-location.js";
+import { readStackState, reportCluster } from "../guards/cluster-identity.js";
+import { requireClusterStack } from "../guards/cluster-stack.js";
+import { readProtection, requireAgreed } from "../guards/destroy-protection.js";
+import { spareForeignCredentials } from "../guards/foreign-credentials.js";
+import { requireNoOtherBackend } from "../guards/other-backend.js";
+import { requireUnlocked } from "../guards/stack-lock.js";
+import { deleteBrokenBalancers } from "../repair/broken-load-balancers.js";
+import { undoBeforeDestroy } from "../repair/interrupted-run.js";
+import { unblockNetworks } from "../repair/unrecorded-objects.js";
+import { guardsWhen, stepsWhen, type Operation } from "../steps/step.js";
+import { describeDestroy, runDestroy, type DestroyFacts } from "./run-destroy.js";
+
+/** Deletes the cluster, whose API first releases load balancers and volumes. */
+export const destroyOperation: Operation<DestroyFacts, DestroyDescription> = {
+  guards: [
+    requireUnlocked,
+    startEngine,
+    readProtection,
+    readStackState,
+    requireClusterStack,
+    requireSameLocation,
+    reportCluster,
+    ...guardsWhen(hadNoResources, [requireNoOtherBackend]),
+    ...guardsWhen(hadResources, [requireAgreed]),
+  ],
+  steps: [
+    ...stepsWhen(hadNoResources, [deleteEmptyStack]),
+    ...stepsWhen(hadResources, [
+      keepEarlierKubeconfig,
+      waitForClusterApi,
+      undoBeforeDestroy,
+      deleteBrokenBalancers,
+      unblockNetworks,
+      spareForeignCredentials,
+      deleteResources,
+      sweepAfterDestroy,
+      removeLocalFiles,
+    ]),
+  ],
+};
+
+export const destroy = (run: StackOperation, options: DestroyOptions): Promise<DestroyResult> =>
+  runDestroy(destroyOperation, run, options);
+
+export const planDestroy = (run: StackOperation): Promise<DestroyPlan> =>
+  describeDestroy(destroyOperation, run);

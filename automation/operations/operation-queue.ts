@@ -1,0 +1,108 @@
+import { randomUUID } from "node:crypto";
+import { Failure } from "../../base/failures/failure.js";
+import { asCancellation } from "../engine/cancellation.js";
+import { StackOperation } from "../engine/operation-context.js";
+import { EventStream, type Emit, type StartedOperation } from "../engine/operation-events.js";
+import type {
+  ClusterServiceOptions,
+  RunOptions,
+  StopSignals,
+} from "../engine/operation-options.js";
+import { withoutSecrets } from "../pulumi/redact-secrets.js";
+import type { OperationName, Operations, OperationTable } from "./operations.js";
+
+/** Returns whether an operation waits for its turn. An `unlock` may end what others wait for. */
+const waits = (name: OperationName): boolean => name !== "unlock";
+
+/** Returns the event at the end of an operation that failed. */
+const failedEvent = (error: unknown) => {
+  const { code, sentence, hint } =
+    error instanceof Failure ? error : new Failure("FAILED", String(error));
+  return { type: "done", ok: false, error: { code, message: sentence, hint } } as const;
+};
+
+/** Runs the operations on one stack one after another, and on different stacks concurrently. */
+export class OperationQueue {
+  readonly #turns = new Map<string, Promise<unknown>>();
+  /** Number of operations on each stack that run or wait. */
+  readonly #lengths = new Map<string, number>();
+
+  constructor(
+    private readonly service: ClusterServiceOptions,
+    private readonly operations: OperationTable,
+  ) {}
+
+  /** Runs one request at once. Throws CANCELLED instead of an error that a stop caused. */
+  async request<T>(
+    stack: string,
+    options: RunOptions & StopSignals,
+    work: (run: StackOperation) => T | Promise<T>,
+    emit?: Emit,
+  ): Promise<T> {
+    let run: StackOperation | undefined;
+    try {
+      run = new StackOperation(this.service, stack, options, emit);
+      return await work(run);
+    } catch (error) {
+      throw withoutSecrets(asCancellation(error, options.signal), this.service.env);
+    } finally {
+      run?.close();
+    }
+  }
+
+  /** Starts an operation, and returns at once. */
+  start<Name extends OperationName>(
+    name: Name,
+    stack: string,
+    options: Operations[Name]["options"] = {},
+  ): StartedOperation<Operations[Name]["result"]> {
+    const id = randomUUID();
+    const stream = new EventStream({ operation: id, stack });
+    const [cancel, kill] = [new AbortController(), new AbortController()];
+    const stops: StopSignals = { signal: cancel.signal, killSignal: kill.signal };
+    const emit: Emit = (event) => {
+      stream.add(event);
+    };
+    const perform = (): Promise<Operations[Name]["result"]> =>
+      this.request(
+        stack,
+        { ...options, ...stops },
+        (run) => {
+          run.requireNotStopped();
+          return this.operations[name](run, options);
+        },
+        emit,
+      );
+    emit({ type: "queued", name, behind: waits(name) ? (this.#lengths.get(stack) ?? 0) : 0 });
+    const result = waits(name) ? this.inTurn(stack, perform) : perform();
+    result.then(
+      () => {
+        emit({ type: "done", ok: true });
+      },
+      (error: unknown) => {
+        emit(failedEvent(error));
+      },
+    );
+    return {
+      id,
+      result,
+      events: (after) => stream.after(after),
+      cancel: ({ now = false } = {}) => {
+        cancel.abort();
+        if (now) kill.abort();
+      },
+    };
+  }
+
+  private inTurn<T>(stack: string, begin: () => Promise<T>): Promise<T> {
+    const count = (more: number): void => {
+      this.#lengths.set(stack, (this.#lengths.get(stack) ?? 0) + more);
+    };
+    count(1);
+    const mine = (this.#turns.get(stack) ?? Promise.resolve()).then(begin, begin).finally(() => {
+      count(-1);
+    });
+    this.#turns.set(stack, mine);
+    return mine;
+  }
+}

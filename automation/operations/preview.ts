@@ -1,0 +1,41 @@
+import type { StackOperation } from "../engine/operation-context.js";
+import type { PreviewOptions, PreviewResult } from "../engine/operation-options.js";
+import { requireSameLocation } from "../guards/cloud-location.js";
+import { readStackState, reportCluster } from "../guards/cluster-identity.js";
+import { requireClusterStackOfProgram } from "../guards/cluster-stack.js";
+import { checkSettings } from "../preflight/preflight.js";
+import { mergeRows } from "../pulumi/preview-rows.js";
+import { describeSteps, runGuards } from "../steps/run-steps.js";
+import type { Guard } from "../steps/step.js";
+import { startEngine, type UpFacts } from "./run-program.js";
+import { upOperation } from "./up.js";
+
+const guards: readonly Guard<UpFacts>[] = [
+  checkSettings,
+  startEngine,
+  readStackState,
+  requireClusterStackOfProgram,
+  requireSameLocation,
+  reportCluster,
+];
+
+/** Step in which the steps of `up` are described, and its measured seconds. */
+const planning = { title: "Plan the changes", expectedSeconds: 15 };
+
+/** Describes the steps of `up`. Without a specification, the cloud is not surveyed. */
+export async function preview(
+  run: StackOperation,
+  options: PreviewOptions,
+): Promise<PreviewResult> {
+  const facts: UpFacts = {
+    run,
+    options,
+    unrecorded: new Set<string>(),
+    others: [],
+    flags: {},
+    changed: false,
+  };
+  await runGuards(guards, facts);
+  const planned = await run.step(planning, () => describeSteps(upOperation.steps, facts));
+  return { plan: mergeRows(planned.map(({ rows = [] }) => rows)) };
+}

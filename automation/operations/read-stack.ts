@@ -1,0 +1,61 @@
+import type { Finding } from "../../openstack/checks/finding.js";
+import { writeKubeconfig } from "../engine/kubeconfig-file.js";
+import type { StackOperation } from "../engine/operation-context.js";
+import type { PreflightRunOptions, StatusResult } from "../engine/operation-options.js";
+import { requireSameLocation } from "../guards/cloud-location.js";
+import { readClusterStatus } from "../health/cluster-status.js";
+import { findingsFor } from "../preflight/preflight.js";
+import { Failure } from "../../base/failures/failure.js";
+import {
+  readOutputs,
+  readState,
+  type SecretOutputForm,
+  type StateExport,
+} from "../pulumi/stack-state.js";
+import { parseOutputs } from "../verify/cluster-outputs.js";
+
+/*
+ * Requests that only read. They do not wait for operations on the stack.
+ */
+
+/** Returns the state of a stack; throws if the stack does not exist. */
+async function stateOf({ access, stack }: StackOperation): Promise<StateExport> {
+  const state = await readState(access);
+  if (state !== undefined) return state;
+  throw new Failure(
+    "STACK_NOT_FOUND",
+    `The backend has no stack '${stack}'.`,
+    `Create it with \`npx stackadm up --stack ${stack}\`, or set PULUMI_BACKEND_URL to the backend that has its state.`,
+  );
+}
+
+export async function outputsOf(
+  run: StackOperation,
+  secrets?: SecretOutputForm,
+): Promise<Record<string, unknown>> {
+  await stateOf(run);
+  return readOutputs(run.access, secrets);
+}
+
+export const kubeconfigOf = async (run: StackOperation): Promise<string> =>
+  parseOutputs(await outputsOf(run)).kubeconfig;
+
+/** Writes the kubeconfig to a file that only its owner can read; returns the path. */
+export const kubeconfigFileOf = async (run: StackOperation): Promise<string> =>
+  writeKubeconfig(run.access.workspace, await kubeconfigOf(run));
+
+export async function statusOf(run: StackOperation): Promise<StatusResult> {
+  const state = await stateOf(run);
+  await requireSameLocation({ run, state });
+  return readClusterStatus(run, state, parseOutputs(await readOutputs(run.access)));
+}
+
+/** Returns what the cloud lacks for the cluster; empty if nothing is missing. */
+export async function preflightOf(
+  run: StackOperation,
+  options: PreflightRunOptions,
+): Promise<Finding[]> {
+  const [spec, state] = await Promise.all([run.spec({ files: true }), readState(run.access)]);
+  await requireSameLocation({ run, state });
+  return findingsFor(run, spec, state, options);
+}

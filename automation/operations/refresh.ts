@@ -1,0 +1,31 @@
+import type { RefreshResult } from "../engine/operation-options.js";
+import { requireClusterStack } from "../guards/cluster-stack.js";
+import { readStackState, reportCluster, startSignIn } from "../guards/cluster-identity.js";
+import { requireSameLocation } from "../guards/cloud-location.js";
+import { requireUnlocked } from "../guards/stack-lock.js";
+import type { StackOperation } from "../engine/operation-context.js";
+import { countBrokenBalancers } from "../repair/broken-load-balancers.js";
+import { requireKeptByRefresh } from "../repair/interrupted-run.js";
+import { readResources, type ReadFacts } from "../repair/remove-refused-power-states.js";
+import { runSteps } from "../steps/run-steps.js";
+import type { Operation } from "../steps/step.js";
+
+/** Reads the cloud's objects into the state, and counts what `up` would change. */
+export const refreshOperation: Operation<ReadFacts> = {
+  guards: [
+    requireUnlocked,
+    startSignIn,
+    readStackState,
+    requireClusterStack,
+    requireSameLocation,
+    reportCluster,
+    requireKeptByRefresh,
+  ],
+  steps: [countBrokenBalancers, readResources],
+};
+
+export async function refresh(run: StackOperation): Promise<RefreshResult> {
+  const facts: ReadFacts = { run, broken: [], differing: 0 };
+  await runSteps(refreshOperation, facts);
+  return { changed: facts.differing };
+}

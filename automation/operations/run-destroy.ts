@@ -1,0 +1,66 @@
+import {
+  destroyPlanOf,
+  startInventory,
+  type DestroyDescription,
+  type PlanFacts,
+} from "../destroy/destroy-plan.js";
+import { hadResources } from "../destroy/delete-resources.js";
+import type { SweepResult } from "../destroy/sweep-leftovers.js";
+import type { StackOperation } from "../engine/operation-context.js";
+import type { DestroyOptions, DestroyPlan, DestroyResult } from "../engine/operation-options.js";
+import { requireSameLocation } from "../guards/cloud-location.js";
+import { readStackState } from "../guards/cluster-identity.js";
+import { requireClusterStack } from "../guards/cluster-stack.js";
+import { readProtection } from "../guards/destroy-protection.js";
+import type { CredentialFacts } from "../guards/foreign-credentials.js";
+import { clusterNamesInState } from "../pulumi/stack-state.js";
+import { describeSteps, runGuards, runSteps } from "../steps/run-steps.js";
+import type { Operation } from "../steps/step.js";
+
+/** Facts of `destroy` and `force-destroy`. */
+export interface DestroyFacts extends PlanFacts, CredentialFacts {
+  swept: SweepResult;
+}
+
+const factsOf = (
+  run: StackOperation,
+  { identities }: Pick<DestroyOptions, "identities">,
+): DestroyFacts => ({
+  run,
+  meant: identities,
+  settings: { name: run.stack, protect: false },
+  others: [],
+  flags: {},
+  swept: { deleted: [], kept: [] },
+});
+
+type Destroy = Operation<DestroyFacts, DestroyDescription>;
+
+export async function runDestroy(
+  operation: Destroy,
+  run: StackOperation,
+  options: DestroyOptions,
+): Promise<DestroyResult> {
+  const facts = factsOf(run, options);
+  await runSteps(operation, facts);
+  const { settings, initial, swept, others } = facts;
+  return {
+    clusters: clusterNamesInState(initial, settings.name),
+    held: hadResources(facts),
+    ...swept,
+    ...(others.length > 0 && { others }),
+  };
+}
+
+/** Returns what a destroy would delete and keep. Changes nothing. */
+export async function describeDestroy(
+  { steps }: Destroy,
+  run: StackOperation,
+): Promise<DestroyPlan> {
+  const facts = factsOf(run, {});
+  await runGuards(
+    [startInventory, readProtection, readStackState, requireClusterStack, requireSameLocation],
+    facts,
+  );
+  return destroyPlanOf(facts, await describeSteps(steps, facts));
+}

@@ -1,0 +1,29 @@
+import { describeLock } from "../pulumi/engine-locks.js";
+import { requireClusterStack } from "../guards/cluster-stack.js";
+import {
+  readLockedState,
+  readLocks,
+  removeStackLocks,
+  requireDeadHolders,
+  type LockFacts,
+} from "../guards/stack-lock.js";
+import type { StackOperation } from "../engine/operation-context.js";
+import type { UnlockOptions } from "../engine/operation-options.js";
+import { runSteps } from "../steps/run-steps.js";
+import type { Operation } from "../steps/step.js";
+
+/** Removes the stack's locks, whose holders are dead or were named by the caller. */
+export const unlockOperation: Operation<LockFacts> = {
+  guards: [readLocks, requireDeadHolders, readLockedState, requireClusterStack],
+  steps: [removeStackLocks],
+};
+
+/** Returns the holders of the removed locks. */
+export async function unlock(
+  run: StackOperation,
+  { holders = [] }: UnlockOptions,
+): Promise<string[]> {
+  const facts: LockFacts = { run, holders, locks: [] };
+  await runSteps(unlockOperation, facts);
+  return facts.locks.map(describeLock);
+}

@@ -1,0 +1,77 @@
+import type { StackOperation } from "../engine/operation-context.js";
+import type { UpOptions, UpResult } from "../engine/operation-options.js";
+import { requireSameLocation } from "../guards/cloud-location.js";
+import { readStackState, reportCluster } from "../guards/cluster-identity.js";
+import { requireClusterStackOfProgram } from "../guards/cluster-stack.js";
+import { retainForeignCredentials } from "../guards/foreign-credentials.js";
+import { rewriteServerGroups } from "../guards/plugin-conversion.js";
+import { requireUnlocked } from "../guards/stack-lock.js";
+import { fetchKubeconfig } from "../health/kubeconfig-refresh.js";
+import {
+  readSettings,
+  requireFit,
+  reuseCachedFacts,
+  startSurvey,
+  surveyCloud,
+} from "../preflight/preflight.js";
+import { octaviaPatience, recreateBrokenBalancers } from "../repair/broken-load-balancers.js";
+import { refuseChanges, requireNoChanges } from "../repair/expect-no-changes.js";
+import { undoBeforeUp } from "../repair/interrupted-run.js";
+import { readPartialCreates } from "../repair/partial-creates.js";
+import { removeRefusedPowerStates } from "../repair/remove-refused-power-states.js";
+import { deleteUnrecordedObjects } from "../repair/unrecorded-objects.js";
+import { runSteps } from "../steps/run-steps.js";
+import { guardsWhen, stepsWhen, type Changes, type Operation } from "../steps/step.js";
+import { runProgram, startEngine, storeFacts, verify, type UpFacts } from "./run-program.js";
+
+const expectsNoChanges = ({ options }: UpFacts): boolean => options.expectNoChanges === true;
+const mayChange = (facts: UpFacts): boolean => !expectsNoChanges(facts);
+/** Whether something may differ from the last successful `up`, which kept the credentials. */
+const mayDiffer = ({ known }: UpFacts): boolean => known?.asBefore !== true;
+
+/** Creates or changes the cluster to match the settings, and verifies that it works. */
+export const upOperation: Operation<UpFacts, Changes> = {
+  guards: [
+    readSettings,
+    requireUnlocked,
+    startEngine,
+    startSurvey,
+    readStackState,
+    requireClusterStackOfProgram,
+    requireSameLocation,
+    reportCluster,
+    ...guardsWhen(expectsNoChanges, [(facts) => requireNoChanges(upOperation.steps, facts)]),
+  ],
+  steps: [
+    undoBeforeUp,
+    recreateBrokenBalancers,
+    ...stepsWhen(mayChange, [reuseCachedFacts]),
+    surveyCloud,
+    deleteUnrecordedObjects,
+    requireFit,
+    rewriteServerGroups,
+    removeRefusedPowerStates,
+    readPartialCreates,
+    ...stepsWhen(mayChange, [fetchKubeconfig]),
+    ...stepsWhen(mayDiffer, [retainForeignCredentials]),
+    runProgram,
+    verify,
+    storeFacts,
+  ],
+};
+
+export async function up(run: StackOperation, options: UpOptions): Promise<UpResult> {
+  const { expectNoChanges = false } = options;
+  const facts: UpFacts = {
+    run,
+    options,
+    unrecorded: new Set(),
+    others: [],
+    flags: {},
+    changed: true,
+    ...(!expectNoChanges && { octaviaPatience }),
+  };
+  await runSteps(upOperation, facts, expectNoChanges ? refuseChanges : undefined);
+  if (!facts.result) throw new Error("The cluster was not verified.");
+  return facts.result;
+}

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import type { StackOperation } from "../../../../automation/engine/operation-context.js";
+import { describeSteps, runSteps } from "../../../../automation/steps/run-steps.js";
+import {
+  guardsWhen,
+  stepsWhen,
+  type Facts,
+  type Operation,
+  type Step,
+} from "../../../../automation/steps/step.js";
+
+describe("the steps of an operation", () => {
+  let log: string[];
+  let facts: Facts;
+  beforeEach(() => {
+    log = [];
+    const run = {
+      step: ({ title }: Step, work: () => unknown) => {
+        log.push(`begin ${title}`);
+        return work();
+      },
+    };
+    facts = { run: run as unknown as StackOperation };
+  });
+
+  /** Returns a step that logs what the runner calls. */
+  const step = (title: string, found?: string): Step<Facts, string, string> => ({
+    title,
+    detect: () => {
+      log.push(`detect ${title}`);
+      return found;
+    },
+    describe: (_, what) => `${title} ${what}`,
+    apply: (_, what) => void log.push(`apply ${title} ${what}`),
+  });
+  const silent: Step = {
+    title: "silent",
+    silent: true,
+    apply: () => void log.push("apply silent"),
+  };
+  const operation = (...steps: readonly Step<Facts, string>[]): Operation<Facts, string> => ({
+    guards: [() => void log.push("guard")],
+    steps: [...steps, silent],
+  });
+
+  it("run after the guards; a step that finds nothing is neither reported nor applied, and a silent one is only applied", async () => {
+    await runSteps(operation(step("one"), step("two", "x")), facts);
+    assert.deepEqual(log, [
+      "guard",
+      "detect one",
+      "detect two",
+      "begin two",
+      "apply two x",
+      "apply silent",
+    ]);
+  });
+
+  it("are not asked where their condition does not hold, nor are such guards", async () => {
+    const steps = [
+      ...stepsWhen(() => false, [step("one", "x")]),
+      ...stepsWhen(() => true, [step("two", "y")]),
+    ];
+    const guards = guardsWhen(() => false, [() => assert.fail("refused")]);
+    const { steps: all } = operation(...steps);
+    await runSteps({ guards, steps: all }, facts);
+    await describeSteps(all, facts);
+    assert.deepEqual(log, ["detect two", "begin two", "apply two y", "apply silent", "detect two"]);
+  });
+
+  it("do not run after a guard that refuses", async () => {
+    const refusing = { ...operation(step("one", "x")), guards: [() => assert.fail("refused")] };
+    await assert.rejects(runSteps(refusing, facts), /refused/);
+    assert.deepEqual(log, []);
+  });
+
+  it("are described and not applied for a plan, without steps that change nothing", async () => {
+    const described = await describeSteps([step("one"), step("two", "x"), silent], facts);
+    assert.deepEqual(described, ["two x"]);
+    assert.deepEqual(log, ["detect one", "detect two"]);
+  });
+
+  it("end with the first description that is refused, before the next step is asked", async () => {
+    const refuse = (description: string): void => {
+      if (description === "one x") throw new Error("refused");
+    };
+    const all = [step("one", "x"), step("two", "y")];
+    await assert.rejects(describeSteps(all, facts, refuse), /refused/);
+    assert.deepEqual(log, ["detect one"]);
+  });
+
+  it("refuse what a detecting step finds, instead of applying it, where a change is refused", async () => {
+    const refuse = (description: string): void => assert.fail(description);
+    await assert.rejects(runSteps(operation(step("one", "x")), facts, refuse), /one x/);
+    assert.deepEqual(log, ["guard", "detect one"]);
+  });
+
+  it("read the newest state, which an earlier step wrote", async () => {
+    const state = { version: 3, deployment: {} };
+    const writes: Step = { title: "write", apply: (all) => void (all.state = state) };
+    let seen: Facts["state"];
+    const reads: Step = { title: "read", apply: (all) => void (seen = all.state) };
+    await runSteps({ guards: [], steps: [writes, reads] }, facts);
+    assert.equal(seen, state);
+  });
+});
