@@ -1,5 +1,6 @@
 /**
- * Renders Services of type LoadBalancer with the annotations of cloud-provider-openstack (pure).
+ * Renders Services of type LoadBalancer with the annotations of cloud-provider-openstack (pure
+ * functions).
  */
 import { confKey } from "../../config/cloud/cloud-conf-keys.js";
 import type { SampleServices } from "../../config/load-balancing/sample-services.js";
@@ -7,19 +8,22 @@ import type { SampleServices } from "../../config/load-balancing/sample-services
 /** Settings of all Services of type LoadBalancer that the program creates. */
 export interface LoadBalancerServiceSettings {
   /**
-   * Load balancer class of internal Services, which selects the network of the nodes.
+   * Load balancer class of internal Services. This class selects the network of the nodes.
    * @default none: all load balancers are in the network of the nodes
    */
   readonly internalClass?: string | undefined;
-  /** Ranges of clients, including those in the cluster's networks. @default all */
+  /**
+   * CIDRs from which clients are accepted. Clients in the cluster's own networks must be included.
+   * @default all addresses
+   */
   readonly clients?: readonly string[] | undefined;
 }
 
 type Settings = Pick<SampleServices, "address" | "annotations"> & LoadBalancerServiceSettings;
 
 /**
- * Returns annotations and fields of a Service. `external`: with a floating IP. `internal`: with an
- * address in the nodes' network only.
+ * Returns the annotations and fields of a Service. `external`: the load balancer has a floating IP.
+ * `internal`: it has only an address in the network of the nodes.
  */
 export function loadBalancedService(reach: "external" | "internal", settings: Settings) {
   const internal = "service.beta.kubernetes.io/openstack-internal-load-balancer";
