@@ -11,7 +11,8 @@ export class Canal extends ManifestAddon {
   static readonly type = "stackadm:pod-network:Canal";
 
   /**
-   * DaemonSet of Canal. Its creation ends when each node that existed at that time has its tunnel.
+   * DaemonSet of Canal. It counts as created when each node that existed at that time has its
+   * tunnel.
    */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
