@@ -41,8 +41,8 @@ export interface AddonsArgs {
    */
   readonly clusterName: string;
   /**
-   * Name of the cluster in OpenStack, unique in the project. Every load balancer and volume has it.
-   * A change is refused while the cluster exists.
+   * Name of the cluster in OpenStack, unique in the project. The name of every load balancer and
+   * the metadata of every volume contain it. A change is refused while the cluster exists.
    */
   readonly nameInCloud: pulumi.Input<string>;
   /** Kubernetes version such as `1.36.3`. It determines the versions of the add-ons. */
@@ -62,7 +62,7 @@ export interface AddonsArgs {
   readonly kubeconfig: pulumi.Input<string>;
   /**
    * Pod network. A change is refused while the cluster exists.
-   * @default the pod network of a specification that names none
+   * @default the default of `podNetwork` in a specification
    */
   readonly podNetwork?: PodNetworkSpec;
   /**
@@ -204,10 +204,10 @@ export class Addons extends Component {
     const storage = this.#storage(args, common, network !== undefined);
     const balanced = [...controller, ...(args.joins ?? [])];
     this.#served(args, images, network !== undefined);
-    // With `deletedWith`, Pulumi does not delete the objects in `staying` one by one: they exist
-    // until the cluster ends. The teardown then does not depend on these objects, and does not wait
-    // for their pods. Services and teardown both depend on the cloud controller, so Pulumi deletes
-    // Services and teardown in parallel.
+    // With `deletedWith`, the objects in `staying` exist until the cluster ends. The teardown then
+    // need not depend on them, and its creation need not wait for their pods. The teardown always
+    // depends on the cloud controller, as Services do, so Pulumi deletes Services and teardown in
+    // parallel.
     const staying = [...(network ? [network.daemonSet] : []), storage.controller, storage.node];
     const kept = [
       ...[...controller, cloudConfig.secret, ...storage.storageClasses],
@@ -280,7 +280,8 @@ export class Addons extends Component {
         settings: args.cloud.settings,
         storageClasses: args.storageClasses,
         ...args.blockStorage,
-        // The user may deploy the pod network. The program then does not know when it is ready.
+        // If the user deploys the pod network, the program does not know when it is ready, and must
+        // not wait for it.
         awaitsPodNetwork,
       },
       { providers: { kubernetes: this.provider } },

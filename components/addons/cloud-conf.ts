@@ -29,7 +29,7 @@ export interface CloudSettings {
   readonly keyManager?: Written<typeof generalSectionKeys.keyManager>;
 }
 
-/** Returns the settings of a specification that cloud.conf contains. */
+/** Returns the settings for cloud.conf that a specification contains. */
 export function cloudSettings(
   spec: Pick<ClusterSpec, "loadBalancer" | "cloudController" | "blockStorage">,
 ): CloudSettings {
@@ -91,7 +91,7 @@ export interface CloudConf {
 type Value = string | number | boolean;
 type Section = Readonly<Record<string, Value | readonly string[] | undefined>>;
 
-/** Returns a section in which the names of the keys are those of cloud.conf. */
+/** Returns a section whose keys have the names that cloud.conf uses. */
 const withConfKeys = (section: Section = {}): Section =>
   Object.fromEntries(
     Object.entries(section)
@@ -113,9 +113,9 @@ const isEmpty = (section: Section): boolean =>
   Object.values(section).every((value) => value === undefined);
 
 /**
- * Returns the text of cloud.conf. If a key with one value appeared twice, the parser would take the
- * last value without an error, so such a key is written once. Every value is quoted, because `;`,
- * `#` or a blank in a secret would end an unquoted value.
+ * Returns the text of cloud.conf. A key with one value must not appear twice, because the parser
+ * would take the last value without an error. Every value is quoted: `;`, `#` or a blank in a
+ * secret would end an unquoted value.
  * Source: the `gcfg` tags in pkg/client/client.go and pkg/openstack/openstack.go of
  * cloud-provider-openstack 1.36.
  */
@@ -150,8 +150,8 @@ export function renderCloudConf(conf: CloudConf): string {
 }
 
 /**
- * Returns the text of cloud.conf for the driver on nodes, which contains no login. Returns
- * undefined if the driver's defaults suffice.
+ * Returns the text of cloud.conf for the driver on nodes. It contains no login. Returns undefined
+ * if the driver's defaults suffice.
  *
  * @param attachable maximum number of volumes per node, used if the settings contain none. The
  *   controllers do not need this number, and would restart if their cloud.conf contained it.

@@ -104,8 +104,8 @@ export class CloudConfig extends Addon {
         checksum(
           renderCloudConf({ ...values, login: withHashedPassword(values.login) }),
           caCertificate,
-          // Clusters without a client certificate must keep their digest, so the certificate is
-          // added only where it exists.
+          // In clusters without a client certificate, the digest must not change, because a change
+          // would restart pods.
           ...(clientCertificate
             ? [clientCertificate.certificate, clientCertificate.privateKey]
             : []),

@@ -31,8 +31,8 @@ export interface CloudControllerArgs extends AddonArgs {
 }
 
 /**
- * Cloud controller: copies addresses and zones of servers from Nova to the nodes, and creates load
- * balancers and routes.
+ * Cloud controller: copies addresses and zones from the servers in Nova to the Node objects, and
+ * creates load balancers and routes.
  */
 export class CloudController extends Addon {
   static readonly type = "stackadm:addons:CloudController";

@@ -155,8 +155,8 @@ export abstract class Endpoint extends PubliclyAddressed {
 const formerName = (cluster: string): string => `${cluster}-control-plane-endpoint`;
 
 /**
- * Returns the URN of the endpoint in earlier releases. There, the component of the control planes
- * was its parent.
+ * Returns the URN of the endpoint in earlier releases. In those releases, the parent of the
+ * endpoint was the component of the control planes.
  */
 function former(cluster: string, parent: pulumi.Resource | undefined): pulumi.Output<string> {
   const type = "stackadm:kubeadm:ControlPlane";

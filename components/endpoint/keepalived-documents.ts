@@ -40,11 +40,11 @@ const peersOf = ({ addresses, position }: VirtualIp): readonly string[] =>
 
 /**
  * Returns keepalived.conf of a control plane. Only a control plane with a ready API server can have
- * the virtual IP.
+ * the virtual IP. The settings have these reasons:
  *
- * - Unicast: some networks do not pass multicast.
- * - No preemption: each move of the virtual IP breaks connections.
- * - Three failed checks: during an etcd election, no API server is ready for a second or two.
+ * - unicast: some networks do not pass multicast
+ * - no preemption: each move of the virtual IP breaks connections
+ * - three failed checks: during an etcd election, no API server is ready for a second or two
  */
 export function keepalivedConfig(of: VirtualIp): string {
   const { address, position, addresses } = of;

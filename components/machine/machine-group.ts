@@ -58,7 +58,7 @@ export interface Member {
 export interface LeaveScriptArgs extends Pick<RemoteScriptArgs, "step" | "values"> {
   /**
    * Machine on which the script runs. It must outlive the machine that leaves. The last machine of
-   * a cluster never leaves, so it may be its own survivor.
+   * a cluster never leaves; its survivor is the machine itself.
    */
   readonly survivor: Member;
   /** Steps that the survivor runs. If there are none, no script is created. */

@@ -228,8 +228,8 @@ export class Machine extends Component {
       openstack.compute.Instance,
       "server",
       {
-        // powerState has its default value. If it had no value, the next run would remove the
-        // ignored input from the state, and write the whole state once for each server.
+        // powerState has its default value. If it was left out, the next run would remove this
+        // ignored input from the state. It would then write the whole state once for each server.
         name: machine,
         configDrive: true,
         powerState: "active",

@@ -36,9 +36,8 @@ function proxyOf(spec: ProxySpec): pulumi.Input<string> {
 }
 
 /**
- * Returns whether a URL in the text may contain a secret. This is assumed for a user, a query or a
- * fragment, and for a word in the path that could be a token (at least 12 characters, with a
- * digit).
+ * Returns whether a URL in the text may contain a secret. A user, a query or a fragment may be one.
+ * A word in the path may be a token if it has at least 12 characters and a digit.
  */
 const mayHoldSecret = (text: string): boolean =>
   (text.match(/https?:\/\/[^\s"]+/gi) ?? []).some((address) => {

@@ -42,10 +42,10 @@ const sshd = [
  * Time limit for waiting for the network at each boot. Upstream cloud-init from 24.4 on waits on
  * Ubuntu, if the user data have bootcmd or several parts. The wait never ends if a unit that starts
  * before the network waits for cloud-init (https://github.com/canonical/cloud-init/issues/7052).
- *
  * bootcmd is needed nevertheless: only bootcmd runs before the user's parts install packages.
- * cloud-init packages of Ubuntu 22.04 and 24.04 neither wait nor have this unit (patches
- * no-remove-networkd-online and no-single-process of 26.1).
+ *
+ * The cloud-init packages of Ubuntu 22.04 and 24.04 do not wait, and have no
+ * cloud-init-network.service (patches no-remove-networkd-online and no-single-process of 26.1).
  */
 const boundedWait = {
   path: "/etc/systemd/system/cloud-init-network.service.d/10-stackadm.conf",

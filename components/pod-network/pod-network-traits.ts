@@ -73,9 +73,9 @@ export type PodNetworkTraits = Path & {
   readonly images: readonly ImageName[];
   readonly passages: readonly PodNetworkTraffic[];
   /**
-   * Support of IPv6, either as the allowed values of `network.ipv6.mode` and the number of bytes
-   * that encapsulation adds in a dual-stack cluster, or as the reason why IPv6 is refused. The
-   * reason completes a sentence that begins with the kind.
+   * Support of IPv6. `modes` are the allowed values of `network.ipv6.mode`. `overhead` is the
+   * number of bytes that encapsulation adds to a packet in a dual-stack cluster. `refused` is the
+   * reason why IPv6 is not supported; it completes a sentence that begins with the kind.
    */
   readonly ipv6:
     | { readonly modes: readonly Ipv6Mode[]; readonly overhead: number }

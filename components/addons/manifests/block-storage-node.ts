@@ -91,8 +91,8 @@ export function blockStorageNode(settings: BlockStorageNodeSettings): DaemonSet 
         spec: {
           serviceAccountName: nodeName,
           automountServiceAccountToken: false,
-          // The driver needs the metadata service, which answers nodes but not pods. A pod on the
-          // host network has the node's address.
+          // The driver needs the metadata service, which answers nodes but not pods. On the host
+          // network, a pod has the node's address.
           hostNetwork: true,
           priorityClassName: "system-node-critical",
           tolerations: tolerateAllTaints,

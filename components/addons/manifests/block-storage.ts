@@ -65,8 +65,8 @@ export function blockStorageAccess(snapshots = false): RbacObjects {
 export interface BlockStorageSettings {
   readonly images: BlockStorageImages;
   /**
-   * Argument `--cluster=NAME`. The name is unique in the project. The metadata of every volume
-   * contain it.
+   * Argument `--cluster=NAME`. The name is unique in the project. Cinder stores it in the metadata
+   * of every volume.
    */
   readonly clusterName: StringInput;
   readonly configChecksum: StringInput;

@@ -13,7 +13,7 @@ export interface LoadBalancerServiceSettings {
    */
   readonly internalClass?: string | undefined;
   /**
-   * CIDRs from which clients are accepted. Clients in the cluster's own networks must be included.
+   * CIDRs from which clients are accepted. The list must also contain the cluster's own networks.
    * @default all addresses
    */
   readonly clients?: readonly string[] | undefined;

@@ -88,9 +88,9 @@ export function metricsService(awaited?: boolean): Service {
 }
 
 /**
- * Returns the APIService of the metrics API. metrics-server creates a new certificate whenever it
- * starts, so the API server cannot verify it. Only nodes and pods can reach the port of
- * metrics-server.
+ * Returns the APIService of the metrics API. The API server does not verify the certificate of
+ * metrics-server, because metrics-server creates a new one whenever it starts. Only nodes and pods
+ * can reach the port of metrics-server.
  */
 export function metricsApi(): ApiService {
   return {

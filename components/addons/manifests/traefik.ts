@@ -32,7 +32,7 @@ export const traefikNamespace = name;
 export const ingressClassName = name;
 const user = 65532;
 const pingPort = 8080;
-/** Names of Traefik's entry points, by the names of the ports. */
+/** Names of Traefik's entry points. The keys are the names of the ports. */
 const entryPoints = { http: "web", https: "websecure" } as const;
 
 /** Returns the namespace of Traefik, which enforces the Pod Security level `restricted`. */

@@ -160,8 +160,8 @@ interface Written {
 }
 
 /**
- * Returns problems with options that have no effect, that need addresses which the machines' ports
- * do not allow, or that list a peer twice.
+ * Returns the problems with the options: an option has no effect, a peer is listed twice, or the
+ * machines' ports do not allow an advertised address.
  */
 function wrongRouter(of: Written): Problem[] {
   const { peers, multihop, advertiseServices, serviceRanges } = of;
