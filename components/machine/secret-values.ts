@@ -49,8 +49,8 @@ const mayHoldSecret = (text: string): boolean =>
   });
 
 /**
- * Returns whether a file of `registryFiles` may contain a secret in a URL (see `mayHoldSecret`). A
- * file with a certificate never does, because it contains no URL.
+ * Returns whether a file of `registryFiles` may contain a secret in a URL (see `mayHoldSecret`).
+ * This is never true for a file with a certificate, because it contains no URL.
  */
 const fileMayHoldSecret = (files: string): boolean =>
   files

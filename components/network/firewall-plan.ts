@@ -23,8 +23,8 @@ function firewallPlan(spec: ClusterSpec): FirewallPlan {
     entry,
     reached: reachedRoles(spec, entry, all),
     etcdOn: all.filter((role) => rolesOf(spec)[role].runsEtcd),
-    // The program's cloud controller may be disabled. The user may then run another cloud
-    // controller, which creates load balancers.
+    // `cloudController.enabled` does not matter here: without the program's cloud controller, the
+    // user may run another one, which creates load balancers.
     balanced: spec.loadBalancer.enabled !== false || spec.ingress?.kind === "workers",
     loadBalancerProvider: spec.loadBalancer.provider,
     serviceCidrs: spec.serviceCidrs,

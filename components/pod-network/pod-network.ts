@@ -94,8 +94,8 @@ export class PodNetwork extends Addon {
   static readonly type = "stackadm:addons:NetworkPlugin";
 
   /**
-   * DaemonSet of the pod network. It counts as created when pods on all nodes that existed at that
-   * time reach each other.
+   * DaemonSet of the pod network. Its creation ends when pods on all existing nodes reach each
+   * other.
    */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 

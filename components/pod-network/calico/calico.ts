@@ -9,10 +9,7 @@ import { calicoAnchors, calicoAnchorsOf, calicoObjects } from "./manifests.js";
 export class Calico extends ManifestAddon {
   static readonly type = "stackadm:pod-network:Calico";
 
-  /**
-   * DaemonSet of Calico. It counts as created when each node that existed at that time has its
-   * routes.
-   */
+  /** DaemonSet of Calico. Its creation ends when each existing node has its routes. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(

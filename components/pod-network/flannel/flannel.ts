@@ -19,8 +19,7 @@ export class Flannel extends Addon {
   static readonly type = "stackadm:addons:Flannel";
 
   /**
-   * DaemonSet of flannel. It counts as created when each node that existed at that time has its
-   * tunnel or its routes.
+   * DaemonSet of flannel. Its creation ends when each existing node has its tunnel or its routes.
    */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 

@@ -22,8 +22,7 @@ export class KubeRouter extends Addon {
   static readonly type = "stackadm:addons:KubeRouter";
 
   /**
-   * DaemonSet of kube-router. It counts as created when each node that existed at that time routes
-   * the packets of pods.
+   * DaemonSet of kube-router. Its creation ends when each existing node routes the packets of pods.
    */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
