@@ -1,4 +1,4 @@
-/** Derives the arguments of the add-ons from a specification. */
+/** Derives the arguments of the add-ons from the cluster specification. */
 import type * as pulumi from "@pulumi/pulumi";
 import { cloudSettings } from "./cloud-conf.js";
 import { metricsServerOf } from "./manifests/metrics-server.js";
@@ -18,7 +18,7 @@ import type { LocalContext } from "../lookup/local-context.js";
 import type { CloudAccess } from "./cloud-config-secret.js";
 
 /**
- * Returns the arguments of {@link Addons} that follow from the specification.
+ * Returns those arguments of {@link Addons} that the specification determines.
  *
  * @param webhook key and certificate of the Keystone webhook. Default: none
  * @param balancer address of the load balancer in front of the ingress controller's machines.
@@ -55,9 +55,10 @@ export const addonArguments = (
 });
 
 /**
- * Returns the settings of a Service without TLS at the load balancer, if the specification sets a
- * certificate for all load balancers. Traefik terminates TLS itself, and the samples use HTTP. An
- * annotation of the user takes precedence.
+ * Returns the settings with an empty `defaultTlsContainerRef`, if the specification sets this
+ * certificate for all load balancers. The load balancer of the Service then does not terminate TLS:
+ * Traefik terminates TLS itself, and the samples use HTTP. An annotation of the user takes
+ * precedence.
  */
 const withoutTls = <Of extends Pick<SampleServices, "annotations">>(
   of: Of,
@@ -73,8 +74,8 @@ const ofIngress = (
 ) => (ingress.kind === "service" ? withoutTls(ingress, spec) : ingress);
 
 /**
- * Returns how many volumes of claims each node can attach. Machines that are not nodes do not
- * count.
+ * Returns how many volumes of persistent volume claims each node can attach. Considers only
+ * machines that are nodes.
  */
 const attachableIn = (spec: ClusterSpec): number =>
   attachableVolumes(
@@ -89,8 +90,8 @@ const nodesIn = (spec: ClusterSpec): number =>
   );
 
 /**
- * Returns the taints of the worker pool that runs the ingress controller. Undefined without such a
- * pool.
+ * Returns the taints of the worker pool that runs the ingress controller, or undefined if no pool
+ * runs it.
  */
 const taintsOf = ({ ingress, workers }: Pick<ClusterSpec, "ingress" | "workers">) =>
   ingress?.kind === "workers" ? workers[ingress.pool]?.taints : undefined;
@@ -98,8 +99,8 @@ const taintsOf = ({ ingress, workers }: Pick<ClusterSpec, "ingress" | "workers">
 type Place = "subnetId" | "networkId" | "floatingNetworkId" | "machines";
 
 /**
- * Returns the network of load balancers. If it is a separate network, also returns the machines'
- * network.
+ * Returns the network in which Octavia creates the load balancers of Services. If this network is
+ * separate from the machines' network, also returns the machines' network.
  */
 const placeOf = (
   { externalNetwork }: Pick<ClusterSpec, "externalNetwork">,
@@ -120,7 +121,7 @@ const placeOf = (
   };
 };
 
-/** Returns the values that the cluster's controllers need about the cloud. */
+/** Returns what the cluster's controllers need to know about the OpenStack cloud. */
 export const cloudAccess = (
   spec: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,

@@ -20,115 +20,132 @@ import type { StorageClassSettings } from "./manifests/storage-class.js";
 import { podNetwork } from "../config/network/pod-network.js";
 import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
 
-/** Resources of the add-ons on which the cluster's teardown depends. */
+/** Resources of the add-ons that the teardown of the cluster needs. */
 export interface AddonsResources {
   readonly provider: kubernetes.Provider;
   /**
-   * Resources that are needed to release load balancers and volumes. The teardown must depend on
-   * these resources, so that they are deleted after the teardown.
+   * Resources that must work while load balancers and volumes are released. The teardown must
+   * depend on these resources: Pulumi then deletes the teardown first.
    */
   readonly kept: readonly pulumi.Resource[];
 }
 
-/** Arguments of {@link Addons}. */
+/**
+ * Arguments of {@link Addons}. A changed argument updates the objects in place, unless the comment
+ * of the argument says otherwise.
+ */
 export interface AddonsArgs {
   /**
-   * Name of the cluster, by which the Kubernetes provider identifies the cluster. Change: every
-   * object is replaced.
+   * Name of the cluster. The Kubernetes provider uses it as the cluster identifier, so a change
+   * replaces every object.
    */
   readonly clusterName: string;
-  /** Name on every load balancer and volume, unique in the project. Change: refused. */
+  /**
+   * Name of the cluster in OpenStack, unique in the project. The name of every load balancer and
+   * the metadata of every volume contain it. A change is refused while the cluster exists.
+   */
   readonly nameInCloud: pulumi.Input<string>;
-  /** Kubernetes version such as `1.36.3`; decides the versions of the add-ons. Change: in place. */
+  /** Kubernetes version such as `1.36.3`. It determines the versions of the add-ons. */
   readonly kubernetesVersion: string;
   /**
-   * Registry with copies of the images. Change: in place.
+   * Registry with copies of the images.
    * @default the registries in which projects publish their images
    */
   readonly registry?: ImageRegistry;
   /**
-   * Images of the user that replace single images. Change: in place, pods with these images
-   * restart.
+   * Images that the user supplies in place of the program's images. A change restarts the pods with
+   * these images.
    * @default none
    */
   readonly ownImages?: OwnImages;
-  /** Kubeconfig of the administrator, known only after the API server answers. Change: in place. */
+  /** Kubeconfig of the administrator. Its value is known only after the API server answers. */
   readonly kubeconfig: pulumi.Input<string>;
-  /** Pod network. Change: refused. @default the pod network of a specification that names none */
+  /**
+   * Pod network. A change is refused while the cluster exists.
+   * @default the default of `podNetwork` in a specification
+   */
   readonly podNetwork?: PodNetworkSpec;
   /**
-   * Directories for the published manifest of a pod network, and for its cache. Change: in place.
+   * Directories for the published manifest of a pod network and for its cache.
    * @default see {@link PinnedFileDirectories}
    */
   readonly files?: PinnedFileDirectories | undefined;
   /**
-   * Name of the API that machines resolve, for a pod network that starts before Services work.
-   * Change: refused.
-   * @default the pod network reaches the API as a Service
+   * Host name of the API, which each machine resolves itself. A pod network that starts before
+   * Services work needs it. A change is refused while the cluster exists.
+   * @default the pod network reaches the API through its Service
    */
   readonly apiName?: string;
-  /** Range of pod addresses. Change: refused. */
+  /** CIDR of the pods. A change is refused while the cluster exists. */
   readonly podCidr: string;
-  /** Range of cluster IPs. Change: refused. @default "10.96.0.0/12", kubeadm's */
+  /**
+   * CIDR of the Services' cluster IPs. A change is refused while the cluster exists.
+   * @default "10.96.0.0/12", which is kubeadm's default
+   */
   readonly serviceCidr?: string;
-  /** IPv6 ranges of pods and Services. Change: refused. @default no IPv6 */
+  /**
+   * IPv6 CIDRs of pods and Services. A change is refused while the cluster exists.
+   * @default no IPv6
+   */
   readonly ipv6?: ClusterRanges | undefined;
-  /** MTU of the nodes' network, in bytes. Change: in place, for new pods. */
+  /** MTU of the nodes' network, in bytes. A change affects only new pods. */
   readonly networkMtu: pulumi.Input<number>;
-  /** OpenStack as the controllers use it: URL, login, networks. Change: in place. */
+  /** URL, login and networks with which the controllers use OpenStack. */
   readonly cloud: CloudAccess;
-  /** Whether a cloud controller is deployed. Change: refused. @default true */
+  /**
+   * Whether the OpenStack cloud controller is deployed. A change is refused while the cluster
+   * exists.
+   * @default true
+   */
   readonly cloudController?: boolean;
   /**
-   * Settings of volumes. Change: in place.
-   * @default volumes in the zone of their pod, no snapshots
+   * Settings of volumes.
+   * @default volumes are created in the zone of their pod, and snapshots are not available
    */
   readonly blockStorage?: Pick<BlockStorageArgs, "topology" | "snapshots" | "attachable">;
-  /** Storage classes. Change: the StorageClass is replaced, its volumes are kept. */
+  /** Storage classes. A change may replace the StorageClass object; existing volumes are kept. */
   readonly storageClasses: readonly StorageClassSettings[];
-  /** Settings of metrics-server. Change: in place. @default no metrics-server */
+  /** Settings of metrics-server. @default metrics-server is not deployed */
   readonly metricsServer?: Pick<MetricsServerArgs, "signedKubelets">;
   /**
-   * Settings, key and certificate of the Keystone webhook. Change: in place.
-   * @default Keystone users cannot sign in
+   * Settings, key and certificate of the Keystone webhook.
+   * @default Keystone users cannot log in to Kubernetes
    */
   readonly keystone?: KeystoneAuthSpec;
   /**
-   * Settings of the ingress controller, and the address of the load balancer that the program
-   * creates for `kind: workers`. Change: in place.
+   * Settings of the ingress controller. With `kind: workers`, also the address of the load balancer
+   * that the program creates.
    * @default no ingress controller
    */
   readonly ingress?: Pick<IngressControllerArgs, "spec" | "taints" | "address">;
-  /** Ranges of clients that load balancers of Services admit. Change: in place. @default all */
+  /** CIDRs from which the load balancers of Services accept clients. @default all addresses */
   readonly serviceRanges?: readonly string[];
-  /** Whether sample Services and a sample claim are deployed. Change: in place. */
+  /** Whether sample Services and a sample persistent volume claim are deployed. */
   readonly samples: boolean;
-  /**
-   * Settings of the sample Services. Change: in place.
-   * @default one sample Service has a floating IP
-   */
+  /** Settings of the sample Services. @default one sample Service has a floating IP */
   readonly sampleServices?: SampleServices;
   /**
-   * Resources that join the machines behind load balancers to the cluster. Services are created
-   * after these resources, and deleted before them. Change: none.
+   * Resources that join the workers to the cluster. Load balancers send traffic to the workers, so
+   * Services are created after these resources and deleted before them.
    * @default none
    */
   readonly joins?: readonly pulumi.Resource[];
   /**
-   * Creates the resource whose deletion waits until the cluster has released its load balancers and
-   * volumes. Called once; the resource must depend on `kept`.
-   * @default nothing waits
+   * Function that creates the teardown resource. Deleting this resource waits until the cluster has
+   * released its load balancers and volumes. The function is called once, and the resource must
+   * depend on `kept`.
+   * @default a destroy does not wait
    */
   readonly teardown?: (resources: AddonsResources) => pulumi.Resource;
   /**
-   * Resource whose deletion ends the cluster, such as the server of the first control plane.
-   * Kubernetes objects that have no objects in OpenStack are then not deleted one by one. Change:
-   * in place.
-   * @default each object is deleted
+   * Resource whose deletion ends the cluster, such as the server of the first control plane. Pulumi
+   * then does not delete Kubernetes objects one by one if they own no object in OpenStack.
+   * @default Pulumi deletes each object
    */
   readonly deletedWith?: pulumi.Resource;
   /**
-   * Number of planned nodes. Each node adds a minute to the timeouts of DaemonSets. Change: none.
+   * Number of planned nodes. Each node adds one minute to the timeouts of DaemonSets. A change
+   * alone updates no object.
    * @default 0
    */
   readonly nodes?: number;
@@ -136,7 +153,7 @@ export interface AddonsArgs {
 
 const usualNetwork = podNetwork.parse(undefined);
 
-/** Common arguments of the add-ons that call OpenStack. */
+/** Arguments that the add-ons that call OpenStack have in common. */
 interface Common extends Pick<AddonsArgs, "nameInCloud" | "deletedWith" | "nodes"> {
   readonly images: ImageTable;
   readonly cloudConfig: CloudConfig;
@@ -147,9 +164,10 @@ interface Inside {
 }
 
 /**
- * Add-ons of a cluster whose API answers: cloud controller, pod network, block storage, and
- * optional add-ons. Cloud controller, pod network and block storage do not wait for each other or
- * for workers. Each retries until the objects that it needs exist, so that no cycle can form.
+ * Add-ons of a cluster whose API server answers: cloud controller, pod network, block storage, and
+ * optional add-ons. Cloud controller, pod network and block storage wait neither for each other nor
+ * for workers. Each of the three retries until the objects that it needs exist, so no dependency
+ * cycle can form.
  *
  * @example
  * new Addons("addons", {
@@ -159,11 +177,11 @@ interface Inside {
 export class Addons extends Component {
   static readonly type = "stackadm:addons:Addons";
 
-  /** Kubernetes provider, with which the caller can create further objects. */
+  /** Kubernetes provider. The caller can create further objects with it. */
   readonly provider: kubernetes.Provider;
-  /** Sample workloads. Absent without `samples`. */
+  /** Sample workloads. Undefined if `samples` is false. */
   readonly samples?: Samples;
-  /** Ingress controller. Absent without `ingress`. */
+  /** Ingress controller. Undefined if `ingress` is not set. */
   readonly ingress?: IngressController;
 
   constructor(name: string, args: AddonsArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -186,9 +204,9 @@ export class Addons extends Component {
     const storage = this.#storage(args, common, network !== undefined);
     const balanced = [...controller, ...(args.joins ?? [])];
     this.#served(args, images, network !== undefined);
-    // With `deletedWith`, the resources in `staying` exist until the cluster ends. The teardown
-    // then need not depend on them, and does not wait for their pods. The teardown always depends
-    // on the cloud controller, as Services do, so the engine deletes Services and teardown in
+    // With `deletedWith`, the objects in `staying` exist until the cluster ends. The teardown then
+    // need not depend on them, and its creation need not wait for their pods. The teardown always
+    // depends on the cloud controller, as Services do, so Pulumi deletes Services and teardown in
     // parallel.
     const staying = [...(network ? [network.daemonSet] : []), storage.controller, storage.node];
     const kept = [
@@ -226,7 +244,8 @@ export class Addons extends Component {
   }
 
   /**
-   * Deploys the add-ons that the API server calls: metrics-server and Keystone webhook, if wanted.
+   * Deploys the add-ons that the API server calls: metrics-server and Keystone webhook, if
+   * requested.
    */
   #served(args: AddonsArgs, images: ImageTable, awaited: boolean): void {
     const { keystone: spec, cloud, deletedWith, nodes } = args;
@@ -261,14 +280,15 @@ export class Addons extends Component {
         settings: args.cloud.settings,
         storageClasses: args.storageClasses,
         ...args.blockStorage,
-        // The program does not know when a pod network that the user deploys is ready.
+        // If the user deploys the pod network, the program does not know when it is ready, and must
+        // not wait for it.
         awaitsPodNetwork,
       },
       { providers: { kubernetes: this.provider } },
     );
   }
 
-  /** Deploys the pod network. Returns undefined if the user deploys the pod network. */
+  /** Deploys the pod network. Returns undefined if the user deploys it. */
   #createNetwork(args: AddonsArgs, images: ImageTable): PodNetwork | undefined {
     const { podNetwork: spec = usualNetwork, podCidr, networkMtu, registry, ownImages } = args;
     const { serviceCidr = "10.96.0.0/12", ipv6, apiName, deletedWith, nodes, files } = args;
@@ -296,15 +316,16 @@ export class Addons extends Component {
   #createProvider({ kubeconfig, clusterName }: AddonsArgs): kubernetes.Provider {
     return this.make(kubernetes.Provider, "provider", {
       kubeconfig: pulumi.secret(kubeconfig),
-      // Without this identifier, a new certificate in the kubeconfig would replace every object.
+      // Without this identifier, the provider would replace every object when the kubeconfig gets a
+      // new certificate.
       clusterIdentifier: clusterName,
       enableServerSideApply: true,
-      // A killed update leaves objects that are not in the state. The next update takes over these
-      // objects and overwrites their values, because only this program uses these names.
+      // A killed update leaves objects that are missing in the state. The next update adopts and
+      // overwrites these objects, because only this program uses their names.
       upsertExistingObjects: true,
       enablePatchForce: true,
-      // A rotated credential changes the Secret in place. If the Secret was replaced, pods would
-      // miss it for a moment.
+      // A rotated credential changes the Secret in place. A replacement would delete the Secret for
+      // a moment, and pods could not read it.
       enableSecretMutable: true,
       enableConfigMapMutable: true,
     });

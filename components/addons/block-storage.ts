@@ -16,39 +16,49 @@ import type { CloudConfig } from "./cloud-config-secret.js";
 import type { ImageTable } from "../../base/versions/container-images.js";
 import type { StorageClassSettings } from "./manifests/storage-class.js";
 
-/** Arguments of {@link BlockStorage}. */
+/**
+ * Arguments of {@link BlockStorage}. A changed argument updates the objects in place, unless the
+ * comment of the argument says otherwise.
+ */
 export interface BlockStorageArgs extends AddonArgs {
-  /** Images of driver and sidecars. Change: in place. */
+  /** Images of the driver and its sidecars. */
   readonly images: ImageTable;
-  /** Name of the cluster on every volume, unique in the project. Change: refused. */
+  /**
+   * Name of the cluster in the metadata of every volume, unique in the project. A change is refused
+   * while the cluster exists.
+   */
   readonly nameInCloud: pulumi.Input<string>;
   /**
-   * Whether to wait for the pod of the controller, which needs the pod network. Change: in place.
+   * Whether Pulumi waits until the controller's pod is ready. The pod needs the pod network.
    * @default true
    */
   readonly awaitsPodNetwork?: boolean;
-  /** Secret with the cloud.conf that the controller reads. Change: in place. */
+  /** Secret with the cloud.conf that the controller reads. */
   readonly cloudConfig: CloudConfig;
-  /** Settings of the driver on nodes. Change: in place, the driver's pods restart. @default none */
+  /**
+   * Settings of the user for cloud.conf. The driver on nodes uses only some of them. A change
+   * restarts the driver's pods.
+   * @default none
+   */
   readonly settings?: CloudSettings;
   /**
-   * Maximum number of volumes per node, if `settings` have none. Change: in place, the driver's
-   * pods restart.
-   * @default the default of the driver
+   * Maximum number of volumes per node, used if `settings` contains no such number. A change
+   * restarts the driver's pods.
+   * @default the driver's own default
    */
   readonly attachable?: number;
   /**
-   * Whether a volume is created in the zone of its pod. Change: in place, for new volumes.
+   * Whether a volume is created in the zone of its pod. A change affects only new volumes.
    * @default true
    */
   readonly topology?: boolean;
-  /** Whether volumes can have snapshots. Change: in place. @default false */
+  /** Whether volumes can have snapshots. @default false */
   readonly snapshots?: boolean;
-  /** Storage classes. Change: the StorageClass is replaced, its volumes are kept. */
+  /** Storage classes. A change may replace the StorageClass object; existing volumes are kept. */
   readonly storageClasses: readonly StorageClassSettings[];
 }
 
-/** Volumes from Cinder: CSIDriver object, controller, driver on nodes, and storage classes. */
+/** Cinder CSI: CSIDriver object, controller, driver on nodes, and storage classes. */
 export class BlockStorage extends Addon {
   static readonly type = "stackadm:addons:BlockStorage";
 
@@ -67,10 +77,10 @@ export class BlockStorage extends Addon {
         `class-${settings.name}`,
         storageClass(settings),
         {
-          // The API refuses to change these fields. By default, the provider replaces a
-          // StorageClass only if `parameters` change.
+          // The API server refuses changes of these fields, so the provider must replace the
+          // object. By default, the provider replaces a StorageClass only if `parameters` change.
           replaceOnChanges: ["reclaimPolicy", "volumeBindingMode", "allowedTopologies"],
-          // Two objects cannot have the same name.
+          // The old and the new object have the same name, so they cannot exist together.
           deleteBeforeReplace: true,
         },
       ),
@@ -93,12 +103,13 @@ export class BlockStorage extends Addon {
         snapshots: args.snapshots,
       }),
       {
-        // order: pods need their service account, its permissions, the Secret and the CRDs.
+        // The pods need their service account, permissions, Secret and CRDs, so these are created
+        // first.
         dependsOn: [
           ...[...access, driver, args.cloudConfig.secret],
           ...snapshots.flatMap(({ kinds }) => kinds),
         ],
-        // The controller's pod waits for the pod network.
+        // The controller's pod starts only when the pod network works.
         customTimeouts: { create: "5m", update: "5m" },
       },
     );
@@ -129,7 +140,7 @@ export class BlockStorage extends Addon {
       topology: args.topology,
     });
     return this.object(kubernetes.apps.v1.DaemonSet, "node", manifest, {
-      // order: pods need their service account and configuration.
+      // The pods need their service account and configuration, so these are created first.
       dependsOn: [account, driver, ...config],
       customTimeouts: this.daemonSetTimeouts,
     });

@@ -1,4 +1,7 @@
-/** cloud.conf, the configuration that the cloud controller and the storage plugin read (pure). */
+/**
+ * Renders cloud.conf, the configuration file of the cloud controller and Cinder CSI (pure
+ * functions).
+ */
 
 import type { z } from "zod";
 import type { CloudLogin } from "../identity/cloud-login.js";
@@ -15,7 +18,7 @@ type Written<Shape extends z.core.$ZodLooseShape> = {
   readonly [Key in keyof Shape]?: z.output<Shape[Key]>;
 };
 
-/** Settings of the user for cloud.conf, by section. */
+/** Settings of the user for cloud.conf, one field for each section of the file. */
 export interface CloudSettings {
   readonly loadBalancer?: Written<typeof loadBalancerKeys> & { readonly enabled?: boolean };
   readonly loadBalancerClasses?: z.output<typeof loadBalancerClasses>;
@@ -26,12 +29,12 @@ export interface CloudSettings {
   readonly keyManager?: Written<typeof generalSectionKeys.keyManager>;
 }
 
-/** Returns the settings for cloud.conf in a specification. */
+/** Returns the settings for cloud.conf that a specification contains. */
 export function cloudSettings(
   spec: Pick<ClusterSpec, "loadBalancer" | "cloudController" | "blockStorage">,
 ): CloudSettings {
   const { classes, ...written } = spec.loadBalancer;
-  // `network` is no key of cloud.conf: the IDs of the network are in CloudConf.
+  // cloud.conf has no key `network`: CloudConf contains the IDs of this network.
   const loadBalancer = { ...written, network: undefined };
   const { nodeVolumeAttachLimit, rescanOnResize, ignoreVolumeAz, ignoreVolumeMicroversion } =
     spec.blockStorage;
@@ -46,57 +49,60 @@ export function cloudSettings(
   return { ...others, loadBalancer, loadBalancerClasses: classes, blockStorage };
 }
 
-/** Values that cloud controller and storage plugin need about the cloud. */
+/** Values that cloud controller and Cinder CSI need to use the cloud. */
 export interface CloudConf {
   /** URL of Keystone v3. */
   readonly authUrl: string;
   readonly region: string;
-  /** Login of the cluster's controllers, which never use the operator's own login. */
+  /** Login of the cluster's controllers. It is never the operator's own login. */
   readonly login: CloudLogin;
-  /** Subnet of the load balancers' addresses. */
+  /** Subnet from which load balancers get their addresses. */
   readonly subnetId: string;
-  /** Network of the subnet. */
+  /** Network that contains the subnet. */
   readonly networkId: string;
   /**
-   * External network of the Services' floating IPs.
-   * @default none: clients reach load balancers at their addresses in the network
+   * External network from which Services get floating IPs.
+   * @default none: load balancers have only addresses in their own network
    */
   readonly floatingNetworkId?: string;
   /**
    * Network of the machines, if load balancers have a separate network. The load balancer class
-   * `machines` selects it.
+   * `machines` selects this network.
    * @default the network of the load balancers
    */
   readonly machines?: Pick<CloudConf, "subnetId" | "networkId" | "floatingNetworkId">;
-  /** Router on which the cloud controller keeps a route to each node's pods. @default no routes */
+  /**
+   * Router on which the cloud controller maintains one route to the pods of each node.
+   * @default no routes
+   */
   readonly routerId?: string | undefined;
-  /** Octavia provider: `amphora`, `ovn`, or a name that the operator of the cloud chose. */
+  /** Octavia provider: `amphora`, `ovn`, or a provider name of this cloud. */
   readonly loadBalancerProvider: string;
-  /** Path in the containers of the cloud's CA certificate. @default none */
+  /** Path of the cloud's CA certificate in the containers. @default none */
   readonly caFile?: string;
-  /** Path in the containers of the TLS client certificate; set with `keyFile`. @default none */
+  /** Path of the TLS client certificate in the containers. It requires `keyFile`. @default none */
   readonly certFile?: string;
-  /** Path in the containers of the client certificate's private key. @default none */
+  /** Path of the client certificate's private key in the containers. @default none */
   readonly keyFile?: string;
-  /** Settings of the user, which override the program's values. @default none */
+  /** Settings of the user. They override the program's values. @default none */
   readonly settings?: CloudSettings;
 }
 
 type Value = string | number | boolean;
 type Section = Readonly<Record<string, Value | readonly string[] | undefined>>;
 
-/** Returns the section with the names of keys in cloud.conf. */
+/** Returns a section whose keys have the names that cloud.conf uses. */
 const withConfKeys = (section: Section = {}): Section =>
   Object.fromEntries(
     Object.entries(section)
-      // Leaves out keys without a value, which would remove the program's value.
+      // A key without a value would remove the value that the program sets.
       .filter(([, value]) => value !== undefined)
       .map(([key, value]) => [confKey(key), value]),
   );
 
 /**
- * Returns the section [Networking]. Ranges are one value with commas; names of networks have one
- * line each.
+ * Returns the section [Networking]. A list of CIDRs becomes one value with commas. A list of
+ * network names becomes one line for each name.
  */
 const networking = ({ addressSortOrder, ...rest }: CloudSettings["networking"] = {}): Section => ({
   ...withConfKeys(rest),
@@ -107,9 +113,9 @@ const isEmpty = (section: Section): boolean =>
   Object.values(section).every((value) => value === undefined);
 
 /**
- * Returns the text of cloud.conf. A key with one value appears only once, because the parser takes
- * the last of several values without an error. Quotes every value, so that `;`, `#` and blanks in a
- * secret do not end the value.
+ * Returns the text of cloud.conf. A key with one value must not appear twice, because the parser
+ * would take the last value without an error. Every value is quoted: `;`, `#` or a blank in a
+ * secret would end an unquoted value.
  * Source: the `gcfg` tags in pkg/client/client.go and pkg/openstack/openstack.go of
  * cloud-provider-openstack 1.36.
  */
@@ -144,12 +150,12 @@ export function renderCloudConf(conf: CloudConf): string {
 }
 
 /**
- * Returns the text of cloud.conf for the driver on nodes, which has no login. Returns undefined if
- * the defaults of the driver suffice.
+ * Returns the text of cloud.conf for the driver on nodes. It contains no login. Returns undefined
+ * if the driver's defaults suffice.
  *
- * @param attachable maximum number of volumes per node, if the settings have none. The controllers
- *   do not need this number, and would restart if their cloud.conf contained it. Default: the
- *   default of the driver
+ * @param attachable maximum number of volumes per node, used if the settings contain none. The
+ *   controllers do not need this number, and would restart if their cloud.conf contained it.
+ *   Default: the driver's own default
  */
 export function renderNodeConf(
   { metadata, blockStorage: written }: CloudSettings,
@@ -164,7 +170,9 @@ export function renderNodeConf(
 
 const membersOf = ({ subnetId, machines }: CloudConf): string => machines?.subnetId ?? subnetId;
 
-/** Returns whether any Service can have a floating IP. */
+/**
+ * Returns whether the settings name an external network from which Services can get floating IPs.
+ */
 const hasFloatingIps = (
   { floatingNetworkId }: CloudConf,
   { loadBalancer: all, loadBalancerClasses: classes = {} }: CloudSettings,
@@ -178,13 +186,14 @@ const hasFloatingIps = (
 const loadBalancer = (conf: CloudConf, settings: CloudSettings): Section => ({
   "lb-provider": conf.loadBalancerProvider,
   "lb-method": loadBalancerMethod(conf.loadBalancerProvider),
-  // Left out if the settings have a `network-id`, because a subnet takes precedence over it.
+  // A subnet takes precedence over a network, so it is left out if the user sets `network-id`.
   "subnet-id": settings.loadBalancer?.networkId === undefined ? conf.subnetId : undefined,
   "member-subnet-id": membersOf(conf),
   "network-id": conf.networkId,
   "floating-network-id": conf.floatingNetworkId,
   "internal-lb": hasFloatingIps(conf, settings) ? undefined : true,
-  // Without a monitor, `externalTrafficPolicy: Local` sends clients to nodes without a pod.
+  // With `externalTrafficPolicy: Local`, only nodes with a pod answer. Without a health monitor,
+  // the load balancer would also send clients to the other nodes.
   "create-monitor": true,
   "monitor-delay": "5s",
   "monitor-timeout": "3s",
@@ -192,7 +201,8 @@ const loadBalancer = (conf: CloudConf, settings: CloudSettings): Section => ({
 });
 
 const aboutNodes = ({ metadata, blockStorage }: CloudSettings): Record<string, Section> => ({
-  // Config drive first, because another machine could answer in place of the metadata service.
+  // The config drive comes first: another machine on the network could pretend to be the metadata
+  // service.
   Metadata: { "search-order": "configDrive,metadataService", ...withConfKeys(metadata) },
   BlockStorage: withConfKeys(blockStorage),
 });
@@ -203,14 +213,18 @@ const render = (sections: Readonly<Record<string, Section>>): string =>
     .map(renderSection)
     .join("\n");
 
-/** Returns Octavia's method to distribute connections. OVN supports only the method by source. */
+/**
+ * Returns the algorithm by which Octavia distributes connections. The OVN provider supports only
+ * SOURCE_IP_PORT.
+ */
 export function loadBalancerMethod(provider: string): string {
   return provider === "ovn" ? "SOURCE_IP_PORT" : "ROUND_ROBIN";
 }
 
 /**
- * Returns a value in quotes, and escapes backslashes, quotes, line feeds and tabs. Throws an error
- * for characters that cannot be written: the parser drops a carriage return and refuses NUL.
+ * Returns the value in quotes, with backslashes, quotes, line feeds and tabs escaped. Throws an
+ * error for characters that cloud.conf cannot contain: the parser drops carriage returns and
+ * refuses NUL.
  * Source: gopkg.in/gcfg.v1, scanner.go and `unescape` in read.go.
  */
 export function quoteValue(key: string, value: Value): string {

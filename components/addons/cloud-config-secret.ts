@@ -12,44 +12,54 @@ import type { AddonArgs } from "../kubernetes-objects/addon.js";
 import { withHashedPassword, type CloudLogin } from "../identity/cloud-login.js";
 import type { ClientCertificate } from "../lookup/local-context.js";
 
-/** Values that the cluster's controllers need about the cloud. */
+/**
+ * OpenStack cloud as the cluster's controllers use it. A changed value updates the Secret in place,
+ * unless the comment of the value says otherwise.
+ */
 export interface CloudAccess {
-  /** URL of Keystone v3. Change: in place. */
+  /** URL of Keystone v3. */
   readonly authUrl: pulumi.Input<string>;
-  /** Region of all services. Change: in place. */
+  /** Region of all OpenStack services. */
   readonly region: pulumi.Input<string>;
-  /** Login of the cluster's controllers. Change: in place, the controllers restart. */
+  /** Login of the cluster's controllers. A change restarts the controllers. */
   readonly login: pulumi.Input<CloudLogin>;
-  /** Subnet of the load balancers' addresses. Change: in place, for new load balancers. */
+  /**
+   * Subnet from which load balancers get their addresses. A change affects only new load balancers.
+   */
   readonly subnetId: pulumi.Input<string>;
-  /** Network of the load balancers' addresses. Change: in place, for new load balancers. */
+  /**
+   * Network from which load balancers get their addresses. A change affects only new load
+   * balancers.
+   */
   readonly networkId: pulumi.Input<string>;
   /**
-   * External network of the Services' floating IPs. Change: in place, for new load balancers.
+   * External network from which Services get floating IPs. A change affects only new load
+   * balancers.
    * @default none
    */
   readonly floatingNetworkId?: pulumi.Input<string>;
   /**
-   * Network of the nodes. Change: in place, for new load balancers.
+   * Network of the nodes. A change affects only new load balancers.
    * @default the network of the load balancers
    */
   readonly machines?: Pick<CloudAccess, "subnetId" | "networkId" | "floatingNetworkId">;
   /**
-   * Router on which the cloud controller sets routes to pods. Change: refused.
+   * Router on which the cloud controller maintains routes to pods. A change is refused while the
+   * cluster exists.
    * @default no routes
    */
   readonly routerId?: pulumi.Input<string | undefined>;
-  /** Octavia provider. Change: in place, for new load balancers. */
+  /** Octavia provider. A change affects only new load balancers. */
   readonly loadBalancerProvider: string;
-  /** CA certificate of the cloud, PEM. Change: in place. @default the public CAs */
+  /** CA certificate of the cloud, in PEM format. @default the public CAs */
   readonly caCertificate?: string;
   /**
-   * TLS client certificate that the cloud requires. Change: in place, the controllers restart.
+   * TLS client certificate that the cloud requires. A change restarts the controllers.
    * @default none
    */
   readonly clientCertificate?: ClientCertificate;
   /**
-   * Settings of the user for cloud.conf. Change: in place, the pods that read cloud.conf restart.
+   * Settings of the user for cloud.conf. A change restarts the pods that read cloud.conf.
    * @default none
    */
   readonly settings?: CloudSettings;
@@ -60,14 +70,14 @@ export interface CloudConfigArgs extends AddonArgs {
   readonly cloud: CloudAccess;
 }
 
-/** Secret with cloud.conf, for cloud controller and storage controller. */
+/** Secret with the cloud.conf of the cloud controller and the Cinder CSI controller. */
 export class CloudConfig extends Addon {
   static readonly type = "stackadm:addons:CloudConfig";
 
   readonly secret: kubernetes.core.v1.Secret;
   /**
-   * Digest of the Secret's content, which is not secret. Another digest restarts the pods that read
-   * the Secret.
+   * Digest of the Secret's content. The digest itself is not secret. A changed digest restarts the
+   * pods that read the Secret.
    */
   readonly checksum: pulumi.Output<string>;
 
@@ -94,8 +104,8 @@ export class CloudConfig extends Addon {
         checksum(
           renderCloudConf({ ...values, login: withHashedPassword(values.login) }),
           caCertificate,
-          // Added only with a client certificate, so that the digest in other existing clusters
-          // does not change.
+          // In clusters without a client certificate, the digest must not change, because a change
+          // would restart pods.
           ...(clientCertificate
             ? [clientCertificate.certificate, clientCertificate.privateKey]
             : []),

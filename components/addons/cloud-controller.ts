@@ -5,37 +5,39 @@ import { cloudControllerAccess, cloudControllerDaemonSet } from "./manifests/clo
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
 import type { CloudConfig } from "./cloud-config-secret.js";
 
-/** Arguments of {@link CloudController}. */
+/**
+ * Arguments of {@link CloudController}. A changed argument updates the DaemonSet in place, unless
+ * the comment of the argument says otherwise. The update restarts the pods one control plane after
+ * the other.
+ */
 export interface CloudControllerArgs extends AddonArgs {
-  /** Image of the controller. Change: in place, one control plane after the other. */
+  /** Image of the controller. */
   readonly image: string;
-  /** Name of the cluster in every load balancer's name, unique in the project. Change: refused. */
+  /**
+   * Name of the cluster in the name of every load balancer, unique in the project. A change is
+   * refused while the cluster exists.
+   */
   readonly nameInCloud: pulumi.Input<string>;
   /**
-   * Range of the pods to whose nodes the controller keeps routes. Change: refused.
+   * CIDR of the pods, if the controller maintains a route to the pods of each node. A change is
+   * refused while the cluster exists.
    * @default no routes
    */
   readonly routedPods?: string | undefined;
-  /**
-   * Whether the controller creates load balancers one by one. Change: in place, one control plane
-   * after the other.
-   * @default false
-   */
+  /** Whether the controller creates load balancers one by one. @default false */
   readonly serial?: boolean | undefined;
-  /** Secret with the cloud.conf that the controller reads. Change: in place. */
+  /** Secret with the cloud.conf that the controller reads. */
   readonly cloudConfig: CloudConfig;
 }
 
 /**
- * Cloud controller: reads addresses and zones of nodes from Nova, and creates load balancers and
- * routes.
+ * Cloud controller: copies addresses and zones from the servers in Nova to the Node objects, and
+ * creates load balancers and routes.
  */
 export class CloudController extends Addon {
   static readonly type = "stackadm:addons:CloudController";
 
-  /**
-   * DaemonSet of the controller. Its creation ends when the controller has logged in to OpenStack.
-   */
+  /** DaemonSet of the controller. It counts as created when each pod has logged in to OpenStack. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(name: string, args: CloudControllerArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -52,7 +54,7 @@ export class CloudController extends Addon {
         configChecksum: args.cloudConfig.checksum,
       }),
       {
-        // order: pods need their service account, its permissions and the Secret.
+        // The pods need their service account, permissions and Secret, so these are created first.
         dependsOn: [...access, args.cloudConfig.secret],
         customTimeouts: this.daemonSetTimeouts,
       },

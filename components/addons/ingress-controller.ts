@@ -15,29 +15,29 @@ import {
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
 import type { LoadBalancerServiceSettings } from "./manifests/load-balanced-service.js";
 
-/** Arguments of {@link IngressController}. Every argument can change in place. */
+/** Arguments of {@link IngressController}. A changed argument updates the objects in place. */
 export interface IngressControllerArgs extends AddonArgs, Omit<TraefikSettings, "shown"> {
   /**
    * Address of the load balancer that the program creates for `kind: workers`.
    * @default the address of the Service's load balancer
    */
   readonly address?: pulumi.Input<string>;
-  /** Settings of the Service, if the Service has a load balancer. @default none */
-  readonly balancing?: LoadBalancerServiceSettings;
   /**
-   * Resources that must work before the ingress controller is created, and exist until its Service
-   * is deleted.
+   * Settings for the load balancer of the Service. They are used with `kind: service`.
+   * @default none
    */
+  readonly balancing?: LoadBalancerServiceSettings;
+  /** Resources that are created before the ingress controller, and deleted after its Service. */
   readonly after: readonly pulumi.Resource[];
 }
 
-/** Ingress controller of the cluster: Traefik. */
+/** Traefik as the ingress controller of the cluster. */
 export class IngressController extends Addon {
   static readonly type = "stackadm:addons:IngressController";
 
-  /** Address of the load balancer for clients. */
+  /** Address at which clients reach the ingress controller. */
   readonly address: pulumi.Output<string>;
-  /** Resources that must exist before an Ingress is served. */
+  /** Resources that must exist before the cluster can serve an Ingress. */
   readonly parts: readonly pulumi.Resource[];
 
   constructor(name: string, args: IngressControllerArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -58,27 +58,28 @@ export class IngressController extends Addon {
       "deployment",
       traefikDeployment({ ...args, shown }),
       {
-        // order: pods need their namespace, service account, permissions, and machines.
+        // The pods need their namespace, service account and permissions, and machines to run on,
+        // so these are created first.
         dependsOn: [namespace, ...access, ...after],
-        // The pods wait for the pod network and for workers.
+        // The pods start only when the pod network works and a worker is ready.
         customTimeouts: { create: "5m", update: "5m" },
       },
     );
     const { PodDisruptionBudget } = kubernetes.policy.v1;
-    // order: objects need their namespace.
+    // The namespace must exist before its objects.
     this.object(PodDisruptionBudget, "budget", traefikBudget(), { dependsOn: [namespace] });
     const { IngressClass } = kubernetes.networking.v1;
     const ofTraefik = this.object(IngressClass, "class", ingressClass(spec));
-    // Without `deletedWith`: the Service may have a load balancer, so a destroy must delete the
+    // This Service has no `deletedWith`: it may have a load balancer, so a destroy must delete the
     // Service itself.
     const service = this.make(
       kubernetes.core.v1.Service,
       "service",
       traefikService(spec, awaited, balancing),
       {
-        // order: objects need their namespace, and load balancers need the cloud controller. The
-        // Service does not wait for the pods: Octavia creates the load balancer while the pods
-        // start.
+        // The namespace must exist before the Service, and the cloud controller before the load
+        // balancer. The Service does not wait for the pods: Octavia creates the load balancer while
+        // the pods start.
         dependsOn: [namespace, ...after],
         customTimeouts: balancerTimeouts,
       },

@@ -12,7 +12,8 @@ type Specified = NonNullable<ClusterSpec["kubernetes"]["keystone"]>;
 /** Settings of the Keystone webhook. */
 export type KeystoneAuthSpec = Specified & {
   /**
-   * Key and certificate, which the API servers pin. Change: in place, the webhook's pods restart.
+   * Key and certificate of the webhook. The API servers accept only this certificate. A change
+   * restarts the webhook's pods.
    */
   readonly webhook: pulumi.Input<ServerCertificate>;
 };
@@ -20,18 +21,22 @@ export type KeystoneAuthSpec = Specified & {
 /** Arguments of {@link KeystoneAuth}. */
 export interface KeystoneAuthArgs extends AddonArgs {
   readonly spec: KeystoneAuthSpec;
-  /** Image of the webhook. Change: in place, one control plane after the other. */
+  /** Image of the webhook. A change restarts the webhook on one control plane after the other. */
   readonly image: string;
-  /** Cloud whose users may sign in. Change: in place, the webhook's pods restart. */
+  /** OpenStack cloud whose users may log in. A change restarts the webhook's pods. */
   readonly cloud: Pick<CloudAccess, "authUrl" | "caCertificate">;
 }
 
-/** Webhook on each control plane that authenticates Keystone's tokens for the API server. */
+/**
+ * Webhook that authenticates Keystone tokens for the API server. Each control plane runs one pod of
+ * it.
+ */
 export class KeystoneAuth extends Addon {
   static readonly type = "stackadm:addons:KeystoneAuth";
 
   /**
-   * DaemonSet of the webhook. Its creation ends when Keystone has answered on each control plane.
+   * DaemonSet of the webhook. It counts as created when Keystone has answered on each control
+   * plane.
    */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
@@ -60,7 +65,7 @@ export class KeystoneAuth extends Addon {
           ),
         ),
       }),
-      // order: pods need their Secret to start.
+      // The pods need their Secret to start, so it is created first.
       { dependsOn: [secret], customTimeouts: this.daemonSetTimeouts },
     );
     this.registerOutputs({});

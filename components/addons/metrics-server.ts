@@ -11,10 +11,12 @@ import {
 } from "./manifests/metrics-server.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
 
-/** Arguments of {@link MetricsServer}. Every argument can change in place. */
+/** Arguments of {@link MetricsServer}. A changed argument updates the objects in place. */
 export interface MetricsServerArgs extends AddonArgs, MetricsServerSettings {}
 
-/** metrics-server: serves the CPU and memory usage of nodes and pods in the Kubernetes API. */
+/**
+ * metrics-server, which serves the CPU and memory usage of nodes and pods in the Kubernetes API.
+ */
 export class MetricsServer extends Addon {
   static readonly type = "stackadm:addons:MetricsServer";
 
@@ -30,19 +32,20 @@ export class MetricsServer extends Addon {
       "deployment",
       metricsServer({ image, signedKubelets, awaited }),
       {
-        // order: pods need their service account and its permissions.
+        // The pods need their service account and permissions, so these are created first.
         dependsOn: [...access],
-        // The pod waits for the pod network, and until the cloud controller has initialized the
-        // pod's node.
+        // The pod starts only when the pod network works and the cloud controller has initialized
+        // the pod's node.
         customTimeouts: { create: "5m", update: "5m" },
       },
     );
     this.object(kubernetes.core.v1.Service, "service", metricsService(awaited), {
-      // order: the Service is ready when a pod behind it answers.
+      // The Service is ready only when a pod answers, so the Deployment is created first.
       dependsOn: [this.deployment],
     });
     this.object(kubernetes.apiregistration.v1.APIService, "api", metricsApi(), {
-      // order: an API without a server causes errors in kubectl and garbage collection.
+      // An APIService without a server causes errors in kubectl and in garbage collection, so the
+      // Deployment is created first.
       dependsOn: [this.deployment],
     });
     this.registerOutputs({});

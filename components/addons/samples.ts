@@ -20,47 +20,44 @@ import type { SampleServices } from "../config/load-balancing/sample-services.js
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
 import type { LoadBalancerServiceSettings } from "./manifests/load-balanced-service.js";
 
-/** Arguments of {@link Samples}. */
+/** Arguments of {@link Samples}. A changed argument updates the objects in place. */
 export interface SamplesArgs extends AddonArgs {
-  /** Image of agnhost. Change: in place. */
+  /** Image of agnhost, which both the web servers and the writer use. */
   readonly image: string;
-  /**
-   * Settings of the Services. Change: in place.
-   * @default one Service has a floating IP, one has none
-   */
+  /** Settings of the Services. @default one Service has a floating IP, one has none */
   readonly services?: SampleServices;
-  /** Settings of both load balancers. Change: in place. @default none */
+  /** Settings of both load balancers. @default none */
   readonly balancing?: LoadBalancerServiceSettings;
-  /** Resources that serve an Ingress for the web server. Change: in place. @default no Ingress */
-  readonly ingress?: readonly pulumi.Resource[];
   /**
-   * Resources that must work before a load balancer is created, and exist until the load balancer
-   * is deleted.
+   * Resources that must exist before the cluster can serve the Ingress of the web server.
+   * @default no Ingress
    */
+  readonly ingress?: readonly pulumi.Resource[];
+  /** Resources that are created before the load balancers, and deleted after them. */
   readonly balanced: readonly pulumi.Resource[];
-  /** Resources that must work before a volume is created, and exist until the volume is deleted. */
+  /** Resources that are created before the volume, and deleted after it. */
   readonly stored: readonly pulumi.Resource[];
 }
 
 /**
- * Timeouts of objects with volumes. They are longer than the timeout of the storage controller, so
- * that the storage controller reports a failure first.
+ * Timeouts of objects with volumes. They are longer than the timeout of the Cinder CSI controller,
+ * so that a failure of the controller is reported first.
  */
 const volumeTimeouts = { create: "6m", update: "6m", delete: "5m" };
 
-/** Samples: an external and an internal load balancer for a web server, and a volume with data. */
+/** Samples: a web server with an external and an internal load balancer, and a volume with data. */
 export class Samples extends Addon {
   static readonly type = "stackadm:addons:Samples";
 
   readonly namespace = samplesNamespace;
   readonly claim = sampleClaim;
-  /** Pod whose log shows the line that the pod wrote to the volume and read back. */
+  /** Pod that writes a line to the volume, reads it back and logs it. */
   readonly writerPod = sampleWriterPod;
-  /** Host name of the web server's Ingress; absent without an ingress controller. */
+  /** Host name of the web server's Ingress. Undefined without an ingress controller. */
   readonly host?: string;
-  /** Floating IP of the external load balancer; absent without one. */
+  /** Floating IP of the external load balancer. Undefined without an external load balancer. */
   readonly externalAddress?: pulumi.Output<string>;
-  /** Address of the internal load balancer in the network of the nodes. */
+  /** Address of the internal load balancer, in the network of the nodes. */
   readonly internalAddress: pulumi.Output<string>;
 
   constructor(name: string, args: SamplesArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -70,7 +67,8 @@ export class Samples extends Addon {
       "namespace",
       samplesNamespaceObject(),
     );
-    // order: objects need their namespace, and load balancers their controller and machines.
+    // The namespace must exist before its objects, and the cloud controller and machines before the
+    // load balancers.
     const after = [namespace, ...args.balanced];
     this.#createWeb(args, after);
     const services = { ...args.services, ...args.balancing };
@@ -101,8 +99,8 @@ export class Samples extends Addon {
     settings: Parameters<typeof webService>[1],
   ) {
     const manifest = webService(reach, settings);
-    // Without `deletedWith`: the Service has a load balancer, so a destroy must delete the Service
-    // itself.
+    // This Service has no `deletedWith`: it has a load balancer, so a destroy must delete the
+    // Service itself.
     const service = this.make(kubernetes.core.v1.Service, `web-${reach}`, manifest, {
       // The Service does not wait for the pods: Octavia creates the load balancer while the pods
       // start.
@@ -114,7 +112,8 @@ export class Samples extends Addon {
 
   #createIngress(serving: readonly pulumi.Resource[], namespace: pulumi.Resource) {
     this.object(kubernetes.networking.v1.Ingress, "web-ingress", webIngress(), {
-      // order: objects need their namespace, and an Ingress is ready when it shows an address.
+      // The namespace must exist before the Ingress. The Ingress is ready only when its status has
+      // an address, so the ingress controller is created first.
       dependsOn: [namespace, ...serving],
       customTimeouts: { create: "5m", update: "5m" },
     });
@@ -123,18 +122,20 @@ export class Samples extends Addon {
   #createWriter(args: SamplesArgs, namespace: pulumi.Resource) {
     const script = readFileSync(join(__dirname, "write-and-read-back.sh"), "utf8");
     const scripts = this.object(kubernetes.core.v1.ConfigMap, "scripts", writerScript(script), {
-      // order: objects need their namespace.
+      // The namespace must exist before its objects.
       dependsOn: [namespace],
     });
-    // Without `deletedWith`: the claim has a volume, and the pod that uses the claim blocks the
-    // deletion of the claim. So a destroy must delete claim and pod.
+    // The claim and its pod have no `deletedWith`: a destroy must delete the claim to release its
+    // volume. While the pod uses the claim, the claim cannot be deleted.
     const claim = this.make(kubernetes.core.v1.PersistentVolumeClaim, "claim", dataClaim(), {
-      // order: a volume needs the storage driver to be created, and the teardown to be released.
+      // The claim is created after the Cinder CSI driver. It is deleted before the teardown, which
+      // waits until the cluster has released the volume.
       dependsOn: [namespace, ...args.stored],
       customTimeouts: volumeTimeouts,
     });
     this.make(kubernetes.apps.v1.StatefulSet, "writer", writerStatefulSet(args.image), {
-      // order: the pod mounts claim and scripts, and is deleted before the claim.
+      // The pod mounts claim and scripts, so it is created after them. It is also deleted before
+      // the claim, which it would block.
       dependsOn: [claim, scripts],
       customTimeouts: volumeTimeouts,
     });

@@ -9,22 +9,22 @@ import {
 } from "./manifests/snapshots.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
 
-/** Arguments of {@link Snapshots}. */
+/** Arguments of {@link Snapshots}. A changed argument updates the objects in place. */
 export interface SnapshotsArgs extends AddonArgs {
-  /** Image of the snapshot controller. Change: in place. */
+  /** Image of the snapshot controller. */
   readonly image: string;
   /**
-   * Whether to wait for the pod of the controller, which needs the pod network. Change: in place.
+   * Whether Pulumi waits until the controller's pod is ready. The pod needs the pod network.
    * @default true
    */
   readonly awaitsPodNetwork?: boolean;
 }
 
-/** Snapshots of volumes: CRDs, controller and class. The CSI driver creates the snapshots. */
+/** Volume snapshots: CRDs, controller and class. The Cinder CSI driver creates the snapshots. */
 export class Snapshots extends Addon {
   static readonly type = "stackadm:addons:Snapshots";
 
-  /** CRDs of snapshots. Programs that use snapshots must be created after the CRDs. */
+  /** CRDs of snapshots. Resources that use snapshots must be created after these CRDs. */
   readonly kinds: readonly pulumi.Resource[];
   readonly controller: kubernetes.apps.v1.Deployment;
 
@@ -39,15 +39,16 @@ export class Snapshots extends Addon {
       "controller",
       snapshotController(args.image, args.awaitsPodNetwork),
       {
-        // order: pods need their service account, and the controller exits without the CRDs.
+        // The pods need their service account, and exit without the CRDs. So account and CRDs are
+        // created first.
         dependsOn: [...access, ...this.kinds],
-        // The pod waits for the pod network, and until the cloud controller has initialized the
-        // pod's node.
+        // The pod starts only when the pod network works and the cloud controller has initialized
+        // the pod's node.
         customTimeouts: { create: "5m", update: "5m" },
       },
     );
     this.object(kubernetes.apiextensions.CustomResource, "class", snapshotClass(), {
-      // order: objects need their CRD.
+      // The CRD must exist before an object of its kind.
       dependsOn: [...this.kinds],
     });
     this.registerOutputs({});

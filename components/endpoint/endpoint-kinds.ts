@@ -23,7 +23,7 @@ const kinds: Kinds = {
   private: PrivateEndpoint,
 };
 
-/** Returns the class for an `endpoint.kind`. The class takes the arguments of this kind. */
+/** Returns the class for an `endpoint.kind`. The arguments of the class must have the same kind. */
 export const endpointClass = (
   kind: EndpointSpec["kind"],
 ): new (name: string, args: EndpointArgs, opts?: pulumi.ComponentResourceOptions) => Endpoint =>

@@ -14,12 +14,12 @@ export type VirtualIpValues = Readonly<
   Record<(typeof virtualIpValues)[number], pulumi.Input<string>>
 >;
 
-/** Control plane, with the fields that an endpoint needs. */
+/** Fields of a control plane that an endpoint needs. */
 export interface EndpointMember {
   readonly plan: {
     /** Name of the machine. */
     readonly name: string;
-    /** Position from 0. `kubeadm init` ran on the control plane at position 0. */
+    /** Position of the control plane, counted from 0. `kubeadm init` ran at position 0. */
     readonly position: number;
   };
   readonly machine: {
@@ -37,39 +37,42 @@ export interface EndpointArgs<
   readonly name: string;
   readonly networkId: pulumi.Input<string>;
   readonly subnetId: pulumi.Input<string>;
-  /** IPv6 subnet of the network. Absent: none. */
+  /** IPv6 subnet of the network. Undefined if the network has none. */
   readonly ipv6?: object | undefined;
-  /** Range of the machines. */
+  /** CIDR of the machines. */
   readonly nodes: string;
-  /** Access to the cloud, to delete a load balancer that Octavia could not create. */
+  /**
+   * Access to the cloud. The program uses it to delete a load balancer that Octavia failed to
+   * create.
+   */
   readonly operator: LocalContext | undefined;
-  /** Ranges of clients that may use the API from outside. */
+  /** CIDRs of clients outside the cluster that may use the API. */
   readonly allowedCidrs: readonly string[];
 }
 
 /**
- * Endpoint of the Kubernetes API. The component is created before the machines; each control plane
- * is then added by `admit`.
+ * Endpoint of the Kubernetes API. It is created before the machines. {@link Endpoint.admit} then
+ * adds each control plane.
  */
 export abstract class Endpoint extends PubliclyAddressed {
   /**
-   * Type of all endpoint classes. With one type for every `endpoint.kind`, a change of the kind
-   * keeps the floating IP, and so its address.
+   * Pulumi type of all endpoint classes. Because the type is the same for every `endpoint.kind`, a
+   * change of the kind keeps the floating IP with its address.
    */
   static readonly type = "stackadm:endpoint:Endpoint";
   /**
-   * Address or name of the API for clients outside. Known only when the first control plane is
-   * behind the endpoint.
+   * Address or name at which clients outside the cluster reach the API. Its value is known only
+   * after the first control plane was added.
    */
   abstract readonly outside: pulumi.Output<string>;
-  /** Addresses and names in the API server's certificate, in addition to the name of the API. */
+  /**
+   * Addresses and names in the API server's certificate, in addition to the host name of the API.
+   */
   abstract readonly certificateNames: pulumi.Output<string[]>;
   readonly #former: pulumi.Output<string>;
-  /** Resource that attaches the floating IP. Absent: the endpoint has no floating IP. */
+  /** Resource that attaches the floating IP. Undefined if the endpoint has no floating IP. */
   #floatingIp?: pulumi.Resource;
-  /**
-   * Virtual IP, which moves between control planes. Absent for all endpoints except `virtual-ip`.
-   */
+  /** Virtual IP, which moves between control planes. Only the endpoint `virtual-ip` has one. */
   readonly virtualIp?: pulumi.Output<string>;
 
   protected constructor(
@@ -83,45 +86,45 @@ export abstract class Endpoint extends PubliclyAddressed {
   }
 
   /**
-   * Addresses from which a control plane's port may send, in addition to the address of the port.
+   * Addresses from which a control plane's port may send, in addition to the port's own address.
    */
   get allowedAddresses(): readonly pulumi.Output<string>[] {
     return this.virtualIp ? [this.virtualIp] : [];
   }
 
   /**
-   * Resources with an address that the user chose. Other ports are created later, because Neutron
-   * might assign this address to them.
+   * Resources with an address that the user chose. All other ports are created after these
+   * resources, because Neutron could otherwise assign the address to another port.
    */
   get reserved(): readonly pulumi.Resource[] {
     return [];
   }
 
   /**
-   * Resources to create before a control plane gets another floating IP. After a change of
-   * `endpoint.kind`, the API's floating IP may still be on that control plane's port.
+   * Resources that are created before a control plane gets a floating IP of its own. After a change
+   * of `endpoint.kind`, the API's floating IP may still be attached to that control plane's port.
    */
   get madeBefore(): readonly pulumi.Resource[] {
     return this.#floatingIp ? [this.#floatingIp] : [];
   }
 
   /**
-   * Returns the addresses to which other machines than control planes resolve the name of the API.
-   * Empty: DNS resolves the name.
+   * Returns the addresses of the API for machines that are not control planes. They are written to
+   * /etc/hosts. Empty if DNS resolves the host name of the API.
    */
   abstract inside(controlPlanes: readonly pulumi.Input<string>[]): pulumi.Output<string[]>;
 
   /**
-   * Puts a control plane behind the endpoint. `leave` is the script that removes the control plane
-   * from the cluster. Before this script runs, the endpoint stops using the control plane, so that
-   * no client connects to an API server that is about to stop. The first control plane is never
-   * removed, so it has no `leave`.
+   * Adds a control plane to the endpoint. `leave` is the script that removes the control plane from
+   * the cluster. Before `leave` runs, the endpoint stops sending clients to this control plane,
+   * because its API server is about to stop. The first control plane is never removed, so it has no
+   * `leave`.
    */
   abstract admit(controlPlane: EndpointMember, leave?: pulumi.Resource): void;
 
   /**
-   * Returns the variables of virtual-ip.sh for the control plane at `position`.
-   * `controlPlanes` are the addresses of all control planes, by position.
+   * Returns the variables of virtual-ip.sh for the control plane at `position`. `controlPlanes`
+   * contains the addresses of all control planes, ordered by position.
    */
   scriptValues(position: number, controlPlanes: readonly pulumi.Input<string>[]): VirtualIpValues {
     if (!this.virtualIp) return noVirtualIp;
@@ -134,7 +137,7 @@ export abstract class Endpoint extends PubliclyAddressed {
     };
   }
 
-  /** Attaches the API's floating IP to a port, and returns the address. */
+  /** Attaches the API's floating IP to a port. Returns the floating IP's address. */
   protected publicAddress(
     outside: RouteOutside & { readonly spec: EndpointSpec },
     portId: pulumi.Input<string>,
@@ -152,8 +155,8 @@ export abstract class Endpoint extends PubliclyAddressed {
 const formerName = (cluster: string): string => `${cluster}-control-plane-endpoint`;
 
 /**
- * Returns the URN that the endpoint had in earlier releases, in which the control plane contained
- * it.
+ * Returns the URN of the endpoint in earlier releases. In those releases, the parent of the
+ * endpoint was the component of the control planes.
  */
 function former(cluster: string, parent: pulumi.Resource | undefined): pulumi.Output<string> {
   const type = "stackadm:kubeadm:ControlPlane";
@@ -162,7 +165,7 @@ function former(cluster: string, parent: pulumi.Resource | undefined): pulumi.Ou
 }
 
 /**
- * Throws an error, because the host was requested before a control plane is behind the endpoint.
+ * Throws an error, because the address of the endpoint was read before a control plane was added.
  */
 export const failWithoutMembers = (): never => {
   throw new RangeError("an endpoint is asked for its host before a control plane is behind it");

@@ -17,13 +17,13 @@ const listenersOf = z.looseObject({
 });
 
 /**
- * Returns whether a load balancer has listeners. A load balancer whose creation failed has none. A
- * load balancer with listeners may serve the API of a cluster whose state is outdated.
+ * Returns whether a load balancer has listeners. If its creation failed, it has none. If it has
+ * listeners, it may serve the API of a working cluster whose state is outdated.
  */
 async function hasListeners(cloud: CloudClient, { id }: { readonly id: string }): Promise<boolean> {
   const path = `/lbaas/loadbalancers/${id}`;
   const found = await cloud.request("load-balancer", "GET", path).catch((error: unknown) => {
-    // The load balancer was deleted after it was listed.
+    // The load balancer was deleted after the list was read.
     if (error instanceof CloudError && error.kind === "not-found") return { loadbalancer: {} };
     throw error;
   });
@@ -31,8 +31,8 @@ async function hasListeners(cloud: CloudClient, { id }: { readonly id: string })
 }
 
 /**
- * Deletes the cluster's load balancers with this name, except load balancers with listeners.
- * Returns a sentence for each deleted load balancer.
+ * Deletes those load balancers with this name that belong to the cluster and have no listeners.
+ * Returns one sentence for each deleted load balancer.
  *
  * @throws Failure if a load balancer has listeners
  */
@@ -62,9 +62,9 @@ export async function deleteFailedLoadBalancers(
 }
 
 /**
- * Returns an error hook for a load balancer. If the creation fails, Octavia keeps the load balancer
- * and its address, but the state does not contain it. The hook deletes the load balancer, and makes
- * the engine create it once more.
+ * Returns an error hook for a load balancer. If its creation fails, Octavia keeps the load balancer
+ * and its address, but the Pulumi state does not contain them. The hook deletes the load balancer
+ * and makes the engine create it again.
  */
 export const failedLoadBalancerHook = (
   mark: ClusterMarkInput,

@@ -17,46 +17,49 @@ import type { RouterAddress } from "../lookup/existing-network.js";
 import type { LocalContext } from "../lookup/local-context.js";
 import { ingressPorts, type IngressPort } from "../config/load-balancing/ingress-traits.js";
 
-/** Returns the range that only contains this address. */
+/** Returns the CIDR that contains only this address. */
 const hostRange = ({ ipAddress = "" }: RouterAddress): string => `${ipAddress}/32`;
 
-/** Arguments of {@link IngressBalancer}. */
+/**
+ * Arguments of {@link IngressBalancer}. A changed argument updates the objects in place, unless the
+ * comment of the argument says otherwise.
+ */
 export interface IngressBalancerArgs extends RouteOutside {
   /**
-   * Name of the load balancer, and beginning of the names of listeners, pools and monitors. Change:
+   * Name of the load balancer. The names of listeners, pools and monitors begin with it. A change
    * replaces the load balancer.
    */
   readonly name: string;
-  /** Subnet of the machines. Change: refused. */
+  /** Subnet of the machines. A change is refused while the cluster exists. */
   readonly subnetId: pulumi.Input<string>;
   readonly ingress: Extract<IngressSpec, { kind: "workers" }>;
   /**
-   * Octavia provider and ranges of clients. Change: another provider replaces the load balancer,
-   * but keeps the floating IP; other ranges are set in place.
+   * Octavia provider and CIDRs of clients. A change of the provider replaces the load balancer,
+   * which keeps its floating IP. A change of the CIDRs updates the listeners in place.
    */
   readonly spec: Pick<ClusterSpec, "loadBalancer" | "serviceCidrs" | "network">;
   /**
-   * External addresses of the router, from which machines and pods reach the floating IP. Change:
-   * in place.
+   * External addresses of the router. Connections of machines and pods to the floating IP come from
+   * these addresses.
    */
   readonly routerAddresses: pulumi.Input<readonly RouterAddress[] | undefined>;
-  /** Machines of the worker pool. Change: in place. */
+  /** Machines of the worker pool. */
   readonly machines: readonly Member[];
   /**
-   * Access to the cloud, to delete a load balancer that Octavia could not create. Undefined: such a
-   * load balancer is not deleted.
+   * Access to the cloud. The program uses it to delete a load balancer that Octavia failed to
+   * create. If undefined, the program does not delete such a load balancer.
    */
   readonly operator: LocalContext | undefined;
 }
 
 /**
  * Octavia load balancer in front of the ingress controller's node ports. Each change locks the load
- * balancer, so its parts are created one after another. Machines without a Traefik pod do not
- * answer, so the health monitors exclude them.
+ * balancer, so its parts are created one after another. A machine without a Traefik pod does not
+ * answer the health monitor, so it gets no connections.
  */
 export class IngressBalancer extends PubliclyAddressed {
   static readonly type = "stackadm:ingress:IngressBalancer";
-  /** Address for clients: the floating IP, or the address in the machines' network. */
+  /** Address for clients: the floating IP, or else the address in the machines' network. */
   readonly address: pulumi.Output<string>;
   readonly #args: IngressBalancerArgs;
   /** Part of the load balancer that was created last. */
@@ -114,7 +117,8 @@ export class IngressBalancer extends PubliclyAddressed {
       protocol,
       protocolPort: port,
       tags: tagsOf(mark),
-      // OVN keeps the clients' addresses, so that the machines' security groups filter them.
+      // OVN needs no `allowedCidrs`: it keeps the clients' addresses, so the security groups of the
+      // machines filter them.
       ...(!ovn && { allowedCidrs: this.allowed() }),
     });
     const pool = this.part(openstack.loadbalancer.Pool, `pool-${name}`, {
@@ -144,7 +148,8 @@ export class IngressBalancer extends PubliclyAddressed {
     role: string,
     args: Args,
   ): Made {
-    // order: Octavia accepts one change of a load balancer at a time.
+    // Octavia accepts only one change of a load balancer at a time, so each part depends on the
+    // last one.
     const made = this.make(constructor, role, args, { dependsOn: [this.#last], customTimeouts });
     this.#last = made;
     return made;

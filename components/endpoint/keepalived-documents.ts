@@ -5,7 +5,7 @@ export const virtualIpValues = ["VIRTUAL_IP", "VIRTUAL_IP_CONFIG", "VIRTUAL_IP_R
 
 /**
  * Variables of virtual-ip.sh for endpoints without a virtual IP. The script then disables
- * keepalived, which a former kind of endpoint may have enabled.
+ * keepalived, which may run because the endpoint was a virtual IP before.
  */
 export const noVirtualIp = { VIRTUAL_IP: "", VIRTUAL_IP_CONFIG: "", VIRTUAL_IP_READY: "" } as const;
 
@@ -13,39 +13,38 @@ export interface VirtualIp {
   readonly address: string;
   /** Position of this control plane in `addresses`. */
   readonly position: number;
-  /** Addresses of all control planes in order. */
+  /** Addresses of all control planes, ordered by position. */
   readonly addresses: readonly string[];
 }
 
-/**
- * Placeholder for the network interface of the machine's address, which virtual-ip.sh fills
- * in.
- */
+/** Placeholder for the network interface with the machine's address. virtual-ip.sh replaces it. */
 export const interfacePlaceholder = "@INTERFACE@";
 
-/** Returns the URL at which an API server reports that it is ready. */
+/** Returns the URL at which an API server reports whether it is ready. */
 export const readyzUrl = (host: string): string => `https://${host}:${String(apiPort)}/readyz`;
 
 /**
- * VRRP router ID. All clusters have the same ID, because the security group blocks messages of
+ * VRRP router ID. All clusters can use the same ID, because the security group blocks messages of
  * other clusters.
  */
 const routerId = 51;
 
 /**
- * Returns the peers in keepalived.conf. A single control plane gets the loopback address as peer:
- * without a peer, keepalived would use multicast, and would release the virtual IP for seconds when
- * the first real peer is added. Adding a further peer does not release the virtual IP.
+ * Returns the peers in keepalived.conf. The only control plane of a cluster gets the loopback
+ * address as peer. Without a peer, keepalived would use multicast. When the first real peer is
+ * added, it would then release the virtual IP for seconds. Adding a further peer does not release
+ * the virtual IP.
  */
 const peersOf = ({ addresses, position }: VirtualIp): readonly string[] =>
   addresses.length === 1 ? ["127.0.0.1"] : addresses.filter((_, other) => other !== position);
 
 /**
- * Returns keepalived.conf of a control plane. Uses unicast, because not every network passes
- * multicast, and no preemption, because each move of the virtual IP breaks connections. Only a
- * control plane with a ready API server has the virtual IP. A control plane counts as not ready
- * after three failed checks, because during an election in etcd no API server is ready for a second
- * or two.
+ * Returns keepalived.conf of a control plane. Only a control plane with a ready API server can have
+ * the virtual IP. The settings have these reasons:
+ *
+ * - unicast: some networks do not pass multicast
+ * - no preemption: each move of the virtual IP breaks connections
+ * - three failed checks: during an etcd election, no API server is ready for a second or two
  */
 export function keepalivedConfig(of: VirtualIp): string {
   const { address, position, addresses } = of;

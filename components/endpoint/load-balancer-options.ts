@@ -5,21 +5,21 @@ import type { LocalContext } from "../lookup/local-context.js";
 import { failedLoadBalancerHook } from "./failed-load-balancer.js";
 
 /**
- * Health checks of members, times in seconds. After three failed checks a member gets no
- * connections, after one successful check it gets connections again.
+ * Options of health monitors, with times in seconds. After three failed checks, a member gets no
+ * connections. After one successful check, it gets connections again.
  */
 export const healthMonitorOptions = { delay: 5, timeout: 4, maxRetries: 1, maxRetriesDown: 3 };
 const timeout = inMinutes(createMinutes.loadBalancer);
 /**
- * Time limits of a load balancer and its parts, long because Octavia applies one change of a load
- * balancer at a time. By Octavia's documentation, amphorae take minutes to boot; the program was
- * never run with amphorae.
+ * Timeouts of a load balancer and its parts. They are long, because Octavia applies only one change
+ * of a load balancer at a time. According to Octavia's documentation, amphorae take minutes to
+ * boot. The program was never run with amphorae.
  */
 export const customTimeouts = { create: timeout, update: timeout, delete: timeout };
 
 /**
- * Returns the flavor and the zone of a load balancer. A change of either replaces the load
- * balancer.
+ * Returns the flavor and the availability zone of a load balancer. A change of either one replaces
+ * the load balancer.
  */
 export const flavorAndZone = ({
   flavorId,
@@ -38,8 +38,8 @@ export const balancerOptions = (
   name: string,
   operator: LocalContext | undefined,
 ): pulumi.CustomResourceOptions => ({
-  // Two load balancers cannot have the same address, and `failedLoadBalancerHook` finds a failed
-  // load balancer by its name.
+  // Two load balancers cannot have the same address, so the old one is deleted first. This also
+  // keeps the name unique: `failedLoadBalancerHook` finds a failed load balancer by its name.
   deleteBeforeReplace: true,
   customTimeouts,
   hooks: { onError: operator ? [failedLoadBalancerHook(mark, name, operator)] : [] },

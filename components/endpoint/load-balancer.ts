@@ -25,14 +25,14 @@ interface Vip {
 }
 
 /**
- * Idle timeout of connections in milliseconds: an hour, because watches and `kubectl logs -f` may
- * be silent for long. Octavia's default is 50 s.
+ * Idle timeout of connections: one hour, in milliseconds. Watches and `kubectl logs -f` may be
+ * silent for long, and Octavia's default is 50 s.
  */
 const silence = 3_600_000;
 /**
  * Endpoint at an Octavia load balancer in the machines' subnet. Each change locks the load
- * balancer, so its parts (listener, pool, monitor, members) are created one after another.
- * `kubeadm init` does not wait for the load balancer, except with OVN.
+ * balancer, so its parts (listener, pool, monitor, members) are created one after another. Only
+ * with OVN, `kubeadm init` waits for the load balancer.
  */
 export class LoadBalancerEndpoint extends Endpoint {
   readonly certificateNames: pulumi.Output<string[]>;
@@ -64,8 +64,8 @@ export class LoadBalancerEndpoint extends Endpoint {
   }
 
   /**
-   * Returns the address of the load balancer. Known only when a control plane is behind the load
-   * balancer, because nothing answers until then.
+   * Returns the address of the load balancer. Its value is known only after a control plane was
+   * added, because before that the load balancer does not answer.
    */
   inside(): pulumi.Output<string[]> {
     const first = this.#first ?? failWithoutMembers();
@@ -74,7 +74,7 @@ export class LoadBalancerEndpoint extends Endpoint {
 
   /**
    * Adds a control plane to the load balancer's pool. The machine need not exist yet: the health
-   * monitor excludes it until its API server is ready.
+   * monitor keeps connections away from it until its API server is ready.
    */
   admit({ plan, machine }: EndpointMember, leave?: pulumi.Resource): void {
     const member = this.make(
@@ -87,7 +87,8 @@ export class LoadBalancerEndpoint extends Endpoint {
         address: machine.address,
         protocolPort: apiPort,
       },
-      // order: Octavia accepts one change at a time; the member is deleted before `leave` runs.
+      // Octavia accepts only one change at a time, so the member depends on the last part. It also
+      // depends on `leave`, so that Pulumi deletes the member before `leave` runs.
       { dependsOn: [this.#last, ...(leave ? [leave] : [])], customTimeouts },
     );
     this.#last = member;
@@ -95,9 +96,9 @@ export class LoadBalancerEndpoint extends Endpoint {
   }
 
   /**
-   * Creates the load balancer on a port that the program creates. The address is then known before
-   * the load balancer exists, which may take minutes: amphorae must boot. The API server's
-   * certificate needs the address.
+   * Creates the load balancer on a port that the program creates. The API server's certificate
+   * needs the address of this port. The address is thus known before the load balancer exists: its
+   * amphorae may take minutes to boot.
    */
   private onPort(): { balancer: openstack.loadbalancer.LoadBalancer; vip: Vip } {
     const { name, mark, networkId, subnetId, ipv6 } = this.#args;
@@ -106,7 +107,7 @@ export class LoadBalancerEndpoint extends Endpoint {
       description: descriptionOf(mark, "Load balancer of the Kubernetes API"),
       networkId,
       adminStateUp: true,
-      // Octavia adds its own security group.
+      // Octavia sets a security group of its own on the port.
       noSecurityGroups: true,
       fixedIps: [{ subnetId }],
       tags: tagsOf(mark),
@@ -121,8 +122,8 @@ export class LoadBalancerEndpoint extends Endpoint {
   }
 
   /**
-   * Creates the load balancer on a port that Octavia creates. OVN supports no other port, and its
-   * load balancers are ready in seconds.
+   * Creates the load balancer on a port that Octavia creates. OVN does not support a port of the
+   * program. OVN load balancers are ready within seconds.
    */
   private withVip(): { balancer: openstack.loadbalancer.LoadBalancer; vip: Vip } {
     const balancer = this.balancer({ vipSubnetId: this.#args.subnetId });
@@ -171,7 +172,7 @@ export class LoadBalancerEndpoint extends Endpoint {
 
   private pool({ id }: openstack.loadbalancer.Listener): openstack.loadbalancer.Pool {
     const { name, spec } = this.#args;
-    // Connections last long, so the member with the fewest connections gets a new connection.
+    // Connections last long, so each new connection goes to the member with the fewest connections.
     const lbMethod = isOvn(spec.provider) ? "SOURCE_IP_PORT" : "LEAST_CONNECTIONS";
     const args = { name, listenerId: id, protocol: "TCP", lbMethod };
     return this.make(openstack.loadbalancer.Pool, "pool", args, { customTimeouts });

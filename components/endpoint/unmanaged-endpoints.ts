@@ -26,22 +26,22 @@ export class ExistingEndpoint extends Endpoint {
   }
 
   /**
-   * Returns the host if it is an address. Returns nothing if the host is a DNS name, because the
-   * API then has this name, and DNS resolves it.
+   * Returns the host if it is an IP address. Returns an empty list if the host is a DNS name: it is
+   * then also the host name of the API, and DNS resolves it.
    */
   inside(): pulumi.Output<string[]> {
     return pulumi.output(isDnsName(this.#host) ? [] : [this.#host]);
   }
 
-  /** Does nothing: the user configures the load balancer. */
+  /** Does nothing, because the user configures the load balancer. */
   admit(): void {
     return;
   }
 }
 
 /**
- * Endpoint that clients outside cannot reach. The program must run in a network that reaches the
- * first control plane.
+ * Endpoint that clients outside the network cannot reach. The program must run where it can connect
+ * to the first control plane.
  */
 export class PrivateEndpoint extends Endpoint {
   readonly certificateNames = pulumi.output<string[]>([]);

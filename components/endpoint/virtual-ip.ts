@@ -39,12 +39,12 @@ export class VirtualIpEndpoint extends Endpoint {
     return pulumi.all([this.virtualIp]);
   }
 
-  /** Does nothing: scripts on the control planes set up the address. */
+  /** Does nothing, because scripts on the control planes configure the virtual IP. */
   admit(): void {
     return;
   }
 
-  /** Creates a port with the address, so that Neutron assigns it to no other port. */
+  /** Creates a port with the virtual IP. Neutron then assigns this address to no other port. */
   private reserve(args: EndpointArgs<"virtual-ip">): openstack.networking.Port {
     const { address } = args.spec;
     return this.make(openstack.networking.Port, "port", {

@@ -4,8 +4,9 @@ import { Component } from "../pulumi/component.js";
 import type { RbacObjects } from "./rbac.js";
 
 /**
- * Timeouts of a Service whose load balancer Octavia creates: amphorae may take minutes to boot. The
- * same as for the load balancers that the program creates (endpoint/load-balancer-options.ts).
+ * Timeouts of a Service with a load balancer, because Octavia's amphorae may take minutes to boot.
+ * The load balancers that the program creates have the same timeouts
+ * (endpoint/load-balancer-options.ts).
  */
 export const balancerTimeouts = { create: "15m", update: "15m", delete: "15m" };
 
@@ -13,12 +14,13 @@ export const balancerTimeouts = { create: "15m", update: "15m", delete: "15m" };
 export interface AddonArgs {
   /**
    * Resource whose deletion ends the cluster. Pulumi then does not delete Kubernetes objects that
-   * own no object in OpenStack, which would need an API server that may not exist any more. Change:
-   * in place. @default Pulumi deletes each object
+   * own no object in OpenStack: deleting them would need an API server, which may no longer exist.
+   * @default Pulumi deletes each object
    */
   readonly deletedWith?: pulumi.Resource;
   /**
-   * Number of nodes of the cluster, with which the timeouts of DaemonSets grow. Change: none.
+   * Number of nodes of the cluster. Each node adds one minute to the timeouts of DaemonSets. A
+   * change alone updates no object.
    * @default 0
    */
   readonly nodes?: number | undefined;
@@ -30,12 +32,12 @@ type ObjectConstructor<Made, Args> = new (
   opts?: pulumi.CustomResourceOptions,
 ) => Made;
 
-/** Component made of Kubernetes objects. */
+/** Base class of components that consist of Kubernetes objects. */
 export abstract class Addon extends Component {
   readonly #deletedWith?: pulumi.Resource;
   /**
-   * Timeouts for a DaemonSet, until all pods are ready. An update replaces one pod after another,
-   * so the timeouts grow with the number of nodes.
+   * Timeouts within which all pods of a DaemonSet must become ready. An update replaces one pod
+   * after another, so the timeouts grow with the number of nodes.
    */
   protected readonly daemonSetTimeouts: { readonly create: string; readonly update: string };
 
@@ -62,14 +64,14 @@ export abstract class Addon extends Component {
   }
 
   /**
-   * Creates a service account with its RBAC objects. Returns the resources for which pods with this
-   * account must wait. The account waits for `namespace`.
+   * Creates a service account with its RBAC objects, after `namespace`. Returns the resources that
+   * must exist before the account's pods.
    */
   protected access(needs: RbacObjects, ...[namespace]: [pulumi.Resource?]): pulumi.Resource[] {
     const { serviceAccount, clusterRole, clusterRoleBinding, namespaced } = needs;
     const { v1: rbac } = kubernetes.rbac;
     return [
-      // order: objects need their namespace.
+      // The namespace must exist before its objects.
       this.object(kubernetes.core.v1.ServiceAccount, "account", serviceAccount, {
         ...(namespace && { dependsOn: [namespace] }),
       }),

@@ -1,6 +1,6 @@
 /**
- * Types of Kubernetes objects, from the installed SDK, for files that only render. Only types are
- * imported, so that these files load nothing of Pulumi.
+ * Types of Kubernetes objects from the Pulumi SDK, for files that only render objects. This file
+ * imports only types, so those files load no code of Pulumi.
  */
 import type {
   apiextensions,
@@ -15,12 +15,12 @@ import type {
 } from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
 
-/** Text that may become known only during the run, for example an ID from the cloud. */
+/** String that may become known only during the run, such as an ID from the cloud. */
 export type StringInput = pulumi.Input<string>;
 
 /**
- * Object with API version, kind and name. Pulumi would generate a name for an object without a
- * name.
+ * Object with API version, kind and name. The name is required, because Pulumi would otherwise
+ * generate one.
  */
 type Named<Args> = Omit<Args, "metadata"> & {
   readonly apiVersion: string;

@@ -2,8 +2,8 @@ import { apiPort } from "../../base/ports.js";
 import type { Container, EnvVar, Probe, Toleration } from "./kubernetes-types.js";
 
 /**
- * Returns a container with common defaults. All images have fixed tags, so an image that the node
- * already has need not be pulled again.
+ * Returns a container with common defaults. All image tags are fixed, so kubelet need not pull an
+ * image that the node already has.
  */
 export function container(
   spec: Omit<Container, "imagePullPolicy" | "terminationMessagePolicy">,
@@ -11,21 +11,22 @@ export function container(
   return {
     ...spec,
     imagePullPolicy: "IfNotPresent",
-    // The last log lines become the pod's message, which a failed `up` shows.
+    // Kubernetes copies the last log lines into the pod's status, and a failed `up` shows them.
     terminationMessagePolicy: "FallbackToLogsOnError",
   };
 }
 
 /**
- * Seconds within which a container must answer a probe, as in kubeadm's control planes. With
- * Kubernetes' default of 1 s, a healthy container on a busy machine would fail.
+ * Number of seconds within which a container must answer a probe. kubeadm uses the same number for
+ * control planes. With Kubernetes' default of 1 s, probes on a busy machine would fail although the
+ * container is healthy.
  */
 const probeTimeout = { timeoutSeconds: 15 };
 
 type Handler = Pick<Probe, "httpGet">;
 type Rhythm = Partial<Omit<Probe, keyof Handler | keyof typeof probeTimeout>>;
 
-/** Returns a readiness probe. */
+/** Returns a readiness probe with the common timeout. */
 export const readinessProbeOf = (handler: Handler, rhythm: Rhythm): Probe => ({
   ...handler,
   ...probeTimeout,
@@ -33,8 +34,8 @@ export const readinessProbeOf = (handler: Handler, rhythm: Rhythm): Probe => ({
 });
 
 /**
- * Returns a liveness probe that restarts a container after 80 s without an answer, as in kubeadm's
- * control planes.
+ * Returns a liveness probe that restarts a container after 80 s without an answer. kubeadm uses the
+ * same values for control planes.
  */
 export const livenessProbeOf = (handler: Handler, rhythm: Rhythm = {}): Probe => ({
   ...handler,
@@ -45,9 +46,9 @@ export const livenessProbeOf = (handler: Handler, rhythm: Rhythm = {}): Probe =>
 });
 
 /**
- * Returns the metadata of an object whose pods need the pod network. If `awaited` is false, the
- * metadata tell Pulumi not to wait for the pods: the user installs the pod network at an unknown
- * time.
+ * Returns the metadata of an object whose pods need the pod network. If `awaited` is false, an
+ * annotation tells Pulumi not to wait for the pods: the user deploys the pod network at a time that
+ * the program does not know.
  */
 export const readyWithPods = <
   Metadata extends { name: string; annotations?: Record<string, string> | undefined },
@@ -60,28 +61,30 @@ export const readyWithPods = <
     : { ...metadata, annotations: { ...metadata.annotations, "pulumi.com/skipAwait": "true" } };
 
 /**
- * Annotation of a Service with a load balancer: for Pulumi, the Service is ready as soon as it has
- * an address. Not for a Service whose address may change. By default, the Kubernetes provider also
- * waits for the pods of the Service, and then 10 s more; Pulumi waits for the pods in the pods' own
- * resource. Source: pulumi-kubernetes, provider/pkg/await/service.go and
- * provider/pkg/metadata/overrides.go.
+ * Annotation of a Service with a load balancer. Pulumi then counts the Service as ready as soon as
+ * it has an address. The annotation is wrong for a Service whose address may change.
+ *
+ * By default, the Kubernetes provider also waits for the Service's pods, and then another 10 s.
+ * That wait is not needed: the resource that creates the pods already waits for them.
+ * Source: pulumi-kubernetes, provider/pkg/await/service.go and provider/pkg/metadata/overrides.go.
  */
 export const readyWithAddress = {
   "pulumi.com/waitFor": "jsonpath={.status.loadBalancer.ingress}",
 } as const;
 
-/** Returns an environment variable with the value of a field of the pod. */
+/** Returns an environment variable that contains the value of a field of the pod. */
 export function fromField(name: string, fieldPath: string): EnvVar {
   return { name, valueFrom: { fieldRef: { fieldPath } } };
 }
 
 /**
- * Returns the variables with which a client in a pod on the host network reaches the API by the
- * name in the machine's /etc/hosts. The address of the API's Service would work only after the
- * start of kube-proxy. The pod needs the label {@link apiByNameLabel}. Not for Calico, which writes
- * the name in brackets like an IPv6 address.
+ * Returns the variables that make a client use the host name of the API, which the machine's
+ * /etc/hosts contains. The client must run in a pod on the host network, because the Service of the
+ * API works only after kube-proxy has started. The pod needs the label {@link apiByNameLabel}.
+ * Calico cannot use these variables: it would write the name in brackets, like an IPv6 address.
  *
- * @param name API name. Default: no variables, and the client uses the API's Service
+ * @param name host name of the API. Default: no variables, so the client uses the Service of the
+ *   API
  */
 export const apiByName = (name: string | undefined): EnvVar[] =>
   name === undefined
@@ -92,12 +95,12 @@ export const apiByName = (name: string | undefined): EnvVar[] =>
       ];
 
 /**
- * Label of pods with {@link apiByName}. When the name gets another address,
+ * Label of pods that use {@link apiByName}. When the address of the name changes,
  * kubeadm/scripts/api-name.sh restarts the containers of pods with this label.
  */
 export const apiByNameLabel = { "stackadm/api-by-name": "yes" };
 
-/** Toleration of every taint, for components that a node needs before it can be ready. */
+/** Toleration of every taint, for pods that a node needs before it can become ready. */
 export const tolerateAllTaints: Toleration[] = [{ operator: "Exists" }];
 
 /** Toleration that lets pods run on control planes. */
@@ -107,7 +110,7 @@ export const onControlPlane: Toleration = {
   effect: "NoSchedule",
 };
 
-/** Toleration that lets pods run before the cloud controller has initialized the node. */
+/** Toleration that lets pods run on a node that the cloud controller has not yet initialized. */
 export const tolerateUninitialized: Toleration = {
   key: "node.cloudprovider.kubernetes.io/uninitialized",
   operator: "Equal",
@@ -116,7 +119,7 @@ export const tolerateUninitialized: Toleration = {
 };
 
 /**
- * Tolerations that move a single pod to another node half a minute after the pod's node fails. The
+ * Tolerations that move a single pod to another node 30 s after its node has failed. Kubernetes'
  * default is five minutes.
  */
 export const evictSoonTolerations: Toleration[] = ["not-ready", "unreachable"].map((condition) => ({
@@ -126,10 +129,10 @@ export const evictSoonTolerations: Toleration[] = ["not-ready", "unreachable"].m
   tolerationSeconds: 30,
 }));
 
-/** Label that kubeadm sets on control planes. */
+/** Node selector for control planes, with the label that kubeadm sets on them. */
 export const controlPlaneSelector = { "node-role.kubernetes.io/control-plane": "" };
 
-/** Returns the constraint that spreads pods over several nodes, if possible. */
+/** Returns the constraint that spreads pods over nodes, if possible. */
 export const spreadOverNodes = (matchLabels: Record<string, string>) => [
   {
     maxSkew: 1,
@@ -139,7 +142,7 @@ export const spreadOverNodes = (matchLabels: Record<string, string>) => [
   },
 ];
 
-/** Returns the label with the add-on's name, for selectors and for users. */
+/** Returns the label with the add-on's name. Selectors and users find objects by this label. */
 export function appLabel(name: string): { "app.kubernetes.io/name": string } {
   return { "app.kubernetes.io/name": name };
 }

@@ -10,21 +10,21 @@ import type {
 /** Namespace of the components that a cluster needs to work. */
 export const systemNamespace = "kube-system";
 
-/** Service account with its RBAC objects, for the cluster and for the account's namespace. */
+/** Service account with its cluster-wide and its namespaced RBAC objects. */
 export interface RbacObjects {
   readonly serviceAccount: ServiceAccount;
   readonly clusterRole: ClusterRole;
   readonly clusterRoleBinding: ClusterRoleBinding;
-  /** RBAC objects for the account's namespace. Undefined if the cluster role is enough. */
+  /** RBAC objects in the account's namespace. Undefined if the ClusterRole suffices. */
   readonly namespaced?: { readonly role: Role; readonly roleBinding: RoleBinding };
 }
 
-/** Permissions that a service account needs. List only necessary permissions. */
+/** Permissions of a service account. They must contain only what the account needs. */
 export interface RbacRights {
   readonly account: string;
   /** Namespace of the account. @default kube-system */
   readonly home?: string;
-  /** Name of the cluster role. @default the account's name */
+  /** Name of the ClusterRole. @default the account's name */
   readonly clusterRole?: string;
   readonly cluster: readonly PolicyRule[];
   readonly namespace?: readonly PolicyRule[];
@@ -33,7 +33,7 @@ export interface RbacRights {
 const rbac = "rbac.authorization.k8s.io/v1";
 const rbacGroup = "rbac.authorization.k8s.io";
 
-/** Returns a service account and the RBAC objects with its permissions. */
+/** Returns a service account and the RBAC objects that grant its permissions. */
 export function rbacObjects(needs: RbacRights): RbacObjects {
   const roleName = needs.clusterRole ?? needs.account;
   const metadata = { name: needs.account, namespace: needs.home ?? systemNamespace };
@@ -70,7 +70,7 @@ export function rbacObjects(needs: RbacRights): RbacObjects {
   };
 }
 
-/** Returns a rule for one API group. Write the group in full; `""` is the core group. */
+/** Returns a rule for one API group. `""` is the core group. */
 export function rule(apiGroup: string, resources: string[], verbs: string[]) {
   return { apiGroups: [apiGroup], resources, verbs } satisfies PolicyRule;
 }
@@ -79,8 +79,8 @@ export function rule(apiGroup: string, resources: string[], verbs: string[]) {
 export const watchVerbs: string[] = ["get", "list", "watch"];
 
 /**
- * Times of leader election in seconds. With client-go's defaults (lease 15, renew 10), every
- * controller restarts when a slow disk blocks etcd for ten seconds, which happens with shared
+ * Times of leader election, in seconds. With client-go's defaults (lease 15, renew 10), every
+ * controller would restart when a slow disk blocks etcd for ten seconds. That happens with shared
  * storage.
  */
 export const leaderElectionTimes = { lease: 45, renew: 30, retry: 5 };
@@ -93,7 +93,7 @@ export const leaderElection = rule(
 );
 
 /**
- * Rule for writing events. Events are written to many namespaces, so a namespaced role is not
- * enough.
+ * Rule for writing events. A controller writes events to many namespaces, so this rule belongs to a
+ * ClusterRole.
  */
 export const writingEvents = rule("", ["events"], ["create", "patch", "update"]);

@@ -2,7 +2,7 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import type { PlannedVolume } from "../plan/volumes.js";
 
-/** Volume of a machine, and the volume's plan. */
+/** Planned volume of a machine, with the resource that creates it. */
 export interface MachineVolume {
   readonly planned: PlannedVolume;
   readonly volume: openstack.blockstorage.Volume;
@@ -11,8 +11,9 @@ export interface MachineVolume {
 type Device = openstack.types.input.compute.InstanceBlockDevice;
 
 /**
- * Returns the block devices of a server with volumes. All volumes are attached from the first boot
- * on. Nova does not delete the volumes with the server, because each volume is a separate resource.
+ * Returns the block devices of a server with volumes. The server has all volumes from its first
+ * boot. Nova does not delete the volumes together with the server, because each volume is a
+ * separate Pulumi resource.
  */
 export function blockDevices(
   imageId: pulumi.Input<string>,

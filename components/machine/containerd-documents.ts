@@ -1,24 +1,26 @@
 export interface ContainerdSettings {
-  /** Cgroup driver. Must be the cgroup driver of kubelet. */
+  /** Cgroup driver. It must be the same as kubelet's. */
   readonly cgroupDriver: "systemd" | "cgroupfs";
   /**
-   * Pause image, whose container keeps each pod's network namespace. @default the image that
-   * kubeadm names
+   * Pause image. Its container holds the network namespace of a pod.
+   * @default the image that kubeadm names
    */
   readonly pause?: string | undefined;
 }
 
-/** Placeholder for the pause image, which the machine reads from its version of kubeadm. */
+/**
+ * Placeholder for the pause image. Each machine replaces it with the image that its kubeadm names.
+ */
 export const pausePlaceholder = "@PAUSE@";
 
 /**
- * Pattern of the paths of the user's configuration files, if any. containerd merges these files
- * over config.toml key by key, in the order of their names.
+ * Pattern of the paths of configuration files that the user may add. containerd merges these files
+ * into config.toml key by key, in the order of their names. Their values take precedence.
  */
 const ownParts = "/etc/containerd/conf.d/*.toml";
 
 /**
- * Returns config.toml of containerd 2 (format version 3), with only the values that differ from
+ * Returns config.toml of containerd 2 (format version 3). It contains only values that differ from
  * containerd's defaults.
  */
 export function containerdConfig({

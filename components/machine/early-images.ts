@@ -1,4 +1,4 @@
-/** Images that a machine pulls before its pods need them (pure). */
+/** Images that a machine pulls before its pods need them (pure functions). */
 import {
   imageTable,
   kubeadmImages,
@@ -9,8 +9,8 @@ import { podNetworkTraits } from "../pod-network/pod-network-kinds.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 
 /**
- * Returns the images that a machine of this role pulls early, in addition to the images in
- * kubeadm's list.
+ * Returns the images that a machine of this role pulls early, in addition to images in kubeadm's
+ * list.
  */
 export function earlyImages(
   spec: Pick<ClusterSpec, "kubernetes" | "podNetwork" | "etcd">,
@@ -21,8 +21,8 @@ export function earlyImages(
   const own = replaced(spec, role).flatMap((name) => kubernetes.images[name] ?? []);
   if (!node) return own;
   const images = imageTable(kubernetes.version, kubernetes.registry, kubernetes.images);
-  // A node needs the pod network and the cloud controller to become Ready, so the storage driver's
-  // images come after theirs.
+  // The images of Cinder CSI come last, because a node becomes Ready without them. It cannot become
+  // Ready without the pod network and the cloud controller.
   const wanted = [
     ...podNetworkTraits(podNetwork).images,
     ...addonImages,
@@ -45,7 +45,10 @@ const replaced = (spec: Listed, role: Role): KubeadmImage[] =>
     (name) => spec.kubernetes.images[name] !== undefined && needs(spec, role, kubeadmImages[name]),
   );
 
-/** Returns a pattern (grep -E) for the images of kubeadm's list that the machine pulls early. */
+/**
+ * Returns a regular expression (grep -E) that selects those images of kubeadm's list that the
+ * machine pulls early.
+ */
 export function earlyImagesPattern(spec: Listed, role: Role): string {
   const names = rolesOf(spec)[role].kubeadmImages;
   const others = replaced(spec, role).map((name): string => kubeadmImages[name]);

@@ -2,9 +2,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { MachinesIpv6 } from "../network/network.js";
 import { scriptsBeside } from "../remote-scripts/script-texts.js";
 
-/**
- * Script that sets up IPv6 on a machine. Runs after the preparation, as a part of the same script.
- */
+/** Script that configures IPv6 on a machine. It runs after the preparation, in the same step. */
 export const ipv6Script = scriptsBeside(__dirname)("scripts/ipv6.sh");
 
 /** Returns the variables that {@link ipv6Script} reads. */

@@ -6,8 +6,8 @@ import type { MachineSettings } from "./machine.js";
 import type { Member } from "./machine-group.js";
 
 /**
- * Returns the variables of scripts/request-join-credentials.sh on `member`, which may ask all other
- * control planes.
+ * Returns the variables of scripts/request-join-credentials.sh for the machine `member`. This
+ * machine may request its credentials from any other control plane.
  */
 export function joinRequestVariables(
   { plan, machine }: Member,

@@ -22,15 +22,28 @@ import { implicitSecrets } from "./secret-values.js";
 export interface MachineGroupArgs {
   readonly plan: PlannedGroup;
   readonly machines: MachineSettings;
-  /** Whether a value of the settings is encrypted, which may be any. @default no */
+  /**
+   * Whether the settings contain an encrypted value. It is not known which value is encrypted.
+   * @default false
+   */
   readonly encrypted?: boolean;
   /** Steps that run on the machines. */
   readonly steps: readonly Step[];
-  /** IDs of the program's own security groups. The groups that the plan names are added. */
+  /**
+   * IDs of the program's security groups. The security groups of the user, which the plan names,
+   * are added.
+   */
   readonly securityGroupIds: readonly pulumi.Input<string>[];
-  /** Further ranges and addresses that the machines may send from, besides `routedRanges`. */
+  /**
+   * CIDRs and addresses from which the machines may send, in addition to `routedRanges`.
+   * @default none
+   */
   readonly allowedAddresses?: readonly pulumi.Input<string>[];
-  /** Returns a machine's generation when its turn comes. @default the planned one, at once */
+  /**
+   * Returns the generation of a machine. The value becomes known at the machine's turn in the
+   * rollout.
+   * @default the planned generation, known at once
+   */
   readonly generationOf?: (machine: PlannedMachine) => pulumi.Input<number>;
 }
 
@@ -43,33 +56,33 @@ export interface RolloutGroupArgs extends Omit<MachineGroupArgs, "generationOf" 
 export interface Member {
   readonly plan: PlannedMachine;
   readonly machine: Machine;
-  /** Returns the machine's scripts. The first call copies them to the machine. */
+  /** Returns the scripts on the machine. The first call copies the scripts to the machine. */
   readonly copied: (access: SshAccess) => CopiedScripts;
 }
 
 /** Arguments of the script that runs before a machine's server is deleted. */
 export interface LeaveScriptArgs extends Pick<RemoteScriptArgs, "step" | "values"> {
   /**
-   * Machine on which the script runs; it outlives the leaving one. It is the machine itself if
-   * there is no other, since the last machine never leaves.
+   * Machine on which the script runs. It must outlive the machine that leaves. The last machine of
+   * a cluster never leaves; its survivor is the machine itself.
    */
   readonly survivor: Member;
-  /** Steps that the survivor runs. Empty: there is no script. */
+  /** Steps that the survivor runs. If there are none, no script is created. */
   readonly leaves: readonly LeaveStep[];
   readonly access: SshAccess;
-  /** Resource that must be in the state first. */
+  /** Resource that must be created before the script. */
   readonly after?: pulumi.Resource;
 }
 
 interface ScriptArgs extends Pick<RemoteScriptArgs, "step" | "values"> {
   readonly access: SshAccess;
-  /** Resource that must be in the state first. */
+  /** Resource that must be created before the script. */
   readonly after?: pulumi.Resource | undefined;
 }
 
 /**
- * Base class that creates a group of machines: a server group, and for each machine a port, a
- * server and its scripts.
+ * Base class of a group of machines. It creates a server group, and for each machine its ports,
+ * volumes, server and scripts.
  */
 export abstract class MachineGroup extends Component {
   readonly members: readonly Member[];
@@ -98,7 +111,7 @@ export abstract class MachineGroup extends Component {
       ...plan.securityGroups.map((one) => found.apply((facts) => securityGroupIn(facts, one))),
     ];
     const serverGroupId = this.serverGroup(args);
-    // Machines that are no nodes run no pods, so their ports need no pod ranges.
+    // Machines that are not nodes run no pods, so their ports do not allow addresses of pods.
     const sent = roleTable[plan.role].node ? {} : { routedRanges: [] };
     const made: Member[] = [];
     for (const planned of plan.machines) {
@@ -118,9 +131,10 @@ export abstract class MachineGroup extends Component {
   }
 
   /**
-   * Returns the server that Nova must place first, if any. Nova's scheduler separates a server only
-   * from existing ones, and could put servers that are requested together on one host. The wait of
-   * some seconds is worth it only for roles that need a majority, and only within a zone.
+   * Returns the ID of the server that Nova must place before this machine's server, or undefined.
+   * Nova's scheduler separates a new server only from servers that exist, so it could put servers
+   * that are created together on one host. Waiting costs some seconds for each server. Therefore
+   * only roles that need a majority wait, and only for servers in the same availability zone.
    */
   private placedBefore(
     { role, zone }: PlannedMachine,
@@ -138,12 +152,15 @@ export abstract class MachineGroup extends Component {
       openstack.compute.ServerGroup,
       "server-group",
       { name, policies: serverGroupPolicies(policy) },
-      // A new name would replace the group, so a group of an earlier release keeps its name.
+      // A server group of an earlier release has another name. A changed name would replace the
+      // group, so changes of the name are ignored.
       { ignoreChanges: ["name"] },
     ).id;
   }
 
-  /** Returns the function that copies a machine's scripts to it once. */
+  /**
+   * Returns a function that copies the scripts to the machine when it is called for the first time.
+   */
   private copying(
     { position }: PlannedMachine,
     machine: Machine,
@@ -183,7 +200,10 @@ export abstract class MachineGroup extends Component {
     });
   }
 
-  /** Creates a script on a machine. If it fails because of the machine, an error hook says why. */
+  /**
+   * Creates a script on a machine. If the script fails because of the machine, an error hook
+   * reports the cause.
+   */
   protected script(
     { plan, machine, copied }: Member,
     name: string,
@@ -201,7 +221,8 @@ export abstract class MachineGroup extends Component {
         values: { ...values, ...implicitSecrets(values, this.#encrypted) },
       },
       {
-        // order: the script that undoes this one is in the state before this one starts.
+        // `after` is the script that undoes this script. It must be in the state before this script
+        // starts, in case this script is interrupted.
         ...(after && { dependsOn: after }),
         hooks: { onError: [this.#failed.examine(machine.reachedBy(connection), name)] },
       },
@@ -210,7 +231,10 @@ export abstract class MachineGroup extends Component {
     return script;
   }
 
-  /** Creates the script that runs on the survivor before this server is deleted or replaced. */
+  /**
+   * Creates the script that runs on the survivor before this machine's server is deleted or
+   * replaced. Returns undefined if `leaves` is empty.
+   */
   protected letGo(
     { plan, machine }: Member,
     { survivor, leaves, access, after, ...args }: LeaveScriptArgs,
@@ -222,11 +246,12 @@ export abstract class MachineGroup extends Component {
       { ...args, connection: access.route(survivor.machine), when: "delete" },
       {
         ...(after && { dependsOn: after }),
-        // Replaced together with the server. Both are deleted before they are created again, so the
-        // script runs before the server is deleted.
+        // Pulumi replaces the script whenever it replaces the server. Because both are deleted
+        // before they are created again, the script runs before the server is deleted.
         replaceWith: survivor.machine === machine ? [] : [machine.server],
         deleteBeforeReplace: true,
-        // Skipped if the survivor's server is deleted too: then the whole cluster is destroyed.
+        // If the survivor's server is deleted too, the whole cluster is destroyed. The script is
+        // then not needed.
         deletedWith: survivor.machine.server,
       },
     );

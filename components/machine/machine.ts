@@ -28,41 +28,52 @@ import { blockDevices, type MachineVolume } from "./block-devices.js";
 /** Settings that all machines of a cluster have in common. */
 export interface MachineSettings {
   readonly mark: ClusterMarkInput;
-  /** IDs of images, flavors and security groups, by the name or ID in the plan. */
+  /** IDs of images, flavors and security groups. The keys are the names or IDs in the plan. */
   readonly cloud: pulumi.Input<Pick<CloudFacts, "imageIds" | "flavorIds" | "securityGroupIds">>;
   readonly networkId: pulumi.Input<string>;
   readonly subnetId: pulumi.Input<string>;
-  /** IPv6 subnet and ranges of the machines. Absent: machines have no IPv6. */
+  /** IPv6 subnet and CIDRs of the machines. Undefined if machines have no IPv6. */
   readonly ipv6?: MachinesIpv6 | undefined;
-  /** Ranges of pods and Services that a port may use besides the machine's address. */
+  /**
+   * CIDRs of pods and Services from which a port may send, in addition to the machine's address.
+   */
   readonly routedRanges: readonly string[];
-  /** Whether the cloud controller manager sets the ports' allowed addresses, with its routes. */
+  /**
+   * Whether the cloud controller sets the allowed address pairs of the ports when it sets routes.
+   */
   readonly routesOfCloud: boolean;
-  /** Network of the machines' second interfaces. Absent: machines have one interface. */
+  /** Network of the machines' second interfaces. Undefined if machines have one interface. */
   readonly admin?: AdminNetwork | undefined;
   /** Whether Neutron filters traffic at the ports. */
   readonly portSecurity: boolean;
   readonly login: { readonly user: string; readonly publicKey: string };
-  /** Seed, in base64, from which the machines' host keys are derived; secret. */
+  /** Seed in base64, from which the host keys of the machines are derived. It is secret. */
   readonly seed: pulumi.Input<string>;
   readonly failed: FailedMachines;
-  /** PEM certificate of the cloud's private CA. Change: in place. @default none: only public CAs */
+  /**
+   * Certificate of the cloud's private CA, in PEM format. A change updates the machines in place.
+   * @default none: machines trust only public CAs
+   */
   readonly cloudAuthority?: string | undefined;
 }
 
 export interface MachineArgs extends MachineSettings {
-  /** Plan of the machine. Another name replaces the machine. */
+  /** Plan of the machine. A changed name replaces the machine. */
   readonly plan: PlannedMachine;
   readonly securityGroupIds: readonly pulumi.Input<string>[];
-  /** Further ranges that the machine's port may use, for example the virtual IP. */
+  /** Further addresses from which the machine's port may send, such as the virtual IP. */
   readonly allowedAddresses: readonly pulumi.Input<string>[];
-  /** Server group of the machine. @default none: Nova may place any other machine on the host */
+  /**
+   * ID of the server group that contains the machine's server.
+   * @default none: Nova may put several machines on one host
+   */
   readonly serverGroupId?: pulumi.Input<string>;
   /** ID of a server that Nova must place before this machine's server. @default none */
   readonly placedAfter?: pulumi.Output<string> | undefined;
   /**
-   * Generation of the machine. A new one replaces the server; only then do changes of image,
-   * flavor, user data and login key apply. Known when all machines to replace before it are done.
+   * Generation of the machine. A changed generation replaces the server. Changes of image, flavor,
+   * user data and login key apply only then. The value becomes known after all machines that must
+   * be replaced earlier are replaced.
    */
   readonly generation: pulumi.Input<number>;
 }
@@ -73,17 +84,19 @@ export class Machine extends Component {
   readonly machine: string;
   readonly zone: pulumi.Output<string>;
   readonly portId: pulumi.Output<string>;
-  /** Address in the machines' network. Known before the server exists. */
+  /** Address in the machines' network. Its value is known before the server exists. */
   readonly address: pulumi.Output<string>;
-  /** IPv6 address. Absent if machines have no IPv6. */
+  /** IPv6 address. Undefined if machines have no IPv6. */
   readonly ipv6Address?: pulumi.Output<string>;
-  /** Address in the admin network. Absent if there is no admin network. */
+  /** Address of the second interface. Undefined if the machine has one interface. */
   readonly adminAddress?: pulumi.Output<string>;
   readonly serverId: pulumi.Output<string>;
-  /** Public host key: `ssh-ed25519 AAAA...`. */
+  /** Public host key, in the form `ssh-ed25519 AAAA...`. */
   readonly hostKey: pulumi.Output<string>;
   readonly server: openstack.compute.Instance;
-  /** Lines about the volumes for scripts/prepare/mount-volumes.sh. */
+  /**
+   * Volumes of the machine, one line for each. scripts/prepare/mount-volumes.sh reads these lines.
+   */
   readonly volumes: pulumi.Output<string>;
   readonly #user: string;
 
@@ -109,7 +122,10 @@ export class Machine extends Component {
     this.registerOutputs({ address: this.address, serverId: this.serverId, hostKey: this.hostKey });
   }
 
-  /** Returns the SSH hop at `host`. Known only when the server runs: nothing dials it earlier. */
+  /**
+   * Returns the SSH hop to this machine, at the address `host`. Its value is known only after the
+   * server was created, so no script connects earlier.
+   */
   ssh(host: pulumi.Input<string>): SshHop {
     const known = pulumi.all([host, this.serverId]).apply(([address]) => address);
     return {
@@ -121,7 +137,7 @@ export class Machine extends Component {
     };
   }
 
-  /** Returns the fields for error messages about a failed script. */
+  /** Returns the values that error messages about a failed script need. */
   reachedBy(connection: Connection): ScriptServer {
     return { machine: this.machine, serverId: this.serverId, connection };
   }
@@ -152,8 +168,8 @@ export class Machine extends Component {
           : { portSecurityEnabled: false, noSecurityGroups: true }),
         tags: tagsOf(args.mark),
       },
-      // The cloud controller manager adds an address together with a route. Without this option,
-      // `up` would remove the address after a refresh.
+      // The cloud controller adds an allowed address pair for each route. Without this option, an
+      // `up` after a refresh would remove these pairs.
       args.routesOfCloud ? { ignoreChanges: ["allowedAddressPairs"] } : {},
     );
   }
@@ -173,7 +189,10 @@ export class Machine extends Component {
     });
   }
 
-  /** Creates a volume. A new generation replaces it, together with the server, by an empty one. */
+  /**
+   * Creates a volume. A changed generation replaces both server and volume. The new volume is
+   * empty, or a copy of the image.
+   */
   private volume(planned: PlannedVolume, args: MachineArgs): MachineVolume {
     const { purpose, name, size, type, zone } = planned;
     const volume = this.make(
@@ -189,7 +208,8 @@ export class Machine extends Component {
       },
       {
         replacementTrigger: args.generation,
-        // Cinder changes metadata. The other values change only with the generation.
+        // Cinder itself changes the metadata. Changes of the other values apply only when the
+        // generation changes.
         ignoreChanges: ["imageId", "metadata", "availabilityZone", "size", "volumeType"],
         customTimeouts: { create: inMinutes(createMinutes.volume) },
       },
@@ -208,15 +228,15 @@ export class Machine extends Component {
       openstack.compute.Instance,
       "server",
       {
-        // Sets powerState although this is the default: the next run would drop an ignored input
-        // without a value, and would then write the whole state once per server.
+        // powerState has its default value. If it was left out, the next run would remove this
+        // ignored input from the state. It would then write the whole state once for each server.
         name: machine,
         configDrive: true,
         powerState: "active",
         ...(!boots && { imageId }),
         ...(volumes.length > 0 && { blockDevices: blockDevices(imageId, volumes) }),
         flavorId: outputAfter(args.placedAfter, idOf(args, "flavorIds", plan.flavor)),
-        // The default route leads through the first network of the list.
+        // The default route of the server leads through the first network in the list.
         networks: [port, ...(adminPort ? [adminPort] : [])].map(({ id }) => ({ port: id })),
         ...(plan.zone !== undefined && { availabilityZone: plan.zone }),
         schedulerHints: hintsOf(args),
@@ -231,8 +251,10 @@ export class Machine extends Component {
         userData: userDataOf(args, parts),
       },
       {
-        // The new server has the same name, so the old one is deleted first. A server in ERROR is
-        // replaced, not updated: a failed update would look like a server in ERROR.
+        // The old and the new server have the same name, so the old one is deleted first. A server
+        // that Nova put into ERROR leaves an init error in the state, and `#initerror` makes Pulumi
+        // replace it. A failed update would leave the same error and also replace the server.
+        // Therefore changes of the inputs below are ignored.
         deleteBeforeReplace: true,
         replaceOnChanges: ["#initerror"],
         replacementTrigger: args.generation,
@@ -248,7 +270,7 @@ export class Machine extends Component {
   }
 }
 
-/** Resources and key with which the machine's server is created. */
+/** Resources and key that the machine's server needs. */
 interface Parts {
   readonly port: openstack.networking.Port;
   readonly adminPort: openstack.networking.Port | undefined;
@@ -256,13 +278,19 @@ interface Parts {
   readonly volumes: readonly MachineVolume[];
 }
 
-/** Returns the host key. It depends on (and waits for) the generation unless the role keeps it. */
+/**
+ * Returns the host key. Unless machines of the role keep their host key, it is derived from the
+ * generation. The key is then known only when the generation is.
+ */
 const hostKeyOf = ({ plan, seed, generation }: MachineArgs): Parts["key"] =>
   pulumi
     .all([seed, roleTable[plan.role].keepsHostKey ? 0 : generation])
     .apply(([text, made]) => deriveKey(text, hostKeyPurpose(plan.name, made)));
 
-/** Returns the port's address of a family. Neutron may add IPv6 addresses unasked. */
+/**
+ * Returns the address of the port in an IP family. Neutron may have added further IPv6 addresses to
+ * the port.
+ */
 const addressIn = (
   { allFixedIps }: openstack.networking.Port,
   family: "IPv4" | "IPv6",
@@ -304,7 +332,7 @@ const hintsOf = ({
   ];
 };
 
-/** Returns the cloud-init user data, which contains the machine's SSH host key. */
+/** Returns the user data for cloud-init. They contain the machine's SSH host key. */
 function userDataOf(
   { plan, login, failed, admin }: MachineArgs,
   { adminPort, key: hostKey }: Parts,

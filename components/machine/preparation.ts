@@ -51,7 +51,10 @@ export const prepareValues = [
   "TIMEOUT_FACTOR",
 ] as const;
 
-/** Scripts that every machine runs, with or without Kubernetes: SSH logins, security updates. */
+/**
+ * Scripts that run on every machine, whether or not it is a node. They set SSH login keys and
+ * security updates.
+ */
 export const hostScripts = [
   read("scripts/authorized-keys.sh"),
   read("scripts/security-updates.sh"),
@@ -63,14 +66,14 @@ export const hostValues = ({
   securityUpdates,
 }: Pick<ClusterSpec, "ssh" | "securityUpdates">) => ({
   LOGIN_USER: ssh.user,
-  // If the key that the machines were created with is revoked, the current key must be added, or
-  // the program could no longer log in.
+  // If keys are revoked, the key with which the machines were created may be one of them. The
+  // current key is then added, because otherwise the program could no longer log in.
   LOGIN_KEYS: [...(ssh.revokedKeys.length > 0 ? [ssh.publicKey] : []), ...ssh.loginKeys].join("\n"),
   REVOKED_KEYS: ssh.revokedKeys.map(publicKeyBase64).join("\n"),
   SECURITY_UPDATES: securityUpdates ? "yes" : "no",
 });
 
-/** Scripts that prepare a machine for kubeadm, as one text in this order. */
+/** Scripts that prepare a machine for kubeadm. They are joined to one script in this order. */
 export const prepareScripts = [
   read("../remote-scripts/scripts/common.sh"),
   ...packageScripts,
@@ -86,7 +89,7 @@ export const prepareScripts = [
   read("scripts/prepare/prepare.sh"),
 ] as const;
 
-/** Step that prepares a machine for kubeadm, without and with IPv6. */
+/** Steps that prepare a machine for kubeadm, without and with IPv6. */
 const prepareStep = stepOf("prepare", { scripts: prepareScripts });
 const prepareIpv6Step = stepOf("prepare", { scripts: [...prepareScripts, ipv6Script] });
 
@@ -94,23 +97,28 @@ const prepareIpv6Step = stepOf("prepare", { scripts: [...prepareScripts, ipv6Scr
 export const prepareStepOf = ({ ipv6 }: { readonly ipv6?: object | undefined }): Step =>
   ipv6 ? prepareIpv6Step : prepareStep;
 
-/** Returns the cgroup driver that the user sets for kubelet, or else kubeadm's default. */
+/**
+ * Returns the cgroup driver that the user sets for kubelet. Otherwise returns kubeadm's default.
+ */
 export const cgroupDriver = ({ kubelet }: ClusterSpec["kubernetes"]): "systemd" | "cgroupfs" =>
   kubelet["cgroupDriver"] === "cgroupfs" ? "cgroupfs" : "systemd";
 
-/** Additions for single machines or groups, beyond what their role has. */
+/** What single machines or groups get in addition to what their role determines. */
 export interface PreparationAdditions {
   /** Packages of the distribution. */
   readonly packages?: readonly string[];
-  /** Taints of the node, besides those of its role. */
+  /** Taints of the node, in addition to the taints of its role. */
   readonly taints?: readonly Taint[];
   readonly steps?: Pick<UserScripts, "beforeKubeadm">;
 }
 
-/** Variables set elsewhere: per machine in machine-group.ts, in turn in secret-values.ts. */
+/**
+ * Variables that other code sets: machine-group.ts sets the values of a single machine, and
+ * secret-values.ts sets the values that machines get one after another.
+ */
 type Late = "VOLUMES" | "ADMIN_ADDRESS" | "CLOUD_AUTHORITY" | "REGISTRY_AUTH" | "PROXY";
 
-/** Returns the variables of {@link prepareScripts}, except those of `Late`. */
+/** Returns the variables of {@link prepareScripts}, except those in `Late`. */
 export function preparation(
   spec: Pick<
     ClusterSpec,

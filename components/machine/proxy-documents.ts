@@ -4,8 +4,7 @@ import type { ClusterSpec } from "../config/cluster-spec.js";
 export type ProxySpec = Pick<ClusterSpec, "network" | "endpoint" | "apiName" | "kubernetes">;
 
 /**
- * URLs of the proxy, by the scheme of the request. Undefined: requests with this scheme use no
- * proxy.
+ * URLs of the proxy for HTTP and for HTTPS requests. Undefined if such requests do not use a proxy.
  */
 export interface ProxyUrls {
   readonly http: string | undefined;
@@ -14,7 +13,7 @@ export interface ProxyUrls {
 
 const hostOf = (url: string): string => /^https?:\/\/(?:[^/@]*@)?([^/:\s]+)/.exec(url)?.[1] ?? "";
 
-/** Returns whether an entry of a no-proxy list covers a host. */
+/** Returns whether an entry of a no-proxy list includes a host. */
 export function isProxyException(entry: string, host: string): boolean {
   if (entry.includes("/"))
     return (
@@ -27,21 +26,23 @@ export function isProxyException(entry: string, host: string): boolean {
 }
 
 /**
- * Returns the API's names and addresses for outside clients. Machines use another name of the API.
+ * Returns the names and addresses of the API for clients outside the cluster. Machines use another
+ * name.
  */
 const apiOutside = (endpoint: ProxySpec["endpoint"]): string[] =>
   Object.entries(endpoint).flatMap(([key, value]) =>
     ["host", "address", "floatingIp"].includes(key) && typeof value === "string" ? [value] : [],
   );
 
-/** Returns the no-proxy list: names, addresses and ranges that machines reach without the proxy. */
+/** Returns the no-proxy list: the names, addresses and CIDRs to which machines connect directly. */
 export function exceptions({ network, endpoint, apiName, kubernetes }: ProxySpec): string[] {
   const { clusterDomain } = kubernetes.kubelet;
   const { ipv6 } = network;
   const domain = typeof clusterDomain === "string" ? clusterDomain : "cluster.local";
   const all = [
     ...["localhost", "127.0.0.1", "::1"],
-    // Address of the metadata service. The proxy would return the metadata of the proxy's server.
+    // Address of the metadata service. Through the proxy, a machine would get the metadata of the
+    // proxy's server.
     "169.254.169.254",
     ...[network.nodes, network.pods, network.services],
     ...(ipv6 ? [ipv6.nodes, ipv6.pods, ipv6.services] : []),
@@ -53,8 +54,8 @@ export function exceptions({ network, endpoint, apiName, kubernetes }: ProxySpec
 }
 
 /**
- * Returns the entries and the hosts of those `urls` that an entry covers by range or domain. apt,
- * and curl of older distributions, do not understand ranges.
+ * Returns the entries, and adds the host of each URL that an entry includes by CIDR or domain. apt
+ * and older versions of curl do not understand CIDRs.
  */
 function withNames(entries: readonly string[], urls: readonly string[]): string[] {
   const named = urls
@@ -66,8 +67,8 @@ function withNames(entries: readonly string[], urls: readonly string[]): string[
 const schemes = ["http", "https"] as const;
 
 /**
- * Returns an environment file for systemd and shells. Contains each variable in upper and in lower
- * case, because programs differ in which name they read.
+ * Returns an environment file for systemd and shells. It contains each variable in upper case and
+ * in lower case: some programs read only one of the two.
  */
 function environment(proxies: ProxyUrls, direct: readonly string[]): string {
   const values = {
@@ -85,7 +86,7 @@ function environment(proxies: ProxyUrls, direct: readonly string[]): string {
     .join("");
 }
 
-/** Returns apt's configuration. apt only knows exceptions by host name. */
+/** Returns apt's configuration. apt supports only host names as exceptions. */
 function aptConfiguration(proxies: ProxyUrls, direct: readonly string[]): string {
   const hosts = direct.filter((entry) => /^[a-z0-9][a-z0-9.-]*$/i.test(entry));
   return schemes
@@ -99,19 +100,19 @@ function aptConfiguration(proxies: ProxyUrls, direct: readonly string[]): string
 }
 
 /**
- * Returns curl's configuration for URLs of one scheme. A configuration file of curl can contain
- * only one proxy.
+ * Returns curl's configuration for URLs with one scheme. Each scheme needs a file, because a curl
+ * configuration file can contain only one proxy.
  */
 function curlConfiguration(proxy: string | undefined, direct: readonly string[]): string {
   return proxy === undefined ? "" : `proxy = "${proxy}"\nnoproxy = "${direct.join(",")}"\n`;
 }
 
-/** Returns the files that scripts/prepare/proxy.sh writes, one line `NAME BASE64` each. */
+/** Returns the files that scripts/prepare/proxy.sh writes. Each file is one line `NAME BASE64`. */
 export function proxyFiles(spec: ProxySpec, proxies: ProxyUrls): string {
   const direct = exceptions(spec);
   const { source, key } = spec.kubernetes.packages.containerd;
-  // containerd does not contact the package source of containerd, so its environment file lacks
-  // these hosts. Changed variables would restart containerd.
+  // containerd never downloads its own package, so its environment file does not contain these
+  // hosts. Changed variables in the environment file would restart containerd.
   const named = withNames(direct, [source, key]);
   const files = {
     apt: aptConfiguration(proxies, named),

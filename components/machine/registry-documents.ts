@@ -7,25 +7,28 @@ type Registry = Pick<
 >;
 
 /**
- * Directory in which containerd has a directory for each registry host
+ * Directory with one subdirectory for each registry host. containerd reads it
  * (scripts/prepare/containerd-registries.sh).
  */
 const certificates = "/etc/containerd/certs.d";
 
-/** Returns host and port of an image prefix. */
+/** Returns the host and port of an image prefix. */
 export const hostOfImagePrefix = (prefix: string): string => prefix.split("/")[0] ?? prefix;
 
-/** Returns the host that serves a registry: the registry's name, except for docker.io. */
+/**
+ * Returns the host that serves a registry. It is the name of the registry, except for docker.io.
+ */
 const serverOf = (host: string): string => (host === "docker.io" ? "registry-1.docker.io" : host);
 
 /**
- * Returns text as a basic string of TOML: with JSON's escapes, and with an escape for DEL, which
- * TOML does not allow.
+ * Returns text as a basic string of TOML. TOML accepts the escapes of JSON, but requires an escape
+ * for DEL.
  */
 const toml = (text: string): string => JSON.stringify(text).replaceAll("\u007f", "\\u007f");
 
 /**
- * Returns the settings of each registry. With `plainHttp`, includes the host of `registry.prefix`.
+ * Returns the settings of each registry. With `registry.plainHttp`, the host of `registry.prefix`
+ * is included.
  */
 function registriesOf({ registry, registries }: Kubernetes): ReadonlyMap<string, Registry> {
   const known = new Map<string, Registry>(Object.entries(registries));
@@ -36,8 +39,8 @@ function registriesOf({ registry, registries }: Kubernetes): ReadonlyMap<string,
 }
 
 /**
- * Returns the table of one address in hosts.toml. The table contains a CA if the address's host has
- * one in the settings.
+ * Returns the table for one address in hosts.toml. The table names a CA if the settings contain a
+ * CA for the address's host.
  */
 function hostBlock(address: string, known: ReadonlyMap<string, Registry>): string {
   const [, host = "", path = ""] = /^https?:\/\/([^/]+)(.*)$/.exec(address) ?? [];
@@ -53,8 +56,8 @@ function hostBlock(address: string, known: ReadonlyMap<string, Registry>): strin
 }
 
 /**
- * Returns hosts.toml: the addresses from which containerd pulls a registry's images, with the
- * registry last.
+ * Returns hosts.toml, which lists the addresses from which containerd pulls a registry's images.
+ * The registry itself is the last address.
  */
 function hostsFile(
   host: string,
@@ -71,8 +74,8 @@ function hostsFile(
 }
 
 /**
- * Returns the files of containerd's registry directory, one line `NAME BASE64` each. containerd
- * reads these files again for every pull.
+ * Returns the files of containerd's registry directory. Each file is one line `NAME BASE64`.
+ * containerd reads these files again for every pull.
  */
 export function registryFiles(kubernetes: Kubernetes): string {
   const known = registriesOf(kubernetes);
@@ -98,8 +101,8 @@ export interface SignIn {
 }
 
 /**
- * Returns the part of containerd's config.toml with passwords. containerd accepts passwords only
- * there.
+ * Returns the part of containerd's config.toml that contains the registry passwords. containerd
+ * accepts passwords only in config.toml.
  */
 export const signIns = (all: readonly SignIn[]): string =>
   all

@@ -1,22 +1,22 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Settings of the machine's interface in the admin network. */
+/** Settings of a machine's second interface. */
 export interface SecondInterface {
   /** MAC address of the port, in lower case. */
   readonly mac: string;
   readonly address: string;
-  /** Range of the subnet. */
+  /** CIDR of the subnet. */
   readonly range: string;
   /** MTU in bytes. */
   readonly mtu: number;
-  /** Gateway of the subnet. Absent: the machine answers only clients in the subnet. */
+  /** Gateway of the subnet. Undefined if the machine shall answer only clients in the subnet. */
   readonly gateway?: string | undefined;
 }
 
 const script = readFileSync(join(__dirname, "scripts/second-interface.sh"), "utf8");
 
-/** Returns the command that configures the interface. cloud-init runs the command at each boot. */
+/** Returns the command that configures the interface. cloud-init runs this command at each boot. */
 export const secondInterfaceCommand = ({
   mac,
   address,

@@ -3,12 +3,14 @@ import type { ClusterSpec } from "../config/cluster-spec.js";
 import { proxyFiles, type ProxySpec } from "./proxy-documents.js";
 import { signIns } from "./registry-documents.js";
 
-/** Function that holds a text back until it is a machine's turn. */
+/**
+ * Function that returns a text whose value becomes known only at the machine's turn in the rollout.
+ */
 export type DelayUntilTurn = (text: pulumi.Input<string>) => pulumi.Input<string>;
 
 /**
- * Returns the secret values whose change restarts containerd: existing machines get them one after
- * another.
+ * Returns the secret values whose change restarts containerd. Existing machines get changed values
+ * one after another.
  */
 export const runtimeValues = (spec: ProxySpec, inTurn: DelayUntilTurn) => ({
   REGISTRY_AUTH: inTurn(signInsOf(spec)),
@@ -34,8 +36,8 @@ function proxyOf(spec: ProxySpec): pulumi.Input<string> {
 }
 
 /**
- * Returns whether a URL in the text may contain a secret: a user, a query, or a word in its path
- * that could be a token (12 characters or more, with a digit).
+ * Returns whether a URL in the text may contain a secret. A user, a query or a fragment may be one.
+ * A word in the path may be a token if it has at least 12 characters and a digit.
  */
 const mayHoldSecret = (text: string): boolean =>
   (text.match(/https?:\/\/[^\s"]+/gi) ?? []).some((address) => {
@@ -48,7 +50,7 @@ const mayHoldSecret = (text: string): boolean =>
 
 /**
  * Returns whether a file of `registryFiles` may contain a secret in a URL (see `mayHoldSecret`).
- * Certificates never match, because they contain no URL.
+ * This is never true for a file with a certificate, because it contains no URL.
  */
 const fileMayHoldSecret = (files: string): boolean =>
   files
@@ -59,11 +61,17 @@ type Test = (text: string, encrypted: boolean) => boolean;
 
 const isWritten = (text: string): boolean => text !== "";
 
-/** Returns whether settings may contain a secret in a URL, or an encrypted value. */
+/**
+ * Returns whether a value may contain a secret in a URL. If the settings contain an encrypted
+ * value, every value that is not empty may contain a secret.
+ */
 const settingsMayHoldSecret: Test = (text, encrypted) =>
   (encrypted && isWritten(text)) || mayHoldSecret(text);
 
-/** Texts that users write, each with a test whether it may hold a password. */
+/**
+ * Variables with texts of the user. Each has a function that returns whether the text may contain a
+ * password.
+ */
 const mayHoldPassword: Readonly<Record<string, Test>> = {
   BEFORE_KUBEADM: isWritten,
   AFTER_KUBEADM: isWritten,
@@ -82,9 +90,10 @@ const mayHoldPassword: Readonly<Record<string, Test>> = {
 };
 
 /**
- * Returns the values of these texts, as secrets where they may hold a password.
+ * Returns those of the values that contain texts of the user. A text that may contain a password
+ * becomes a Pulumi secret.
  *
- * @param encrypted whether a value of the settings is encrypted
+ * @param encrypted whether the settings contain an encrypted value
  */
 export const implicitSecrets = (
   values: Readonly<Record<string, pulumi.Input<string>>>,

@@ -2,8 +2,8 @@ import type { Connection } from "../remote-scripts/remote-script.js";
 import type { Machine } from "./machine.js";
 
 /**
- * Source of SSH connections to machines. Only implementations in access/ know which machine is the
- * proxy of which.
+ * Source of SSH connections to machines. Only implementations in access/ know the proxy machine of
+ * each machine.
  */
 export interface SshAccess {
   route(machine: Machine): Connection;

@@ -8,26 +8,26 @@ import { secondInterfaceCommand, type SecondInterface } from "./second-interface
 import { toYaml } from "../../base/yaml.js";
 
 export interface UserDataArgs {
-  /** Name of the machine, which is also the name of the server and of the node. */
+  /** Name of the machine. The server and the node have the same name. */
   readonly machine: string;
-  /** User for logins, and the user's public key. */
+  /** User that logs in by SSH, and the public key of this user. */
   readonly login: { readonly user: string; readonly publicKey: string };
   /** SSH host key of the machine. */
   readonly hostKey: SshKey;
   /**
-   * ID of a server that never answered and that the new server replaces. The ID is in the user
-   * data, so that the user data change and the server is replaced.
+   * ID of the server that the new server replaces, because it never answered. User data with this
+   * ID differ from the old user data, so Pulumi replaces the server.
    */
   readonly replaces?: string;
-  /** Interface in the admin network. @default none */
+  /** Settings of the second interface. @default the machine has one interface */
   readonly second?: SecondInterface | undefined;
-  /** Further cloud-init parts from the user. @default none */
+  /** Further parts for cloud-init from the user. @default none */
   readonly more?: readonly string[];
 }
 
 /**
- * Settings of sshd. As a proxy, the machine must accept logins to all machines at the same time.
- * sshd detects a dead connection after a minute.
+ * Settings of sshd. A machine may be the proxy for logins to all other machines at the same time,
+ * so sshd must accept many connections. sshd detects a dead connection after one minute.
  */
 const sshd = [
   "MaxStartups 200:30:400",
@@ -39,19 +39,20 @@ const sshd = [
 ].join("\n");
 
 /**
- * Time limit for waiting for the network at a boot. Upstream's cloud-init from 24.4 on waits for
- * the network at each boot of Ubuntu if user data have bootcmd or several parts. The wait never
- * ends if a unit before the network waits for cloud-init
- * (https://github.com/canonical/cloud-init/issues/7052). Only bootcmd runs early enough for
- * packages that the user's parts install. The packages of Ubuntu 22.04 and 24.04 neither wait nor
- * have this unit (patches no-remove-networkd-online and no-single-process of 26.1).
+ * Time limit for waiting for the network at each boot. Upstream cloud-init from 24.4 on waits on
+ * Ubuntu, if the user data have bootcmd or several parts. The wait never ends if a unit that starts
+ * before the network waits for cloud-init (https://github.com/canonical/cloud-init/issues/7052).
+ * bootcmd is needed nevertheless: only bootcmd runs before the user's parts install packages.
+ *
+ * The cloud-init packages of Ubuntu 22.04 and 24.04 do not wait, and have no
+ * cloud-init-network.service (patches no-remove-networkd-online and no-single-process of 26.1).
  */
 const boundedWait = {
   path: "/etc/systemd/system/cloud-init-network.service.d/10-stackadm.conf",
   content: "[Service]\nTimeoutStartSec=300\n",
 };
 
-/** Returns the user data of a machine. The host key is the only secret in it. */
+/** Returns the user data of a machine. They contain one secret, the host key. */
 export function renderUserData({
   machine,
   login,
@@ -80,7 +81,7 @@ export function renderUserData({
     ...(second && { bootcmd: [secondInterfaceCommand(second)] }),
     write_files: [
       { path: "/etc/ssh/sshd_config.d/10-stackadm.conf", permissions: "0600", content: sshd },
-      // unattended-upgrades would lock the packages while a script prepares the machine.
+      // While a script prepares the machine, unattended-upgrades would lock the package database.
       { path: "/etc/apt/apt.conf.d/99stackadm", content: 'APT::Periodic::Enable "0";\n' },
       ...(second || more.length > 0 ? [boundedWait] : []),
     ],
@@ -91,7 +92,8 @@ export function renderUserData({
 }
 
 /**
- * Returns a multipart document. The program's part comes first, and later parts cannot override it.
+ * Returns a multipart document. The program's part comes first. Later parts cannot override its
+ * values.
  */
 function multipart(own: string, more: readonly string[]): string {
   const part = (text: string, ...headers: readonly string[]): string => {

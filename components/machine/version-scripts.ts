@@ -4,7 +4,7 @@ import { scriptsBeside } from "../remote-scripts/script-texts.js";
 
 const read = scriptsBeside(__dirname);
 
-/** Scripts that install Kubernetes' packages (scripts/prepare/kubernetes-packages.sh). */
+/** Scripts that install the packages of Kubernetes (scripts/prepare/kubernetes-packages.sh). */
 export const packageScripts = [
   read("../remote-scripts/scripts/download-errors.sh"),
   read("../remote-scripts/scripts/apt-get.sh"),
@@ -12,8 +12,8 @@ export const packageScripts = [
 ] as const;
 
 /**
- * Scripts that change the Kubernetes version of a machine at the machine's turn in a rolling
- * upgrade. They follow restart-with-rollback.sh and configure-kubelet.sh.
+ * Scripts that change the Kubernetes version of a machine at its turn in a rolling upgrade. The
+ * scripts restart-with-rollback.sh and configure-kubelet.sh must come before them.
  */
 export const versionScripts = [...packageScripts, read("scripts/change-version.sh")] as const;
 
@@ -43,8 +43,8 @@ export const packageValuesOf = ({
 };
 
 /**
- * Returns the URL of the package repository of the newest supported minor version. Returns "" if
- * `version` has this minor version, or if `url` has no `{minor}` placeholder.
+ * Returns the URL of the package repository for the newest supported minor version. Returns "" if
+ * `version` already has this minor version, or if `url` has no `{minor}` placeholder.
  */
 export function newestPackages({ version, packages: { url } }: VersionSpec["kubernetes"]): string {
   const [newest = ""] = supportedMinors;

@@ -5,13 +5,13 @@ import type { ClusterSpec } from "../config/cluster-spec.js";
 import { endpointTraits } from "../config/load-balancing/endpoint-traits.js";
 import { firewallRules, type FirewallPlan, type FirewallRule } from "./firewall-rules.js";
 
-/** Returns the roles whose machines accept SSH from outside in the cluster's network. */
+/** Returns the roles whose machines accept SSH from clients outside the cluster. */
 function reachedRoles({ access }: ClusterSpec, entry: Role, all: readonly Role[]): readonly Role[] {
   if (access === "admin") return [];
   return access === "direct" ? all : [entry];
 }
 
-/** Returns the inputs of the firewall rules of a specification. */
+/** Returns the inputs for the firewall rules of a specification. */
 function firewallPlan(spec: ClusterSpec): FirewallPlan {
   const planned = planCluster(spec);
   const [entry, all] = [entryRole(planned), rolesIn(planned)];
@@ -24,8 +24,8 @@ function firewallPlan(spec: ClusterSpec): FirewallPlan {
     reached: reachedRoles(spec, entry, all),
     separate: planned.separate.map(({ role }) => role),
     etcdOn: all.filter((role) => rolesOf(spec)[role].runsEtcd),
-    // A cluster without the program's cloud controller may use another cloud controller, which
-    // creates load balancers.
+    // `cloudController.enabled` does not matter here: without the program's cloud controller, the
+    // user may run another one, which creates load balancers.
     balanced: spec.loadBalancer.enabled !== false || spec.ingress?.kind === "workers",
     loadBalancerProvider: spec.loadBalancer.provider,
     serviceCidrs: spec.serviceCidrs,
@@ -36,7 +36,8 @@ function firewallPlan(spec: ClusterSpec): FirewallPlan {
 }
 
 /**
- * Returns the rules of a specification. Without port security, only second interfaces have rules.
+ * Returns the firewall rules of a specification. Without port security, only second interfaces have
+ * rules.
  */
 export const rulesOf = (spec: ClusterSpec): readonly FirewallRule[] =>
   firewallRules(firewallPlan(spec)).filter(

@@ -7,53 +7,56 @@ import { podNetworkTraits, type PodNetworkSpec } from "../pod-network/pod-networ
 import type { PodNetworkTraffic } from "../pod-network/pod-network-traits.js";
 
 /**
- * Source of connections: all machines in a security group, including later ones, or an address
- * range.
+ * Source of connections: a CIDR, or a security group. A group includes machines that are added to
+ * it after the rule was created.
  */
 export type TrafficSource = { readonly group: SecurityGroup } | { readonly range: string };
 
 export interface FirewallRule {
   /**
-   * Name of the resource. A rule keeps its name when other rules are added or deleted, so that no
-   * rule is replaced.
+   * Name of the Pulumi resource. A rule must keep its name when other rules are added or deleted;
+   * otherwise Pulumi would replace it.
    */
   readonly key: string;
-  /** Security group to which the rule belongs. */
+  /** Security group that contains the rule. */
   readonly group: SecurityGroup;
   readonly from: TrafficSource;
   readonly ethertype: "IPv4" | "IPv6";
-  /** Protocol; absent: every protocol. */
+  /** Protocol. @default every protocol */
   readonly protocol?: "tcp" | "udp" | "icmp" | "ipv6-icmp" | "vrrp" | "4";
-  /** First and last port; absent: every port. */
+  /** First and last port. @default every port */
   readonly ports?: readonly [number, number];
-  /** Reason for the rule, which Neutron stores as the description. */
+  /** Reason for the rule. Neutron stores it as the description. */
   readonly reason: string;
 }
 
 export interface FirewallPlan {
-  /** Ranges of SSH clients. */
+  /** CIDRs of SSH clients. */
   readonly sshCidrs: readonly string[];
   readonly nodes: string;
-  /** Ranges of pods, of both IP families. */
+  /** CIDRs of pods, for IPv4 and IPv6. */
   readonly pods: readonly string[];
   readonly podNetwork: PodNetworkSpec;
-  /** Role of the machines through which SSH reaches the others. */
+  /** Role of the machines through which SSH reaches all other machines. */
   readonly entry: Role;
-  /** Roles of the machines that accept SSH from outside. */
+  /** Roles of the machines that accept SSH from clients outside the cluster. */
   readonly reached: readonly Role[];
   /** Roles of the machines that are not nodes. */
   readonly separate: readonly Role[];
   /** Roles of the machines on which etcd runs. */
   readonly etcdOn: readonly Role[];
-  /** Whether the cluster can have load balancers, which connect to node ports. */
+  /** Whether the cluster can have load balancers. They connect to node ports. */
   readonly balanced: boolean;
-  /** Octavia provider. OVN keeps the client's address, so clients need access to the node ports. */
+  /**
+   * Octavia provider. OVN keeps the addresses of clients, so the rules must admit the clients to
+   * the node ports.
+   */
   readonly loadBalancerProvider: string;
-  /** Ranges of the clients of Services' load balancers. */
+  /** CIDRs of clients of the Services' load balancers. */
   readonly serviceCidrs: readonly string[];
-  /** Ranges of clients that connect to node ports directly. */
+  /** CIDRs of clients that connect to node ports directly. */
   readonly nodePorts: readonly string[];
-  /** Ranges of SSH clients at second interfaces. */
+  /** CIDRs of SSH clients on second interfaces. */
   readonly adminCidrs: readonly string[];
   /** Further rules that the endpoint of the API needs. */
   readonly more: readonly FirewallRow[];
@@ -61,7 +64,9 @@ export interface FirewallPlan {
 
 /** Rules that differ only in their source. */
 export type FirewallRow = Omit<FirewallRule, "key" | "ethertype" | "from"> & {
-  /** Part of the rules' names. Must not change, or the rules are replaced. */
+  /**
+   * Part of the names of the rules. A changed name would replace the rules, so it must not change.
+   */
   readonly name: string;
   readonly from: readonly TrafficSource[];
 };
@@ -196,9 +201,9 @@ const ssh = { name: "ssh-onward", protocol: "tcp", ports: [22, 22] } as const;
 
 /**
  * Rule that lets control planes connect to each other by SSH in a cluster with a bastion. Without a
- * bastion, the rule for SSH from the entry machine is equal, and Neutron refuses an equal rule.
- * Both rules have the same name, so that a new rule is never created before the old rule is
- * deleted.
+ * bastion, control planes are the entry machines. The rule for SSH from entry machines would then
+ * be equal, and Neutron refuses a second equal rule. Both rules have the same resource name, so
+ * Pulumi deletes the old rule before it creates the new one.
  */
 const betweenControlPlanes: FirewallRow = {
   ...ssh,
@@ -254,8 +259,8 @@ const nodeRows = ({ pods, podNetwork, entry }: FirewallPlan): readonly FirewallR
 ];
 
 const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
-  // Load balancers connect from addresses in the machines' network. Without load balancers, this
-  // network has no access to node ports.
+  // Load balancers connect from addresses in the machines' network. A cluster without load
+  // balancers does not admit this network to node ports.
   const inside = plan.balanced ? [{ range: plan.nodes }] : [];
   const clients = plan.serviceCidrs.map((range) => ({ range }));
   const direct = plan.nodePorts.map((range) => ({ range }));
@@ -263,8 +268,8 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
   const ports = { group: "node", from, ports: [30000, 32767] } as const;
   const reason = "Load balancers to node ports";
   const open = { ...ports, from: direct, reason: "Clients to node ports" };
-  // A range may be in both pairs of rules, which then have the same name. The last rule with a name
-  // is used: that of load balancers.
+  // The same CIDR may be in both pairs of rules. Its rules then have the same name, and the last
+  // one is used: the rule for load balancers.
   return [
     { ...open, name: "node-ports-tcp", protocol: "tcp" },
     { ...open, name: "node-ports-udp", protocol: "udp" },
@@ -273,8 +278,8 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
     {
       name: "service-health",
       group: "node",
-      // Port 10256 is the health check of kube-proxy. Without the cluster's own load balancer, a
-      // load balancer that the user created may check the port, too.
+      // kube-proxy serves health checks at port 10256. If the cluster has no load balancers of its
+      // own, the user's load balancer may check this port.
       from: plan.balanced ? inside : direct,
       protocol: "tcp",
       ports: [10256, 10256],
@@ -286,7 +291,7 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
 const nameOf = (source: TrafficSource): string =>
   "group" in source ? source.group : source.range.replaceAll(/[/:]/g, "-");
 
-/** Returns the IP families of a source: one for a range, both for a group. */
+/** Returns the IP families of a source: one for a CIDR, both for a security group. */
 const ethertypes = (source: TrafficSource): readonly FirewallRule["ethertype"][] => {
   if ("group" in source) return ["IPv4", "IPv6"];
   return [Address4.isValid(source.range) ? "IPv4" : "IPv6"];
@@ -304,10 +309,11 @@ const expand = ({ name, from, ...row }: FirewallRow): FirewallRule[] =>
   );
 
 /**
- * Returns all rules for incoming traffic; all else is blocked. Outgoing traffic is not filtered.
+ * Returns all rules for incoming traffic. Other incoming traffic is blocked, and outgoing traffic
+ * is not filtered.
  */
 export function firewallRules(plan: FirewallPlan): readonly FirewallRule[] {
   const all = rows(plan).flatMap(expand);
-  // A range may be listed twice, and Neutron refuses a second rule that is equal.
+  // A CIDR may be listed twice, but Neutron refuses a second equal rule.
   return [...new Map(all.map((rule) => [rule.key, rule])).values()];
 }

@@ -16,7 +16,7 @@ export interface FirewallArgs {
   readonly rules: readonly FirewallRule[];
 }
 
-/** Security groups of the machines, and one resource for each rule. */
+/** Security groups of the machines, with one resource for each rule. */
 export class Firewall extends Component {
   static readonly type = "stackadm:network:Firewall";
   readonly #groups: ReadonlyMap<SecurityGroup, openstack.networking.SecGroup>;
@@ -30,8 +30,8 @@ export class Firewall extends Component {
           name: planned.name,
           description: descriptionOf(args.mark, planned.what),
           tags: tagsOf(args.mark),
-          // Replies to allowed connections need no egress rule. Without egress rules, a second
-          // interface can open no connection.
+          // A second interface has no egress rules, so it cannot open connections. It can still
+          // reply to allowed connections, which needs no egress rule.
           ...(planned.group === "admin" && { deleteDefaultRules: true }),
         }),
       ]),
@@ -40,13 +40,14 @@ export class Firewall extends Component {
     this.registerOutputs({});
   }
 
-  /** IDs of the security groups by group. */
+  /** IDs of the security groups. The keys are the names of {@link SecurityGroup}. */
   get ids(): Readonly<Record<string, pulumi.Output<string>>> {
     return Object.fromEntries([...this.#groups].map(([group, { id }]) => [group, id]));
   }
 
   /**
-   * Returns the IDs of the security groups of machines with a role. Empty without port security.
+   * Returns the IDs of the security groups for machines with a role. Returns an empty list without
+   * port security.
    */
   groupIds(role: Role): pulumi.Output<string>[] {
     if (!this.#groups.has("node")) return [];
@@ -79,8 +80,9 @@ export class Firewall extends Component {
           : { remoteIpPrefix: from.range }),
         description: rule.reason,
       },
-      // Neutron deletes rules with their group, while the provider takes 5 s to delete a rule. The
-      // old rule is deleted first, because Neutron refuses a rule that equals an existing one.
+      // Neutron deletes rules together with their group, whereas the provider would take 5 s for
+      // each rule. A replaced rule is deleted first, because Neutron refuses a rule that equals an
+      // existing one.
       { deletedWith: this.group(group), deleteBeforeReplace: true },
     );
   }

@@ -11,24 +11,27 @@ import type { RouteOutside } from "./public-address.js";
 
 export interface NetworkArgs {
   readonly mark: ClusterMarkInput;
-  /** Name of network, subnet and router. */
+  /** Name of the network, the subnet and the router. */
   readonly name: string;
-  /** IPv4 range of the machines. */
+  /** IPv4 CIDR of the machines. */
   readonly nodes: string;
   readonly dns: readonly string[];
   /**
    * Whether the cloud controller adds routes to the router. The routes are then deleted together
-   * with the router's interface.
+   * with the router interface.
    */
   readonly routesOfCloud: boolean;
-  /** Addresses in `nodes` that Neutron assigns only on request. */
+  /** Addresses in `nodes` that Neutron must not assign to a port unless the port requests them. */
   readonly reserved: readonly string[];
-  /** MTU in bytes. @default Neutron's */
+  /** MTU in bytes. @default the MTU that Neutron chooses */
   readonly mtu?: number | undefined;
   readonly externalNetwork?: RouteOutside["externalNetwork"];
   /** IPv6 subnet. @default none */
   readonly ipv6?: Ipv6Spec;
-  /** Existing network, which is not changed. @default a network, subnet and router are created */
+  /**
+   * Existing network. The program does not change it.
+   * @default the program creates a network, a subnet and a router
+   */
   readonly existing?: pulumi.Output<FoundNetwork> | undefined;
   /**
    * Separate network for load balancers of Services.
@@ -39,50 +42,57 @@ export interface NetworkArgs {
 
 /** Settings of the separate network for load balancers of Services. */
 export interface ServicesNetworkSettings {
-  /** Name of network, subnet and router. */
+  /** Name of the network, the subnet and the router. */
   readonly name: string;
   readonly range: string;
   /**
-   * External network of the floating IPs of Services. The router of the separate network leads to
-   * it, because Neutron assigns floating IPs only where a router leads to their network.
+   * External network from which Services get floating IPs. The router of the separate network is
+   * connected to it. Otherwise Neutron could not assign these floating IPs to ports in the separate
+   * network.
    */
   readonly externalNetwork: NonNullable<RouteOutside["externalNetwork"]>;
 }
 
-/** IPv6 subnet and ranges of the machines. */
+/** IPv6 subnet of the machines, and the CIDRs of machines and pods. */
 export interface MachinesIpv6 {
   readonly subnetId: pulumi.Input<string>;
-  /** Range of the subnet. */
+  /** CIDR of the subnet. */
   readonly nodes: string;
   readonly pods: string;
 }
 
-/** Network of the machines: a new one with a router to the external network, or an existing one. */
+/**
+ * Network of the machines: a new network with a router to the external network, or an existing
+ * network.
+ */
 export class Network extends Component {
   static readonly type = "stackadm:network:Network";
   readonly networkId: pulumi.Output<string>;
   readonly subnetId: pulumi.Output<string>;
-  /** IPv6 of the machines. Absent: none. */
+  /** IPv6 subnet of the machines. Undefined without IPv6. */
   readonly ipv6: MachinesIpv6 | undefined;
   /**
-   * ID of the router. Undefined in an existing network for which the specification names no router.
+   * ID of the router. Undefined if the network exists already and the specification names no
+   * router.
    */
   readonly routerId: pulumi.Output<string | undefined>;
   /**
-   * External addresses of the router, from which machines without a floating IP connect to hosts
-   * outside. Undefined if the specification names no router.
+   * External addresses of the router. Connections from machines without a floating IP to hosts
+   * outside come from these addresses. Undefined if the specification names no router.
    */
   readonly routerAddresses: pulumi.Output<readonly RouterAddress[] | undefined>;
-  /** MTU of the network in bytes, as Neutron reports it. */
+  /** MTU of the network in bytes, as reported by Neutron. */
   readonly mtu: pulumi.Output<number>;
   readonly outside: RouteOutside;
   /**
-   * ID of the subnet, known only when the subnet is connected to the router. Resources that use
-   * floating IPs take this ID, so that they are created after the connection and deleted before it.
+   * ID of the subnet. Its value is known only after the subnet is connected to the router.
+   * Resources that use floating IPs take this ID, so they are created after the connection and
+   * deleted before it.
    */
   readonly routedSubnetId: pulumi.Output<string>;
   /**
-   * Separate network for load balancers of Services. Absent: load balancers are in this network.
+   * Separate network for load balancers of Services. Undefined if load balancers are in this
+   * network.
    */
   readonly ofServices: Network | undefined;
 
@@ -135,8 +145,8 @@ export class Network extends Component {
     const routerInterface = this.make(openstack.networking.RouterInterface, "router-interface", {
       routerId: router.id,
       subnetId: subnet.id,
-      // Neutron does not delete an interface that routes use. `forceDestroy` makes the provider
-      // delete the routes first.
+      // Neutron refuses to delete a router interface that routes use. With `forceDestroy`, the
+      // provider deletes the routes first.
       ...(args.routesOfCloud && { forceDestroy: true }),
     });
     return {
@@ -153,11 +163,13 @@ export class Network extends Component {
   }
 
   /**
-   * Creates a subnet that is deleted together with the network, in one request to Neutron. The
-   * provider would wait 8 s for each subnet, and longer while a port of another user is in the
-   * subnet; Neutron refuses to delete a network with such a port at once. A subnet that is replaced
-   * or removed alone is deleted as usual. If a destroy stops before it deletes the network, the
-   * state no longer has the subnet; the next destroy deletes both.
+   * Creates a subnet that is deleted together with the network, by one request to Neutron. The
+   * provider would wait 8 s for each subnet, and longer while the subnet contains a port of another
+   * user. Neutron immediately refuses to delete a network with such a port. A subnet that is
+   * replaced or removed alone is deleted as usual.
+   *
+   * If a destroy stops before it deletes the network, the state no longer contains the subnet. The
+   * next destroy deletes network and subnet.
    */
   private makeSubnet(
     role: string,
@@ -168,8 +180,9 @@ export class Network extends Component {
   }
 
   /**
-   * Creates the IPv6 subnet and connects it to the router. Takes the subnet's ID from the router
-   * interface, so that machines boot after the connection: they ask the router for their addresses.
+   * Creates the IPv6 subnet and connects it to the router. The returned subnet ID comes from the
+   * router interface. Machines therefore boot after the connection: they ask the router for their
+   * addresses.
    */
   private createIpv6(
     args: NetworkArgs,
@@ -197,7 +210,7 @@ export class Network extends Component {
       openstack.networking.RouterInterface,
       "ipv6-router-interface",
       { routerId: router.id, subnetId: subnet.id },
-      // order: the router gets one interface after another.
+      // The two interfaces must not be added to the router at the same time.
       { dependsOn: [routerInterface] },
     );
     return { subnetId, nodes, pods };

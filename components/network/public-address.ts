@@ -6,25 +6,27 @@ import { Component } from "../pulumi/component.js";
 /** Connection of the machines' network to the external network. */
 export interface RouteOutside {
   readonly mark: ClusterMarkInput;
-  /** External network of the floating IPs. Absent: no floating IPs. */
+  /** External network of the floating IPs. Undefined if the cluster has no floating IPs. */
   readonly externalNetwork?: {
     readonly id: pulumi.Input<string>;
     readonly name: pulumi.Input<string>;
   };
-  /** Router interface in the machines' subnet. Absent if the network existed before the cluster. */
+  /**
+   * Router interface in the machines' subnet. Undefined if the network existed before the cluster.
+   */
   readonly routerInterface?: pulumi.Resource;
 }
 
-/** Port that gets a floating IP, and the floating IP. */
+/** Port that gets a floating IP, and the settings of the floating IP. */
 export interface FloatingIpTarget {
   readonly portId: pulumi.Input<string>;
-  /** Purpose of a new floating IP, such as `Ingress`, for the description in Neutron. */
+  /** Purpose of a new floating IP, such as `Ingress`. Neutron stores it in the description. */
   readonly what: string;
   /** Existing floating IP of the project. @default the program creates a floating IP */
   readonly given?: string | undefined;
 }
 
-/** Floating IP, and the resource that attaches it to the port. */
+/** Address of a floating IP, and the resource that attaches it to the port. */
 export interface PublicAddress {
   readonly address: pulumi.Output<string>;
   readonly holder: pulumi.Resource;
@@ -63,8 +65,8 @@ export abstract class PubliclyAddressed extends Component {
       },
       pulumi.mergeOptions(opts, {
         ...routed(routerInterface),
-        // Neutron uses `valueSpecs` only at creation. A change of `pool` replaces the floating IP,
-        // but a change of `valueSpecs` alone must not.
+        // Neutron uses `valueSpecs` only when it creates the floating IP. A change of `pool` must
+        // replace the floating IP, but a change of `valueSpecs` alone must not.
         ignoreChanges: ["valueSpecs"],
       }),
     );
@@ -72,8 +74,8 @@ export abstract class PubliclyAddressed extends Component {
   }
 
   /**
-   * Attaches an existing floating IP of the project. It has no tags of the cluster, so the program
-   * never deletes it.
+   * Attaches an existing floating IP of the project. It does not have the cluster's tags, so the
+   * program never deletes it.
    */
   private attachExisting(
     { routerInterface }: RouteOutside,
@@ -86,10 +88,10 @@ export abstract class PubliclyAddressed extends Component {
       { floatingIp: given, portId },
       pulumi.mergeOptions(opts, {
         ...routed(routerInterface),
-        // A port has at most one floating IP.
+        // A port can have only one floating IP.
         deleteBeforeReplace: true,
-        // Neutron detaches the floating IP when the port is deleted. The provider would detach it
-        // from the port that has it at that time, which may belong to another cluster.
+        // Neutron itself detaches the floating IP when the port is deleted. The provider would
+        // detach the floating IP from its current port, which may belong to another cluster.
         retainOnDelete: true,
       }),
     );
@@ -97,6 +99,9 @@ export abstract class PubliclyAddressed extends Component {
   }
 }
 
-/** order: Neutron refuses a floating IP until the router has an interface in the port's subnet. */
+/**
+ * Returns options that create the floating IP after the router interface in the port's subnet.
+ * Without the interface, Neutron refuses the floating IP.
+ */
 const routed = (routerInterface: pulumi.Resource | undefined): pulumi.CustomResourceOptions =>
   routerInterface ? { dependsOn: [routerInterface] } : {};

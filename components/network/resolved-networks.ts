@@ -4,9 +4,7 @@ import type { ClusterSpec } from "../config/cluster-spec.js";
 import { networkIn, servicesExternalNetworkIn, type CloudFacts } from "../lookup/cloud-lookup.js";
 import type { NetworkArgs } from "./network.js";
 
-/**
- * Returns the networks that the specification uses, with the IDs that were looked up in the cloud.
- */
+/** Returns the networks of the specification, with the IDs that were looked up in the cloud. */
 export const resolvedNetworks = (
   { name, externalNetwork, network, loadBalancer }: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,

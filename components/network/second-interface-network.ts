@@ -4,13 +4,13 @@ import { adminNetworkIn, type CloudFacts } from "../lookup/cloud-lookup.js";
 import type { FoundAdminNetwork } from "../lookup/existing-network.js";
 import type { Firewall } from "./firewall.js";
 
-/** Network of the machines' second interfaces, and the security groups that open it. */
+/** Network of the machines' second interfaces, and the security groups of these interfaces. */
 export interface AdminNetwork {
   readonly found: pulumi.Output<FoundAdminNetwork>;
   readonly securityGroupIds: readonly pulumi.Input<string>[];
 }
 
-/** Returns the admin network; undefined if machines have one interface. */
+/** Returns the network of the second interfaces, or undefined if machines have one interface. */
 export const adminNetwork = ({
   spec,
   cloud,

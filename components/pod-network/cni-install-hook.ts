@@ -1,35 +1,37 @@
 /**
- * Renders the hook that installs a node's CNI configuration, by which pods get their network
- * (pure).
+ * Renders the hook that installs a node's CNI configuration. Pods get their network from this
+ * configuration (pure functions).
  */
 
 /** Directory in which containerd looks for CNI configurations. */
 export const cniDirectory = "/etc/cni/net.d";
 
-/** Number of checks, 0.2 s apart, after which the container fails and starts again. */
+/**
+ * Maximum number of checks, at intervals of 0.2 s. If all fail, the container fails and restarts.
+ */
 const tries = 300;
 
 /** Arguments of {@link cniInstallHook}. */
 export interface CniInstallHookArgs {
-  /** Shell command that succeeds when the configuration is complete, so that pods get addresses. */
+  /** Shell command that succeeds when the configuration is complete. */
   readonly when: string;
   readonly from: string;
-  /** Name of the file in {@link cniDirectory}. */
+  /** Name of the installed file in {@link cniDirectory}. */
   readonly as: string;
 }
 
 /**
- * Returns a postStart hook that installs the CNI configuration in one step, when it is complete.
- * Reason: kubelet reports a node as Ready as soon as a configuration exists. A pod that starts
- * before the node's pod range is known fails and is tried again after 10 s. It leaves a bridge
- * without an address, on which the next pod fails, too.
+ * Returns a postStart hook that waits until the CNI configuration is complete and then installs it
+ * in one step. kubelet reports a node as Ready as soon as a configuration exists. If the node's pod
+ * CIDR was still missing, the first pod would fail, and be retried only after 10 s. It would leave
+ * a bridge without an address, on which the next pod would fail too.
  */
 export function cniInstallHook({ when, from, as }: CniInstallHookArgs) {
   const target = `${cniDirectory}/${as}`;
   const script = [
     "try=0",
     `until ${when}; do try=$((try + 1)); [ "$try" -lt ${tries.toString()} ] || exit 1; sleep 0.2; done`,
-    // containerd ignores files that end in `.new`.
+    // containerd ignores files whose names end in `.new`.
     `cp ${from} ${target}.new && mv -f ${target}.new ${target}`,
   ].join("\n");
   return { postStart: { exec: { command: ["sh", "-ec", script] } } };

@@ -21,7 +21,7 @@ type Made = new (
 
 const { core, rbac, apps, policy, apiextensions } = kubernetes;
 
-/** Pulumi class for each type of object. The compiler reports a type without a class. */
+/** Pulumi class for each type of object. The compiler reports a type that has no class. */
 const classes: Readonly<Record<ManifestType, unknown>> = {
   "v1 Namespace": core.v1.Namespace,
   "v1 ServiceAccount": core.v1.ServiceAccount,
@@ -40,15 +40,15 @@ const classes: Readonly<Record<ManifestType, unknown>> = {
 
 const classOf = (object: ManifestObject): Made => classes[typeOf(object)] as Made;
 
-/** Returns the end of a resource's name, like `daemon-set-calico-node`. */
+/** Returns the last part of a resource's name, such as `daemon-set-calico-node`. */
 const roleOf = ({ kind, metadata: { name } }: ManifestObject): string =>
   `${kind.replace(/(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase()}-${name}`;
 
-/** Add-on that creates a resource for each object of a published manifest. */
+/** Add-on that creates one resource for each object of a published manifest. */
 export abstract class ManifestAddon extends Addon {
   /**
-   * Returns the objects of the published manifest. Throws an error if the manifest is invalid,
-   * which an earlier check should have reported.
+   * Returns the objects of the published manifest. Throws an error if the manifest is invalid.
+   * Normally, an earlier check has already refused such a manifest.
    */
   protected read(
     pinned: PinnedManifest,
@@ -60,7 +60,7 @@ export abstract class ManifestAddon extends Addon {
     return manifest.objects;
   }
 
-  /** Creates all objects and returns the DaemonSet. */
+  /** Creates all objects and returns the DaemonSet with the given name. */
   protected deploy(
     objects: readonly ManifestObject[],
     daemonSet: string,
@@ -71,8 +71,8 @@ export abstract class ManifestAddon extends Addon {
     const workloads = objects.filter(isWorkload).map((object) => ({
       object,
       made: this.object(classOf(object), roleOf(object), object, {
-        // order: pods are refused without their service account, and fail without permissions, CRDs
-        // and configuration.
+        // The API server refuses pods without their service account, and the pods fail without
+        // permissions, CRDs and configuration. So these are created first.
         dependsOn: before,
         customTimeouts: this.daemonSetTimeouts,
       }),

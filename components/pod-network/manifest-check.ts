@@ -9,8 +9,8 @@ import { readManifest, type ManifestAnchors, type Manifest } from "./manifest-ob
 type ByManifest = Extract<PodNetworkSpec, { readonly manifest: PinnedManifest }>["kind"];
 
 /**
- * Required parts of each pod network's manifest. The compiler reports a pod network that has a
- * manifest but is missing here.
+ * Parts that the manifest of each pod network must contain. The compiler reports a pod network that
+ * uses a manifest but is missing here.
  */
 const anchors: Readonly<Record<ByManifest, (network: Checked["network"]) => ManifestAnchors>> = {
   calico: calicoAnchorsOf,
@@ -18,8 +18,8 @@ const anchors: Readonly<Record<ByManifest, (network: Checked["network"]) => Mani
 };
 
 /**
- * Returns the objects of a pinned manifest, or an error message if the manifest is unreadable or
- * lacks a part in `wanted`.
+ * Returns the objects of a pinned manifest. Returns an error message if the manifest is unreadable
+ * or does not contain all parts in `wanted`.
  */
 export function manifestOf(
   pinned: PinnedManifest,
@@ -41,7 +41,10 @@ interface Checked {
   readonly network: { readonly ipv6?: object | undefined };
 }
 
-/** Returns the problem with a pod network's manifest, if any. Called before anything changes. */
+/**
+ * Returns the problem with a pod network's manifest, or an empty list. Called before anything is
+ * changed.
+ */
 export function manifestProblems(
   { podNetwork: spec, network }: Checked,
   files?: PinnedFileDirectories,

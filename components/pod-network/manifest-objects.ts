@@ -1,4 +1,4 @@
-/** Reads a published manifest and changes its objects (pure). */
+/** Reads a published manifest and changes its objects (pure functions). */
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import {
@@ -13,7 +13,7 @@ const objectSchema = z.looseObject({
   kind: z.string(),
   metadata: z.looseObject({ name: z.string(), namespace: z.string().optional() }),
 });
-/** Object of a manifest. Values that are only known during an update are Pulumi inputs. */
+/** Object of a manifest. Values that are known only during an update are Pulumi inputs. */
 export type ManifestObject = z.output<typeof objectSchema>;
 
 const containerSchema = z.looseObject({
@@ -36,7 +36,7 @@ const workloadSchema = objectSchema.extend({
 });
 type Workload = z.output<typeof workloadSchema>;
 
-/** Types that a pod network's manifest may contain, as `apiVersion kind`. */
+/** Types that a pod network's manifest may contain, in the form `apiVersion kind`. */
 export const manifestTypes = [
   ...(["v1 Namespace", "v1 ServiceAccount", "v1 ConfigMap", "v1 Secret", "v1 Service"] as const),
   "rbac.authorization.k8s.io/v1 ClusterRole",
@@ -58,16 +58,16 @@ const workloadKinds = ["DaemonSet", "Deployment"];
 export const isWorkload = ({ kind }: ManifestObject): boolean => workloadKinds.includes(kind);
 
 /**
- * Parts of a manifest into which the cluster's settings are written. A manifest without these parts
- * is refused.
+ * Parts of a manifest into which the program writes the cluster's settings. A manifest without
+ * these parts is refused.
  */
 export interface ManifestAnchors {
   readonly configMap: string;
   readonly daemonSet: string;
-  /** Containers of the DaemonSet that receive settings. */
+  /** Names of those containers of the DaemonSet that receive settings. */
   readonly containers: readonly string[];
   /**
-   * Text in the ConfigMap that is replaced. `says` is the name of the text in error messages.
+   * Text in the ConfigMap that the program replaces. Error messages call the text `says`.
    * @default none
    */
   readonly data?: { readonly key: string; readonly pattern: RegExp; readonly says: string };
@@ -77,8 +77,8 @@ export type Manifest =
   { readonly objects: readonly ManifestObject[] } | { readonly problem: string };
 
 /**
- * Returns the objects of a manifest, or an error message if the manifest has unknown objects or
- * lacks a part in `anchors`.
+ * Returns the objects of a manifest. Returns an error message if the manifest contains objects of
+ * unknown types, or does not contain all parts in `anchors`.
  */
 export function readManifest(text: string, anchors: ManifestAnchors): Manifest {
   try {
@@ -134,7 +134,7 @@ const containersOf = (object: ManifestObject): readonly ManifestContainer[] => {
 
 type Change = (object: ManifestObject) => ManifestObject;
 
-/** Returns the objects after all changes, in the order of the changes. */
+/** Returns the objects after all changes, which are applied in the given order. */
 export const applyChanges = (
   objects: readonly ManifestObject[],
   changes: readonly Change[],
@@ -169,8 +169,9 @@ const mapContainers =
   };
 
 /**
- * Returns a change of all containers. The image becomes the copy in the registry or the replacement
- * of the user. A failed container reports the last lines of its log, which a failed `up` shows.
+ * Returns a change that replaces the images of all containers with copies in the registry or with
+ * images of the user. It also makes Kubernetes report the last log lines of a failed container, and
+ * a failed `up` shows them.
  */
 export const withClusterImages = (registry: ImageRegistry | undefined, own?: OwnImages): Change =>
   mapContainers((container) => ({
@@ -205,10 +206,10 @@ export const withContainer = (
     mapContainers((container) => (container.name === name ? change(container) : container)),
   );
 
-/** Value of an environment variable: a text, or a field of the pod. */
+/** Value of an environment variable: a string, or a field of the pod. */
 export type Variable = string | { readonly fieldPath: string };
 
-/** Returns a function that sets variables of a container and keeps all other variables. */
+/** Returns a function that sets environment variables of a container and keeps all others. */
 export const withVariables =
   (variables: Readonly<Record<string, Variable>>) =>
   (container: ManifestContainer): ManifestContainer => ({
@@ -222,7 +223,7 @@ export const withVariables =
   });
 
 /**
- * Returns a change that adds an annotation to the pods of a DaemonSet. Another value restarts the
+ * Returns a change that sets an annotation of a DaemonSet's pods. A changed value restarts the
  * pods.
  */
 export const withChecksum = (daemonSet: string, value: StringInput): Change =>

@@ -1,7 +1,9 @@
 import { publishedManifests } from "../../base/versions/pod-network-manifests.js";
 import { doc, nonEmptyText, record, textField } from "../schema/fields.js";
 
-/** Returns the schema of the option that replaces a pod network's published manifest. */
+/**
+ * Returns the schema of the option `manifest`, which selects another manifest for a pod network.
+ */
 export const manifestOption = (kind: keyof typeof publishedManifests) =>
   record({
     source: nonEmptyText("a manifest").meta(

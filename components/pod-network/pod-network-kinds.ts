@@ -1,6 +1,6 @@
 /**
- * Table of the pod networks that a cluster can have (pure). Each has a folder here; pod-network.ts
- * deploys the pod network of a cluster.
+ * Table of the pod networks that a cluster can have (pure functions). Each pod network has a folder
+ * here. pod-network.ts deploys the pod network of a cluster.
  */
 import type { z } from "zod";
 import { rangesOf, type ClusterRanges } from "../../base/ip-addresses.js";
@@ -12,7 +12,7 @@ import { kubeRouter } from "./kube-router/traits.js";
 import { none } from "./none/traits.js";
 import type { PodNetworkTraits } from "./pod-network-traits.js";
 
-/** Pod networks by `kind` in a specification, in the order of the documentation. */
+/** Pod networks by `kind` in the specification, in the order of the documentation. */
 export const podNetworks = {
   "kube-router": kubeRouter,
   "cloud-routes": cloudRoutes,
@@ -26,15 +26,18 @@ type Rows = typeof podNetworks;
 export type PodNetworkKind = keyof Rows;
 export const podNetworkKinds = Object.keys(podNetworks) as readonly PodNetworkKind[];
 
-/** Options of a pod network, with all defaults. For several kinds, the union of their options. */
+/**
+ * Options of a pod network, including default values. For several kinds, this is the union of their
+ * options.
+ */
 export type OptionsOf<Kind extends PodNetworkKind> = z.output<Rows[Kind]["options"]>;
 
-/** Specification of a pod network, with all defaults. */
+/** Specification of a pod network, including default values. */
 export type PodNetworkSpec = OptionsOf<PodNetworkKind>;
 
 /**
- * Pod networks that error messages suggest: the default, and a pod network that needs no allowed
- * address pairs at the machines' ports.
+ * Pod networks that error messages suggest: `usual` is the default, and `wrapped` needs no allowed
+ * address pairs on the machines' ports.
  */
 export const otherPodNetworks = {
   usual: "kube-router",
@@ -42,18 +45,21 @@ export const otherPodNetworks = {
 } as const satisfies Record<string, PodNetworkKind>;
 
 /**
- * Namespaces of all pod networks that have a separate namespace, whichever pod network the cluster
- * has.
+ * Namespaces of all pod networks that have a namespace of their own. The list does not depend on
+ * the pod network of the cluster.
  */
 export const podNetworkNamespaces = Object.values<{ readonly namespace?: string }>(
   podNetworks,
 ).flatMap(({ namespace }) => namespace ?? []);
 
-/** Returns the facts about a pod network with its options. See {@link PodNetworkTraits}. */
+/** Returns the traits of a pod network with the given options. See {@link PodNetworkTraits}. */
 export const podNetworkTraits = (spec: PodNetworkSpec): PodNetworkTraits =>
   (podNetworks[spec.kind].traits as (options: PodNetworkSpec) => PodNetworkTraits)(spec);
 
-/** Returns the ranges from which the machines' ports may send (allowed address pairs). */
+/**
+ * Returns the CIDRs of source addresses that the machines' ports must allow (allowed address
+ * pairs).
+ */
 export const routedRangesOf = ({
   podNetwork,
   network,
@@ -65,7 +71,7 @@ export const routedRangesOf = ({
   return [...routedRanges.flatMap((range) => rangesOf(range, network)), ...moreRanges];
 };
 
-/** Returns the bytes that encapsulation adds to a packet of a pod. */
+/** Returns how many bytes encapsulation adds to a packet of a pod. */
 export const overheadOf = (spec: PodNetworkSpec, withIpv6: boolean): number => {
   const { overhead, ipv6 } = podNetworkTraits(spec);
   return withIpv6 && "overhead" in ipv6 ? ipv6.overhead : overhead;

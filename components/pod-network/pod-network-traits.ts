@@ -1,30 +1,39 @@
-/** Facts about a pod network that other parts of the program need before its deployment (pure). */
+/**
+ * Traits of a pod network: what other parts of the program must know before it is deployed (pure
+ * functions).
+ */
 import type { z } from "zod";
 import type { ClusterRanges, Ipv6Mode } from "../../base/ip-addresses.js";
 import type { ImageName } from "../../base/versions/container-images.js";
 import type { StringInput } from "../kubernetes-objects/kubernetes-types.js";
 
 /**
- * Traffic that a pod network needs between machines, in addition to the traffic of every cluster.
+ * Traffic between machines that a pod network needs, in addition to the traffic of every cluster.
  */
 export interface PodNetworkTraffic {
-  /** Part of the name of the firewall rules. Must not change, or the rules are replaced. */
+  /**
+   * Part of the names of the firewall rules. A changed name would replace the rules, so it must not
+   * change.
+   */
   readonly name: string;
-  /** Source addresses of the packets. */
+  /** Senders of the packets. */
   readonly from: "machines" | "pods" | { readonly range: string };
-  /** Protocol; absent: every protocol. `4` is IPIP, which not every cloud knows by a name. */
+  /**
+   * Protocol of the packets. `4` is IPIP: some clouds do not know a name for this protocol.
+   * @default every protocol
+   */
   readonly protocol?: "tcp" | "udp" | "4";
-  /** First and last port; absent: every port. */
+  /** First and last port. @default every port */
   readonly ports?: readonly [number, number];
-  /** Reason for the rule, which Neutron stores as the description. */
+  /** Reason for the rule. Neutron stores it as the description. */
   readonly reason: string;
 }
 
 type Range = keyof ClusterRanges;
 
 /**
- * Path of a packet to a pod on another machine. Neutron drops packets whose source address the port
- * of the sender does not allow. So either ports allow the addresses in `routedRanges`, or machines
+ * Path of a packet to a pod on another machine. Neutron drops a packet whose source address is not
+ * allowed on the sender's port. Therefore ports allow the addresses in `routedRanges`, or machines
  * encapsulate the packets of pods in packets with their own addresses.
  */
 type Path =
@@ -42,75 +51,74 @@ type Path =
   | {
       readonly encapsulation: "vxlan" | "ipip" | "fou";
       /**
-       * Bytes that encapsulation adds to a packet. The MTU of pods is the network's MTU minus these
-       * bytes.
+       * Number of bytes that encapsulation adds to a packet. The MTU of pods is smaller than the
+       * MTU of the network by this number.
        */
       readonly overhead: number;
-      /** Range of Services, if machines send packets with addresses of Services. */
+      /** CIDR of Services, if machines send packets with addresses of Services. */
       readonly routedRanges: readonly "services"[];
     }
   | {
-      /** Encapsulates packets only between machines in different subnets. */
+      /** Encapsulation of packets only between machines in different subnets. */
       readonly encapsulation: "cross-subnet";
       readonly overhead: number;
       readonly routedRanges: readonly [Range, ...Range[]];
     };
 
 /**
- * Facts about a pod network with its options. All other code uses these facts instead of the
- * `kind`.
+ * Traits of a pod network with its options. All other code uses these traits instead of the `kind`.
  */
 export type PodNetworkTraits = Path & {
-  /** Images that a machine needs before its pods have addresses. */
+  /** Images that a machine needs before its pods can get addresses. */
   readonly images: readonly ImageName[];
   readonly passages: readonly PodNetworkTraffic[];
   /**
-   * Support of IPv6: the allowed values of `network.ipv6.mode`, and the bytes that encapsulation
-   * adds to a packet in a dual-stack cluster. Or the reason to refuse IPv6, as the rest of a
-   * sentence that begins with the kind.
+   * Support of IPv6. `modes` are the allowed values of `network.ipv6.mode`. `overhead` is the
+   * number of bytes that encapsulation adds to a packet in a dual-stack cluster. `refused` is the
+   * reason why IPv6 is not supported; it completes a sentence that begins with the kind.
    */
   readonly ipv6:
     | { readonly modes: readonly Ipv6Mode[]; readonly overhead: number }
     | { readonly refused: string };
-  /** Whether the pod network proxies Services itself; kubeadm then omits kube-proxy. */
+  /** Whether the pod network handles Services itself. kubeadm then does not install kube-proxy. */
   readonly replacesKubeProxy: boolean;
-  /** Further ranges from which the machines' ports may send. @default none */
+  /** Further CIDRs from which the machines' ports may send packets. @default none */
   readonly moreRanges?: readonly string[];
   /**
    * Whether the cloud controller sets a route to each node's pods on the router, and the allowed
-   * address pairs of the node's port. The program then must not change routes and pairs.
-   * @default no
+   * address pairs on the node's port. The program must then not change routes and address pairs.
+   * @default false
    */
   readonly routesOfCloud?: true;
   /**
-   * Whether the pod network itself divides the pod range among nodes, instead of
-   * kube-controller-manager.
-   * @default no
+   * Whether the pod network assigns a part of the pod CIDR to each node. Otherwise
+   * kube-controller-manager does so.
+   * @default false
    */
   readonly sharesOutRange?: true;
   /**
-   * Whether the user deploys the pod network, at any time.
+   * Whether the user deploys the pod network, at a time that the program does not know.
    * @default the program deploys the pod network and waits for it
    */
   readonly broughtAlong?: true;
-  /** Options that must be secret, each with its path, like `peers[0].password`. @default none */
+  /** Options that must be secret, with their paths, such as `peers[0].password`. @default none */
   readonly secrets?: readonly { readonly path: string; readonly value: StringInput | undefined }[];
   /** Kernel modules that the pod network needs, in addition to the modules of every node. */
   readonly kernelModules: readonly string[];
 };
 
-/** Row of the table of pod networks (pod-network-kinds.ts). */
+/** Row in the table of pod networks (pod-network-kinds.ts). */
 export interface PodNetworkRow<Options extends z.ZodType> {
   /** Schema of the options. */
   readonly options: Options;
   /**
-   * Text that follows the kind in the documentation: how the pod network handles packets of pods
+   * Text after the kind in the documentation. It says how the pod network treats packets of pods
    * and network policies.
    */
   readonly summary: string;
   /**
-   * Separate namespace of the pod network. Pods there get rights on their machine that the Pod
-   * Security level of other namespaces may deny.
+   * Namespace that only the pod network uses. Pods of the pod network need rights on their machine
+   * that the Pod Security level of other namespaces may deny.
    * @default kube-system
    */
   readonly namespace?: string;

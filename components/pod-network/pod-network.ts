@@ -16,51 +16,56 @@ import type { ImageRegistry, ImageTable, OwnImages } from "../../base/versions/c
 import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
 
-/** Kinds of pod networks that the program deploys. */
+/** Kinds of the pod networks that the program deploys. */
 export type DeployedKind = Exclude<PodNetworkKind, "none">;
 
-/** Arguments of every pod network component, which ignores the arguments that it does not need. */
+/**
+ * Arguments that every pod network component gets. A component ignores those that it does not need.
+ * A changed argument updates the objects in place, unless the comment of the argument says
+ * otherwise.
+ */
 export interface PodNetworkSettings<Kind extends DeployedKind = DeployedKind> extends AddonArgs {
   /** Options of the pod network in the specification. */
   readonly options: OptionsOf<Kind>;
-  /** Images by name. Change: in place, one node after another. */
+  /** Images by name. A change restarts the pod network on one node after another. */
   readonly images: ImageTable;
-  /**
-   * Registry with copies of the images that a published manifest names. Change: in place.
-   * @default none
-   */
+  /** Registry with copies of the images that a published manifest names. @default none */
   readonly registry?: ImageRegistry | undefined;
   /**
-   * Images of the user that replace images of a published manifest. Change: in place, one node
-   * after another.
+   * Images that the user supplies in place of images of a published manifest. A change restarts the
+   * pod network on one node after another.
    * @default none
    */
   readonly ownImages?: OwnImages | undefined;
   /**
-   * Directories for published manifests and their cache. Change: in place.
+   * Directories for published manifests and for their cache.
    * @default see {@link PinnedFileDirectories}
    */
   readonly files?: PinnedFileDirectories | undefined;
-  /** Range of pod addresses. Change: refused. */
+  /** CIDR of the pods. A change is refused while the cluster exists. */
   readonly podCidr: string;
-  /** Range of cluster IPs. Change: refused. */
+  /** CIDR of the Services' cluster IPs. A change is refused while the cluster exists. */
   readonly serviceCidr: string;
-  /** IPv6 ranges of pods and Services. Change: refused. @default none */
+  /**
+   * IPv6 CIDRs of pods and Services. A change is refused while the cluster exists.
+   * @default no IPv6
+   */
   readonly ipv6?: ClusterRanges | undefined;
   /**
-   * Name of the API that machines resolve. Change: refused.
-   * @default pods reach the API as a Service
+   * Host name of the API, which each machine resolves itself. A change is refused while the cluster
+   * exists.
+   * @default the pod network reaches the API through its Service
    */
   readonly apiName?: string | undefined;
-  /** MTU of the pods' interfaces in bytes. Change: in place, for new pods. */
+  /** MTU of the pods' interfaces, in bytes. A change affects only new pods. */
   readonly podMtu: pulumi.Input<number>;
 }
 
 /** Arguments of {@link PodNetwork}. */
 export interface PodNetworkArgs extends Omit<PodNetworkSettings, "podMtu" | "options"> {
-  /** Pod network with its options. Change: refused. */
+  /** Pod network with its options. A change is refused while the cluster exists. */
   readonly spec: OptionsOf<DeployedKind>;
-  /** MTU of the nodes' network in bytes. Change: in place, for new pods. */
+  /** MTU of the nodes' network, in bytes. A change affects only new pods. */
   readonly networkMtu: pulumi.Input<number>;
 }
 
@@ -70,7 +75,7 @@ type Component<Kind extends DeployedKind> = new (
   opts?: pulumi.ComponentResourceOptions,
 ) => Addon & { readonly daemonSet: kubernetes.apps.v1.DaemonSet };
 
-/** Component of each pod network. The compiler reports a pod network without a component. */
+/** Component of each pod network. The compiler reports a pod network that has no component. */
 const components: { readonly [Kind in DeployedKind]: Component<Kind> } = {
   "kube-router": KubeRouter,
   "cloud-routes": KubeRouter,
@@ -79,7 +84,7 @@ const components: { readonly [Kind in DeployedKind]: Component<Kind> } = {
   canal: Canal,
 };
 
-/** Returns whether the program deploys the pod network, not the user. */
+/** Returns whether the program, and not the user, deploys the pod network. */
 export const isDeployed = (spec: PodNetworkSpec): spec is OptionsOf<DeployedKind> =>
   spec.kind !== "none";
 
@@ -89,8 +94,8 @@ export class PodNetwork extends Addon {
   static readonly type = "stackadm:addons:NetworkPlugin";
 
   /**
-   * DaemonSet of the pod network. Its creation ends when pods on all nodes that existed at that
-   * time reach each other.
+   * DaemonSet of the pod network. Its creation ends when pods on all existing nodes reach each
+   * other.
    */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 

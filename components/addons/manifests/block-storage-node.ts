@@ -1,4 +1,4 @@
-/** Cinder CSI on every node: service account, configuration, DaemonSet (pure). */
+/** Cinder CSI driver on every node: service account, configuration, DaemonSet (pure functions). */
 import { systemNamespace } from "../../kubernetes-objects/rbac.js";
 import { cloudConfigVolume } from "./cloud-controller.js";
 import {
@@ -28,7 +28,10 @@ import type {
 const nodeName = "csi-cinder-nodeplugin";
 const kubeletDirectory = "/var/lib/kubelet";
 
-/** Returns a service account without permissions and token: the driver does not call the API. */
+/**
+ * Returns the service account of the driver on nodes. The account has no permissions and no token,
+ * because this driver does not call the Kubernetes API.
+ */
 export function blockStorageNodeAccount(): ServiceAccount {
   return {
     apiVersion: "v1",
@@ -39,8 +42,8 @@ export function blockStorageNodeAccount(): ServiceAccount {
 }
 
 /**
- * Returns the ConfigMap with the node driver's configuration. A Secret is not needed, because the
- * configuration contains no credential.
+ * Returns the ConfigMap with the configuration of the driver on nodes. The configuration contains
+ * no credential, so it need not be in a Secret.
  */
 export function nodeConfig(conf: string): ConfigMap {
   return {
@@ -54,14 +57,17 @@ export function nodeConfig(conf: string): ConfigMap {
 /** Arguments of {@link blockStorageNode}. */
 export interface BlockStorageNodeSettings {
   readonly images: BlockStorageImages;
-  /** Digest of the node service's configuration. @default the node service has no configuration */
+  /**
+   * Digest of the configuration of the driver on nodes.
+   * @default this driver has no configuration
+   */
   readonly configChecksum?: string;
-  /** Whether the driver reports the zone of the machine. @default true */
+  /** Whether the driver reports the availability zone of its machine. @default true */
   readonly topology?: boolean;
 }
 
 /**
- * Returns the DaemonSet that formats and mounts volumes. Its pods have no credential of OpenStack.
+ * Returns the DaemonSet whose pods format and mount volumes. The pods have no OpenStack credential.
  */
 export function blockStorageNode(settings: BlockStorageNodeSettings): DaemonSet {
   const { images, configChecksum } = settings;
@@ -72,7 +78,8 @@ export function blockStorageNode(settings: BlockStorageNodeSettings): DaemonSet 
     metadata: { name: nodeName, namespace: systemNamespace, labels },
     spec: {
       selector: { matchLabels: labels },
-      // Several nodes at a time, because a restart of the driver delays only new mounts.
+      // A restart of the driver delays only new mounts, so several nodes are updated at the same
+      // time.
       updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "10%" } },
       template: {
         metadata: {
@@ -84,7 +91,8 @@ export function blockStorageNode(settings: BlockStorageNodeSettings): DaemonSet 
         spec: {
           serviceAccountName: nodeName,
           automountServiceAccountToken: false,
-          // Pods on the host network can use the metadata service, which answers nodes, not pods.
+          // The driver needs the metadata service, which answers nodes but not pods. On the host
+          // network, a pod has the node's address.
           hostNetwork: true,
           priorityClassName: "system-node-critical",
           tolerations: tolerateAllTaints,
@@ -134,7 +142,7 @@ function nodePlugin({
       ...(configured ? [configMount] : []),
     ],
     resources: { requests: { cpu: "10m", memory: "32Mi" } },
-    // Needed for mount, mkfs and the devices of the node.
+    // The driver must be privileged to run mount and mkfs, and to use the node's devices.
     securityContext: { privileged: true },
   });
 }

@@ -1,4 +1,4 @@
-/** Controller of Cinder CSI, which calls the cloud: permissions, Deployment (pure). */
+/** Cinder CSI controller, which calls OpenStack: permissions and Deployment (pure functions). */
 import {
   rbacObjects,
   leaderElection,
@@ -38,9 +38,10 @@ import type {
 const controllerName = "csi-cinder-controllerplugin";
 
 /**
- * Returns the permissions of attacher, provisioner and resizer (from deploy/kubernetes/rbac.yaml of
- * each project) and of the driver, which reads annotations of claims. With `snapshots`, adds those
- * of the snapshotter.
+ * Returns the permissions of the driver and of its sidecars attacher, provisioner and resizer. The
+ * driver reads annotations of persistent volume claims. With `snapshots`, adds the permissions of
+ * the snapshotter.
+ * Source: deploy/kubernetes/rbac.yaml of each sidecar's project.
  */
 export function blockStorageAccess(snapshots = false): RbacObjects {
   return rbacObjects({
@@ -64,12 +65,12 @@ export function blockStorageAccess(snapshots = false): RbacObjects {
 export interface BlockStorageSettings {
   readonly images: BlockStorageImages;
   /**
-   * Argument `--cluster=NAME`. The name is unique in the project, and in the metadata of every
-   * volume.
+   * Argument `--cluster=NAME`. The name is unique in the project. Cinder stores it in the metadata
+   * of every volume.
    */
   readonly clusterName: StringInput;
   readonly configChecksum: StringInput;
-  /** Whether to wait for the pod, which needs the pod network. @default true */
+  /** Whether Pulumi waits until the pod is ready. The pod needs the pod network. @default true */
   readonly awaited?: boolean;
   /** Whether volumes are created in the zone of their pod. @default true */
   readonly topology?: boolean;
@@ -79,8 +80,8 @@ export interface BlockStorageSettings {
 
 /**
  * Returns the Deployment of the Cinder CSI controller, which calls Cinder and Nova. The pod runs
- * only on control planes: workers do not have the OpenStack credential, and a cluster without
- * workers must also be able to use volumes.
+ * only on control planes, for two reasons: workers must not have the OpenStack credential, and a
+ * cluster without workers also needs volumes.
  */
 export function blockStorageController(settings: BlockStorageSettings): Deployment {
   const labels = appLabel(controllerName);
@@ -93,7 +94,7 @@ export function blockStorageController(settings: BlockStorageSettings): Deployme
     ),
     spec: {
       replicas: 1,
-      // A second pod would only wait for the lease.
+      // During an update, a second pod would only wait for the lease of the first pod.
       strategy: { type: "Recreate" },
       selector: { matchLabels: labels },
       template: {
@@ -102,8 +103,8 @@ export function blockStorageController(settings: BlockStorageSettings): Deployme
           serviceAccountName: controllerName,
           priorityClassName: "system-cluster-critical",
           nodeSelector: controlPlaneSelector,
-          // The pod may run before its node is initialized: the driver on each node reports the ID
-          // of the node's server.
+          // The pod may run on a node that the cloud controller has not initialized. The controller
+          // gets the ID of each Nova server from the driver on that node.
           tolerations: [tolerateUninitialized, onControlPlane, ...evictSoonTolerations],
           containers: [
             controllerPlugin(settings),

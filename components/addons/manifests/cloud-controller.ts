@@ -1,4 +1,4 @@
-/** OpenStack cloud controller manager: permissions, configuration, DaemonSet (pure). */
+/** OpenStack cloud controller manager: permissions, Secret, DaemonSet (pure functions). */
 import { apiPort } from "../../../base/ports.js";
 import {
   rbacObjects,
@@ -31,38 +31,40 @@ const name = "openstack-cloud-controller-manager";
 const configDirectory = "/etc/config";
 const port = 10258;
 
-/** Name of the Secret with cloud.conf, as in upstream's manifests and documents. */
+/** Name of the Secret with cloud.conf, as in the upstream manifests and documentation. */
 export const cloudConfigSecret = "cloud-config";
-/** Keys of the certificates and the private key in the Secret. */
+/** Keys of the Secret for the certificates and the private key. */
 const [caCertificateKey, certificateKey, privateKeyKey] = ["ca.crt", "client.crt", "client.key"];
 /** Path of the CA certificate in the containers. */
 export const caCertificateFile = `${configDirectory}/${caCertificateKey}`;
 /**
- * Paths of the TLS client certificate and its key in the containers, by the field names of
- * CloudConf.
+ * Paths of the TLS client certificate and of its private key in the containers. The keys are field
+ * names of CloudConf.
  */
 export const clientCertificateFiles = {
   certFile: `${configDirectory}/${certificateKey}`,
   keyFile: `${configDirectory}/${privateKeyKey}`,
 };
 
-/** Volume, mount and argument by which pods use the Secret. */
+/** Volume, mount and argument with which a pod uses the Secret. */
 export const cloudConfigVolume = {
   volume: { name: "cloud-config", secret: { secretName: cloudConfigSecret } },
   mount: { name: "cloud-config", mountPath: configDirectory, readOnly: true },
   argument: `--cloud-config=${configDirectory}/cloud.conf`,
 };
 
-/** Certificates in PEM whose files cloud.conf names. */
+/**
+ * Certificates in PEM format that go into the Secret. cloud.conf contains the paths of their files.
+ */
 export interface CloudCertificates {
   /** CA certificate of the cloud. @default none */
   readonly caCertificate?: StringInput | undefined;
-  /** TLS client certificate of the controllers, and its key. @default none */
+  /** TLS client certificate of the controllers, with its private key. @default none */
   readonly client?:
     { readonly certificate: StringInput; readonly privateKey: StringInput } | undefined;
 }
 
-/** Returns the Secret with cloud.conf and with the certificates whose files cloud.conf names. */
+/** Returns the Secret with cloud.conf and the certificates. */
 export function cloudConfigSecretObject(
   cloudConf: StringInput,
   { caCertificate, client }: CloudCertificates = {},
@@ -82,8 +84,8 @@ export function cloudConfigSecretObject(
 
 /**
  * Returns the permissions of the controllers cloud-node, cloud-node-lifecycle, service and route.
- * The upstream role also allows access to Secrets, service account tokens and persistent volumes,
- * which the controllers do not need with this program's arguments.
+ * The upstream role also allows access to Secrets, service account tokens and persistent volumes.
+ * With this program's arguments, the controllers do not need that access.
  * Source: k8s.io/cloud-provider 0.36, controllers/.
  */
 export function cloudControllerAccess(): RbacObjects {
@@ -91,7 +93,8 @@ export function cloudControllerAccess(): RbacObjects {
     account: "cloud-controller-manager",
     clusterRole: "system:cloud-controller-manager",
     cluster: [
-      // delete: removes the node of a deleted server (cloud-provider-openstack issue 3225).
+      // delete: the controller deletes the node of a deleted Nova server (cloud-provider-openstack
+      // issue 3225).
       rule("", ["nodes"], [...watchVerbs, "patch", "update", "delete"]),
       rule("", ["nodes/status"], ["patch"]),
       rule("", ["services"], ["list", "watch", "patch", "update"]),
@@ -100,7 +103,7 @@ export function cloudControllerAccess(): RbacObjects {
     ],
     namespace: [
       leaderElection,
-      // At its start, the controller reads how the API server authenticates clients.
+      // When the controller starts, it reads how the API server authenticates clients.
       {
         ...rule("", ["configmaps"], watchVerbs),
         resourceNames: ["extension-apiserver-authentication"],
@@ -109,7 +112,7 @@ export function cloudControllerAccess(): RbacObjects {
   });
 }
 
-/** Tolerations of pods that start before the pod network works and before nodes have addresses. */
+/** Tolerations for pods that start before the pod network works and before nodes have addresses. */
 export const tolerationsBeforeNodesAreReady: Toleration[] = [
   tolerateUninitialized,
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoSchedule" },
@@ -121,22 +124,29 @@ export const tolerationsBeforeNodesAreReady: Toleration[] = [
 export interface CloudControllerSettings {
   readonly image: string;
   /**
-   * Argument `--cluster-name=NAME`. The name is unique in the project, and in the name of every
-   * load balancer.
+   * Argument `--cluster-name=NAME`. The name is unique in the project. The name of every load
+   * balancer contains it.
    */
   readonly clusterName: StringInput;
-  /** Range of the pods to whose nodes the controller keeps routes. @default no routes */
+  /**
+   * CIDR of the pods, if the controller maintains a route to the pods of each node.
+   * @default no routes
+   */
   readonly routedPods?: string | undefined;
   /**
-   * Whether the Octavia provider requires serial calls. Load balancers are then created one by one.
+   * Whether the Octavia provider requires serial calls. The controller then creates load balancers
+   * one by one.
    * @default false
    */
   readonly serial?: boolean | undefined;
-  /** Digest of cloud.conf and certificates. Another digest restarts the pods. */
+  /** Digest of cloud.conf and certificates. A changed digest restarts the pods. */
   readonly configChecksum: StringInput;
 }
 
-/** Returns the DaemonSet with one controller per control plane. Only the elected leader works. */
+/**
+ * Returns the DaemonSet with one controller per control plane. Only the controller that holds the
+ * lease works.
+ */
 export function cloudControllerDaemonSet(settings: CloudControllerSettings): DaemonSet {
   const labels = appLabel(name);
   return {
@@ -151,7 +161,8 @@ export function cloudControllerDaemonSet(settings: CloudControllerSettings): Dae
         spec: {
           serviceAccountName: "cloud-controller-manager",
           hostNetwork: true,
-          // Resolver of the node: cluster DNS needs the pod network, which needs this controller.
+          // The pod uses the node's DNS resolver. Cluster DNS would not work yet: it needs the pod
+          // network, and the pod network needs this controller.
           dnsPolicy: "Default",
           priorityClassName: "system-cluster-critical",
           nodeSelector: controlPlaneSelector,
@@ -166,9 +177,9 @@ export function cloudControllerDaemonSet(settings: CloudControllerSettings): Dae
 }
 
 /**
- * Environment variables that select the API server on the pod's own machine. The certificate of
- * this API server contains the machine's address. In a new cluster, the Service `kubernetes` does
- * not work yet when the controller starts, because kube-proxy starts later; the controller would
+ * Environment variables that make the controller use the API server on its own machine. The
+ * certificate of this API server contains the machine's address. In a new cluster, kube-proxy
+ * starts after the controller, so the Service `kubernetes` does not work yet. The controller would
  * exit and restart.
  */
 const ownApiServer = [
@@ -177,8 +188,8 @@ const ownApiServer = [
 ];
 
 /**
- * Returns the arguments that select controllers. With routes, also limits the route controller to
- * the range of the pods, so that it does not change other routes.
+ * Returns the arguments that select the controllers. With routes, the route controller gets the
+ * CIDR of the pods, so that it changes only routes within this CIDR.
  */
 const controllersFor = (routedPods: string | undefined): readonly string[] => {
   const controllers = "--controllers=cloud-node,cloud-node-lifecycle,service";
@@ -188,8 +199,8 @@ const controllersFor = (routedPods: string | undefined): readonly string[] => {
 };
 
 /**
- * Number of Services that the controller handles at the same time. Each Service may wait minutes
- * for Octavia.
+ * Number of Services that the controller handles at the same time. For each Service, the controller
+ * may wait minutes for Octavia.
  */
 const servicesAtOnce = 5;
 
@@ -221,8 +232,8 @@ function controllerContainer(settings: CloudControllerSettings) {
     ],
     env: ownApiServer,
     volumeMounts: [cloudConfigVolume.mount],
-    // The controller serves this path only after its login to OpenStack, so Ready means that the
-    // credential works.
+    // The controller serves this path only after it has logged in to OpenStack. A ready pod
+    // therefore proves that the credential works.
     readinessProbe: readinessProbeOf(
       { httpGet: healthz },
       { periodSeconds: 2, failureThreshold: 3 },

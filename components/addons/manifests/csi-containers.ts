@@ -1,8 +1,8 @@
-/** Parts that controller and node driver of Cinder CSI have in common (pure). */
+/** Parts that controller and node driver of Cinder CSI have in common (pure functions). */
 import { container } from "../../kubernetes-objects/pod-settings.js";
 import type { Container } from "../../kubernetes-objects/kubernetes-types.js";
 
-/** Images of controller and node driver. */
+/** Images of the controller, the node driver and the sidecars. */
 export interface BlockStorageImages {
   readonly cinderCsi: string;
   readonly csiAttacher: string;
@@ -17,8 +17,8 @@ export const socketDirectory = "/csi";
 export const socket = `unix://${socketDirectory}/csi.sock`;
 const healthPort = 9808;
 /**
- * Seconds in which the driver must answer the liveness sidecar. kubelet waits 2 s longer for the
- * sidecar.
+ * Number of seconds within which the driver must answer the liveness-probe sidecar. kubelet waits 2
+ * s longer for the sidecar's answer.
  */
 const probeSeconds = 8;
 
@@ -35,7 +35,7 @@ export function livenessProbeSidecar(image: string): Container {
     args: [
       `--csi-address=${socketDirectory}/csi.sock`,
       `--health-port=${healthPort.toString()}`,
-      // The probe makes the driver call Cinder. With the default of 3 s, a busy machine or cloud
+      // For each probe, the driver calls Cinder. With the default of 3 s, a busy machine or cloud
       // would cause a restart of the driver.
       `--probe-timeout=${probeSeconds.toString()}s`,
     ],

@@ -1,4 +1,4 @@
-/** Deployments of add-ons, each with its own service account and a read-only file system (pure). */
+/** Deployments of add-ons, each with a service account of the same name (pure functions). */
 import type {
   Deployment,
   DeploymentStrategy,
@@ -14,7 +14,7 @@ import {
   readyWithPods,
 } from "../../kubernetes-objects/pod-settings.js";
 
-/** Security context of a program without special rights. */
+/** Security context of a container that needs no privileges. */
 export const restrictedSecurityContext: SecurityContext = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
@@ -22,7 +22,8 @@ export const restrictedSecurityContext: SecurityContext = {
 };
 
 /**
- * Pod settings of essential add-ons, which run on a control plane with priority over other pods.
+ * Pod settings of essential add-ons. Their pods run on control planes, with priority over other
+ * pods.
  */
 export const systemPod = {
   priorityClassName: "system-cluster-critical",
@@ -30,16 +31,16 @@ export const systemPod = {
   tolerations: [onControlPlane, ...evictSoonTolerations],
 } satisfies Partial<PodSpec>;
 
-/** Settings in which the Deployments of add-ons differ. */
+/** Settings in which the Deployments of the add-ons differ. */
 export interface DeploymentSettings {
-  /** Name of the Deployment and of the service account. */
+  /** Name of the Deployment and of its service account. */
   readonly name: string;
-  /** Namespace. @default kube-system */
+  /** Namespace of the Deployment. @default kube-system */
   readonly namespace?: string;
   /** Number of pods. @default 1 */
   readonly replicas?: number;
   readonly strategy: DeploymentStrategy;
-  /** Whether to wait for the pods, which need the pod network. @default true */
+  /** Whether Pulumi waits until the pods are ready. The pods need the pod network. @default true */
   readonly awaited?: boolean | undefined;
   readonly pod: Omit<PodSpec, "serviceAccountName">;
 }

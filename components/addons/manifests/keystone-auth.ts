@@ -1,4 +1,4 @@
-/** k8s-keystone-auth, which authenticates Keystone's tokens for the API server (pure). */
+/** k8s-keystone-auth, the webhook that authenticates Keystone tokens (pure functions). */
 import type { ClusterSpec } from "../../config/cluster-spec.js";
 import { keystoneWebhook } from "../../kubeadm/keystone-webhook.js";
 import { systemNamespace } from "../../kubernetes-objects/rbac.js";
@@ -23,7 +23,7 @@ const caKey = "ca.crt";
 
 type Policy = NonNullable<NonNullable<ClusterSpec["kubernetes"]["keystone"]>["policy"]>;
 
-/** Returns the rules as k8s-keystone-auth's policy, in the second version of its format. */
+/** Returns the rules in version 2 of the policy format of k8s-keystone-auth. */
 export const keystonePolicy = (policy: Policy): string =>
   JSON.stringify(
     policy.map(({ projects, roles, resources, paths }) => ({
@@ -34,8 +34,7 @@ export const keystonePolicy = (policy: Policy): string =>
   );
 
 /**
- * Returns the Secret with all files of the webhook. The Secret contains no credential of the
- * cluster.
+ * Returns the Secret with all files of the webhook. The Secret contains no OpenStack credential.
  */
 export const keystoneSecret = (content: {
   readonly certificate: StringInput;
@@ -58,22 +57,22 @@ export const keystoneSecret = (content: {
 /** Arguments of {@link keystoneDaemonSet}. */
 export interface KeystoneAuthSettings {
   readonly image: string;
-  /** URL of Keystone, as control planes reach it. */
+  /** URL at which control planes reach Keystone. */
   readonly url: StringInput;
-  /** Whether the Secret has the cloud's CA certificate. */
+  /** Whether the Secret contains the cloud's CA certificate. */
   readonly caCertificate: boolean;
-  /** Whether the Secret has a policy, by which the webhook authorizes requests. */
+  /** Whether the Secret contains a policy. With a policy, the webhook also authorizes requests. */
   readonly policy: boolean;
   /**
-   * Digest of the webhook's files. The webhook reads the files only at its start, so another digest
-   * restarts the pods.
+   * Digest of the webhook's files. The webhook reads the files only when it starts, so a changed
+   * digest restarts the pods.
    */
   readonly checksum: StringInput;
 }
 
 /**
- * Returns the DaemonSet of the webhook on control planes. The pods get no token of a service
- * account, because the webhook never calls the Kubernetes API.
+ * Returns the DaemonSet of the webhook on control planes. The pods have no service account token,
+ * because the webhook never calls the Kubernetes API.
  */
 export function keystoneDaemonSet(settings: KeystoneAuthSettings): DaemonSet {
   const labels = appLabel(name);
@@ -89,7 +88,8 @@ export function keystoneDaemonSet(settings: KeystoneAuthSettings): DaemonSet {
         spec: {
           automountServiceAccountToken: false,
           hostNetwork: true,
-          // The node's resolver resolves the name of Keystone before cluster DNS works.
+          // The pod uses the node's DNS resolver, because it needs Keystone's address before
+          // cluster DNS works.
           dnsPolicy: "Default",
           priorityClassName: "system-cluster-critical",
           nodeSelector: controlPlaneSelector,
@@ -121,9 +121,9 @@ function webhook({ image, caCertificate, policy, url }: KeystoneAuthSettings): C
       ...(policy ? [`--keystone-policy-file=${directory}/${policyKey}`] : []),
     ],
     env: [{ name: "OS_AUTH_URL", value: url }],
-    // Only a startup probe: the webhook serves when Keystone has answered, and exits if Keystone
-    // does not answer. The webhook has no path for other probes, and logs an error for each
-    // connection without a request.
+    // The webhook opens its port after Keystone has answered, and exits if Keystone does not
+    // answer. So a startup probe suffices. Other probes do harm: the webhook has no health path,
+    // and logs an error for each connection without a request.
     startupProbe: { tcpSocket: { host, port }, periodSeconds: 2, failureThreshold: 60 },
     volumeMounts: [{ name: "config", mountPath: directory, readOnly: true }],
     resources: { requests: { cpu: "10m", memory: "32Mi" } },

@@ -1,5 +1,6 @@
 /**
- * Renders Services of type LoadBalancer with the annotations of cloud-provider-openstack (pure).
+ * Renders Services of type LoadBalancer with the annotations of cloud-provider-openstack (pure
+ * functions).
  */
 import type { SampleServices } from "../../config/load-balancing/sample-services.js";
 import { serviceAnnotation } from "../../config/load-balancing/service-annotations.js";
@@ -7,19 +8,22 @@ import { serviceAnnotation } from "../../config/load-balancing/service-annotatio
 /** Settings of all Services of type LoadBalancer that the program creates. */
 export interface LoadBalancerServiceSettings {
   /**
-   * Load balancer class of internal Services, which selects the network of the nodes.
+   * Load balancer class of internal Services. This class selects the network of the nodes.
    * @default none: all load balancers are in the network of the nodes
    */
   readonly internalClass?: string | undefined;
-  /** Ranges of clients, including those in the cluster's networks. @default all */
+  /**
+   * CIDRs from which clients are accepted. The list must also contain the cluster's own networks.
+   * @default all addresses
+   */
   readonly clients?: readonly string[] | undefined;
 }
 
 type Settings = Pick<SampleServices, "address" | "annotations"> & LoadBalancerServiceSettings;
 
 /**
- * Returns annotations and fields of a Service. `external`: with a floating IP. `internal`: with an
- * address in the nodes' network only.
+ * Returns the annotations and fields of a Service. `external`: the load balancer has a floating IP.
+ * `internal`: it has only an address in the network of the nodes.
  */
 export function loadBalancedService(reach: "external" | "internal", settings: Settings) {
   const { internalClass } = settings;

@@ -1,4 +1,7 @@
-/** metrics-server: CPU and memory of nodes and pods, for `kubectl top` and autoscalers (pure). */
+/**
+ * metrics-server, which serves CPU and memory usage to `kubectl top` and autoscalers (pure
+ * functions).
+ */
 import type { ClusterSpec } from "../../config/cluster-spec.js";
 import { signsKubeletCertificates } from "../../kubeadm/hardening.js";
 import {
@@ -26,13 +29,13 @@ import type {
 
 const name = "metrics-server";
 const group = "metrics.k8s.io";
-// Not 10250, because kubelet has that port on the same host network.
+// The pod uses the host network, where kubelet already uses port 10250.
 const port = 4443;
 const authority = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
 
 /**
- * Returns the permissions to read metrics and, as every aggregated API needs, to authenticate and
- * authorize clients (as in system:auth-delegator).
+ * Returns the permissions of metrics-server: to read metrics, and to authenticate and authorize
+ * clients. Every aggregated API needs the latter (see the ClusterRole system:auth-delegator).
  */
 export function metricsServerAccess(): RbacObjects {
   return rbacObjects({
@@ -53,9 +56,7 @@ export function metricsServerAccess(): RbacObjects {
   });
 }
 
-/**
- * Returns a ClusterRole that adds the permission to read metrics to the roles view, edit and admin.
- */
+/** Returns a ClusterRole that lets users with the roles view, edit and admin read metrics. */
 export function metricsReader(): ClusterRole {
   const roles = ["view", "edit", "admin"].map((role) => [
     `rbac.authorization.k8s.io/aggregate-to-${role}`,
@@ -87,9 +88,9 @@ export function metricsService(awaited?: boolean): Service {
 }
 
 /**
- * Returns the registration of the metrics API. The API server does not verify the certificate,
- * because metrics-server creates it at its start. Only nodes and pods can reach the port of
- * metrics-server.
+ * Returns the APIService of the metrics API. The API server does not verify the certificate of
+ * metrics-server, because metrics-server creates a new one whenever it starts. Only nodes and pods
+ * can reach the port of metrics-server.
  */
 export function metricsApi(): ApiService {
   return {
@@ -111,14 +112,18 @@ export function metricsApi(): ApiService {
 export interface MetricsServerSettings {
   readonly image: string;
   /**
-   * Whether the cluster's CA signs the certificates of kubelets; otherwise kubelets sign their own.
+   * Whether the cluster's CA signs the serving certificates of kubelets. Otherwise, kubelets use
+   * self-signed certificates.
    */
   readonly signedKubelets: boolean;
-  /** Whether to wait for the pod, which needs the pod network. @default true */
+  /** Whether Pulumi waits until the pod is ready. The pod needs the pod network. @default true */
   readonly awaited?: boolean;
 }
 
-/** Returns the settings in a specification. Undefined without metrics-server. */
+/**
+ * Returns the settings of metrics-server from a specification, or undefined if metrics-server is
+ * not requested.
+ */
 export const metricsServerOf = (
   spec: Pick<ClusterSpec, "metricsServer" | "kubernetes">,
 ): Pick<MetricsServerSettings, "signedKubelets"> | undefined =>
@@ -134,13 +139,13 @@ export function metricsServer({
   return deployment({
     name,
     awaited,
-    // With one control plane, the port is free only after the former pod has ended, so no pod is
-    // added before.
+    // All pods use the same host port. With one control plane, the port is free only after the old
+    // pod has ended, so the update must not add a pod before.
     strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
     pod: {
       ...systemPod,
       // metrics-server must connect to kubelet's port. The firewall of the machines
-      // (machine/scripts/prepare/prepare.sh) blocks this port for pods, except for pods on the host
+      // (machine/scripts/prepare/prepare.sh) blocks this port for pods, unless they use the host
       // network.
       hostNetwork: true,
       securityContext: {
@@ -170,8 +175,8 @@ function serverContainer(image: string, signedKubelets: boolean): Container {
       signedKubelets ? `--kubelet-certificate-authority=${authority}` : "--kubelet-insecure-tls",
     ],
     ports: [{ name: "https", containerPort: port, protocol: "TCP" }],
-    // The server is Ready only when it has metrics of nodes. The first metrics come after one
-    // interval (15 s).
+    // The pod becomes ready only when it has metrics of nodes. The first metrics arrive after one
+    // interval of 15 s.
     readinessProbe: readinessProbeOf(probe("/readyz"), {
       initialDelaySeconds: 20,
       periodSeconds: 10,

@@ -1,4 +1,4 @@
-/** Sample workloads that show that load balancers and volumes work (pure). */
+/** Sample workloads that show whether load balancers and volumes work (pure functions). */
 import { loadBalancedService, type LoadBalancerServiceSettings } from "./load-balanced-service.js";
 import {
   readyWithAddress,
@@ -23,9 +23,11 @@ import type {
 
 export const samplesNamespace = "stackadm-samples";
 export const sampleClaim = "data";
-/** Name of the writer's pod; known, because the writer is a StatefulSet with one pod. */
+/**
+ * Name of the writer's pod. The name is fixed, because the writer is a StatefulSet with one pod.
+ */
 export const sampleWriterPod = "writer-0";
-/** Host name of the web servers' Ingress. DNS does not contain the name. */
+/** Host name of the web servers' Ingress. No DNS server knows this name. */
 export const sampleHost = "web.stackadm-samples.internal";
 
 const webPort = 8080;
@@ -34,7 +36,7 @@ const scriptDirectory = "/scripts";
 const scriptName = "write-and-read-back.sh";
 const user = 1000;
 
-/** Returns the namespace, which enforces the Pod Security level `restricted`. */
+/** Returns the namespace of the samples, which enforces the Pod Security level `restricted`. */
 export function samplesNamespaceObject(): Namespace {
   return {
     apiVersion: "v1",
@@ -62,7 +64,9 @@ const unprivileged: Pick<PodSpec, "automountServiceAccountToken" | "securityCont
   },
 };
 
-/** Returns two web servers that answer every request with the name of their pod. */
+/**
+ * Returns a Deployment of two web servers. They answer every request with the name of their pod.
+ */
 export function webDeployment(image: string): Deployment {
   const labels = appLabel("web");
   return {
@@ -88,7 +92,8 @@ function webServer(image: string) {
   return container({
     name: "web",
     image,
-    // Without the override, everyone could run commands on this public server by a path of netexec.
+    // The server is public. By default, netexec has a path that lets anyone run commands; the
+    // override disables it.
     args: [
       "netexec",
       `--http-port=${webPort.toString()}`,
@@ -103,7 +108,8 @@ function webServer(image: string) {
 }
 
 /**
- * Returns a Service whose load balancer has a floating IP, or is only in the nodes' network.
+ * Returns a Service for the web servers. `external`: its load balancer has a floating IP.
+ * `internal`: it has only an address in the network of the nodes.
  *
  * @param settings settings of the load balancer. Default: none
  */
@@ -112,8 +118,8 @@ export function webService(
   settings: SampleServices & LoadBalancerServiceSettings = {},
 ): Service {
   const { metadata, spec } = loadBalancedService(reach, settings);
-  // With settings, a change may give the Service another address. With the annotation, the Service
-  // would count as ready while it still has the former address.
+  // If the user sets an address or annotations, an update may change the address of the Service.
+  // The annotation would then make the Service count as ready while it still has the old address.
   const ready =
     settings.address === undefined && Object.keys(settings.annotations ?? {}).length === 0;
   const annotations = { ...(ready && readyWithAddress), ...metadata.annotations };
@@ -152,7 +158,7 @@ export function webIngress(): Ingress {
   };
 }
 
-/** Returns a claim for 1 GiB of the default storage class. */
+/** Returns a persistent volume claim for 1 GiB of the default storage class. */
 export function dataClaim(): PersistentVolumeClaim {
   return {
     apiVersion: "v1",
@@ -162,7 +168,7 @@ export function dataClaim(): PersistentVolumeClaim {
   };
 }
 
-/** Returns a ConfigMap with the writer's script. */
+/** Returns the ConfigMap with the script of the writer. */
 export function writerScript(script: string): ConfigMap {
   return {
     apiVersion: "v1",
@@ -173,8 +179,8 @@ export function writerScript(script: string): ConfigMap {
 }
 
 /**
- * Returns the StatefulSet of the writer. Its pod writes a line to the volume, reads the line back,
- * logs the line, and is then Ready.
+ * Returns the StatefulSet of the writer. Its pod writes a line to the volume, reads the line back
+ * and logs it. The pod then becomes ready.
  */
 export function writerStatefulSet(image: string): StatefulSet {
   const labels = appLabel("writer");

@@ -1,4 +1,4 @@
-/** Snapshots of volumes: CRDs, controller, and the class of the driver (pure). */
+/** Volume snapshots: CRDs, controller, and VolumeSnapshotClass (pure functions). */
 import {
   rbacObjects,
   leaderElection,
@@ -31,8 +31,8 @@ const object = (properties: Record<string, JsonSchema>, required?: string[]): Js
   ...(required && { required }),
 });
 /**
- * Returns the schema of an object that has exactly one of the fields in `properties` and cannot be
- * changed.
+ * Returns the schema of an object with exactly one of the fields in `properties`. The object is
+ * immutable.
  */
 const source = (properties: Record<string, JsonSchema>): JsonSchema => ({
   ...object(properties),
@@ -48,13 +48,13 @@ interface Kind {
   readonly shortNames: string[];
   readonly namespaced: boolean;
   readonly schema: JsonSchema;
-  /** Columns of `kubectl get`, each: title, path, type. */
+  /** Columns of `kubectl get`. Each column consists of title, JSON path and type. */
   readonly columns: readonly (readonly [string, string, string])[];
 }
 
 /**
- * Kinds of the API group snapshot.storage.k8s.io in version v1 (external-snapshotter 8,
- * client/apis/volumesnapshot/v1).
+ * Kinds of the API group snapshot.storage.k8s.io in version v1.
+ * Source: external-snapshotter 8, client/apis/volumesnapshot/v1.
  */
 const kinds: readonly Kind[] = [
   {
@@ -156,7 +156,7 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** Returns the CRDs of snapshots, each with the plural of the kind. */
+/** Returns pairs of the plural name of a snapshot kind and its CRD. */
 export const snapshotKinds = (): readonly (readonly [string, CustomResourceDefinition])[] =>
   kinds.map(({ kind, shortNames, namespaced, schema, columns }) => {
     const singular = kind.toLowerCase();
@@ -168,7 +168,8 @@ export const snapshotKinds = (): readonly (readonly [string, CustomResourceDefin
         kind: "CustomResourceDefinition",
         metadata: {
           name: `${plural}.${group}`,
-          // The API server requires the URL of the approval for groups of *.k8s.io.
+          // The API server requires this annotation, with the URL of the approval, for groups of
+          // *.k8s.io.
           annotations: {
             "api-approved.kubernetes.io":
               "https://github.com/kubernetes-csi/external-snapshotter/pull/814",
@@ -199,7 +200,7 @@ export const snapshotKinds = (): readonly (readonly [string, CustomResourceDefin
 const classes = rule(group, ["volumesnapshotclasses"], watchVerbs);
 const changing = ["create", ...watchVerbs, "update", "patch", "delete"];
 
-/** Permissions of the sidecars that create snapshots, and volumes from snapshots. */
+/** Permissions of the CSI sidecars that create snapshots and create volumes from snapshots. */
 export const snapshotterRules: readonly PolicyRule[] = [
   classes,
   rule(group, ["volumesnapshots"], ["get", "list"]),
@@ -223,8 +224,8 @@ export function snapshotControllerAccess(): RbacObjects {
 }
 
 /**
- * Returns the Deployment of the controller that binds snapshots to their content. The controller
- * does not call OpenStack.
+ * Returns the Deployment of the controller that binds each VolumeSnapshot to a
+ * VolumeSnapshotContent. This controller does not call OpenStack.
  */
 export function snapshotController(image: string, awaited?: boolean): Deployment {
   const { lease, renew, retry } = leaderElectionTimes;
@@ -255,8 +256,8 @@ export function snapshotController(image: string, awaited?: boolean): Deployment
 }
 
 /**
- * Returns the default VolumeSnapshotClass. `force-create` also allows snapshots of volumes in use;
- * such a snapshot has the data that a power cut would leave.
+ * Returns the default VolumeSnapshotClass. `force-create` allows snapshots of attached volumes.
+ * Such a snapshot is in the state that a power failure would leave.
  */
 export const snapshotClass = () => ({
   apiVersion: `${group}/v1`,

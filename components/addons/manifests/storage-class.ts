@@ -1,16 +1,16 @@
-/** Cinder CSI driver object, and storage classes (pure). */
+/** Cinder CSIDriver object and storage classes (pure functions). */
 import type { CsiDriver, StorageClass } from "../../kubernetes-objects/kubernetes-types.js";
 
 /**
- * Name of the Cinder CSI driver. Persistent volumes contain this name, by which a destroy finds
- * them.
+ * Name of the Cinder CSI driver. Persistent volumes contain this name, so a destroy finds Cinder
+ * volumes by it.
  */
 export const cinderDriverName = "cinder.csi.openstack.org";
 
-/** Topology key of the driver for a machine's zone. */
+/** Topology key with which the driver reports the availability zone of a machine. */
 const zoneKey = `topology.${cinderDriverName}/zone`;
 
-/** Returns the CSIDriver object, which tells kubelet and scheduler what the driver supports. */
+/** Returns the CSIDriver object. It tells kubelet and the scheduler what the driver supports. */
 export function cinderCsiDriverObject(): CsiDriver {
   return {
     apiVersion: "storage.k8s.io/v1",
@@ -19,27 +19,30 @@ export function cinderCsiDriverObject(): CsiDriver {
     spec: {
       attachRequired: true,
       podInfoOnMount: true,
-      // kubelet gives the file system to the fsGroup of the pod, so that the pod can write without
-      // root.
+      // kubelet gives the file system to the fsGroup of the pod. The pod can then write without
+      // being root.
       fsGroupPolicy: "ReadWriteOnceWithFSType",
       volumeLifecycleModes: ["Persistent"],
     },
   };
 }
 
-/** Storage class in the settings. */
+/** Storage class in the settings of the user. */
 export interface StorageClassSettings {
   readonly name: string;
   readonly default: boolean;
-  /** Volume type of the cloud. @default the cloud's own default */
+  /** Cinder volume type. @default the cloud's default type */
   readonly type?: string;
-  /** Cinder zone for all volumes. @default the zone of the pod's node */
+  /** Cinder availability zone of all volumes of the class. @default the zone of the pod's node */
   readonly availability?: string;
-  /** Zones of the machines on which pods with these volumes may run. @default all */
+  /**
+   * Availability zones of the machines on which pods with these volumes may run.
+   * @default all zones
+   */
   readonly zones?: readonly string[];
-  /** Policy for the volume of a deleted claim. @default "Delete" */
+  /** What happens to a volume when its claim is deleted. @default "Delete" */
   readonly reclaimPolicy?: "Delete" | "Retain";
-  /** Time at which a volume is created. @default "WaitForFirstConsumer" */
+  /** When a volume is created. @default "WaitForFirstConsumer" */
   readonly volumeBindingMode?: "WaitForFirstConsumer" | "Immediate";
   /** File system of the volumes. @default "ext4" */
   readonly fsType?: string;
@@ -48,8 +51,8 @@ export interface StorageClassSettings {
 }
 
 /**
- * Returns a StorageClass. By default, volumes are created in the zone of their first pod, can grow,
- * and are deleted with their claim.
+ * Returns a StorageClass. By default, a volume is created in the zone of its first pod, can grow,
+ * and is deleted with its claim.
  */
 export function storageClass(settings: StorageClassSettings): StorageClass {
   return {

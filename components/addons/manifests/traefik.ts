@@ -1,4 +1,4 @@
-/** Kubernetes objects of Traefik, which serves only as ingress controller (pure). */
+/** Kubernetes objects of Traefik, the ingress controller (pure functions). */
 import { ingressPorts } from "../../config/load-balancing/ingress-traits.js";
 import { poolLabel } from "../../config/roles.js";
 import type { IngressSpec } from "../../config/load-balancing/ingress.js";
@@ -28,14 +28,14 @@ import {
 const name = "traefik";
 /** Namespace of all objects of Traefik. */
 export const traefikNamespace = name;
-/** Name of the ingress class. */
+/** Name of the IngressClass. */
 export const ingressClassName = name;
 const user = 65532;
 const pingPort = 8080;
-/** Names of Traefik's entry points. */
+/** Names of Traefik's entry points. The keys are the names of the ports. */
 const entryPoints = { http: "web", https: "websecure" } as const;
 
-/** Returns the namespace, which enforces the Pod Security level `restricted`. */
+/** Returns the namespace of Traefik, which enforces the Pod Security level `restricted`. */
 export function traefikNamespaceObject(): Namespace {
   return {
     apiVersion: "v1",
@@ -48,8 +48,8 @@ export function traefikNamespaceObject(): Namespace {
 }
 
 /**
- * Returns the permissions of Traefik's Ingress provider, which reads all Secrets because
- * certificates may be in any namespace.
+ * Returns the permissions of Traefik's Ingress provider. It reads all Secrets, because the
+ * certificate of an Ingress may be in any namespace.
  */
 export function traefikAccess(): RbacObjects {
   const watching = ["list", "watch"];
@@ -75,31 +75,37 @@ export function ingressClass({ defaultClass }: Pick<IngressSpec, "defaultClass">
   };
 }
 
-/** Taint of nodes that Traefik's pods tolerate. */
+/** Node taint that Traefik's pods tolerate. */
 type Tolerated = Pick<Toleration, "key" | "value" | "effect">;
 
 /** Arguments of {@link traefikDeployment}. */
 export interface TraefikSettings {
   readonly image: string;
   readonly spec: IngressSpec;
-  /** Taints of the machines of the worker pool that runs Traefik. @default none */
+  /** Taints of the machines in the worker pool that runs Traefik. @default none */
   readonly taints?: readonly Tolerated[];
   /**
-   * Argument that decides which address the status of an Ingress shows: {@link
-   * publishedServiceFlag} or {@link fixedIngressAddressFlag}.
+   * Argument that determines the address in the status of each Ingress:
+   * {@link publishedServiceFlag} or {@link fixedIngressAddressFlag}.
    */
   readonly shown: StringInput;
-  /** Whether to wait for the pods, which need the pod network. @default true */
+  /** Whether Pulumi waits until the pods are ready. The pods need the pod network. @default true */
   readonly awaited?: boolean | undefined;
 }
 
 const endpointOf = "--providers.kubernetesIngress.ingressEndpoint";
-/** Argument by which the status of an Ingress shows the address of the Service. */
+/** Argument that makes Traefik write the Service's address to the status of each Ingress. */
 export const publishedServiceFlag = `${endpointOf}.publishedService=${traefikNamespace}/${name}`;
-/** Beginning of the argument by which the status of an Ingress shows a fixed address. */
+/**
+ * Argument, without the address, that makes Traefik write a fixed address to the status of each
+ * Ingress.
+ */
 export const fixedIngressAddressFlag = `${endpointOf}.ip=`;
 
-/** Returns on which nodes the pods run: at most one on each machine of the pool, or on any node. */
+/**
+ * Returns the pod fields for scheduling. With `kind: workers`, each machine of the pool runs at
+ * most one pod. With `kind: service`, the pods are spread over the nodes if possible.
+ */
 function placed({ spec, taints = [] }: TraefikSettings): Partial<PodSpec> {
   const matchLabels = appLabel(name);
   if (spec.kind === "service") return { topologySpreadConstraints: spreadOverNodes(matchLabels) };
@@ -118,8 +124,8 @@ function placed({ spec, taints = [] }: TraefikSettings): Partial<PodSpec> {
 
 export function traefikDeployment(settings: TraefikSettings): Deployment {
   const { spec, awaited } = settings;
-  // Each machine of the worker pool can run only one Traefik pod, so the former pod must end before
-  // the new pod starts.
+  // Each machine of the worker pool can run only one Traefik pod. The old pod must end before the
+  // new pod starts.
   const rollingUpdate =
     spec.kind === "workers"
       ? { maxSurge: 0, maxUnavailable: 1 }
@@ -156,8 +162,8 @@ function proxy({ image, shown }: TraefikSettings): Container {
         (entrance) =>
           `--entryPoints.${entryPoints[entrance.name]}.address=:${String(entrance.containerPort)}/tcp`,
       ),
-      // Each Ingress also serves TLS, with the certificate in the Secret of the Ingress or a
-      // self-signed one.
+      // Traefik serves every Ingress also over TLS. The certificate comes from the Secret of the
+      // Ingress, or is self-signed.
       `--entryPoints.${entryPoints.https}.http.tls=true`,
       `--entryPoints.traefik.address=:${String(pingPort)}/tcp`,
       "--ping=true",
@@ -176,7 +182,7 @@ function proxy({ image, shown }: TraefikSettings): Container {
     ],
     readinessProbe: readinessProbeOf(probe, { periodSeconds: 5 }),
     livenessProbe: livenessProbeOf(probe),
-    // Traefik writes bodies here that are too large for memory.
+    // Traefik writes request bodies to this directory if they are too large for memory.
     volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
     resources: { requests: { cpu: "100m", memory: "100Mi" } },
     securityContext: restrictedSecurityContext,
@@ -184,8 +190,8 @@ function proxy({ image, shown }: TraefikSettings): Container {
 }
 
 /**
- * Returns Traefik's Service: of type LoadBalancer, or with node ports that answer only on machines
- * with a Traefik pod.
+ * Returns Traefik's Service. Its type is LoadBalancer, or NodePort with ports that answer only on
+ * machines with a Traefik pod.
  */
 export function traefikService(
   spec: IngressSpec,
@@ -218,7 +224,7 @@ const wayOf = (spec: IngressSpec, balancing: LoadBalancerServiceSettings | undef
     ? loadBalancedService(spec.public ? "external" : "internal", { ...spec, ...balancing })
     : { metadata: {}, spec: { type: "NodePort", externalTrafficPolicy: "Local" } };
 
-/** Returns the disruption budget, by which drains evict one pod at a time. */
+/** Returns the PodDisruptionBudget, which makes drains evict one pod at a time. */
 export function traefikBudget(): PodDisruptionBudget {
   return {
     apiVersion: "policy/v1",

@@ -5,13 +5,11 @@ import { ManifestAddon } from "../manifest-addon.js";
 import type { PodNetworkSettings } from "../pod-network.js";
 import { calicoAnchors, calicoAnchorsOf, calicoObjects } from "./manifests.js";
 
-/** Pod network and network policies from Calico's published manifest. */
+/** Pod network and network policies of Calico, from its published manifest. */
 export class Calico extends ManifestAddon {
   static readonly type = "stackadm:pod-network:Calico";
 
-  /**
-   * DaemonSet of Calico. Its creation ends when each node that existed at that time has its routes.
-   */
+  /** DaemonSet of Calico. Its creation ends when each existing node has its routes. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(

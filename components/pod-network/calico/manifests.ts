@@ -1,4 +1,7 @@
-/** Adapts Calico's published manifest (pod network and network policies) to a cluster (pure). */
+/**
+ * Adapts Calico's published manifest (pod network and network policies) to a cluster (pure
+ * functions).
+ */
 import type { ImageRegistry, OwnImages } from "../../../base/versions/container-images.js";
 import type { StringInput } from "../../kubernetes-objects/kubernetes-types.js";
 import type { CalicoOptions } from "./options.js";
@@ -24,25 +27,25 @@ export const calicoAnchors: ManifestAnchors = {
 /** Arguments of {@link calicoObjects}. */
 export interface CalicoSettings {
   readonly encapsulation: CalicoOptions["encapsulation"];
-  /** Range of the pods, of which Calico assigns blocks to nodes on demand. */
+  /** CIDR of the pods. Calico assigns blocks of this CIDR to nodes on demand. */
   readonly podCidr: string;
-  /** IPv6 range of the pods. @default none */
+  /** IPv6 CIDR of the pods. @default no IPv6 */
   readonly ipv6Pods?: string | undefined;
-  /** MTU of the pods' interfaces in bytes. */
+  /** MTU of the pods' interfaces, in bytes. */
   readonly podMtu: StringInput;
   readonly registry: ImageRegistry | undefined;
-  /** Images of the user that replace images of the manifest. */
+  /** Images that the user supplies in place of images of the manifest. */
   readonly ownImages?: OwnImages | undefined;
   /**
-   * Digest of the inputs of the ConfigMap. Another digest restarts the pods, which install the
-   * configuration.
+   * Digest of the values in the ConfigMap. The pods install these values when they start, so a
+   * changed digest restarts the pods.
    */
   readonly configChecksum: StringInput;
 }
 
 /**
- * Calico's settings for each encapsulation. With the backend `bird`, BIRD exchanges routes by BGP;
- * with the backend `vxlan`, Felix creates the routes.
+ * Calico's settings for each encapsulation. With the backend `bird`, BIRD exchanges routes by BGP.
+ * With the backend `vxlan`, Felix creates the routes.
  */
 const pools = {
   vxlan: { backend: "vxlan", vxlan: "Always", ipip: "Never" },
@@ -52,12 +55,12 @@ const pools = {
 } as const;
 
 /**
- * Pattern of the IPAM type in the CNI configuration. For IPv6, settings are inserted after this
+ * Pattern of the IPAM type in the CNI configuration. The settings for IPv6 are inserted after this
  * text.
  */
 const ipam = /"type":\s*"calico-ipam"/;
 
-/** Returns the required parts of the manifest. With IPv6, the IPAM type is also required. */
+/** Returns the parts that the manifest must contain. With IPv6, the IPAM type is one of them. */
 export const calicoAnchorsOf = ({
   ipv6,
 }: {
@@ -76,13 +79,14 @@ const ofIpv6 = (pods: string, vxlan: string): Readonly<Record<string, string>> =
   IP6_AUTODETECTION_METHOD: "kubernetes-internal-ip",
   CALICO_IPV6POOL_CIDR: pods,
   CALICO_IPV6POOL_VXLAN: vxlan,
-  // As with IPv4: hosts outside the cluster have no route to a pod.
+  // As with IPv4, hosts outside the cluster have no route to a pod, so Calico masquerades traffic
+  // to them.
   CALICO_IPV6POOL_NAT_OUTGOING: "true",
 });
 
 /**
- * Returns the manifest's objects with the settings of the cluster. Calico reads the settings of its
- * address pool only at its first start.
+ * Returns the objects of the manifest with the settings of the cluster. Calico reads the settings
+ * of the address pool only when it starts for the first time.
  */
 export function calicoObjects(
   objects: readonly ManifestObject[],
@@ -104,7 +108,8 @@ export function calicoObjects(
         CALICO_IPV4POOL_IPIP: ipip,
         CLUSTER_TYPE: backend === "bird" ? "k8s,bgp" : "k8s",
         IP: "autodetect",
-        // Selects the address that kubelet uses, whatever interfaces a machine has.
+        // Calico uses the node address that kubelet uses, even if the machine has several
+        // interfaces.
         IP_AUTODETECTION_METHOD: "kubernetes-internal-ip",
         ...(ipv6Pods !== undefined && ofIpv6(ipv6Pods, vxlan)),
       }),
@@ -122,7 +127,7 @@ export function calicoObjects(
 
 type Probe = { readonly exec?: { readonly command?: readonly string[] } } | undefined;
 
-/** Removes the probes of BIRD from the container, because BIRD does not run. */
+/** Removes the probes of BIRD from the container, because BIRD does not run with VXLAN. */
 function withoutBird(container: ManifestContainer): ManifestContainer {
   const asked = (probe: Probe): object => ({
     ...probe,

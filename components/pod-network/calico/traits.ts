@@ -1,19 +1,19 @@
 import type { PodNetworkTraffic, PodNetworkRow, PodNetworkTraits } from "../pod-network-traits.js";
 import { calicoOptions, type CalicoOptions } from "./options.js";
 
-/** Port of Calico for VXLAN, as assigned by IANA. */
+/** UDP port of Calico's VXLAN. IANA assigned this port to VXLAN. */
 const vxlanPort = 4789;
 
 const common = {
-  // None, because the published manifest names its images.
+  // No image is listed, because the published manifest names its images.
   images: [],
   replacesKubeProxy: false,
 } as const;
 
-/** Bytes of the headers: Ethernet 14, UDP 8 and VXLAN 8, with IPv4 20 or IPv6 40. */
+/** Number of bytes in the headers: Ethernet 14, UDP 8, VXLAN 8, and IPv4 20 or IPv6 40. */
 const overheads = { ipv4: 50, ipv6: 70 } as const;
 
-/** Kernel modules for network policies, which are sets of addresses in iptables rules. */
+/** Kernel modules for network policies, which are implemented with ipsets and iptables. */
 const policies = ["ip_set", "xt_set"] as const;
 
 const wrapped: PodNetworkTraffic = {
@@ -29,7 +29,7 @@ const asTheyAre: PodNetworkTraffic = {
   reason: "Pods reach each other without encapsulation",
 };
 
-/** Facts about Calico, by encapsulation. */
+/** Traits of Calico for each encapsulation. */
 const traits: Readonly<Record<CalicoOptions["encapsulation"], PodNetworkTraits>> = {
   vxlan: {
     ...common,
@@ -52,7 +52,7 @@ const traits: Readonly<Record<CalicoOptions["encapsulation"], PodNetworkTraits>>
   ipip: {
     ...common,
     encapsulation: "ipip",
-    // A second IPv4 header.
+    // IPIP adds a second IPv4 header of 20 bytes.
     overhead: 20,
     routedRanges: [],
     passages: [

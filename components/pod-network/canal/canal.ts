@@ -10,9 +10,7 @@ import { canalAnchors, canalObjects } from "./manifests.js";
 export class Canal extends ManifestAddon {
   static readonly type = "stackadm:pod-network:Canal";
 
-  /**
-   * DaemonSet of Canal. Its creation ends when each node that existed at that time has its tunnel.
-   */
+  /** DaemonSet of Canal. Its creation ends when each existing node has its tunnel. */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
   constructor(

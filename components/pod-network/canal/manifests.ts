@@ -1,5 +1,6 @@
 /**
- * Adapts Canal's published manifest (flannel with Calico's network policies) to a cluster (pure).
+ * Adapts Canal's published manifest (flannel with Calico's network policies) to a cluster (pure
+ * functions).
  */
 import type { ImageRegistry, OwnImages } from "../../../base/versions/container-images.js";
 import type { StringInput } from "../../kubernetes-objects/kubernetes-types.js";
@@ -22,21 +23,21 @@ export const canalAnchors: ManifestAnchors = {
 
 /** Arguments of {@link canalObjects}. */
 export interface CanalSettings {
-  /** MTU of the pods' interfaces in bytes. */
+  /** MTU of the pods' interfaces, in bytes. */
   readonly podMtu: StringInput;
-  /** flannel's configuration (pod-network/flannel/manifests.ts). */
+  /** Configuration of flannel (pod-network/flannel/manifests.ts). */
   readonly networkConfig: StringInput;
   readonly registry: ImageRegistry | undefined;
-  /** Images of the user that replace images of the manifest. */
+  /** Images that the user supplies in place of images of the manifest. */
   readonly ownImages?: OwnImages | undefined;
   /**
-   * Digest of the inputs of the ConfigMap. Another digest restarts the pods, which install the
-   * configuration.
+   * Digest of the values in the ConfigMap. The pods install these values when they start, so a
+   * changed digest restarts the pods.
    */
   readonly configChecksum: StringInput;
 }
 
-/** Returns the manifest's objects with the settings of the cluster. */
+/** Returns the objects of the manifest with the settings of the cluster. */
 export function canalObjects(
   objects: readonly ManifestObject[],
   settings: CanalSettings,
@@ -46,8 +47,8 @@ export function canalObjects(
     withClusterImages(settings.registry, settings.ownImages),
     withData(configMap, { "net-conf.json": settings.networkConfig, veth_mtu: settings.podMtu }),
     withChecksum(daemonSet, settings.configChecksum),
-    // flanneld uses the interface with this address, the node's, whatever other interfaces there
-    // are.
+    // flanneld uses the interface with the node's address, even if the machine has several
+    // interfaces.
     withContainer(
       daemonSet,
       "kube-flannel",

@@ -2,7 +2,7 @@ import { vxlanOverhead, vxlanPassage } from "../flannel/traits.js";
 import type { PodNetworkRow } from "../pod-network-traits.js";
 import { canalOptions } from "./options.js";
 
-/** Facts about Canal: flannel's tunnels with network policies by Calico's Felix. */
+/** Traits of Canal: flannel's tunnels, with network policies by Calico's Felix. */
 export const canal: PodNetworkRow<typeof canalOptions> = {
   options: canalOptions,
   summary: "wraps them in flannel's VXLAN and enforces network policies with Calico",
@@ -10,12 +10,12 @@ export const canal: PodNetworkRow<typeof canalOptions> = {
     encapsulation: "vxlan",
     overhead: vxlanOverhead,
     routedRanges: [],
-    // None, because the published manifest names its images.
+    // No image is listed, because the published manifest names its images.
     images: [],
     passages: [vxlanPassage],
     ipv6: { refused: "is published for IPv4 alone" },
     replacesKubeProxy: false,
-    // Modules for network policies, which are sets of addresses in iptables rules.
+    // ip_set and xt_set are for network policies, which are implemented with ipsets and iptables.
     kernelModules: ["vxlan", "ip_set", "xt_set"],
   }),
 };

@@ -2,9 +2,9 @@ import type { PodNetworkRow } from "../pod-network-traits.js";
 import { cloudRoutesOptions } from "./options.js";
 
 /**
- * Facts about `cloud-routes`. On the cluster's router, the cloud controller keeps a route to each
- * node's pods; it also allows the pods' addresses at the node's port. kube-router, without BGP,
- * connects pods to their machine and enforces network policies.
+ * Traits of `cloud-routes`. On the cluster's router, the cloud controller maintains one route to
+ * the pods of each node. It also allows the pods' addresses on the node's port. kube-router runs
+ * without BGP: it connects pods to their machine and enforces network policies.
  */
 export const cloudRoutes: PodNetworkRow<typeof cloudRoutesOptions> = {
   options: cloudRoutesOptions,
@@ -21,7 +21,7 @@ export const cloudRoutes: PodNetworkRow<typeof cloudRoutesOptions> = {
     ],
     ipv6: { refused: "keeps routes for IPv4 alone" },
     replacesKubeProxy: false,
-    // Modules for network policies, which are sets of addresses in iptables rules.
+    // Both modules are for network policies, which are implemented with ipsets and iptables.
     kernelModules: ["ip_set", "xt_set"],
   }),
 };

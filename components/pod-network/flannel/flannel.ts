@@ -12,13 +12,14 @@ import {
 } from "./manifests.js";
 import type { PodNetworkSettings } from "../pod-network.js";
 
-/** flannel as pod network, by VXLAN or by routes of the machines, without network policies. */
+/**
+ * flannel as pod network, with VXLAN or with routes between machines. It has no network policies.
+ */
 export class Flannel extends Addon {
   static readonly type = "stackadm:addons:Flannel";
 
   /**
-   * DaemonSet of flannel. Its creation ends when each node that existed at that time has its tunnel
-   * or its routes.
+   * DaemonSet of flannel. Its creation ends when each existing node has its tunnel or its routes.
    */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
@@ -38,7 +39,7 @@ export class Flannel extends Addon {
       kubernetes.core.v1.ConfigMap,
       "configuration",
       flannelConfigMap(configuration),
-      // order: objects need their namespace.
+      // The namespace must exist before its objects.
       { dependsOn: [namespace] },
     );
     this.daemonSet = this.object(
@@ -51,8 +52,8 @@ export class Flannel extends Addon {
         configChecksum: configuration.apply((text) => checksum(cniConfiguration(), text)),
       }),
       {
-        // order: pods are refused without their service account, and fail without permissions and
-        // configuration.
+        // The API server refuses pods without their service account, and the pods fail without
+        // permissions and configuration. So these are created first.
         dependsOn: [...access, configMap],
         customTimeouts: this.daemonSetTimeouts,
       },

@@ -1,4 +1,4 @@
-/** flannel as pod network: namespace, RBAC, configuration, DaemonSet (pure). */
+/** flannel as pod network: namespace, RBAC, ConfigMap, DaemonSet (pure functions). */
 import { rbacObjects, watchVerbs, rule } from "../../kubernetes-objects/rbac.js";
 import {
   apiByName,
@@ -29,26 +29,28 @@ const configDirectory = "/etc/kube-flannel";
 const cniKey = "cni-conf.json";
 const networkKey = "net-conf.json";
 const pluginDirectory = "/opt/cni/bin";
-/** Directory in which flanneld writes the node's subnet and MTU for its CNI plugin. */
+/**
+ * Directory in which flanneld writes the node's subnet and MTU. flannel's CNI plugin reads them.
+ */
 const stateDirectory = "/run/flannel";
 const healthPort = 20245;
 
-/** Returns flannel's namespace, with the name that flannel's documentation uses. */
+/** Returns the namespace of flannel. Its name is the one in flannel's documentation. */
 export function flannelNamespace(): Namespace {
   return {
     apiVersion: "v1",
     kind: "Namespace",
     metadata: {
       name: namespace,
-      // Pods of flannel use the node's network and write to the node's directories.
+      // flannel's pods use the host network and write to directories of the node.
       labels: { "pod-security.kubernetes.io/enforce": "privileged" },
     },
   };
 }
 
 /**
- * Returns flannel's permissions. flanneld publishes the address of its tunnel as annotations of the
- * node. flanneld needs no permission to read pods, because NODE_NAME tells it the node.
+ * Returns the permissions of flannel. flanneld publishes the address of its tunnel in annotations
+ * of the node. flanneld gets the node's name from NODE_NAME, so it need not read pods.
  */
 export function flannelAccess(): RbacObjects {
   return rbacObjects({
@@ -71,10 +73,11 @@ export function cniConfiguration(): string {
 }
 
 /**
- * Returns flanneld's configuration. An existing tunnel keeps its MTU until the machine restarts.
+ * Returns the configuration of flanneld. An existing tunnel keeps its MTU until the machine
+ * restarts.
  *
- * @param podMtu MTU of the pods' interfaces in bytes
- * @param ipv6 IPv6 range of the pods; default: none
+ * @param podMtu MTU of the pods' interfaces, in bytes
+ * @param ipv6 IPv6 CIDR of the pods. Default: no IPv6
  */
 export function networkConfiguration(
   podCidr: string,
@@ -82,10 +85,10 @@ export function networkConfiguration(
   podMtu: number,
   ipv6?: string,
 ): string {
-  // flanneld expects the MTU of the machines' network, and subtracts the overhead of the tunnel
-  // itself.
+  // flanneld expects the MTU of the machines' network, and itself subtracts the bytes that the
+  // tunnel adds.
   const tunnel = { Type: "vxlan", VNI: 1, Port: vxlanPort, MTU: podMtu + vxlanOverhead };
-  // Without a tunnel, pods have the MTU of the machine's interface: the MTU of the network.
+  // Without a tunnel, pods have the same MTU as the machine's interface.
   return json({
     Network: podCidr,
     ...(ipv6 !== undefined && { EnableIPv6: true, IPv6Network: ipv6 }),
@@ -95,7 +98,7 @@ export function networkConfiguration(
 
 const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
-/** Returns the ConfigMap with the CNI configuration and flanneld's configuration. */
+/** Returns the ConfigMap with the CNI configuration and the configuration of flanneld. */
 export function flannelConfigMap(networkConfig: StringInput): ConfigMap {
   return {
     apiVersion: "v1",
@@ -109,18 +112,21 @@ export function flannelConfigMap(networkConfig: StringInput): ConfigMap {
 export interface FlannelSettings {
   readonly images: { readonly flannel: string; readonly flannelCniPlugin: string };
   /**
-   * Digest of both configurations. Another digest restarts the pods, which install the
-   * configurations.
+   * Digest of both configurations. The pods install the configurations when they start, so a
+   * changed digest restarts the pods.
    */
   readonly configChecksum: StringInput;
-  /** Whether pods also have IPv6. @default no */
+  /** Whether pods also have IPv6 addresses. @default false */
   readonly dual?: boolean;
-  /** Name of the API that machines resolve. @default flanneld reaches the API as a Service */
+  /**
+   * Host name of the API, which each machine resolves itself.
+   * @default flanneld reaches the API through its Service
+   */
   readonly apiName?: string | undefined;
 }
 
 /**
- * Returns the DaemonSet with one flanneld per node. kube-controller-manager assigns a pod range to
+ * Returns the DaemonSet with one flanneld per node. kube-controller-manager assigns a pod CIDR to
  * each node.
  */
 export function flannelDaemonSet(settings: FlannelSettings): DaemonSet {
@@ -163,7 +169,7 @@ export function flannelDaemonSet(settings: FlannelSettings): DaemonSet {
 
 const configurationMount = { name: "configuration", mountPath: configDirectory, readOnly: true };
 
-/** Returns a security context for root with no capabilities except those in `add`. */
+/** Returns the security context of a root container that has only the capabilities in `add`. */
 const only = (...add: string[]): SecurityContext => ({
   allowPrivilegeEscalation: false,
   capabilities: { drop: ["ALL"], ...(add.length > 0 && { add }) },
@@ -173,7 +179,7 @@ function installPlugin(image: string) {
   return container({
     name: "install-cni-plugin",
     image,
-    // -f: a running plugin cannot be overwritten, only replaced.
+    // -f: a running plugin cannot be overwritten, but its file can be replaced.
     command: ["cp", "-f", "/flannel", `${pluginDirectory}/flannel`],
     volumeMounts: [{ name: "plugins", mountPath: pluginDirectory }],
     securityContext: only(),
@@ -181,9 +187,9 @@ function installPlugin(image: string) {
 }
 
 /**
- * Returns the settings by which flanneld selects the interface with the node's address. With two IP
- * families, flanneld needs both addresses of the node. Kubernetes supplies both in one variable,
- * which a shell splits.
+ * Returns the settings with which flanneld selects the interface with the node's address. With IPv4
+ * and IPv6, flanneld needs two addresses. Kubernetes supplies both in one variable, so a shell must
+ * split the variable.
  */
 const interfaceOf = (dual: boolean) =>
   dual
@@ -209,7 +215,7 @@ function flanneld(image: string, dual: boolean, apiName: string | undefined) {
     ...command,
     args: [
       "--kube-subnet-mgr",
-      // Hosts outside the cluster have no route to a pod.
+      // Hosts outside the cluster have no route to a pod, so flanneld masquerades traffic to them.
       "--ip-masq",
       ...iface,
       `--net-config-path=${configDirectory}/${networkKey}`,
@@ -233,7 +239,7 @@ function flanneld(image: string, dual: boolean, apiName: string | undefined) {
       httpGet: { path: "/healthz", port: healthPort, host: "127.0.0.1" },
     }),
     resources: { requests: { cpu: "50m", memory: "50Mi" } },
-    // flanneld changes routes, tunnel and iptables of the node.
+    // flanneld changes routes, the tunnel and iptables of the node.
     securityContext: only("NET_ADMIN", "NET_RAW"),
   });
 }

@@ -1,21 +1,21 @@
 import type { PodNetworkTraffic, PodNetworkRow, PodNetworkTraits } from "../pod-network-traits.js";
 import { flannelOptions, type FlannelOptions } from "./options.js";
 
-/** Port of the Linux kernel for VXLAN, which is also flannel's default. */
+/** UDP port of VXLAN in the Linux kernel, which is also flannel's default. */
 export const vxlanPort = 8472;
 
-/** Bytes of the headers: Ethernet 14, IPv4 20, UDP 8 and VXLAN 8. */
+/** Number of bytes in the headers: Ethernet 14, IPv4 20, UDP 8 and VXLAN 8. */
 export const vxlanOverhead = 50;
 
 /**
- * Bytes that a tunnel adds to an IPv6 packet. The tunnel also uses IPv6, whose header is 20 bytes
- * longer than that of IPv4.
+ * Number of bytes that a tunnel over IPv6 adds to a packet. An IPv6 header is 20 bytes longer than
+ * an IPv4 header.
  */
 export const vxlanOverheadOfIpv6 = vxlanOverhead + 20;
 
 /**
- * Firewall rule for VXLAN. Other rules let nodes accept all UDP from each other, but a pod network
- * must not depend on those rules.
+ * Firewall rule for VXLAN. Other rules already allow all UDP between nodes, but a pod network must
+ * not depend on them.
  */
 export const vxlanPassage: PodNetworkTraffic = {
   name: "vxlan",
@@ -30,9 +30,10 @@ const common = {
   replacesKubeProxy: false,
 } as const;
 
-/** Facts about flannel, by backend. */
+/** Traits of flannel for each backend. */
 const traits: Readonly<Record<FlannelOptions["backend"], PodNetworkTraits>> = {
-  // Each node has a tunnel to every other node. This works wherever machines reach each other.
+  // Each node has a tunnel to every other node. The machines may be in different subnets, if they
+  // reach each other.
   vxlan: {
     ...common,
     encapsulation: "vxlan",
@@ -43,7 +44,7 @@ const traits: Readonly<Record<FlannelOptions["backend"], PodNetworkTraits>> = {
     kernelModules: ["vxlan"],
   },
   // Each node has a route to every other node. All nodes are in one subnet, so Neutron delivers the
-  // pods' packets unchanged.
+  // packets of pods unchanged.
   "host-gw": {
     ...common,
     encapsulation: "none",

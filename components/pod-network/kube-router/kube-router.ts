@@ -15,15 +15,14 @@ import { routedByCloud } from "../pod-network-kinds.js";
 import type { PodNetworkSettings } from "../pod-network.js";
 
 /**
- * kube-router: connects pods to their machine and enforces network policies. Exchanges routes by
- * BGP, unless the cloud controller sets the routes (`cloud-routes`).
+ * kube-router: connects pods to their machine and enforces network policies. It also exchanges
+ * routes by BGP, except with `cloud-routes`, where the cloud controller sets the routes.
  */
 export class KubeRouter extends Addon {
   static readonly type = "stackadm:addons:KubeRouter";
 
   /**
-   * DaemonSet of kube-router. Its creation ends when each node that existed at that time routes
-   * packets of pods.
+   * DaemonSet of kube-router. Its creation ends when each existing node routes the packets of pods.
    */
   readonly daemonSet: kubernetes.apps.v1.DaemonSet;
 
@@ -45,7 +44,7 @@ export class KubeRouter extends Addon {
     this.daemonSet = this.object(
       kubernetes.apps.v1.DaemonSet,
       "daemon-set",
-      // The pod range is not passed: each node's Node object has its part of the range.
+      // The pod CIDR is not passed: each Node object contains the node's part of it.
       kubeRouterDaemonSet({
         image: args.images.kubeRouter,
         apiName: args.apiName,
@@ -56,8 +55,8 @@ export class KubeRouter extends Addon {
         configChecksum: configuration.apply((text) => checksum(text)),
       }),
       {
-        // order: pods are refused without their service account, and fail without permissions and
-        // configuration.
+        // The API server refuses pods without their service account, and the pods fail without
+        // permissions and configuration. So these are created first.
         dependsOn: [...access, configMap, ...(peers ? [peers] : [])],
         customTimeouts: this.daemonSetTimeouts,
       },
@@ -65,7 +64,10 @@ export class KubeRouter extends Addon {
     this.registerOutputs({});
   }
 
-  /** Creates the Secret with the passwords of BGP peers, if any peer has a password. */
+  /**
+   * Creates the Secret with the passwords of BGP peers. Returns undefined if no peer has a
+   * password.
+   */
   #peers(options: RouterOptions | undefined): kubernetes.core.v1.Secret | undefined {
     const passwords = options?.peers.map(({ password }) => password) ?? [];
     if (passwords.every((one) => one === undefined)) return undefined;
@@ -75,8 +77,9 @@ export class KubeRouter extends Addon {
 }
 
 /**
- * Returns the resource version of the Secret, for an annotation that others may read. With a digest
- * instead, others could find a weak password by trying many.
+ * Returns the resource version of the Secret. An annotation of the pods contains this value, so a
+ * changed password restarts the pods. A digest of the passwords would be unsafe: readers of the
+ * annotation could guess a weak password.
  */
 const versionOf = ({ metadata }: kubernetes.core.v1.Secret): pulumi.Output<string> =>
   pulumi.unsecret(metadata).apply(({ resourceVersion }) => resourceVersion);

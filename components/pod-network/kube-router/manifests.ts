@@ -1,4 +1,7 @@
-/** kube-router as pod network and network policy: RBAC, CNI configuration, DaemonSet (pure). */
+/**
+ * kube-router as pod network and for network policies: RBAC, ConfigMap, Secret, DaemonSet (pure
+ * functions).
+ */
 import { rbacObjects, watchVerbs, rule, systemNamespace } from "../../kubernetes-objects/rbac.js";
 import {
   apiByName,
@@ -23,14 +26,14 @@ import type { KubeRouterOptions } from "./options.js";
 const name = "kube-router";
 const configMapName = "kube-router-cni";
 const configKey = "cni.conflist";
-/** Directory of the CNI configuration until the configuration is complete. */
+/** Directory that holds the CNI configuration until it is complete. */
 const draftDirectory = "/run/cni-configuration";
 const cniFile = "10-kuberouter.conflist";
 const draft = `${draftDirectory}/${cniFile}`;
 const healthPort = 20244;
 
 /**
- * Returns kube-router's permissions: to read the objects that determine routes and network
+ * Returns the permissions of kube-router: to read the objects that determine routes and network
  * policies. kube-router writes no objects.
  */
 export function kubeRouterAccess(): RbacObjects {
@@ -45,9 +48,9 @@ export function kubeRouterAccess(): RbacObjects {
 }
 
 /**
- * Returns the CNI configuration list. On each node, kube-router adds the node's pod range.
+ * Returns the CNI configuration list. On each node, kube-router adds the node's pod CIDR to it.
  *
- * @param mtu MTU of the pods' interfaces in bytes
+ * @param mtu MTU of the pods' interfaces, in bytes
  */
 export function cniConfiguration(mtu: number): string {
   const plugins = [
@@ -81,8 +84,8 @@ const passwordsKey = "passwords";
 const passwordsDirectory = "/etc/kube-router-peers";
 
 /**
- * Returns the passwords of all peers in base64, separated by commas. Empty for a peer without a
- * password.
+ * Returns the passwords of all peers in base64, separated by commas. The password of a peer without
+ * a password is empty.
  */
 export const peerPasswords = (passwords: readonly (string | undefined)[]): string =>
   passwords.map((one = "") => Buffer.from(one).toString("base64")).join(",");
@@ -97,40 +100,43 @@ export function peersSecret(passwords: StringInput): Secret {
   };
 }
 
-/** Options that kube-router's pods get. */
+/** Options that determine kube-router's arguments. */
 export type RouterOptions = Omit<KubeRouterOptions, "kind">;
 
 /** Arguments of {@link kubeRouterDaemonSet}. */
 export interface KubeRouterSettings {
   readonly image: string;
   /**
-   * Ranges of cluster IPs, which network policies treat as Services. With an IPv6 range,
-   * kube-router routes both IP families.
+   * CIDRs of the cluster IPs. Network policies treat these addresses as Services. With an IPv6
+   * CIDR, kube-router routes both IPv4 and IPv6.
    */
   readonly serviceCidrs: readonly string[];
   /** Whether kube-router exchanges routes to pods by BGP. */
   readonly exchangesRoutes: boolean;
-  /** Options of kube-router in the specification. @default default values */
+  /** Options of kube-router in the specification. @default the default of each option */
   readonly options?: RouterOptions;
-  /** Name of the API that machines resolve. @default kube-router reaches the API as a Service */
+  /**
+   * Host name of the API, which each machine resolves itself.
+   * @default kube-router reaches the API through its Service
+   */
   readonly apiName?: string | undefined;
   /**
-   * Version of the Secret with the passwords of peers. kube-router reads passwords only at its
-   * start, so another version restarts the pods.
+   * Resource version of the Secret with the passwords of BGP peers. kube-router reads the passwords
+   * only when it starts, so a changed version restarts the pods.
    * @default no peer has a password
    */
   readonly passwordsVersion?: StringInput;
   /**
-   * Digest of the CNI configuration. Another digest restarts the pods, which install the
-   * configuration.
+   * Digest of the CNI configuration. The pods install the configuration when they start, so a
+   * changed digest restarts the pods.
    */
   readonly configChecksum: StringInput;
 }
 
 /**
  * Returns the DaemonSet with one kube-router per node, in an iBGP mesh or without BGP. Without an
- * overlay, all nodes are in one subnet and their ports allow addresses of pods, so Neutron delivers
- * the packets of pods.
+ * overlay, all nodes are in one subnet, and their ports allow the addresses of pods. Neutron then
+ * delivers the packets of pods.
  */
 export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
   const labels = appLabel(name);
@@ -178,8 +184,8 @@ export function kubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSet {
 }
 
 /**
- * Returns the init container that copies the CNI configuration to a file, because kube-router adds
- * the node's pod range only to an existing file.
+ * Returns the init container that copies the CNI configuration to a file. kube-router adds the
+ * node's pod CIDR only to a file that exists.
  */
 function draftConfiguration(image: string) {
   return container({
@@ -205,8 +211,8 @@ const overlayOf = (options: RouterOptions | undefined): readonly string[] =>
       ];
 
 /**
- * Returns the flags for BGP peers outside the cluster, and for the addresses of Services that are
- * advertised to the peers.
+ * Returns the flags for BGP peers outside the cluster, and the flags for the Service addresses that
+ * are advertised to these peers.
  */
 function peersOf({ peers, multihop, advertiseServices }: RouterOptions, passwords: boolean) {
   if (peers.length === 0) return [];
@@ -222,14 +228,14 @@ function peersOf({ peers, multihop, advertiseServices }: RouterOptions, password
   ];
 }
 
-/** Returns the flags for options that differ from their defaults. */
+/** Returns the flags for options whose values differ from the defaults. */
 function choices(options: RouterOptions, passwords: boolean): readonly string[] {
   const { asn, serviceRanges, hairpin } = options;
   return [
     ...(asn === 64512 ? [] : [`--cluster-asn=${asn.toString()}`]),
     ...peersOf(options, passwords),
-    // kube-router advertises only addresses in these ranges, and as service proxy accepts no
-    // others.
+    // kube-router advertises only addresses in these CIDRs. As a service proxy, it also accepts
+    // only these.
     ...serviceRanges.flatMap((range) => [
       `--service-external-ip-range=${range}`,
       `--loadbalancer-ip-range=${range}`,
@@ -257,20 +263,20 @@ function router(settings: KubeRouterSettings) {
     args: [
       "--run-router=true",
       "--run-firewall=true",
-      // kube-proxy handles Services, unless kube-router replaces kube-proxy.
+      // kube-proxy handles Services, unless kube-router replaces it.
       `--run-service-proxy=${String(options?.serviceProxy ?? false)}`,
       ...overlayOf(options),
       "--bgp-graceful-restart=true",
-      // If something removes the routes, a machine reaches no pods on other machines until the next
-      // sync. The default is a minute.
+      // If something removes the routes, the machine cannot reach pods on other machines until the
+      // next sync. With the default, that could take one minute.
       "--injected-routes-sync-period=10s",
-      // Without BGP, kube-router still assigns addresses to pods and masquerades their traffic to
-      // outside.
+      // Without BGP, kube-router still assigns addresses to pods, and masquerades their traffic to
+      // hosts outside the cluster.
       ...(exchangesRoutes ? [] : ["--enable-ibgp=false"]),
-      // The CNI configuration contains the MTU, which comes from Neutron.
+      // The MTU comes from Neutron and is already in the CNI configuration.
       "--auto-mtu=false",
-      // The check is for another cloud. On OpenStack, kube-router would only wait for the metadata
-      // service of that cloud.
+      // The source/destination check exists only on another cloud. On OpenStack, kube-router would
+      // wait for the metadata service of that cloud.
       "--disable-source-dest-check=false",
       ...(dual ? ["--enable-ipv6=true"] : []),
       ...serviceCidrs.map((range) => `--service-cluster-ip-range=${range}`),
@@ -283,8 +289,8 @@ function router(settings: KubeRouterSettings) {
       { name: "KUBE_ROUTER_CNI_CONF_FILE", value: draft },
       ...apiByName(apiName),
     ],
-    // The file is complete when it contains the node's pod range. kube-router adds the IPv6 range
-    // last, and only that range contains a colon.
+    // The file is complete when it contains the node's pod CIDR. With IPv6, kube-router adds the
+    // IPv6 CIDR last. Only this CIDR contains a colon.
     lifecycle: cniInstallHook({
       when: `grep -q '"subnet"${dual ? ': *"[^"]*:' : ""}' ${draft}`,
       from: draft,

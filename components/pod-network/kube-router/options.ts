@@ -24,12 +24,12 @@ const bounded = (
     error: ({ input }) => `${shortValue(input)} ${instead}`,
   });
 
-/** Allowed numbers of the cluster's autonomous system: private numbers. */
+/** Allowed AS numbers of the cluster: private numbers. */
 const own = [
   [64512, 65535],
   [4200000000, 4294967294],
 ] as const;
-/** Allowed numbers of the autonomous systems of peers: all except reserved numbers. */
+/** Allowed AS numbers of peers: all numbers that are not reserved. */
 const others = [
   [1, 23455],
   [23457, 63999],
@@ -62,7 +62,10 @@ const peer = record({
     ),
 });
 
-/** Options of kube-router: overlay, BGP peers, and addresses that are advertised to the peers. */
+/**
+ * Options of kube-router: overlay, BGP peers, and Service addresses that are advertised to the
+ * peers.
+ */
 export const kubeRouterOptions = record({
   kind: z.literal("kube-router"),
   asn: asn(own, "is not a private number; write one of 64512 to 65535 or 4200000000 to 4294967294")
@@ -157,8 +160,8 @@ interface Written {
 }
 
 /**
- * Returns problems with options that have no effect, name addresses that ports do not allow, or
- * list a peer twice.
+ * Returns the problems with the options: an option has no effect, a peer is listed twice, or the
+ * machines' ports do not allow an advertised address.
  */
 function wrongRouter(of: Written): Problem[] {
   const { peers, multihop, advertiseServices, serviceRanges } = of;

@@ -2,8 +2,8 @@ import type { PodNetworkTraffic, PodNetworkRow, PodNetworkTraits } from "../pod-
 import { kubeRouterOptions, type KubeRouterOptions } from "./options.js";
 
 /**
- * Bytes that a tunnel adds to a packet: an outer IP header, and with FoU also a UDP header and a
- * GUE header.
+ * Number of bytes that a tunnel adds to a packet. IPIP adds an IP header. FoU also adds a UDP
+ * header and a GUE header.
  */
 const overheads = { ipip: 20, fou: 32 } as const;
 
@@ -42,7 +42,8 @@ function pathOf({ overlay, tunnel, advertiseServices }: KubeRouterOptions) {
         path: {
           encapsulation: tunnel,
           overhead,
-          // An advertised cluster IP is the source address of the Service's replies.
+          // If a cluster IP is advertised, machines send the Service's replies from this cluster
+          // IP.
           routedRanges: advertiseServices.includes("cluster-ip") ? (["services"] as const) : [],
         },
         passages: [wrapped[tunnel]],
@@ -51,7 +52,7 @@ function pathOf({ overlay, tunnel, advertiseServices }: KubeRouterOptions) {
 }
 
 const modulesOf = ({ overlay, tunnel, serviceProxy }: KubeRouterOptions): readonly string[] => [
-  // Modules for network policies, which are sets of addresses in iptables rules.
+  // ip_set and xt_set are for network policies, which are implemented with ipsets and iptables.
   ...["ip_set", "xt_set"],
   ...(overlay === "off" ? [] : ["ipip"]),
   ...(overlay !== "off" && tunnel === "fou" ? ["fou"] : []),
@@ -73,7 +74,7 @@ const traits = (options: KubeRouterOptions): PodNetworkTraits => {
         reason: "BGP of a router outside",
       })),
     ],
-    // kube-router needs the prefix length of the machine's address, which DHCPv6 does not provide.
+    // kube-router needs the prefix length of the machine's address. DHCPv6 does not provide it.
     ipv6:
       options.overlay === "off"
         ? { modes: ["slaac"], overhead: 0 }
@@ -89,7 +90,7 @@ const traits = (options: KubeRouterOptions): PodNetworkTraits => {
 };
 
 /**
- * Facts about kube-router. By default, all nodes are in one subnet and form an iBGP mesh without
+ * Traits of kube-router. By default, all nodes are in one subnet and form an iBGP mesh without
  * encapsulation.
  */
 export const kubeRouter: PodNetworkRow<typeof kubeRouterOptions> = {

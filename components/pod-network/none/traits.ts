@@ -2,8 +2,9 @@ import type { PodNetworkRow } from "../pod-network-traits.js";
 import { noneOptions } from "./options.js";
 
 /**
- * Facts about a pod network that the user deploys. The machines' ports allow packets with addresses
- * of pods, which is needed only if the pod network does not encapsulate packets.
+ * Traits of a pod network that the user deploys. The program does not know this pod network, so the
+ * machines' ports allow packets with pod addresses. Only a pod network without encapsulation needs
+ * that.
  */
 export const none: PodNetworkRow<typeof noneOptions> = {
   options: noneOptions,
