@@ -8,8 +8,8 @@ import { UserError } from "./failures/user-error.js";
 export interface LockHolder {
   readonly pid: number;
   /**
-   * Start time of the holder's process, in clock ticks after boot. Distinguishes the holder from a
-   * later process with the same PID.
+   * Start time of the holder's process, in clock ticks after boot. A later process may have the
+   * same PID, but it has another start time.
    */
   readonly started: string;
   /** Description of the holder's work, for users. */
@@ -17,19 +17,19 @@ export interface LockHolder {
 }
 
 export interface LockOptions {
-  /** Description of this process's work, shown to processes that wait. */
+  /** Description of this process's work. Processes that wait for the lock show the description. */
   readonly purpose: string;
-  /** Milliseconds to wait until another process releases the lock. Default: 0, fail at once. */
+  /** Milliseconds to wait for a lock that another process holds. Default: 0, no wait. */
   readonly waitMs?: number;
-  /** Called once if another process has the lock. */
+  /** Called once if another process holds the lock. */
   readonly onWait?: (holder: LockHolder) => void;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Runs `work` while this process has the lock `file`. Takes over the lock of a process that no
- * longer exists (killed, rebooted). Throws a UserError that names the holder if the lock does not
- * become free in time.
+ * Runs `work` while this process holds the lock `file`. Takes over the lock of a process that no
+ * longer exists, for example after a reboot. Throws a UserError that names the holder if the wait
+ * for the lock ends without success.
  */
 export async function withLock<T>(
   file: string,
@@ -59,7 +59,10 @@ export async function withLock<T>(
   }
 }
 
-/** Takes the lock and returns undefined. If another process has the lock, returns that holder. */
+/**
+ * Tries to take the lock. Returns undefined on success. Returns the holder if another process holds
+ * the lock.
+ */
 function take(file: string, purpose: string): LockHolder | undefined {
   const own: LockHolder = {
     pid: process.pid,
@@ -76,7 +79,10 @@ function take(file: string, purpose: string): LockHolder | undefined {
   return holderIn(read(file)) ?? { pid: 0, started: "", purpose: "unknown" };
 }
 
-/** Returns whether the holder still runs. Without /proc, as on macOS, only the PID is compared. */
+/**
+ * Returns whether the holder's process still exists. Compares only the PID on systems without
+ * /proc, for example macOS.
+ */
 function isAlive({ pid, started }: LockHolder): boolean {
   if (processFacts(process.pid)) return processFacts(pid)?.started === started;
   try {
@@ -87,15 +93,16 @@ function isAlive({ pid, started }: LockHolder): boolean {
 }
 
 /**
- * Deletes the lock file of a process that no longer exists. Another process may do this at the same
- * time and take the lock: if the file does not contain `text`, the file is put back.
+ * Deletes the lock file of a process that no longer exists. Meanwhile, another process may have
+ * replaced the file with its own lock. The content of that file is not `text`, so this function
+ * restores the file.
  */
 function clear(file: string, text: string): void {
   const aside = `${file}.${process.pid.toString()}.gone`;
   try {
     renameSync(file, aside);
   } catch {
-    return; // another process renamed the file first
+    return; // Another process has moved the file.
   }
   if (read(aside) !== text) linkNew(aside, file);
   rmSync(aside, { force: true });
@@ -105,7 +112,7 @@ function read(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    return undefined; // deleted in the meantime
+    return undefined; // Another process has deleted the file.
   }
 }
 
@@ -113,6 +120,6 @@ function holderIn(text: string | undefined): LockHolder | undefined {
   try {
     return JSON.parse(text ?? "") as LockHolder;
   } catch {
-    return undefined; // incomplete
+    return undefined; // The file is incomplete.
   }
 }

@@ -1,13 +1,13 @@
 import { Failure } from "./failure.js";
 
-/** Error that the user can fix and that needs no specific failure code: a sentence and a hint. */
+/** Error without a specific failure code that the user can fix. Contains a sentence and a hint. */
 export class UserError extends Failure {
   constructor(
-    /** Sentence that names path, value and what is wrong. */
+    /** Sentence with the path, the value and the reason. */
     message: string,
-    /** Sentence or command for the next step. */
+    /** Next step for the user: a sentence or a command. */
     hint?: string,
-    /** Exit code; 2 for an error on the command line. */
+    /** Exit code. 2 for an error on the command line. */
     exitCode: 1 | 2 = 1,
   ) {
     super(exitCode === 2 ? "INVALID_USAGE" : "FAILED", message, hint);
