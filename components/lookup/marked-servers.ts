@@ -23,9 +23,9 @@ import {
 } from "./server-metadata.js";
 
 /**
- * Returns the cluster's servers as Nova lists them; called once per run. The state decides which of
- * them are the cluster's. Returns undefined if the operator's credential is for another project, or
- * Nova cannot be asked.
+ * Returns the cluster's servers in Nova. Called once per run. The state determines which of the
+ * listed servers belong to the cluster. Returns undefined if Nova does not answer, or if the
+ * operator's credential is for another project.
  */
 export async function findServers(
   cluster: string,
@@ -44,19 +44,19 @@ export async function findServers(
   }
 }
 
-/** Sources by which a marked server is judged. */
+/** Information for the decision whether a marked server is replaced. */
 interface Judge {
   readonly own: OwnCluster;
-  /** Resources in the stack's state. Undefined if it cannot be read. */
+  /** Resources in the stack's state. Undefined: the state cannot be read. */
   readonly state: readonly RecordedResource[] | undefined;
   readonly operator: LocalContext;
 }
 
 /**
- * Decides which servers marked as never answered are replaced. Only the state knows what happened
- * since. If a script has finished on the server, it is part of the cluster: it is kept and its mark
- * removed. A server that is not in this state is left alone. A server that answers by now only
- * booted slowly: its mark is removed, too.
+ * Decides which servers with the mark "never answered" are replaced. Only the state tells what
+ * happened after a server was marked. If a script has finished on the server, the server is part of
+ * the cluster. It is kept, and its mark is removed. If the server answers now, it only booted
+ * slowly. It is also kept without a mark. A server that is not in the state is not changed.
  */
 async function judged(
   client: CloudClient,
@@ -76,7 +76,10 @@ async function judged(
   return Object.fromEntries(await Promise.all(verdicts));
 }
 
-/** Milliseconds in which a marked server has to answer. All are tried at the same time. */
+/**
+ * Time limit in milliseconds for the answer of a marked server. All marked servers are tried at the
+ * same time.
+ */
 const patience = 8_000;
 
 const markedSchema = z.object({
@@ -84,9 +87,10 @@ const markedSchema = z.object({
 });
 
 /**
- * Returns whether SSH login to the server now works on the route that failed before. A server in
- * ERROR is not tried, because Nova has given it up. Routes to addresses outside the cluster are
- * ignored: others may write the metadata, but must not choose where the operator's agent signs.
+ * Returns whether SSH login to the server works now. Uses the route that failed when the server was
+ * marked. A server with status ERROR is not tried, because Nova has given it up. Other users can
+ * write the route into the metadata, so a route to an address outside the cluster is ignored.
+ * Otherwise they could choose the hosts for which the operator's ssh-agent signs.
  */
 async function answersNow(
   client: CloudClient,
@@ -112,8 +116,8 @@ async function answersNow(
 type History = "not ours" | "part of the cluster" | "new";
 
 /**
- * Returns what the state knows of a server. Scripts of a machine are named after it, and name
- * the server.
+ * Returns what the state knows about a server. The name of a script resource begins with the name
+ * of its machine, and the resource contains the ID of its server.
  */
 export function serverHistoryOf(serverId: string, state: readonly RecordedResource[]): History {
   const server = recordOf(serverId, state);
@@ -121,11 +125,11 @@ export function serverHistoryOf(serverId: string, state: readonly RecordedResour
   const machine = server.name.replace(/server$/, "");
   const worked = state.some(({ name, type, outputs }) => {
     if (type !== scriptType || !name.startsWith(machine)) return false;
-    // A login leaves nothing on the machine.
+    // The script `login` leaves nothing on the machine.
     if (name === `${machine}login`) return false;
     const ranOn = serverOfScript(outputs);
-    // A script of an earlier release has the ID in a secret. One that cannot be read may name this
-    // server, so the server is not replaced on a guess.
+    // A script of an earlier release has the server's ID in a secret. If the secret cannot be read,
+    // the script may have run on this server. The server is then kept.
     return ranOn === undefined || ranOn === serverId;
   });
   return worked ? "part of the cluster" : "new";
@@ -136,7 +140,10 @@ const recordOf = (id: string, state: readonly RecordedResource[]): RecordedResou
     ({ type, outputs }) => type === "openstack:compute/instance:Instance" && outputs["id"] === id,
   );
 
-/** Sets `powerRefused` for servers whose power state must not be ignored. */
+/**
+ * Sets `powerRefused` for each server for which the program must not ignore changes of the power
+ * state.
+ */
 function withPower(
   servers: ExistingServers,
   listed: readonly ListedServer[],
@@ -157,8 +164,8 @@ function withPower(
 }
 
 /**
- * Marks a server in its metadata as never answered, with the SSH route that was tried, for the next
- * run of any user.
+ * Marks a server in its metadata as never answered. Also writes the SSH route that failed. The next
+ * run of any user can read both.
  */
 export const markNeverAnswered = async (
   client: CloudClient,
@@ -174,8 +181,8 @@ export const markNeverAnswered = async (
 };
 
 /**
- * Removes the marks of a server that answers. A mark that cannot be removed does no harm: the state
- * is checked again.
+ * Removes the marks of a server that works. Ignores errors: a remaining mark does no harm, because
+ * the next run also checks the state.
  */
 async function unmark(client: CloudClient, serverId: string): Promise<void> {
   if (pulumi.runtime.isDryRun()) return;

@@ -5,8 +5,8 @@
  */
 
 /**
- * Power states that the provider accepts as an input. Only version 5 of the plugin reads and
- * accepts `paused`.
+ * Power states that the provider accepts as an input. `paused` occurs only with version 5 of the
+ * plugin, which also accepts it.
  */
 const accepted = new Set(["active", "shutoff", "shelved_offloaded", "paused"]);
 
@@ -14,15 +14,15 @@ const accepted = new Set(["active", "shutoff", "shelved_offloaded", "paused"]);
 export const isRefused = (state: string): boolean => !accepted.has(state.toLowerCase());
 
 /**
- * Power states in which the provider does not start a server if the program sets no power state.
+ * Power states in which the provider does not start a server when the program sets no power state.
  */
 const unstarted = new Set(["active", "error", "migrating"]);
 
 /**
- * Returns whether the program must not ignore changes of a server's power state, because the
- * provider would refuse the recorded power state. Without a value in the program, the provider
- * leaves the server alone. False for a server that is stopped in the stack's state or in Nova,
- * because the provider would start it.
+ * Returns whether the program must not ignore changes of a server's power state. Ignoring them
+ * would pass the recorded power state to the provider, which would refuse it. Returns false if the
+ * server is stopped in the stack's state or in Nova: the provider would start a stopped server if
+ * the program did not ignore the change.
  *
  * @param recorded power state in the stack's state
  * @param now power state in Nova, which a refresh would write to the state

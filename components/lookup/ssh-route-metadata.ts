@@ -1,11 +1,11 @@
 import type { SshRoute, SshTarget } from "../../base/ssh-client.js";
 
 /*
- * SSH route to a machine, as text in the metadata of the machine's server. The text contains no
+ * SSH route to a machine as text, for the metadata of the machine's server. The text contains no
  * secret.
  */
 
-/** Metadata key of the last SSH route to a server that never answered. */
+/** Metadata key of the SSH route that failed for a server that never answered. */
 export const routeMetadataKey = "stackadm-way";
 
 /** Largest length of a metadata value in Nova. */
@@ -17,7 +17,7 @@ const via = " via ";
 const hopText = ({ user, host, port = 22, hostKey }: SshTarget): string =>
   [user, host, String(port), hostKey.split(" ")[1] ?? ""].join(" ");
 
-/** Returns the route as text; undefined if the text is too long for metadata. */
+/** Returns the route as text. Returns undefined if the text is too long for metadata. */
 export function routeText({ proxy, ...target }: SshRoute): string | undefined {
   const text = [target, ...(proxy ? [proxy] : [])].map(hopText).join(via);
   return text.length > longest ? undefined : text;
@@ -30,7 +30,7 @@ function hopIn(text: string): SshTarget | undefined {
     : { user, host, port: Number(port), hostKey: `${kind} ${key}` };
 }
 
-/** Returns the route in a text that {@link routeText} returned; undefined for any other text. */
+/** Returns the route in a text from {@link routeText}. Returns undefined for any other text. */
 export function parseRoute(text: string): SshRoute | undefined {
   const [target, proxy, ...others] = text.split(via).map(hopIn);
   if (!target || others.length > 0) return undefined;
