@@ -10,14 +10,15 @@ interface Script {
 
 /**
  * Returns the standard output of a script, for a preview. If the script would run again, this is
- * the output in the state, unless the script ran on another server or did not finish.
+ * the output in the state. If the script ran on another server or did not finish, the output stays
+ * unknown.
  */
 export const lastOutput = (script: Script, server: pulumi.Input<string>): pulumi.Output<string> =>
   pulumi
     .output(outputBefore(script, server))
     .apply((before) => pulumi.output(before ?? script.stdout));
 
-/** Returns the output in the state of a script that would run again. */
+/** Returns the output in the state if the script would run again. Otherwise returns undefined. */
 const outputBefore = (
   { urn, stdout }: Script,
   server: pulumi.Input<string>,
@@ -35,7 +36,9 @@ async function isKnown(output: pulumi.Output<string>): Promise<boolean> {
   return value !== pulumi.runtime.unknownValue;
 }
 
-/** Returns the output in the state of a script that finished on this server. */
+/**
+ * Returns the output in the state. Returns undefined if the script did not finish on this server.
+ */
 function outputIn(
   state: readonly RecordedResource[],
   script: string,
