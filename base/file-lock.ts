@@ -93,9 +93,9 @@ function isAlive({ pid, started }: LockHolder): boolean {
 }
 
 /**
- * Deletes the lock file of a process that no longer exists. Meanwhile, another process may have
- * replaced the file with its own lock. The content of that file is not `text`, so this function
- * restores the file.
+ * Deletes the lock file of a process that no longer exists. Another process may have done the same
+ * just before and taken the lock. The file then does not contain `text`, and this function restores
+ * it.
  */
 function clear(file: string, text: string): void {
   const aside = `${file}.${process.pid.toString()}.gone`;

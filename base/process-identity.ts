@@ -27,7 +27,7 @@ export function processFacts(pid: number): ProcessFacts | undefined {
 /** Scope in which a PID is unique: one boot of one machine, and one PID namespace. */
 export interface ProcessPlace {
   readonly boot: string;
-  /** PID namespace. Each container has another one. */
+  /** PID namespace. Each container has a namespace of its own. */
   readonly namespace: string;
   /**
    * ID of the machine, which is the same after a reboot. Undefined if /etc/machine-id contains no

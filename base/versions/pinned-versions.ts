@@ -15,8 +15,8 @@ export interface KubernetesMinor {
    */
   readonly cloudProvider: string;
   /**
-   * Tag of the etcd image. The tags of kubeadm's images are those in the output of
-   * `kubeadm config images list` for the patch release.
+   * Tag of the etcd image. For the patch release, `kubeadm config images list` prints the tags of
+   * all images of kubeadm.
    */
   readonly etcd: string;
   readonly coredns: string;

@@ -78,7 +78,7 @@ export class ApplicationCredential extends Component {
       openstack.identity.ApplicationCredential,
       `credential${suffix}`,
       {
-        // In Keystone, each credential of a user must have another name.
+        // In Keystone, the names of a user's application credentials must be unique.
         name: mark.apply((one) => nameInCloud(one) + suffix),
         description: mark.apply(credentialDescription),
         roles,

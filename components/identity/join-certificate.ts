@@ -16,7 +16,7 @@ export const joinUser = "stackadm-join";
 
 const signerPurpose = "join-signer";
 const certificateType = "ssh-ed25519-cert-v01@openssh.com";
-/** Number of the certificate type for users. Hosts have another one. */
+/** Number of the certificate type `user`. The type `host` has another number. */
 const userCertificate = 1;
 const forever = 2n ** 64n - 1n;
 

@@ -19,7 +19,8 @@ export interface ClusterFacts {
   /** UID of the namespace kube-system, which identifies the cluster. */
   readonly uid: pulumi.Output<string>;
   /**
-   * Cluster name in kubeadm's configuration. Cloud controller and Cinder CSI use this name, too.
+   * Cluster name with which kubeadm created the cluster. The cloud controller and Cinder CSI always
+   * use this name.
    */
   readonly name: pulumi.Output<string>;
   /** Key and certificate of the Keystone webhook. Secret. @default no webhook */

@@ -127,8 +127,8 @@ export class ControlPlane extends NodeGroup {
       endpoint.admit(member, leave);
       before = this.member(member, "join", args, { facts, before, leave });
     }
-    // The kubeconfig becomes known after control planes have been replaced or upgraded, because
-    // clients outside the cluster's network may be unable to reach the API before.
+    // The kubeconfig becomes known only after control planes have been replaced or upgraded. Before
+    // that, clients outside the cluster's network may be unable to reach the API.
     const { role } = this.first.plan;
     return { ...facts, adminConf: turns.afterAll(role, facts.adminConf) };
   }

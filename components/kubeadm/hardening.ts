@@ -93,7 +93,7 @@ export const apiServerFlags = (kubernetes: Kubernetes): Flags => ({
 /**
  * Limits of a controller's client: requests per second, and burst. At the start, the controllers
  * share one client to request their service accounts. With the default of 20 requests per second,
- * the controllers start 5 s later, and until then no certificate of a joining machine is signed.
+ * the controllers would start 5 s later. Until then, no certificate of a joining machine is signed.
  * The disadvantage is that busy controllers may send the API server five times as many requests.
  */
 const requests: Flags = { "kube-api-qps": 100, "kube-api-burst": 200 };

@@ -94,8 +94,8 @@ export class FailedMachines {
   }
 
   /**
-   * Returns whether the program must not ignore changes of the server's power state, because
-   * OpenStack's provider would refuse the recorded one.
+   * Returns whether the server must not have `powerState` in `ignoreChanges`, because OpenStack's
+   * provider would refuse the recorded power state.
    */
   refusesPower(machine: string): boolean {
     return this.servers?.[machine]?.powerRefused === true;

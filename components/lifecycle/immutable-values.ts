@@ -98,8 +98,9 @@ export class FrozenValues extends GuardedValues {
 }
 
 /**
- * Returns the names of machine groups and machines, by their path in the specification. The name of
- * a group is the component that creates it. The name of a machine is that of its server.
+ * Returns the names of machine groups and of single machines, by their path in the specification. A
+ * group has the name of its component, and a machine has the name of its server. The names are
+ * Pulumi names without the cluster's name.
  */
 export const groupNames = (plan: ClusterPlan): Readonly<Record<string, string>> =>
   Object.fromEntries(

@@ -34,9 +34,9 @@ export async function findFloatingIp(
 }
 
 /**
- * Returns whether the port belongs to this cluster. It does if it has a tag with an identity from
- * the stack's state. It also does if a resource in the state has the port's ID, because ports of
- * OVN load balancers have no such tag. The port's name is not checked, because a name proves
+ * Returns whether the port belongs to this cluster. Such a port has a tag with an identity from the
+ * stack's state. Ports of OVN load balancers have no tag, so a port also belongs to the cluster if
+ * a resource in the state has its ID. The port's name is not checked, because a name proves
  * nothing.
  */
 async function isOurs(port: {

@@ -140,10 +140,7 @@ const recordOf = (id: string, state: readonly RecordedResource[]): RecordedResou
     ({ type, outputs }) => type === "openstack:compute/instance:Instance" && outputs["id"] === id,
   );
 
-/**
- * Sets `powerRefused` for each server for which the program must not ignore changes of the power
- * state.
- */
+/** Sets `powerRefused` for each server that must not have `powerState` in `ignoreChanges`. */
 function withPower(
   servers: ExistingServers,
   listed: readonly ListedServer[],

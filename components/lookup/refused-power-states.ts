@@ -1,7 +1,7 @@
 /*
  * Power states of servers. OpenStack's provider can read more power states than it accepts as an
- * input. A power state that it has read becomes an input in the stack's state. If the program
- * ignores changes of this input, the engine passes the same input to the provider again.
+ * input. A power state that it has read becomes an input in the stack's state. With `powerState` in
+ * `ignoreChanges`, the engine passes the same input to the provider again.
  */
 
 /**
@@ -14,15 +14,15 @@ const accepted = new Set(["active", "shutoff", "shelved_offloaded", "paused"]);
 export const isRefused = (state: string): boolean => !accepted.has(state.toLowerCase());
 
 /**
- * Power states in which the provider does not start a server when the program sets no power state.
+ * Power states in which the provider does not start a server if the program sets no power state.
  */
 const unstarted = new Set(["active", "error", "migrating"]);
 
 /**
- * Returns whether the program must not ignore changes of a server's power state. Ignoring them
- * would pass the recorded power state to the provider, which would refuse it. Returns false if the
- * server is stopped in the stack's state or in Nova: the provider would start a stopped server if
- * the program did not ignore the change.
+ * Returns whether a server must not have `powerState` in `ignoreChanges`. With it, the engine would
+ * pass the recorded power state to the provider, and the provider would refuse it. Returns false
+ * for a server that is stopped in the stack's state or in Nova: without `ignoreChanges`, the
+ * provider would start it.
  *
  * @param recorded power state in the stack's state
  * @param now power state in Nova, which a refresh would write to the state

@@ -29,8 +29,8 @@ export interface ExistingServer {
   /** Whether the next run replaces the server, because no script has ever finished on it. */
   readonly failed: boolean;
   /**
-   * Whether the program must not ignore changes of the server's power state, because OpenStack's
-   * provider would refuse the recorded one (see refused-power-states.ts).
+   * Whether the server must not have `powerState` in `ignoreChanges`, because OpenStack's provider
+   * would refuse the recorded power state (see refused-power-states.ts).
    * @default false
    */
   readonly powerRefused?: boolean;

@@ -150,9 +150,9 @@ const long = 2000;
 export const isLong = (value: string): boolean => value.length >= long;
 
 /**
- * Returns the part of a value that the command shows. For a long value, this is a digest, so that
- * plans show a change of the value. The digest has another name than the variable, because the
- * variable must contain the complete value.
+ * Returns the name and the text with which the command shows a value. A long value is shown as its
+ * digest, so a plan shows when the value changes. The digest has another name than the variable,
+ * because the variable must contain the complete value.
  */
 export const shownOf = (name: string, value: string): readonly [name: string, text: string] =>
   isLong(value) ? [`${name}_SHA256`, digestOf(value)] : [name, value];

@@ -41,7 +41,10 @@ export interface PreflightOptions extends Partial<OwnedByStack> {
   readonly surveyed?: Survey;
 }
 
-/** Returns who owns the object that has a name of the cluster, and what the user can do. */
+/**
+ * Returns a text about an object that already has the name of an object to create: who owns it, and
+ * what the user can do.
+ */
 function occupant(object: CloudObject, identities: ReadonlySet<string>): string {
   const mark = ownershipOf(object)?.mark;
   if (mark && identities.has(mark.identity))

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { CloudError } from "../http/cloud-error.js";
 
 export interface DeleteOptions {
-  /** Signal to stop. After it, no more requests are sent. */
+  /** Signal to stop. After the signal, no more requests are sent. */
   readonly signal?: AbortSignal;
   /**
    * Time limit in milliseconds for each of two waits: until the cloud accepts the deletion, and
