@@ -2,18 +2,15 @@ import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path";
 
 export interface WriteOptions {
-  /**
-   * Permissions of the file, also if the file exists. Set before the content is written. Default:
-   * 0o644.
-   */
+  /** Permissions of the file. They replace the permissions of an existing file. Default: 0o644. */
   readonly mode?: number;
-  /** Permissions of folders that are created. Default: 0o755. */
+  /** Permissions of new folders. Default: 0o755. */
   readonly folderMode?: number;
 }
 
 /**
- * Writes the content to a temporary file in the folder of `file`. `place` then moves or links the
- * temporary file to `file`.
+ * Writes the content to a temporary file in the folder of `file`. Then calls `place`, which moves
+ * or links the temporary file to `file`.
  */
 function writeAside<T>(
   file: string,
@@ -32,7 +29,8 @@ function writeAside<T>(
 }
 
 /**
- * Replaces a file atomically: readers find the old or the new text, even if this process is killed.
+ * Replaces a file atomically. Readers find either the old or the new content, even if this process
+ * is killed.
  */
 export function replaceFile(file: string, content: string, options: WriteOptions = {}): void {
   writeAside(file, content, options, (aside) => {
@@ -42,21 +40,21 @@ export function replaceFile(file: string, content: string, options: WriteOptions
 
 const onlyForItsOwner = { mode: 0o600, folderMode: 0o700 };
 
-/** Replaces a file atomically, readable only by its owner. */
+/** Replaces a file atomically. Only the owner can read the new file. */
 export const replacePrivateFile = (file: string, content: string): void => {
   replaceFile(file, content, onlyForItsOwner);
 };
 
 /**
- * Creates a file atomically, readable only by its owner. Returns false, and changes nothing, if the
- * file exists.
+ * Creates a file atomically. Only the owner can read the file. Returns false, and changes nothing,
+ * if the file exists.
  */
 export const createFile = (file: string, content: string): boolean =>
   writeAside(file, content, onlyForItsOwner, (aside) => linkNew(aside, file));
 
 /**
- * Creates `file` as a hard link to `source`. Returns false if `file` exists. Of several processes
- * that try at the same time, exactly one succeeds.
+ * Creates `file` as a hard link to `source`. Returns false if `file` exists. If several processes
+ * call this function at the same time, exactly one succeeds.
  */
 export function linkNew(source: string, file: string): boolean {
   try {

@@ -8,8 +8,8 @@ import { Failure } from "./failures/failure.js";
 export interface LockHolder {
   readonly pid: number;
   /**
-   * Start time of the holder's process, in clock ticks after boot. Distinguishes the holder from a
-   * later process with the same PID.
+   * Start time of the holder's process, in clock ticks after boot. A later process may have the
+   * same PID, but it has another start time.
    */
   readonly started: string;
   /** Description of the holder's work, for users. */
@@ -17,11 +17,11 @@ export interface LockHolder {
 }
 
 export interface LockOptions {
-  /** Description of this process's work, shown to processes that wait. */
+  /** Description of this process's work. Processes that wait for the lock show the description. */
   readonly purpose: string;
-  /** Milliseconds to wait until another process releases the lock. Default: 0, fail at once. */
+  /** Milliseconds to wait for a lock that another process holds. Default: 0, no wait. */
   readonly waitMs?: number;
-  /** Called once if another process has the lock. */
+  /** Called once if another process holds the lock. */
   readonly onWait?: (holder: LockHolder) => void;
   readonly signal?: AbortSignal;
 }
@@ -60,7 +60,10 @@ export async function withLock<T>(
   }
 }
 
-/** Takes the lock and returns undefined. If another process has the lock, returns that holder. */
+/**
+ * Tries to take the lock. Returns undefined on success. Returns the holder if another process holds
+ * the lock.
+ */
 function take(file: string, purpose: string): LockHolder | undefined {
   const own: LockHolder = {
     pid: process.pid,
@@ -77,7 +80,10 @@ function take(file: string, purpose: string): LockHolder | undefined {
   return holderIn(read(file)) ?? { pid: 0, started: "", purpose: "unknown" };
 }
 
-/** Returns whether the holder still runs. Without /proc, as on macOS, only the PID is compared. */
+/**
+ * Returns whether the holder's process still exists. Compares only the PID on systems without
+ * /proc, for example macOS.
+ */
 function isAlive({ pid, started }: LockHolder): boolean {
   if (processFacts(process.pid)) return processFacts(pid)?.started === started;
   try {
@@ -88,15 +94,16 @@ function isAlive({ pid, started }: LockHolder): boolean {
 }
 
 /**
- * Deletes the lock file of a process that no longer exists. Another process may do this at the same
- * time and take the lock: if the file does not contain `text`, the file is put back.
+ * Deletes the lock file of a process that no longer exists. Another process may have done the same
+ * just before and taken the lock. The file then does not contain `text`, and this function restores
+ * it.
  */
 function clear(file: string, text: string): void {
   const aside = `${file}.${process.pid.toString()}.gone`;
   try {
     renameSync(file, aside);
   } catch {
-    return; // another process renamed the file first
+    return; // Another process has moved the file.
   }
   if (read(aside) !== text) linkNew(aside, file);
   rmSync(aside, { force: true });
@@ -106,7 +113,7 @@ function read(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    return undefined; // deleted in the meantime
+    return undefined; // Another process has deleted the file.
   }
 }
 
@@ -114,6 +121,6 @@ function holderIn(text: string | undefined): LockHolder | undefined {
   try {
     return JSON.parse(text ?? "") as LockHolder;
   } catch {
-    return undefined; // incomplete
+    return undefined; // The file is incomplete.
   }
 }

@@ -6,11 +6,15 @@ import { withStep } from "./progress.js";
 import { run } from "./run-command.js";
 
 /**
- * Debian package of each command. A key is the name of a command or the absolute path of a file.
+ * Debian package that provides each command. A key is the name of a command or the absolute path of
+ * a file.
  */
 export type CommandPackages = Readonly<Record<string, string>>;
 
-/** Returns the commands that no folder of `path` contains, and the files that do not exist. */
+/**
+ * Returns the commands that no folder of `path` contains. Also returns the absolute paths of files
+ * that do not exist.
+ */
 export function missingCommands(
   wanted: CommandPackages,
   path: string,
@@ -25,9 +29,9 @@ export function missingCommands(
 }
 
 export interface InstallOptions {
-  /** Signal that ends apt-get. */
+  /** Signal to stop apt-get. */
   readonly signal?: AbortSignal;
-  /** Folders to search for commands. Default: PATH. */
+  /** Folders that are searched for commands, separated like in PATH. Default: PATH. */
   readonly path?: string;
 }
 
@@ -61,7 +65,7 @@ export async function ensureCommands(
       await install();
     } catch {
       signal?.throwIfAborted();
-      // The package lists may be outdated or missing: update them and try again.
+      // The package lists may be outdated or missing, so they are updated before the second try.
       await apt("update");
       await install();
     }

@@ -13,7 +13,7 @@ const limits = (range: string): readonly [bigint, bigint] => {
   return [address.startAddress().bigInt(), address.endAddress().bigInt()];
 };
 
-/** Returns whether two ranges have an address in common. */
+/** Returns whether two ranges have a common address. */
 export function overlaps(one: string, other: string): boolean {
   if (isIpv4(one) !== isIpv4(other)) return false;
   const [first, last] = limits(one);
@@ -22,8 +22,8 @@ export function overlaps(one: string, other: string): boolean {
 }
 
 /**
- * Returns whether a machine can have the address: the range contains the address, and the address
- * is neither the range's first (network) nor the range's last (broadcast).
+ * Returns whether a machine in the range can have the address. The first (network) and the last
+ * (broadcast) address of the range are excluded.
  */
 export function isHostOf(range: string, address: string): boolean {
   const [first, last] = limits(range);
@@ -32,14 +32,14 @@ export function isHostOf(range: string, address: string): boolean {
 }
 
 /**
- * Returns the range's first address for machines, which Neutron by default assigns to the router.
+ * Returns the range's first host address. By default, Neutron assigns this address to the router.
  */
 export const firstHostOf = (range: string): string =>
   Address4.fromBigInt(limits(range)[0] + 1n).address;
 
 /**
- * Returns the parts of a range that remain without the range's first host address and without the
- * addresses in `taken`. Each part is a first and a last address.
+ * Returns the free parts of a range. The first host address and the addresses in `taken` are not
+ * free. Each part is given by its first and last address.
  */
 export function freeParts(
   range: string,
@@ -59,8 +59,8 @@ export function freeParts(
 }
 
 /**
- * Returns the address of the `kubernetes` Service: the first address of the Service range. kubeadm
- * adds this address to the API server's certificate.
+ * Returns the address of the `kubernetes` Service, which is the first address of the Service range.
+ * kubeadm adds this address to the API server's certificate.
  */
 export function firstServiceAddress(services: string): string {
   return firstHostOf(services);
@@ -69,21 +69,21 @@ export function firstServiceAddress(services: string): string {
 /** Returns the prefix length of a range: 64 for fd00:10::/64. */
 export const prefixOf = (range: string): number => parsed(range).subnetMask;
 
-/** Returns the address of the given family among a port's addresses; "" if there is none. */
+/** Returns the first address of the given IP family. Returns an empty text if there is none. */
 export const addressOf = (family: "IPv4" | "IPv6", addresses: readonly string[]): string =>
   addresses.find((address) => isIpv4(address) === (family === "IPv4")) ?? "";
 
-/** Neutron's names of the IPv6 address modes that machines can use. */
+/** Neutron's names of the IPv6 address modes that machines support. */
 export const ipv6Modes = ["slaac", "dhcpv6-stateful"] as const;
 export type Ipv6Mode = (typeof ipv6Modes)[number];
 
-/** Pod range and Service range of a cluster, for one IP family. */
+/** Pod range and Service range of a cluster for one IP family. */
 export interface ClusterRanges {
   readonly pods: string;
   readonly services: string;
 }
 
-/** Returns the Pod ranges or the Service ranges, IPv4 first, as Kubernetes expects them. */
+/** Returns the Pod ranges or the Service ranges of a cluster. The IPv4 range is first. */
 export const rangesOf = (
   which: keyof ClusterRanges,
   network: ClusterRanges & { readonly ipv6?: ClusterRanges | undefined },

@@ -2,8 +2,8 @@ import { homedir } from "node:os";
 import { basename, isAbsolute, join, resolve } from "node:path";
 
 /**
- * Returns an XDG base directory: the value of `variable`, or the path `otherwise` in the home
- * directory if the value is empty or relative.
+ * Returns an XDG base directory, which is the value of `variable`. If the value is empty or a
+ * relative path, returns the path `otherwise` in the home directory.
  */
 function base(env: NodeJS.ProcessEnv, variable: string, ...otherwise: string[]): string {
   const named = env[variable] ?? "";
@@ -11,19 +11,19 @@ function base(env: NodeJS.ProcessEnv, variable: string, ...otherwise: string[]):
 }
 
 /**
- * Returns a path in `$XDG_CACHE_HOME/stackadm`, for files that can be recreated: toolchain, lab
- * file systems, Kubernetes builds.
+ * Returns a path in `$XDG_CACHE_HOME/stackadm`. This directory is for files that can be created
+ * again: toolchain, lab file systems, Kubernetes builds.
  */
 export const cacheDirectory = (...parts: string[]): string =>
   cacheDirectoryIn(process.env, ...parts);
 
-/** Returns a path in the cache directory that the variables in `env` select. */
+/** Returns a path in the cache directory. The variables in `env` determine the cache directory. */
 export const cacheDirectoryIn = (env: NodeJS.ProcessEnv, ...parts: string[]): string =>
   join(base(env, "XDG_CACHE_HOME", ".cache"), "stackadm", ...parts);
 
 /**
- * Returns a path in `$XDG_STATE_HOME/stackadm`, for files that cannot be recreated: Pulumi state,
- * keys, facts of the running lab.
+ * Returns a path in `$XDG_STATE_HOME/stackadm`. This directory is for files that cannot be created
+ * again: Pulumi state, keys, facts of the running lab.
  */
 export const stateDirectory = (...parts: string[]): string =>
   join(base(process.env, "XDG_STATE_HOME", ".local", "state"), "stackadm", ...parts);
@@ -31,17 +31,23 @@ export const stateDirectory = (...parts: string[]): string =>
 /** Default name of the lab. */
 export const defaultLabName = "stackadm-lab";
 
-/** Returns the name of the lab and of the lab's cloud. `STACKADM_LAB_NAME` selects a second lab. */
+/**
+ * Returns the name of the lab, which is also the name of its cloud. The variable
+ * `STACKADM_LAB_NAME` selects another lab than the default one.
+ */
 export const labName = (env: NodeJS.ProcessEnv = process.env): string =>
   env["STACKADM_LAB_NAME"] ?? defaultLabName;
 
-/** Returns the name of a lab's folder in the cache directory and in the state directory. */
+/**
+ * Returns the name of a lab's folder, which exists in the cache directory and in the state
+ * directory.
+ */
 export const labFolder = (name: string = labName()): string =>
   name === defaultLabName ? "lab" : name;
 
 /**
- * Returns the root folder of the package, which contains Pulumi.yaml. Works from the sources and
- * from the compiled files in dist.
+ * Returns the root folder of the package, which contains Pulumi.yaml. Works both from the sources
+ * and from the compiled files in dist.
  */
 export function packageRoot(): string {
   const parent = resolve(__dirname, "..");

@@ -1,14 +1,15 @@
 /*
- * Ports of the components that kubeadm installs. Programs installed on machines get no variables,
- * so these programs contain etcd's ports as numbers.
+ * Ports of the components that kubeadm installs. If you change one of etcd's ports, also change the
+ * programs that are installed on machines: they contain etcd's ports as numbers, because they get
+ * no variables.
  */
 
-/** Port of the Kubernetes API, on each control plane and on its endpoint. */
+/** Port of the Kubernetes API on each control plane and on the API's endpoint. */
 export const apiPort = 6443;
 
 export const etcdPorts = {
   clients: 2379,
   peers: 2380,
-  /** Port of the health check, reachable only from the machine. */
+  /** Port of etcd's health check. Only the machine itself can reach this port. */
   health: 2381,
 } as const;

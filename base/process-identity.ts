@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 
-/** Properties that distinguish a process from another process with the same PID. */
+/** Properties that distinguish a process from a later process with the same PID. */
 export interface ProcessFacts {
   /** ID of the process group. */
   readonly group: number;
@@ -9,13 +9,14 @@ export interface ProcessFacts {
 }
 
 /**
- * Returns the properties of a process. Undefined if the process or the folder /proc does not exist.
+ * Returns the properties of a process. Returns undefined if the process or the folder /proc does
+ * not exist.
  */
 export function processFacts(pid: number): ProcessFacts | undefined {
   try {
     const stat = readFileSync(`/proc/${pid.toString()}/stat`, "utf8");
-    // The process's name stands in parentheses and may contain anything; fields 3 and following
-    // come after it.
+    // Field 2 is the process's name in parentheses, which may contain any character. The split
+    // therefore begins with field 3, after the last parenthesis.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return { group: Number(fields[2]), started: fields[19] ?? "" };
   } catch {
@@ -26,16 +27,16 @@ export function processFacts(pid: number): ProcessFacts | undefined {
 /** Scope in which a PID is unique: one boot of one machine, and one PID namespace. */
 export interface ProcessPlace {
   readonly boot: string;
-  /** PID namespace, which differs between containers. */
+  /** PID namespace. Each container has a namespace of its own. */
   readonly namespace: string;
   /**
-   * ID of the machine, which a reboot does not change. Undefined if /etc/machine-id cannot be read
-   * or contains no ID.
+   * ID of the machine, which is the same after a reboot. Undefined if /etc/machine-id contains no
+   * ID or cannot be read.
    */
   readonly machine?: string;
 }
 
-/** Returns the scope of this process's PID; undefined if it cannot be determined. */
+/** Returns the scope of this process's PID. Returns undefined if the system does not show it. */
 export function processPlace(): ProcessPlace | undefined {
   try {
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -48,8 +49,8 @@ export function processPlace(): ProcessPlace | undefined {
 }
 
 /**
- * Returns the machine's ID; undefined if /etc/machine-id is empty or "uninitialized", as in an
- * image.
+ * Returns the machine's ID. Returns undefined if /etc/machine-id is empty or contains
+ * "uninitialized", as in an image.
  */
 function machineId(): string | undefined {
   try {
@@ -63,9 +64,9 @@ function machineId(): string | undefined {
 const outside = "pid:[4026531836]";
 
 /**
- * Returns whether `there` is an earlier boot of this machine, so that no process of that boot still
- * runs. Returns false in containers: containers of one image have the same machine ID on every
- * machine.
+ * Returns whether `there` is an earlier boot of this machine. If it is, none of the processes of
+ * that boot still runs. Returns false in containers, because containers of one image have the same
+ * machine ID even on different machines.
  */
 export const isEarlierBoot = (there: ProcessPlace, here: ProcessPlace): boolean =>
   there.machine !== undefined &&

@@ -1,27 +1,31 @@
 /**
- * Progress reports of long work. Toolchain, lab, cluster operations and tests report through this
- * interface. A renderer shows the reports as live lines on a terminal, plain lines or JSON lines.
+ * Receiver for progress reports of long work. Toolchain, lab, cluster operations and tests report
+ * their progress to it. Each implementation shows the reports in another way: as live lines on a
+ * terminal, as plain lines or as JSON lines.
  */
 export interface Progress {
   /**
-   * Begins a step. `expectedSeconds` comes from measured runs and is shown next to the elapsed
-   * time.
+   * Begins a step. The duration `expectedSeconds` comes from measured runs. It is shown next to the
+   * elapsed time.
    */
   step(title: string, expectedSeconds?: number): Step;
-  /** Prints a permanent line outside any step. */
+  /** Prints a permanent line that belongs to no step. */
   note(text: string): void;
 }
 
 export interface Step {
-  /** Shows the current detail of the step, which replaces the previous one on a terminal. */
+  /** Shows a detail of the step. On a terminal, the detail replaces the previous one. */
   update(detail: string): void;
-  /** Ends the step as successful; `note` describes the result. */
+  /** Ends the step as successful. `note` describes the result. */
   done(note?: string): void;
-  /** Ends the step as failed. The caller throws the error itself. */
+  /** Ends the step as failed. Does not throw: the caller throws the error. */
   failed(note?: string): void;
 }
 
-/** Runs `work` as one step. The step fails if `work` throws; the error is thrown again. */
+/**
+ * Runs `work` as one step. If `work` throws an error, the step fails, and the error is thrown
+ * again.
+ */
 export async function withStep<T>(
   progress: Progress,
   title: string,
@@ -34,14 +38,14 @@ export async function withStep<T>(
     step.done();
     return result;
   } catch (error) {
-    // The caller shows the whole error, so the step shows only the first line.
+    // The step shows only the first line of the error, because the caller shows the whole error.
     const [first = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
     step.failed(first);
     throw error;
   }
 }
 
-/** Progress without output, for tests and for programs that need none. */
+/** Progress without output, for tests and for programs without a progress display. */
 export const silentProgress: Progress = {
   step: () => ({ update: () => undefined, done: () => undefined, failed: () => undefined }),
   note: () => undefined,

@@ -6,17 +6,17 @@ import { Failure } from "./failures/failure.js";
 export interface RunOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Text for the command's standard input, which is then closed. */
+  /** Text for the command's standard input. Default: no input. */
   readonly input?: string;
-  /** Called with the PID of the command's process when it has started. */
+  /** Called with the PID of the command when its process has started. */
   readonly onStart?: (pid: number) => void;
   /** Called with every line of standard output and standard error. */
   readonly onLine?: (line: string) => void;
-  /** Signal that ends the command with SIGTERM. */
+  /** Signal to end the command. The command then gets SIGTERM. */
   readonly signal?: AbortSignal;
-  /** Returns whether a line only reports progress. The error message leaves out such lines. */
+  /** Returns whether a line only reports progress. Such lines are left out of the error message. */
   readonly isProgress?: (line: string) => boolean;
-  /** Exit codes that count as success. Default: 0. */
+  /** Exit codes that mean success. Default: 0. */
   readonly accept?: readonly number[];
 }
 
@@ -26,7 +26,7 @@ export interface RunResult {
   readonly stderr: string;
 }
 
-/** Number of lines of a failed command's output in the error message. */
+/** Number of output lines in the error message of a failed command. */
 const shown = 8;
 
 const tail = (text: string, { isProgress = () => false }: RunOptions): string =>
@@ -38,8 +38,8 @@ const tail = (text: string, { isProgress = () => false }: RunOptions): string =>
     .join("\n");
 
 /**
- * Returns the error for Node's ENOENT, which means that either the command or the working directory
- * does not exist.
+ * Returns the error for Node's ENOENT. The code means that either the command or the working
+ * directory does not exist.
  */
 const missing = (command: string, cwd: string | undefined): Failure =>
   cwd !== undefined && !existsSync(cwd)
@@ -47,8 +47,8 @@ const missing = (command: string, cwd: string | undefined): Failure =>
     : new Failure("TOOL_MISSING", `The command '${command}' is not installed.`);
 
 /**
- * Runs a command without a shell until the command ends. If the command fails, throws a Failure
- * with the last lines of the output.
+ * Runs a command without a shell and waits for its end. If the command fails, throws a Failure with
+ * the last lines of the output.
  */
 export async function run(
   command: string,

@@ -1,9 +1,9 @@
-/** Work that ends early when the signal is aborted. */
+/** Asynchronous work that ends early when the signal is aborted. */
 export type Stoppable<T> = (signal: AbortSignal) => Promise<T>;
 
 /**
- * Calls `one` and `other` at the same time. If one function fails, stops the other function. Throws
- * the error after both functions have ended, so that nothing continues in the background.
+ * Calls `one` and `other` at the same time. If one of them fails, stops the other one. Throws the
+ * first error, but only after both have ended, so nothing continues in the background.
  *
  * @param signal stops both functions when aborted. Default: none
  */
@@ -18,7 +18,8 @@ export async function runTogether<One, Other>(
     try {
       return await work(stop);
     } catch (error) {
-      // Only the first error is the cause: stopped work may throw an error, too.
+      // Only the first error is the cause. The other function may throw an error because it is
+      // stopped.
       if (!failed.signal.aborted) failed.abort(error);
       throw error;
     }

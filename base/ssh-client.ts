@@ -2,26 +2,32 @@ import type { Duplex, Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Client, type ClientChannel } from "ssh2";
 
-/** Machine to log in to, with the only accepted host key. The ssh-agent has the login key. */
+/** Machine for a login over SSH, with its host key. The login key is in the ssh-agent. */
 export interface SshTarget {
   readonly host: string;
   /** TCP port. Default: 22. */
   readonly port?: number;
   readonly user: string;
-  /** Only host key that the machine may present: `ssh-ed25519 AAAA...`. */
+  /**
+   * Public host key of the machine: `ssh-ed25519 AAAA...`. The login fails if the machine has
+   * another key.
+   */
   readonly hostKey: string;
   /** Path of the ssh-agent's socket. Default: `SSH_AUTH_SOCK`. */
   readonly agentSocket?: string;
 }
 
-/** Route to a machine: direct, or through a proxy. */
+/**
+ * Machine for a login over SSH, and the proxy (bastion) on the way. Without `proxy`, the connection
+ * is direct.
+ */
 export interface SshRoute extends SshTarget {
   readonly proxy?: SshTarget;
 }
 
 /**
- * Error for an unexpected host key: the address belongs to another machine, or an attacker is in
- * between.
+ * Error for an unexpected host key. Either another machine has the address, or an attacker
+ * intercepts the connection.
  */
 export class HostKeyMismatch extends Error {
   constructor(host: string) {
@@ -32,14 +38,14 @@ export class HostKeyMismatch extends Error {
 const connectTimeout = 10_000;
 
 /**
- * Interval of keepalive requests in milliseconds, and the number of unanswered requests after which
- * the connection ends.
+ * Milliseconds between two keepalive requests, and number of unanswered requests after which the
+ * client closes the connection.
  */
 const keepalive = { keepaliveInterval: 5_000, keepaliveCountMax: 3 };
 
 /**
- * Keepalive for machines that receive much data: answers to keepalive requests wait behind the
- * data.
+ * Keepalive for a machine that receives much data. The machine answers a keepalive request only
+ * after it has received the data that was sent before.
  */
 export const patientKeepalive: typeof keepalive = {
   keepaliveInterval: 5_000,
@@ -52,8 +58,8 @@ export type Patience = typeof keepalive & {
 };
 
 /**
- * Logs in to the machine, over `stream` if given. Throws {@link HostKeyMismatch}, or the error of
- * the network or of the machine.
+ * Logs in to the machine. Uses the connection `stream` if it is set. Throws {@link HostKeyMismatch}
+ * or the error of the connection or the login.
  */
 export function logIn(
   target: SshTarget,
@@ -64,20 +70,21 @@ export function logIn(
   const expected = Buffer.from(encoded, "base64");
   const client = new Client();
   let refused = false;
-  // When the machine closes the connection, the proxy's sshd leaves the channel half open.
+  // When the machine closes the connection, the proxy's sshd leaves the channel half open. The
+  // stream must therefore be destroyed here.
   stream?.once("end", () => stream.destroy());
   return new Promise((resolve, reject) => {
     client
       .once("ready", () => {
         resolve(client);
       })
-      // There may be several errors, the last at the keepalive limit. After the login, the event
-      // "close" tells the caller about an error.
+      // This listener stays after the login, because further errors may follow, such as a missed
+      // keepalive. Then `reject` has no effect, and the caller gets the event "close".
       .on("error", (error) => {
         reject(refused ? new HostKeyMismatch(target.host) : error);
         client.destroy();
       })
-      // ssh2 reports no error if the machine closes the connection before it sends anything.
+      // ssh2 reports no error if the machine closes the connection before it sends any data.
       .once("close", () => {
         reject(new Error("it closed the connection"));
       })
@@ -88,10 +95,9 @@ export function logIn(
         username: target.user,
         agent: target.agentSocket ?? process.env["SSH_AUTH_SOCK"],
         readyTimeout: connectTimeout,
-        // TCP does not detect a machine that disappears. Unanswered keepalive requests end the
-        // connection.
+        // TCP alone does not detect that a machine has disappeared. Keepalive requests detect it.
         ...patience,
-        // The type allows only known names of algorithms; ssh2 checks the name at run time.
+        // The type of this option allows only known algorithms. ssh2 checks the name at run time.
         algorithms: { serverHostKey: [algorithm as "ssh-ed25519"] },
         hostVerifier: (key: Buffer) => {
           refused = !key.equals(expected);
@@ -101,7 +107,7 @@ export function logIn(
   });
 }
 
-/** Opens a TCP connection to `address` from the machine. */
+/** Opens a TCP connection from the machine to `address`. */
 export const forward = (client: Client, address: string, port: number): Promise<Duplex> =>
   new Promise((resolve, reject) => {
     client.forwardOut("127.0.0.1", 0, address, port, (error, channel) => {
@@ -116,8 +122,8 @@ interface Begun {
 }
 
 /**
- * Starts a command. Adds the listeners at once, because output and end of a quick command arrive
- * together.
+ * Starts a command. Adds all listeners immediately, because a short command may send its output and
+ * its end at the same time.
  */
 const begin = (client: Client, command: string): Promise<Begun> =>
   new Promise((resolve, reject) => {
@@ -141,22 +147,22 @@ const begin = (client: Client, command: string): Promise<Begun> =>
 
 /** Input and output of a command on a machine. */
 export interface Streams {
-  /** Standard input. @default nothing */
+  /** Standard input. @default no input */
   readonly input?: Readable;
   readonly output: Writable;
 }
 
 /** Result of a command on a machine. */
 export interface CommandResult {
-  /** Exit code. Undefined if a signal or the connection ended the command. */
+  /** Exit code. Undefined if a signal or a broken connection ended the command. */
   readonly code: number | undefined;
-  /** Standard error. */
+  /** Text on standard error. */
   readonly said: string;
 }
 
 /**
- * Runs a command on a machine. If the command has no exit code, throws the error of the streams, if
- * any.
+ * Runs a command on a machine. If the command ends without an exit code and its input could not be
+ * written, throws the error of the input.
  */
 export async function execute(
   client: Client,
@@ -170,15 +176,15 @@ export async function execute(
   );
   await pipeline(channel, output);
   const [unread, ended] = await Promise.all([reading, closed]);
-  // A failed command may not have read all input. The command's own message then explains more than
-  // the error of the stream.
+  // A command that fails may not read all its input. The input's error is then ignored, because the
+  // command's own message says more.
   if (ended.code === undefined && unread instanceof Error) throw unread;
   return ended;
 }
 
 /**
- * Result of a login test: login to the machine, another host key, login only to the proxy, or no
- * login.
+ * Result of a login test: successful login to the machine, unexpected host key, successful login
+ * only to the proxy, or no login.
  */
 export type LoginProbeResult = "itself" | "wrong host key" | "the proxy alone" | "nobody";
 
@@ -189,7 +195,8 @@ async function touch(...login: Parameters<typeof logIn>): Promise<"itself"> {
 }
 
 /**
- * Tests the login to a machine once, through the proxy if there is one, and closes all connections.
+ * Tests once whether a login to the machine works. Uses the proxy, if there is one. Closes all
+ * connections.
  */
 export async function probeLogin(
   { proxy, ...target }: SshRoute,

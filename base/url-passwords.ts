@@ -1,6 +1,6 @@
 /**
- * Pattern of user and password in a URL. The password may contain characters that should have been
- * encoded.
+ * Pattern of user and password in a URL. The password may contain special characters that are not
+ * encoded as a URL requires.
  */
 const login = /(?<=^[a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/;
 
@@ -8,6 +8,6 @@ const login = /(?<=^[a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/;
 export const withoutPassword = (url: string): string =>
   url.replace(login, (found) => `${found.slice(0, -1).split(":")[0] ?? ""}@`.replace(/^@$/, ""));
 
-/** Returns the password in a URL; undefined if there is none. */
+/** Returns the password in a URL. Returns undefined if there is none. */
 export const passwordOf = (url: string): string | undefined =>
   /:(.+)@$/.exec(login.exec(url)?.[0] ?? "")?.[1];

@@ -1,9 +1,10 @@
 import { Document, Schema, visit, type ScalarTag } from "yaml";
 
 /**
- * Patterns of text that some YAML reader takes for another type, in addition to the patterns of the
- * YAML 1.1 schema. go-yaml (kubeadm, kubectl) ignores underscores in numbers and accepts prefixes
- * in either case. PyYAML (cloud-init) fails at a tab and has a separate type for `=`.
+ * Patterns of plain texts that some YAML readers do not read as strings. They complete the patterns
+ * of the YAML 1.1 schema. go-yaml (kubeadm, kubectl) ignores underscores in numbers and accepts
+ * prefixes like `0X`. PyYAML (cloud-init) reports an error for a tab and has a type of its own for
+ * `=`.
  */
 const alsoAmbiguous = [
   /^(?:=|y|yes|n|no|on|off|true|false|null|[-+]?\.(?:inf|nan))$/i,
@@ -22,8 +23,8 @@ function resolve(text: string): string {
 const compat = [...new Schema({ schema: "yaml-1.1" }).tags, ...alsoAmbiguous];
 
 /**
- * Characters that are always escaped: characters that only YAML 1.1 takes for line breaks, and
- * characters that readers of YAML 1.1 refuse.
+ * Characters that are always escaped. YAML 1.1 reads some of them as line breaks, and its readers
+ * refuse the others.
  */
 const unprintable = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/;
 
@@ -31,9 +32,10 @@ const escaped = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 /**
- * Returns a value as YAML that has the same meaning for readers of YAML 1.1 and 1.2. kubeadm,
- * cloud-init, kubectl and PyYAML read YAML 1.1, in which a cluster named `off` is a boolean. Quotes
- * the strings and keys that a reader of either version would take for another type.
+ * Returns a value as YAML that readers of YAML 1.1 and YAML 1.2 understand in the same way. In YAML
+ * 1.1, which kubeadm, cloud-init, kubectl and PyYAML read, a cluster named `off` would be a
+ * boolean. This function therefore quotes each string and key that one of the versions does not
+ * read as a string.
  */
 export function toYaml(value: unknown): string {
   const document = new Document(value, { compat });

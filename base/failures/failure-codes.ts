@@ -3,11 +3,11 @@ import type { FailureRow } from "./failure-row.js";
 const goesOn = "Run the same command again: it continues where it stopped.";
 
 /**
- * Table of all failures. Codes and exit codes are stable across releases. This program's own errors
- * name their row (base/failures/failure.ts). Only errors of other programs (OpenStack, the Pulumi
- * engine, plugins) are recognised by their text. The order of the rows matters: among several
- * errors, the error whose row comes first is the cause; if several rows match a text, the first row
- * applies.
+ * Table of all failures. Codes and exit codes are the same in all releases. Errors of this program
+ * contain the code of their row (base/failures/failure.ts). Errors of other programs (OpenStack,
+ * the Pulumi engine, plugins) are recognised by their text. The order of the rows has a meaning: if
+ * several rows match a text, the first row applies. If a run has several errors, the error whose
+ * row comes first is reported as the cause.
  */
 export const failures = {
   INVALID_CONFIG: {
@@ -204,7 +204,7 @@ export const failures = {
     hint: "Check with `npx stackadm doctor` that this machine reaches the cloud's addresses, then run the same command again.",
     said: [
       { of: "openstack:", text: /dial tcp|connection refused|i\/o timeout|got 50[234] instead/ },
-      // gophercloud 1 writes these texts for 502, 503 and 504.
+      // Texts of gophercloud 1 for the status codes 502, 503 and 504.
       { of: "openstack:", text: /Bad Gateway|service is currently unable|Gateway Timeout/ },
     ],
   },
@@ -257,7 +257,8 @@ export const failures = {
     exitCode: 1,
     sentence: "the script on the machine failed",
     hint: "Its output is above. Run the same command again: scripts continue where they stopped.",
-    // Matches a script without a reason in its output, for example a killed script.
+    // Text for a script that ended without a reason in its output, for example because it was
+    // killed.
     said: [{ of: "command:", text: /Process exited with status \d+|exit status \d+/ }],
   },
   VERIFY_FAILED: {
@@ -291,7 +292,7 @@ export const failures = {
 /** Code of a failure, for programs. */
 export type FailureCode = keyof typeof failures;
 
-/** Codes of all failures, causes before consequences. */
+/** Codes of all failures. Causes come before their consequences. */
 export const failureCodes = Object.keys(failures) as readonly FailureCode[];
 
 /** Returns the row of a code. */

@@ -7,16 +7,16 @@ export interface FailureSubject {
   readonly resource?: string;
 }
 
-/** Known failure: a stable code, one sentence, and the next step. Printed without a stack trace. */
+/** Known failure: a stable code, a sentence and the next step. Printed without a stack trace. */
 export class Failure extends Error {
   readonly hint: string;
   readonly exitCode: number;
 
   constructor(
     readonly code: FailureCode,
-    /** Sentence that names path, value and what is wrong. */
+    /** Sentence with the path, the value and the reason. */
     readonly sentence: string,
-    /** Sentence or command for the next step. Default: that of the table. */
+    /** Next step for the user: a sentence or a command. Default: the hint of the code's row. */
     hint?: string,
     readonly subject: FailureSubject = {},
   ) {
@@ -29,9 +29,9 @@ export class Failure extends Error {
 }
 
 /*
- * Transport of failure codes. Between the program and the service is the engine, which passes only
- * text. So the program writes the code before its sentence, as in "[NOT_READY] The machine ...",
- * and the service removes it again.
+ * Failure codes in texts. A failure passes through the engine on its way from the Pulumi program to
+ * the service, and the engine passes on only text. So the program writes the code before the
+ * sentence: "[NOT_READY] The machine ...". The service removes the code.
  */
 
 /** Returns a failure as text for the engine. */
@@ -39,15 +39,16 @@ export const textWithCode = (code: FailureCode, sentence: string): string =>
   `[${code}] ${sentence}`;
 
 /**
- * Pattern of the code at the very beginning of a text, where no other program's words can be. The
- * SDK's own prefix of repeated errors is kept; the engine's prefix for errors of hooks is dropped,
- * because it tells the user nothing.
+ * Pattern of the code at the beginning of a text, where texts of other programs cannot be. The
+ * first group is a prefix of Pulumi's SDK for repeated errors, which stays in the text. The
+ * engine's prefix for errors of hooks is removed, because it does not help the user.
  */
 const mark =
   /^(?:(.*\bOne or more errors occurred: )|(?:Preview failed: )?before hook "[^"\\\n]*" failed: )?\[([A-Z_]+)\] /;
 
 /**
- * Returns the code and sentence in a text from {@link textWithCode}; no code for any other text.
+ * Returns the code and the sentence of a text from {@link textWithCode}. Returns no code for any
+ * other text.
  */
 export function splitCode(text: string): { readonly code?: FailureCode; readonly text: string } {
   const [whole = "", before = "", code = ""] = mark.exec(text) ?? [];
@@ -55,9 +56,9 @@ export function splitCode(text: string): { readonly code?: FailureCode; readonly
 }
 
 /**
- * Returns the line of a plugin's error that states the reason: the first line, or the first entry
- * of the list that the first line announces. The body of a cloud's answer is included: gophercloud
- * 1 writes it on the next line, gophercloud 2 on the same line.
+ * Returns the line that states the reason of a plugin's error. This is the first line, or the first
+ * entry of a list that the first line announces. Includes the body of the cloud's response, which
+ * gophercloud 1 writes on the next line and gophercloud 2 on the same line.
  */
 export function reasonLine(text: string): string {
   const lines = text
@@ -70,20 +71,21 @@ export function reasonLine(text: string): string {
   const [first = "", body = ""] = lines.slice(Math.max(listed, 0));
   const line = listed > 0 ? first.replace(/^\* /, "").trim() : first;
   if (/but got \d{3} instead$/.test(line)) return `${line}: ${body}`;
-  // The command plugin quotes its command, which has values of people's own.
+  // The command plugin adds the command to its error. The command may contain values of the user.
   return line.replace(/: running ".*$/, "");
 }
 
 /**
- * Pattern of URNs. They contain names that users choose, of stacks too, which may have capitals.
+ * Pattern of URNs. They contain names that users chose, which could match an error pattern. Names
+ * of stacks may contain capital letters.
  */
 const urns = /urn:pulumi:[^\s"']+/g;
 
 /**
- * Returns the meaning of another program's error: its code, and its text from the match on. Returns
- * undefined for an unknown error.
+ * Returns the failure code for an error text of another program. Also returns the text from the
+ * match to the end. Returns undefined for an unknown error.
  *
- * @param type type of the resource that failed; "" if unknown
+ * @param type type of the resource that failed. "" if the type is unknown
  */
 export function recogniseError(
   text: string,

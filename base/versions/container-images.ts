@@ -8,15 +8,17 @@ export interface ImageRegistry {
   readonly prefix: string;
 }
 
-/** Prefix that means that there is no mirror: each image comes from its public registry. */
+/**
+ * Default value of the prefix. With this value there is no mirror: nodes pull each image from its
+ * own public registry.
+ */
 const upstreamPrefix = "registry.k8s.io";
 
 /** Name of the image of an add-on's container. */
 export type ImageName = keyof typeof imagesEverywhere | keyof typeof cloudProviderImages;
 
 /**
- * Images in the published manifests of pod networks. Each pattern matches the end of the image's
- * repository.
+ * Images in the published manifests of pod networks. Each pattern matches the end of a repository.
  */
 const manifestImages = {
   calicoNode: /\/calico\/node$/,
@@ -25,7 +27,7 @@ const manifestImages = {
   flannel: /\/flannel(-io)?\/flannel$/,
 } as const;
 
-/** Images of kubeadm that the user can replace, with their names in kubeadm's list. */
+/** Images of kubeadm that the user can replace. The values are kubeadm's names of these images. */
 export const kubeadmImages = { etcd: "etcd", coreDns: "coredns", pause: "pause" } as const;
 export type KubeadmImage = keyof typeof kubeadmImages;
 
@@ -33,14 +35,14 @@ export type KubeadmImage = keyof typeof kubeadmImages;
 export type ReplaceableImage = ImageName | keyof typeof manifestImages | KubeadmImage;
 
 /**
- * Image references that replace single images. A reference is used as written, without the registry
- * prefix.
+ * Images that the user replaces. The references are used unchanged: the prefix of the mirror is not
+ * added.
  */
 export type OwnImages = { readonly [Name in ReplaceableImage]?: string | undefined };
 
 /**
- * Images of cloud-provider-openstack, without a tag. The tag is the release of
- * cloud-provider-openstack for the Kubernetes minor version.
+ * Images of cloud-provider-openstack, without a tag. The tag depends on the Kubernetes minor
+ * version.
  */
 const cloudProviderImages = {
   cloudControllerManager: "registry.k8s.io/provider-os/openstack-cloud-controller-manager",
@@ -48,7 +50,7 @@ const cloudProviderImages = {
   keystoneAuth: "registry.k8s.io/provider-os/k8s-keystone-auth",
 } as const;
 
-/** Images whose version does not depend on the Kubernetes minor version. */
+/** Images whose tag is the same for all Kubernetes versions. */
 const imagesEverywhere = {
   csiAttacher: "registry.k8s.io/sig-storage/csi-attacher:v4.12.0",
   csiProvisioner: "registry.k8s.io/sig-storage/csi-provisioner:v5.3.0",
@@ -74,7 +76,7 @@ export type ImageTable = Readonly<Record<ImageName, string>>;
  *
  * @param kubernetesVersion `1.36.3`, with or without a leading `v`
  * @param registry registry that mirrors the public images. Default: the public registries
- * @param own replacements of single images. Default: none
+ * @param own images that the user replaces. Default: none
  */
 export function imageTable(
   kubernetesVersion: string,
@@ -96,7 +98,7 @@ export function imageTable(
 }
 
 /**
- * Returns the tags of all add-on images for one Kubernetes version, for tools that build these
+ * Returns the tags of all add-on images for one Kubernetes version. For tools that build these
  * images.
  */
 export function imageTags(kubernetesVersion: string): Readonly<Record<ImageName, string>> {
@@ -106,8 +108,8 @@ export function imageTags(kubernetesVersion: string): Readonly<Record<ImageName,
 }
 
 /**
- * Returns an upstream reference with the mirror's prefix in place of the registry host. Keeps the
- * path after the host.
+ * Returns the reference of an image in the mirror: the mirror's prefix replaces the host of the
+ * public registry. Returns the public reference if there is no mirror.
  */
 export function imageReference(upstream: string, registry?: ImageRegistry): string {
   if (registry === undefined || registry.prefix === upstreamPrefix) {
@@ -118,8 +120,8 @@ export function imageReference(upstream: string, registry?: ImageRegistry): stri
 }
 
 /**
- * Returns the image for a container of a published manifest: the user's replacement, else the
- * published image, from the mirror if there is one.
+ * Returns the image for a container of a published manifest. This is the user's image or, if there
+ * is none, the published image. The published image comes from the mirror, if there is one.
  */
 export function manifestImage(
   published: string,
@@ -133,8 +135,8 @@ export function manifestImage(
 }
 
 /**
- * Returns the two parts in which kubeadm expects an image reference: the repository without the
- * last path element (the image's name), and the tag.
+ * Returns the two parts of an image reference that kubeadm expects. `imageRepository` does not
+ * contain the last element of the path, which is the image's name.
  */
 export function splitReference(reference: string): {
   readonly imageRepository: string;

@@ -1,4 +1,4 @@
-/** Versions of Pulumi's OpenStack plugin that the program supports, the default first. */
+/** Supported versions of Pulumi's OpenStack plugin. The first version is the default. */
 export const openstackPlugins = ["5.5.1", "3.15.2"] as const;
 
 export type OpenstackPlugin = (typeof openstackPlugins)[number];
@@ -6,7 +6,7 @@ export type OpenstackPlugin = (typeof openstackPlugins)[number];
 export const [defaultOpenstackPlugin] = openstackPlugins;
 
 /**
- * Returns whether the plugin takes `policies` of a server group as a list. Plugins since version 4
- * take one string.
+ * Returns whether the plugin expects the `policies` of a server group as a list. Version 4 and
+ * newer versions expect a string.
  */
 export const takesPolicyList = (version: string): boolean => Number.parseInt(version, 10) < 4;

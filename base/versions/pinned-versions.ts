@@ -1,22 +1,22 @@
 /**
  * Versions that this program chooses, with their sources. Kubernetes has one exact release, and
- * each image has one tag. Packages that Kubernetes needs (containerd, cri-tools, kubernetes-cni)
- * have a series: machines install the newest build of the series during preparation, and hold the
+ * each image has one tag. The packages containerd, cri-tools and kubernetes-cni have a series:
+ * machines install the newest build of the series during their preparation, and then hold the
  * package.
  */
 
-/** Versions that belong to a Kubernetes minor version. */
+/** Versions for one Kubernetes minor version. */
 export interface KubernetesMinor {
-  /** Patch release that the tests use, and for which the lab has packages and images. */
+  /** Patch release that the tests use. The lab has packages and images for this release. */
   readonly version: string;
   /**
-   * Release of cloud-provider-openstack, which has one minor version for each Kubernetes minor
+   * Release of cloud-provider-openstack. Each of its minor versions belongs to one Kubernetes minor
    * version.
    */
   readonly cloudProvider: string;
   /**
-   * Tags of the images that kubeadm of this patch release runs, as `kubeadm config images list`
-   * prints the tags.
+   * Tag of the etcd image. For the patch release, `kubeadm config images list` prints the tags of
+   * all images of kubeadm.
    */
   readonly etcd: string;
   readonly coredns: string;
@@ -31,7 +31,10 @@ const newest = {
   pause: "3.10.2",
 };
 
-/** Minor versions that documents, scripts and add-ons support, newest first. */
+/**
+ * Supported Kubernetes minor versions, newest first. Documents, scripts and add-ons work with all
+ * of them.
+ */
 export const kubernetesMinors: Readonly<Record<string, KubernetesMinor>> = {
   "1.36": newest,
   "1.35": {
@@ -51,7 +54,7 @@ export const defaultKubernetesVersion = newest.version;
 /** API version of kubeadm's documents. */
 export const kubeadmApiVersion = "kubeadm.k8s.io/v1beta4";
 
-/** Package repository of the Kubernetes project. `{minor}` stands for the minor version. */
+/** Package repository of the Kubernetes project. `{minor}` is replaced by the minor version. */
 export const upstreamPackages = {
   url: "https://pkgs.k8s.io/core:/stable:/v{minor}/deb/",
   /** Fingerprint of the key that signs the repository. */
@@ -59,37 +62,36 @@ export const upstreamPackages = {
 } as const;
 
 /**
- * Newest minor version of containerd that machines install. containerd up to 2.4.2 reads registry
- * passwords from the configuration file, which is deprecated and to be removed in 2.7. Test with a
- * newer minor version before you raise this value.
+ * Newest minor version of containerd that machines install. Test with a newer minor version before
+ * you change this value. The machines' registry passwords are in containerd's configuration file,
+ * which containerd up to 2.4.2 reads. This is deprecated, and version 2.7 is planned to remove it.
  */
 const latestContainerd = "2.4";
 
 /**
- * Docker's package repository, for machines where neither the Kubernetes repository nor the
- * distribution has containerd 2. `{distribution}` and `{codename}` stand for ID and
- * VERSION_CODENAME in the machine's os-release(5). Source: Docker's instructions for Debian and
+ * Docker's package repository. Machines use it if neither the Kubernetes repository nor the
+ * distribution contains containerd 2. `{distribution}` and `{codename}` are replaced by ID and
+ * VERSION_CODENAME of the machine's os-release(5). Source: Docker's instructions for Debian and
  * Ubuntu.
  */
 export const containerdPackages = {
   source: "https://download.docker.com/linux/{distribution} {codename} stable",
   key: "https://download.docker.com/linux/{distribution}/gpg",
-  /** Fingerprint of the primary key. A subkey of the primary key signs the repository. */
+  /** Fingerprint of the primary key. The repository is signed with a subkey of this key. */
   keyFingerprint: "9DC858229FC7DD38854AE2D88D81803C0EBFCD88",
 } as const;
 
 /**
- * Returns the series of the packages that Kubernetes needs. Machines install the newest build of a
- * series and hold the package. `<=1.36` also accepts earlier minor versions of the same major
- * version.
+ * Returns the series of the packages containerd, cri-tools and kubernetes-cni. Machines install the
+ * newest build of a series and hold the package. `<=1.36` also includes older minor versions with
+ * the same major version.
  */
 export function packageSeries(kubernetesVersion: string): {
   readonly criTools: string;
   readonly kubernetesCni: string;
   readonly containerd: string;
 } {
-  // The release of crictl for a Kubernetes minor version may come later. An earlier crictl also
-  // works.
+  // For a new Kubernetes minor version, crictl may not be released yet. An older crictl also works.
   return {
     criTools: `<=${minorOf(kubernetesVersion)}`,
     kubernetesCni: "1",
@@ -108,7 +110,10 @@ export function minorAfter(version: string): string {
   return `${String(major)}.${String(minor + 1)}`;
 }
 
-/** Compares two versions: negative if the first is earlier, 0 if they are equal. */
+/**
+ * Compares two versions. Returns a negative number if the first version is older, and 0 if both are
+ * equal.
+ */
 export function compareVersions(one: string, other: string): number {
   const others = numbersOf(other);
   const differences = numbersOf(one).map((number, index) => number - (others[index] ?? 0));

@@ -6,28 +6,32 @@ import { kubeadmApiVersion } from "../../base/versions/pinned-versions.js";
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface EtcdMember {
-  /** Name of the machine, which is also the name of the member. */
+  /** Name of the machine. The etcd member has the same name. */
   readonly name: string;
   readonly address: string;
 }
 
 export interface EtcdSettings {
-  /** Kubernetes version without a leading v. kubeadm derives the version of etcd from it. */
+  /** Kubernetes version without a leading v. It determines kubeadm's version of etcd. */
   readonly version: string;
-  /** Registry of kubeadm's images; `registry.k8s.io` keeps kubeadm's default. */
+  /**
+   * Registry of kubeadm's images. With `registry.k8s.io`, the document contains no registry,
+   * because this is kubeadm's default.
+   */
   readonly imageRepository: string;
   /** Image of etcd. @default the image that kubeadm chooses */
   readonly image?: string | undefined;
 }
 
 /**
- * Placeholders for values that only the machine knows when it starts a new etcd or joins an
- * existing one (scripts/etcd-member.sh).
+ * Placeholders for values that are known only on the machine. The values depend on whether the
+ * machine starts a new etcd or joins an existing one (scripts/etcd-member.sh).
  */
 const placeholders = { state: "@STATE@", cluster: "@INITIAL_CLUSTER@" } as const;
 
 /**
- * Returns the documents for the kubeadm phases that create a member's certificates and static pod.
+ * Returns the documents for the kubeadm phases that create an etcd member: its certificates and its
+ * static pod.
  */
 export function memberDocuments(member: EtcdMember, settings: EtcdSettings): string {
   const init = {
@@ -45,8 +49,8 @@ export function memberDocuments(member: EtcdMember, settings: EtcdSettings): str
     kind: "ClusterConfiguration",
     kubernetesVersion: `v${settings.version}`,
     ...(!upstream && { imageRepository: settings.imageRepository }),
-    // One day less than the CA's validity: an upgrade of etcd machines renews no certificate, so
-    // the certificates must be valid as long as possible.
+    // The period is one day less than the CA's validity. It is as long as possible, because an
+    // upgrade of etcd machines does not renew certificates.
     certificateValidityPeriod: "87576h0m0s",
     etcd: {
       local: {
@@ -63,8 +67,8 @@ export function memberDocuments(member: EtcdMember, settings: EtcdSettings): str
 }
 
 /**
- * Returns the configuration of a kubelet that only runs static pods. This kubelet has no API server
- * and answers no client.
+ * Returns the configuration of a kubelet that runs only static pods. This kubelet is not connected
+ * to an API server and accepts no clients.
  */
 export const kubeletDocument = (own: Fields): string =>
   toYaml({
@@ -80,7 +84,7 @@ export const kubeletDocument = (own: Fields): string =>
   });
 
 /**
- * Directory on control planes for the client certificate with which the API server connects to etcd
+ * Directory on control planes for the API server's client certificate, which it needs for etcd
  * (scripts/client-certificate.sh).
  */
 const home = "/etc/kubernetes/etcd";

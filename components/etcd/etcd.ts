@@ -24,7 +24,7 @@ interface MemberArgs {
   readonly access: SshAccess;
 }
 
-/** Separate machines that only run etcd: kubeadm's external etcd. */
+/** Separate machines that run only etcd. kubeadm calls this an external etcd. */
 export class Etcd extends MachineGroup {
   static readonly type = "stackadm:etcd:Etcd";
   readonly #machines: MachineGroupArgs["machines"];
@@ -45,7 +45,10 @@ export class Etcd extends MachineGroup {
     return pulumi.all(this.members.map(({ machine }) => machine.address));
   }
 
-  /** Name of the last member; known when all machines are members, because they join one by one. */
+  /**
+   * Name of the last member. Becomes known when all machines are members, because they join one
+   * after another.
+   */
   get complete(): pulumi.Output<string> {
     return this.#complete;
   }
@@ -58,8 +61,8 @@ export class Etcd extends MachineGroup {
       before = this.member(member, { spec, access }, before);
       this.#complete = before.after(member.plan.name);
       this.#turns.done(member.plan.name, before.id);
-      // order: a first server that never booted began no etcd, so that no member could check for a
-      // majority when that server is deleted.
+      // order: the first server must have started etcd before its check exists. If the server never
+      // booted, there is no etcd, and the check would prevent its deletion.
       if (member === first && second)
         this.leave(member, { survivor: second, access, after: before });
       else if (first) this.leave(member, { survivor: first, access });
@@ -67,8 +70,8 @@ export class Etcd extends MachineGroup {
   }
 
   /**
-   * Creates the script that checks on another member, before a server is deleted, that etcd keeps a
-   * majority.
+   * Creates the check that runs before a machine's server is deleted. The check runs on another
+   * member and requires that etcd keeps a majority.
    */
   private leave(
     member: Member,

@@ -8,10 +8,16 @@ const asking = [
   read("../machine/scripts/request-join-credentials.sh"),
 ] as const;
 
-/** Program on etcd's machines that admits members and signs certificates for control planes. */
+/**
+ * Program on etcd machines that admits new members. It also signs client certificates for control
+ * planes.
+ */
 export const etcdMintScript = programOf(__dirname)("scripts/issue-etcd-certificates.sh");
 
-/** Programs installed on etcd's machines, by the variable in which the scripts read each. */
+/**
+ * Programs that are installed on etcd machines. Keys are the variables in which the scripts get the
+ * programs.
+ */
 export const etcdMachinePrograms = { MINT_SCRIPT: etcdMintScript } as const;
 
 export const memberScripts = [
@@ -36,7 +42,7 @@ export const clientStep = stepOf("client", { scripts: clientScripts });
 export const etcdLeaveStep = stepOf("etcd-leave", { scripts: leaveScripts });
 
 const askerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "NODE_NAME"] as const;
-/** Variables that scripts/etcd-member.sh and the scripts before it read. */
+/** Variables for scripts/etcd-member.sh and the scripts that run before it. */
 export const memberValues = [
   ...askerValues,
   ...versionValues,
@@ -49,7 +55,7 @@ export const memberValues = [
   "KUBELET",
   "AFTER_KUBEADM",
 ] as const;
-/** Variables that scripts/check-etcd-quorum.sh reads. */
+/** Variables for scripts/check-etcd-quorum.sh. */
 export const leaveValues = ["NODE_NAME", "LEAVING_ADDRESS"] as const;
-/** Variables that scripts/client-certificate.sh and the scripts before it read. */
+/** Variables for scripts/client-certificate.sh and the scripts that run before it. */
 export const clientValues = [...askerValues, "ETCD"] as const;

@@ -16,8 +16,8 @@ export interface ApplicationCredentialArgs {
   readonly mark: ClusterMarkInput;
   readonly scope: pulumi.Input<CloudScope>;
   /**
-   * Settings of the credential. Change: another `generation`, `expiresAt` or set of access rules
-   * creates a new credential; the old credential is deleted last.
+   * Settings of the credential. Change: with another `generation`, `expiresAt` or set of access
+   * rules, the program creates a new credential and deletes the old credential last.
    */
   readonly spec: Pick<ClusterSpec, "credential" | "loadBalancer" | "podNetwork" | "sampleServices">;
 }
@@ -25,10 +25,10 @@ export interface ApplicationCredentialArgs {
 type Wanted = NonNullable<ClusterSpec["credential"]>;
 
 /**
- * Returns the suffix of the credential's resource name, from `generation`, `expiresAt` and access
- * rules. A changed suffix makes another resource: the engine creates the new credential, updates
- * the resources that use it, and deletes the old credential last. If a step fails, the old
- * credential still exists.
+ * Returns the suffix of the credential's resource name. It depends on `generation`, `expiresAt` and
+ * the access rules. With a new suffix, the engine creates a new resource and updates the resources
+ * that use the credential. It deletes the old resource last, so the old credential still exists if
+ * a step fails.
  */
 const suffixOf = ({ generation = 0, expiresAt }: Wanted, rules?: readonly AccessRule[]): string =>
   [
@@ -40,14 +40,12 @@ const suffixOf = ({ generation = 0, expiresAt }: Wanted, rules?: readonly Access
 const digestOf = (rules: readonly AccessRule[]): string =>
   createHash("sha256").update(JSON.stringify(rules)).digest("hex").slice(0, 8);
 
-/**
- * Application credential of the cluster's controllers, which never use the operator's own login.
- */
+/** Application credential of the cluster's controllers. They never use the operator's own login. */
 export class ApplicationCredential extends Component {
   static readonly type = "stackadm:identity:ApplicationCredential";
   readonly id: pulumi.Output<string>;
   readonly secret: pulumi.Output<string>;
-  /** ID and secret as a login for cloud.conf. */
+  /** Login with the credential's ID and secret, for cloud.conf. */
   readonly login: pulumi.Output<CloudLogin>;
 
   constructor(
@@ -70,9 +68,9 @@ export class ApplicationCredential extends Component {
     const suffix = suffixOf(wanted, accessRules);
     const roles = pulumi.output(args.scope).apply(({ roles: held }) => {
       const given = rolesOf(held, needs);
-      // Without roles, Keystone would grant all roles of the user. If no role fits, the checks
-      // before a run report an error; without these checks, Keystone refuses the role `member`. An
-      // existing credential keeps its roles.
+      // Keystone gives a credential without roles all roles of the user, so the list must not be
+      // empty. If the user has no suitable role, the preflight reports an error. Without the
+      // preflight, Keystone refuses the role `member`. An existing credential keeps its roles.
       return given.length > 0 ? [...given] : ["member"];
     });
     const mark = pulumi.output(args.mark);
@@ -80,7 +78,7 @@ export class ApplicationCredential extends Component {
       openstack.identity.ApplicationCredential,
       `credential${suffix}`,
       {
-        // In Keystone, the name of a credential must be unique for the user.
+        // In Keystone, the names of a user's application credentials must be unique.
         name: mark.apply((one) => nameInCloud(one) + suffix),
         description: mark.apply(credentialDescription),
         roles,
@@ -88,8 +86,9 @@ export class ApplicationCredential extends Component {
         ...(wanted.expiresAt !== undefined && { expiresAt: wanted.expiresAt }),
         ...(accessRules && { accessRules }),
       },
-      // A change of any argument replaces the credential, which interrupts a running cluster. So
-      // changes of the operator's roles, and of the names that releases choose, are ignored.
+      // A change of any argument would replace the credential, and this interrupts a running
+      // cluster. Changes of the operator's roles, and of names that another release chooses, are
+      // therefore ignored.
       { deleteBeforeReplace: true, ignoreChanges: ["name", "description", "roles"] },
     );
     this.id = credential.id;

@@ -16,15 +16,17 @@ import type { LocalContext } from "../lookup/local-context.js";
 
 type Spec = Pick<ClusterSpec, "credential" | "loadBalancer" | "sampleServices">;
 
-/** Project in which the cluster is created, and the operator's roles in it. */
+/** Project of the cluster, and the operator's roles in it. */
 type Place = Pick<CloudFacts, "scope">;
 
-/** Function that tries the login in the settings. The project may still be unknown. */
+/**
+ * Function that tests the login in the settings. It starts even if the project is not known yet.
+ */
 type Attempt = (place: Promise<Place>) => Promise<Finding[]>;
 
 /**
- * Returns the function that tries the login in the settings. Undefined if the settings have no
- * login, or if its secret is not known yet.
+ * Returns the function that tests the login in the settings. Returns undefined if the settings
+ * contain no login, or if the password or secret is not known yet.
  */
 function attemptOf(
   spec: Spec,
@@ -47,14 +49,14 @@ function attemptOf(
 }
 
 /**
- * Signs in with the user or application credential in the settings before anything is created, in a
- * preview, too. Refuses a login that fails, lacks a role or belongs to another project. Only the
- * Pulumi program can sign in, because all other code sees password and secret encrypted. Does
- * nothing without a login in the settings, if its secret is not known yet, or if nothing has
- * changed since the last successful run.
+ * Signs in with the user or application credential in the settings. Runs before anything is
+ * created, also in a preview. Throws if the login fails, lacks a role or belongs to another
+ * project. Only the Pulumi program can test the login, because all other code gets the password or
+ * secret only encrypted. Does nothing if the settings contain no login, if the password or secret
+ * is not known yet, or if nothing has changed since the last successful run.
  *
- * @param cloud facts about the cloud, which may still be unknown: an application credential is
- *   tried meanwhile
+ * @param cloud facts about the cloud. The test of an application credential starts before the facts
+ * are known
  * @param where subject of the error message: the settings that contain the login
  */
 export async function requireServiceUser(
@@ -74,8 +76,8 @@ export async function requireServiceUser(
 }
 
 /**
- * Throws a cloud error as a {@link ProgramError}, because the engine keeps the code and sentence of
- * such an error.
+ * Throws a {@link ProgramError} for a cloud error. The engine keeps the code and the sentence of a
+ * ProgramError.
  */
 const rethrowAsProgramError = (error: unknown): never => {
   throw error instanceof CloudError ? new ProgramError(error.code, error.sentence) : error;

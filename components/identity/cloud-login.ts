@@ -5,9 +5,9 @@ import type { CloudScope } from "../../openstack/auth/cloud-scope.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 
 /**
- * Login of the cluster's controllers in OpenStack. The fields are named like keys of cloud.conf,
- * which the cloud controller and Cinder CSI read.
- * Source: the `gcfg` tags of `AuthOpts` in pkg/client/client.go of cloud-provider-openstack 1.36.
+ * Login of the cluster's controllers to OpenStack. The names of the fields are keys of cloud.conf,
+ * which the cloud controller and Cinder CSI read. Source: the `gcfg` tags of `AuthOpts` in
+ * pkg/client/client.go of cloud-provider-openstack 1.36.
  */
 export type CloudLogin = CredentialLogin | UserLogin;
 
@@ -18,11 +18,16 @@ interface CredentialLogin {
 
 type UserLogin = UserName & {
   readonly password: string;
-  /** ID of the project. A user may have several projects, an application credential has one. */
+  /**
+   * ID of the project. A user needs it, because a user may have several projects. An application
+   * credential has only one.
+   */
   readonly tenantId: string;
 };
 
-/** User by name and domain, or by ID. The controllers refuse an ID together with a domain. */
+/**
+ * User, given by name and domain, or by ID. The controllers refuse an ID together with a domain.
+ */
 type UserName =
   { readonly username: string; readonly userDomainName: string } | { readonly userId: string };
 
@@ -36,7 +41,10 @@ export const loginWith = (
     applicationCredentialSecret: pulumi.secret(secret),
   });
 
-/** Returns the login in the settings. Undefined if the program creates a credential. */
+/**
+ * Returns the login in the settings. Returns undefined if the settings contain none, because then
+ * the program creates an application credential.
+ */
 export function suppliedLogin(
   { credential = {} }: Pick<ClusterSpec, "credential">,
   scope: pulumi.Output<CloudScope>,
@@ -60,9 +68,9 @@ export function suppliedLogin(
 }
 
 /**
- * Returns the login as input for a digest that others may read. Replaces a password, which a user
- * may have chosen, by a slow hash: each guess costs a tenth of a second. Keeps the secret of an
- * application credential, which is long and random.
+ * Returns the login with a hash in the place of a password. A digest of the result can be public. A
+ * user may have chosen a weak password, so the hash is slow: each guess takes a tenth of a second.
+ * The secret of an application credential is not hashed, because it is long and random.
  */
 export const withHashedPassword = (login: CloudLogin): CloudLogin =>
   "password" in login

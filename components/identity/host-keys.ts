@@ -8,18 +8,18 @@ import {
 
 /** SSH key of type ed25519. */
 export interface SshKey {
-  /** Private key, PEM in the format of sshd and ssh. */
+  /** Private key in OpenSSH's PEM format. */
   readonly privateKey: string;
-  /** Public key, one line: `ssh-ed25519 AAAA...`. */
+  /** Public key in one line: `ssh-ed25519 AAAA...`. */
   readonly publicKey: string;
 }
 
-/** Block size of an unencrypted OpenSSH key, bytes. */
+/** Block size of an unencrypted OpenSSH key, in bytes. */
 const block = 8;
 
 /**
- * Encodes an unencrypted private key in OpenSSH's format (PROTOCOL.key): the check number twice,
- * and 1, 2, 3, ... as padding.
+ * Encodes an unencrypted private key in OpenSSH's format (PROTOCOL.key). The format contains the
+ * check number twice, and 1, 2, 3, ... as padding.
  */
 const openssh = (secret: Buffer, own: Buffer, check: Buffer, comment: string): string => {
   const inner = Buffer.concat([
@@ -44,8 +44,8 @@ const openssh = (secret: Buffer, own: Buffer, check: Buffer, comment: string): s
 };
 
 /**
- * Returns the key of a cluster for `purpose`. The same seed and purpose always give the same key,
- * and the key reveals no other key. HKDF with SHA-256 (RFC 5869) derives the 32 bytes that ed25519
+ * Returns the key of a cluster for `purpose`. The same seed and purpose always give the same key.
+ * The key reveals no other key. HKDF with SHA-256 (RFC 5869) derives the 32 bytes that ed25519
  * needs.
  *
  * @param seed base64 of at least 32 random bytes
@@ -62,8 +62,8 @@ export function deriveKey(seed: string, purpose: string): SshKey {
 }
 
 /**
- * Returns the purpose of a machine's host key. A new generation is a new machine with a new key;
- * for roles that keep their host key, the caller always passes generation 0.
+ * Returns the purpose for a machine's host key. A machine with a new generation has a new key. Some
+ * roles keep their host key: for them, the caller always passes generation 0.
  */
 export const hostKeyPurpose = (machine: string, generation: number): string =>
   `host/${machine}/${String(generation)}`;

@@ -11,27 +11,27 @@ import {
   uint64,
 } from "./openssh-encoding.js";
 
-/** User on control planes and etcd's machines who can log in with a certificate only. */
+/** User on control planes and etcd machines. This user can log in only with a certificate. */
 export const joinUser = "stackadm-join";
 
 const signerPurpose = "join-signer";
 const certificateType = "ssh-ed25519-cert-v01@openssh.com";
-/** Certificate type: user, not host. */
+/** Number of the certificate type `user`. The type `host` has another number. */
 const userCertificate = 1;
 const forever = 2n ** 64n - 1n;
 
-/** Machine that asks a control plane, or a member of etcd, to join. */
+/** Joining machine for which the certificate is issued. */
 export interface JoinCertificateSubject {
-  /** Credentials that the machine may request: `grant` of the machine's role (plan/roles.ts). */
+  /** Kind of credentials that the machine may request: `grant` of its role (plan/roles.ts). */
   readonly grant: string;
-  /** Name of the machine and of its node. */
+  /** Name of the machine and its node. */
   readonly machine: string;
   readonly serverId: string;
-  /** Address of the machine. Requests from other addresses are refused. */
+  /** Address of the machine. sshd refuses the certificate from other addresses. */
   readonly address: string;
 }
 
-/** SSH key with its certificate, which is one line in the format of OpenSSH's files. */
+/** SSH key with its certificate. The certificate is one line in the format of OpenSSH's files. */
 export interface JoinKey extends SshKey {
   readonly certificate: string;
 }
@@ -44,8 +44,8 @@ export const joinSignerPublicKey = (seed: string): string =>
   deriveKey(seed, signerPurpose).publicKey;
 
 /**
- * Returns the command that sshd always runs for the holder of the certificate. The last argument is
- * the command that the holder requested.
+ * Returns the command that sshd runs at every login with the certificate. Its last argument is the
+ * command that the client requested.
  */
 export const joinCommand = ({
   grant,
@@ -55,15 +55,15 @@ export const joinCommand = ({
 }: JoinCertificateSubject): string =>
   `sudo -n /usr/local/sbin/stackadm-mint ${grant} ${machine} ${serverId} ${address} "$SSH_ORIGINAL_COMMAND"`;
 
-/** Encodes a critical option: the name, and the data as a field within a field. */
+/** Encodes a critical option: its name, and its data as a field within a field. */
 const option = (name: string, data: string): Buffer =>
   Buffer.concat([encodeField(name), encodeField(encodeField(data))]);
 
 /**
- * Returns the key with which one machine asks to join, and a certificate that binds the key to
- * grant, name, server and address (OpenSSH's PROTOCOL.certkeys). Control planes know only the
- * signer, so that a new machine changes nothing on control planes. The certificate does not expire,
- * because it is useless from another address or for another name.
+ * Returns the key with which a machine requests to join, and the key's certificate. The certificate
+ * is valid only for this grant, name, server and address (OpenSSH's PROTOCOL.certkeys). Control
+ * planes know only the public key of the signer, so a new machine changes nothing on them. The
+ * certificate does not expire, because it is useless from another address or for another name.
  */
 export function joinKey(seed: string, joiner: JoinCertificateSubject): JoinKey {
   for (const [what, value] of Object.entries<string>({ ...joiner }))
@@ -73,7 +73,7 @@ export function joinKey(seed: string, joiner: JoinCertificateSubject): JoinKey {
   const command = joinCommand(joiner);
   const signed = Buffer.concat([
     encodeField(certificateType),
-    // The nonce must only differ between certificates with different content.
+    // The nonce must be different for certificates with different content.
     encodeField(deriveBytes(seed, `nonce:${command}`, 32)),
     encodeField(publicBytes(deriveBytes(seed, purpose, 32))),
     ...[
@@ -83,11 +83,11 @@ export function joinKey(seed: string, joiner: JoinCertificateSubject): JoinKey {
       encodeField(encodeField(joinUser)),
     ],
     ...[uint64(0n), uint64(forever)],
-    // The format requires options in the order of their names.
+    // The format requires that options are sorted by name.
     encodeField(
       Buffer.concat([option("force-command", command), option("source-address", joiner.address)]),
     ),
-    // No extension: no terminal, no forwarding.
+    // The certificate has no extensions, so it allows no terminal and no forwarding.
     ...[encodeField(""), encodeField("")],
     encodeField(publicBlob(publicBytes(signer))),
   ]);

@@ -14,13 +14,16 @@ const adminConf = z.object({
   ]),
 });
 
-/** Validity of a kubeconfig's client certificate, as times of RFC 3339. */
+/** Validity of a kubeconfig's client certificate, as two times in the format of RFC 3339. */
 export interface CertificateValidity {
   readonly from: string;
   readonly to: string;
 }
 
-/** Returns the validity of a kubeconfig's client certificate; undefined if it cannot be read. */
+/**
+ * Returns the validity of a kubeconfig's client certificate. Returns undefined if it cannot be
+ * read.
+ */
 export function clientCertificateValidity(kubeconfig: string): CertificateValidity | undefined {
   try {
     const { users } = adminConf.parse(parse(kubeconfig));
@@ -34,13 +37,13 @@ export function clientCertificateValidity(kubeconfig: string): CertificateValidi
 
 export interface KubeconfigNames {
   readonly cluster: string;
-  /** Address and port at which the API is reached from outside: "203.0.113.7:6443". */
+  /** Address and port of the API for clients outside the cluster's network: "203.0.113.7:6443". */
   readonly endpoint: string;
 }
 
 /**
- * Returns kubeadm's administrator kubeconfig for `endpoint`, with names that are unique per cluster
- * so that kubeconfigs can be merged.
+ * Returns kubeadm's administrator kubeconfig with the address `endpoint`. All names in it contain
+ * the cluster's name, so kubeconfigs of several clusters can be merged.
  */
 export function kubeconfigFor(admin: string, { cluster, endpoint }: KubeconfigNames): string {
   const { clusters, users } = adminConf.parse(parse(admin));

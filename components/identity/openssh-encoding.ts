@@ -1,6 +1,9 @@
 import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from "node:crypto";
 
-/** Encoding of OpenSSH's data types (RFC 4251) for keys and certificates. */
+/**
+ * Algorithm of all keys. This file encodes OpenSSH's data types (RFC 4251) for keys and
+ * certificates.
+ */
 
 export const keyAlgorithm = "ssh-ed25519";
 
@@ -8,13 +11,13 @@ export const keyAlgorithm = "ssh-ed25519";
 const pkcs8 = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /**
- * Derives bytes from seed and purpose (HKDF, RFC 5869). The bytes do not reveal the bytes for
- * another purpose.
+ * Derives bytes from a seed for a purpose (HKDF, RFC 5869). The result does not reveal the bytes
+ * for another purpose.
  */
 export const deriveBytes = (seed: string, purpose: string, length: number): Buffer =>
   Buffer.from(hkdfSync("sha256", Buffer.from(seed, "base64"), "stackadm", purpose, length));
 
-/** Encodes a field: its length as uint32, then its bytes. */
+/** Encodes a field: its length as uint32, and its bytes. */
 export function encodeField(content: Buffer | string): Buffer {
   const bytes = Buffer.from(content);
   return Buffer.concat([uint32(bytes.length), bytes]);
@@ -35,8 +38,8 @@ export function uint64(value: bigint): Buffer {
 const keyCache = new Map<string, KeyObject>();
 
 /**
- * Returns the ed25519 key of 32 secret bytes. Caches keys, because OpenSSL is slow to read a key,
- * and the signer's key is needed for every machine.
+ * Returns the ed25519 key with these 32 secret bytes. Caches keys, because OpenSSL reads keys
+ * slowly and every machine needs the signer's key.
  */
 export function privateKeyOf(secret: Buffer): KeyObject {
   const name = secret.toString("base64");
@@ -48,13 +51,13 @@ export function privateKeyOf(secret: Buffer): KeyObject {
   return key;
 }
 
-/** Returns the 32 bytes of the public key for the secret bytes of a key. */
+/** Returns the 32 bytes of the public key for the 32 secret bytes of a key. */
 export const publicBytes = (secret: Buffer): Buffer =>
   Buffer.from(createPublicKey(privateKeyOf(secret)).export({ format: "jwk" }).x ?? "", "base64url");
 
 /**
- * Encodes the 32 bytes of a public key as in public key files (before base64) and in certificates.
- * The caller passes the public bytes, because OpenSSL is slow to compute them.
+ * Encodes the 32 bytes of a public key, for public key files (before base64) and for certificates.
+ * The caller passes the public bytes, because OpenSSL computes them slowly.
  */
 export const publicBlob = (own: Buffer): Buffer =>
   Buffer.concat([encodeField(keyAlgorithm), encodeField(own)]);

@@ -8,20 +8,21 @@ import {
 } from "../../openstack/inventory/ownership.js";
 
 /**
- * Name and identity of the cluster, which are written on the cluster's OpenStack objects. The state
- * keeps the identity; a new cluster gets a new identity.
+ * Name and identity of the cluster, which are written to the cluster's OpenStack objects. The
+ * identity is in the state. Each new cluster has a new identity.
  */
 export interface ClusterMarkInput extends Pick<ClusterMark, "name"> {
   readonly identity: pulumi.Input<string>;
 }
 
-/** Returns the tags that identify an object in Neutron or Octavia as the cluster's. */
+/** Returns the tags that mark an object of the cluster in Neutron or Octavia. */
 export const tagsOf = (mark: ClusterMarkInput): pulumi.Output<string[]> =>
   pulumi.output(mark).apply(clusterTags);
 
 /**
- * Returns the description of an object in Neutron. `what` is the purpose of the object, if the name
- * does not tell it.
+ * Returns the description that marks an object of the cluster in Neutron.
+ *
+ * @param what purpose of the object, if its name does not show the purpose
  */
 export const descriptionOf = (mark: ClusterMarkInput, what?: string): pulumi.Output<string> =>
   pulumi.output(mark).apply((clusterMark) => clusterDescription(clusterMark, what));
@@ -30,6 +31,6 @@ export const descriptionOf = (mark: ClusterMarkInput, what?: string): pulumi.Out
 export const serverGroupNameOf = (mark: ClusterMarkInput, pool: string): pulumi.Output<string> =>
   pulumi.output(mark).apply((clusterMark) => serverGroupName(clusterMark, pool));
 
-/** Returns the metadata that identifies a server or volume as the cluster's. */
+/** Returns the metadata that mark a server or volume of the cluster. */
 export const metadataOf = (mark: ClusterMarkInput): pulumi.Output<Record<string, string>> =>
   pulumi.output(mark).apply(clusterMetadata);

@@ -1,7 +1,7 @@
 import { sign } from "node:crypto";
 import { deriveBytes, privateKeyOf, publicBytes } from "./openssh-encoding.js";
 
-/** Private key of a server and its self-signed certificate, both PEM. */
+/** Private key of a server and its self-signed certificate, both in PEM. */
 export interface ServerCertificate {
   readonly privateKey: string;
   readonly certificate: string;
@@ -19,7 +19,7 @@ const sequence = (...contents: readonly Buffer[]): Buffer => der(0x30, ...conten
 const identifier = (hex: string): Buffer => der(0x06, Buffer.from(hex, "hex"));
 const bits = (content: Buffer): Buffer => der(0x03, Buffer.from([0]), content);
 
-/** Algorithm identifier of Ed25519, for keys and signatures (RFC 8410). */
+/** Algorithm identifier of Ed25519 for keys and signatures (RFC 8410). */
 const ed25519 = sequence(identifier("2b6570"));
 
 const nameOf = (common: string): Buffer =>
@@ -29,8 +29,8 @@ const extension = (hex: string, value: Buffer): Buffer =>
   sequence(identifier(hex), der(0x04, value));
 
 /**
- * Returns the extensions of the certificate: the address, and server authentication as the only
- * use.
+ * Returns the extensions of the certificate: its IP address, and server authentication as its only
+ * purpose.
  */
 const extensions = (address: string): Buffer =>
   sequence(
@@ -44,9 +44,9 @@ const pem = (label: string, content: Buffer): string => {
 };
 
 /**
- * Returns the key and certificate of a server at an IPv4 address, for clients that pin the
- * certificate. The same arguments always give the same result. The certificate does not expire (RFC
- * 5280, 4.1.2.5): no other client trusts it, and the private key is as secret as the seed.
+ * Returns the key and certificate of a server with an IPv4 address. Only clients that pin this
+ * certificate trust it. The same arguments always give the same result. The certificate does not
+ * expire (RFC 5280, 4.1.2.5), because its private key is as secret as the seed.
  */
 export function serverCertificate(
   seed: string,
@@ -54,7 +54,7 @@ export function serverCertificate(
 ): ServerCertificate {
   const secret = deriveBytes(seed, purpose, 32);
   const name = nameOf(purpose);
-  // The first byte makes the serial number positive, as X.509 requires.
+  // X.509 requires a positive serial number, so the first byte is 1.
   const serial = Buffer.concat([Buffer.from([1]), deriveBytes(seed, `serial:${purpose}`, 15)]);
   const validity = [
     der(0x17, Buffer.from("200101000000Z")),

@@ -12,9 +12,9 @@ export interface LeaveArgs extends Pick<LeaveScriptArgs, "survivor" | "access" |
 /** Group of machines that are nodes of the cluster. */
 export abstract class NodeGroup extends MachineGroup {
   /**
-   * Creates the script that runs before a machine's server is deleted: it drains the node and
-   * removes the etcd member. The state has it before the machine joins, because an interrupted join
-   * may leave a member that etcd counts.
+   * Creates the script that runs before a machine's server is deleted. The script drains the node
+   * and removes the etcd member. The state contains the script before the machine joins, because
+   * even an interrupted join may leave an etcd member to remove.
    */
   protected leave(member: Member, { spec, ...args }: LeaveArgs): RemoteScript | undefined {
     const { plan, machine } = member;

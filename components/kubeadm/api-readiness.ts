@@ -12,12 +12,12 @@ export interface ReadinessArgs {
 }
 
 /**
- * Gate between machines and workloads. The gate's outputs are known only after the API has
- * answered.
+ * Step between the machines and the workloads. Resources that use its outputs are created after the
+ * API has answered.
  */
 export class Readiness extends Component {
   static readonly type = "stackadm:kubeadm:Readiness";
-  /** Kubeconfig of the administrator, for clients outside the cluster's network; secret. */
+  /** Kubeconfig of the administrator, for clients outside the cluster's network. Secret. */
   readonly kubeconfig: pulumi.Output<string>;
   /** URL of the API for clients outside the cluster's network: `https://203.0.113.7:6443`. */
   readonly apiEndpoint: pulumi.Output<string>;
@@ -33,10 +33,10 @@ export class Readiness extends Component {
           kubeconfigFor(admin, { cluster: args.clusterName, endpoint: address }),
         ),
     );
-    // order: like the kubeconfig, the URL is known only after the API has answered.
+    // order: the URL becomes known after the API has answered, like the kubeconfig.
     this.apiEndpoint = pulumi.all([reached, facts.uid]).apply(([address]) => `https://${address}`);
-    // Not a secret, so that automation/health/certificate-expiry.ts can read it in the state, in
-    // which the kubeconfig is encrypted.
+    // The validity is not secret: automation/health/certificate-expiry.ts reads it in the state,
+    // where the kubeconfig is encrypted.
     const validity = pulumi.unsecret(facts.adminConf.apply(clientCertificateValidity));
     this.registerOutputs({ apiEndpoint: this.apiEndpoint, kubeconfigValidity: validity });
   }

@@ -10,17 +10,20 @@ import { joinDocument } from "./kubeadm-documents.js";
 import { keystoneWebhook } from "./keystone-webhook.js";
 import { patchesBlock } from "./static-pod-patches.js";
 
-/** Facts that are known only when the cluster exists. */
+/** Facts about the cluster that are known only after kubeadm has created it. */
 export interface ClusterFacts {
   /** Kubeconfig of the administrator, as kubeadm wrote it. */
   readonly adminConf: pulumi.Output<string>;
-  /** Hash of the cluster CA's public key, as kubeadm pins it: `sha256:...`. */
+  /** Hash of the cluster CA's public key, in kubeadm's format: `sha256:...`. */
   readonly caCertHash: pulumi.Output<string>;
   /** UID of the namespace kube-system, which identifies the cluster. */
   readonly uid: pulumi.Output<string>;
-  /** Name with which kubeadm created the cluster; cloud controller and Cinder CSI keep using it. */
+  /**
+   * Cluster name with which kubeadm created the cluster. The cloud controller and Cinder CSI always
+   * use this name.
+   */
   readonly name: pulumi.Output<string>;
-  /** Key and certificate of the Keystone webhook, secret. @default no webhook */
+  /** Key and certificate of the Keystone webhook. Secret. @default no webhook */
   readonly webhook?: pulumi.Output<ServerCertificate>;
 }
 
@@ -31,11 +34,14 @@ export const factsOf = (script: RemoteScript, earlierName: string): ClusterFacts
     .apply((encoded) => Buffer.from(encoded, "base64").toString("utf8")),
   caCertHash: pulumi.unsecret(script.fact("caCertHash")),
   uid: pulumi.unsecret(script.fact("uid")),
-  // Scripts of releases without identities report no name: the specification's was used.
+  // Scripts of early releases report no name. They used the name in the specification.
   name: pulumi.unsecret(script.fact("name", earlierName)),
 });
 
-/** Returns the key and certificate of the Keystone webhook; empty without `kubernetes.keystone`. */
+/**
+ * Returns the key and certificate of the Keystone webhook. Returns no webhook if the specification
+ * contains no `kubernetes.keystone`.
+ */
 export const webhookOf = (
   { kubernetes }: Pick<ClusterSpec, "kubernetes">,
   { seed }: Pick<MachineSettings, "seed">,
@@ -53,8 +59,8 @@ export const webhookOf = (
     : {};
 
 /**
- * Returns a machine's document for `kubeadm join`. The first control plane has one as well: after
- * its server was recreated it joins the others.
+ * Returns a machine's document for `kubeadm join`. The first control plane has such a document,
+ * too: it joins the other control planes after its server has been created again.
  */
 export function joinDocumentOf(
   { plan, machine }: Member,
@@ -77,7 +83,7 @@ export function joinDocumentOf(
           grant,
           cloudController: cloudController.enabled !== false,
           ignorePreflightErrors: kubernetes.ignorePreflightErrors,
-          // Patches apply to the static pods of control planes.
+          // Patches change static pods, which exist only on control planes.
           ...(grant === "certificates" && patchesBlock(kubernetes.patches, timeoutFactor)),
         },
       ),

@@ -26,9 +26,9 @@ type Kubernetes = Pick<
   | "hardened"
   | "images"
 > & {
-  /** Key that encrypts Secrets in etcd, base64. @default Secrets are not encrypted */
+  /** Key that encrypts Secrets in etcd, in base64. @default Secrets are not encrypted */
   readonly encryptionKey?: string | undefined;
-  /** Certificate of the Keystone webhook on each control plane, PEM. @default no webhook */
+  /** Certificate of the Keystone webhook on each control plane, in PEM. @default no webhook */
   readonly webhookCertificate?: string | undefined;
   /** `timeoutFactor` of the cluster. @default 1 */
   readonly timeoutFactor?: number | undefined;
@@ -36,15 +36,15 @@ type Kubernetes = Pick<
 type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
 
 /**
- * Directory on control planes with the files that flags of the API server name
- * (scripts/component-configuration.sh).
+ * Directory on control planes for files of the API server. The API server's flags contain the paths
+ * of these files (scripts/component-configuration.sh).
  */
 const home = "/etc/kubernetes/stackadm";
 const auditLog = "/var/log/kubernetes/audit";
 
 /**
- * File on control planes. The name contains a digest of the content: new content changes the flag
- * that names the file, and a changed flag restarts the API server.
+ * File on control planes for the API server. Its name contains a digest of its content. If the
+ * content changes, the flag with the file's path also changes, and this restarts the API server.
  */
 interface OwnFile {
   readonly path: string;
@@ -72,7 +72,8 @@ const policyFile = ({ enabled, policy }: Kubernetes["audit"]): OwnFile | undefin
     : undefined;
 
 /**
- * Returns the file with settings of admission plugins. Undefined if the user's flags name a file.
+ * Returns the file with the settings of admission plugins. Returns undefined if the user's flags
+ * already name such a file.
  */
 function admissionFile(kubernetes: Kubernetes): OwnFile | undefined {
   const document = admissionPluginSettings(kubernetes);
@@ -87,13 +88,13 @@ function admissionFlags(kubernetes: Kubernetes): Flags {
 const authorityFile = ({ ca }: NonNullable<Kubernetes["oidc"]>): OwnFile | undefined =>
   ca === undefined ? undefined : ownFile("oidc-ca", "crt", `${ca.trimEnd()}\n`);
 
-/** Returns the kubeconfig with which the API server calls the Keystone webhook. */
+/** Returns the kubeconfig with which the API server connects to the Keystone webhook. */
 const webhookFile = (certificate: string): OwnFile =>
   ownFile("keystone-webhook", "conf", toYaml(webhookKubeconfig(certificate)));
 
 /**
- * Returns the flags for the Keystone webhook, which authenticates users and, with a policy,
- * authorizes requests. The webhook supports only v1beta1.
+ * Returns the flags for the Keystone webhook. The webhook authenticates users. If there is a
+ * policy, it also authorizes requests. The webhook supports only v1beta1.
  */
 function keystoneFlags({ keystone, webhookCertificate }: Kubernetes): Flags {
   if (webhookCertificate === undefined) return {};
@@ -138,8 +139,8 @@ function auditFlags(audit: Kubernetes["audit"]): Flags {
 }
 
 /**
- * Returns flags in kubeadm's form, sorted by name, so that another order in the settings changes
- * nothing.
+ * Returns flags in kubeadm's format. The flags are sorted by name, because their order in the
+ * settings must not matter.
  */
 const argumentsOf = (flags: Flags): Fields[] =>
   Object.entries(flags)
@@ -183,8 +184,8 @@ function apiServerOf(kubernetes: Kubernetes): Fields {
 }
 
 /**
- * Returns the blocks of kubeadm's ClusterConfiguration that follow from the settings, without the
- * names in the API server's certificate (`certSANs`).
+ * Returns the blocks of kubeadm's ClusterConfiguration that the settings determine. They do not
+ * contain `certSANs`, the names in the API server's certificate.
  */
 export function configuredBlocks(kubernetes: Kubernetes): Fields {
   const { certificates, images } = kubernetes;
@@ -204,14 +205,14 @@ export function configuredBlocks(kubernetes: Kubernetes): Fields {
   };
 }
 
-/** Returns a duration such as `8760h` in the notation of Go, in which kubeadm stores it. */
+/** Returns a duration such as `8760h` as Go writes it. kubeadm stores durations in this format. */
 const duration = (hours: string): string => `${hours}0m0s`;
 
 /** Returns {@link configuredBlocks} as YAML for scripts/component-configuration.sh. */
 export const configurationText = (kubernetes: Kubernetes): string =>
   toYaml(configuredBlocks(kubernetes));
 
-/** Returns the files that flags of the API server name. */
+/** Returns the files of the API server in the directory {@link home}. */
 function ownFiles(kubernetes: Kubernetes): readonly OwnFile[] {
   const { oidc, audit, webhookCertificate } = kubernetes;
   return [
@@ -223,8 +224,8 @@ function ownFiles(kubernetes: Kubernetes): readonly OwnFile[] {
 }
 
 /**
- * Returns the files that flags of the API server name, for scripts/component-configuration.sh: a
- * line `NAME BASE64` for each file.
+ * Returns the files of the API server for scripts/component-configuration.sh. Each file is a line
+ * `NAME BASE64`.
  */
 export const configurationFiles = (kubernetes: Kubernetes): string =>
   ownFiles(kubernetes)
@@ -242,8 +243,8 @@ const proxyKind = {
 export const kubeletConfiguration = (own: Fields): Fields => ({
   ...kubeletKind,
   cgroupDriver: "systemd",
-  // If the user sets nodeStatusUpdateFrequency, kubelet's default applies to
-  // nodeStatusReportFrequency.
+  // If the user sets nodeStatusUpdateFrequency, nodeStatusReportFrequency also keeps kubelet's
+  // default.
   ...("nodeStatusUpdateFrequency" in own ? {} : nodeStatusIntervals()),
   ...own,
 });
@@ -251,16 +252,16 @@ export const kubeletConfiguration = (own: Fields): Fields => ({
 export const proxyConfiguration = (own: Fields): Fields => ({ ...proxyKind, ...own });
 
 /**
- * Returns the document as YAML. Returns "" if the user sets no field, so that kubeadm's document
- * stays in use.
+ * Returns the document as YAML. Returns "" if the user sets no field. Then the document of kubeadm
+ * remains in use.
  */
 const ifAny = (own: Fields, document: Fields): string =>
   Object.keys(own).length === 0 ? "" : toYaml(document);
 
-/** Returns the KubeletConfiguration for the scripts; "" if no field is set. */
+/** Returns the KubeletConfiguration for the scripts. Returns "" if no field is set. */
 export const kubeletText = (own: Fields): string => ifAny(own, kubeletConfiguration(own));
 /**
- * Returns the KubeProxyConfiguration for scripts/kube-proxy-configuration.sh; "" if no field is
- * set.
+ * Returns the KubeProxyConfiguration for scripts/kube-proxy-configuration.sh. Returns "" if no
+ * field is set.
  */
 export const proxyText = (own: Fields): string => ifAny(own, proxyConfiguration(own));

@@ -46,7 +46,7 @@ import {
 export interface FormArgs {
   readonly spec: ClusterSpec;
   /**
-   * Values that a cluster keeps for life; its machines check them again
+   * Values that an existing cluster must keep. Its machines also check them
    * (scripts/immutable-values.sh).
    */
   readonly frozen: { readonly lines: pulumi.Output<string> };
@@ -58,10 +58,15 @@ export interface FormArgs {
   readonly turns: Rollout;
 }
 
-/** Control planes, their etcd unless it has separate machines, and the cluster on them. */
+/**
+ * Control planes and the Kubernetes cluster on them. Includes etcd if it has no separate machines.
+ */
 export class ControlPlane extends NodeGroup {
   static readonly type = "stackadm:kubeadm:ControlPlane";
-  /** Machine on which the cluster begins. Scaling down keeps it, and removes the last machines. */
+  /**
+   * Machine on which kubeadm creates the cluster. If the number of control planes decreases, the
+   * last machines are removed and this one is kept.
+   */
   readonly first: Member;
   /** Scripts that make each machine a control plane, in the order of the machines. */
   readonly scripts: RemoteScript[] = [];
@@ -77,14 +82,19 @@ export class ControlPlane extends NodeGroup {
     this.registerOutputs({});
   }
 
-  /** ID of the last script; known when all machines are control planes with the wanted settings. */
+  /**
+   * ID of the last script. Becomes known when all machines are control planes with the current
+   * settings.
+   */
   get complete(): pulumi.Output<string> {
     return this.scripts.at(-1)?.id ?? pulumi.output("");
   }
 
   /**
-   * Returns the SSH route through the first machine. It is known only when that has its scripts, so
-   * that no other machine is dialled before. A preview dials none, and shows no route as changed.
+   * Returns the SSH route to a host through the first machine. The route becomes known after the
+   * scripts have been copied to the first machine, so no other machine is connected before. In a
+   * preview, the route is known at once, because a preview opens no connections and must not show
+   * the route as changed.
    */
   at(host: pulumi.Output<string>): SshAccess {
     const { machine, copied } = this.first;
@@ -94,8 +104,9 @@ export class ControlPlane extends NodeGroup {
   }
 
   /**
-   * Creates the cluster on the first machine, then joins the others one by one, because etcd admits
-   * one member at a time. The endpoint must lead to the first machine already.
+   * Creates the cluster on the first machine, then joins the other machines. They join one after
+   * another, because etcd admits one member at a time. The endpoint must already lead to the first
+   * machine.
    */
   form(args: FormArgs): ClusterFacts {
     const begun = this.member(this.first, "init", args);
@@ -103,22 +114,24 @@ export class ControlPlane extends NodeGroup {
     let before = begun;
     const { spec, access, turns, endpoint } = args;
     const [, second = this.first] = this.members;
-    // order: the route to the second machine may lead through the first, which must answer before.
+    // order: the route to the second machine may lead through the first machine, so the first
+    // machine's script must finish first.
     this.leave(this.first, { spec, survivor: second, access, after: begun });
     for (const member of this.members.slice(1)) {
       const leave = this.leave(member, { spec, survivor: this.first, access });
       endpoint.admit(member, leave);
       before = this.member(member, "join", args, { facts, before, leave });
     }
-    // The kubeconfig is held back while control planes are replaced or upgraded: the API may be
-    // unreachable from outside meanwhile.
+    // The kubeconfig becomes known only after control planes have been replaced or upgraded. Before
+    // that, clients outside the cluster's network may be unable to reach the API.
     const { role } = this.first.plan;
     return { ...facts, adminConf: turns.afterAll(role, facts.adminConf) };
   }
 
   /**
-   * Returns the script that runs on deletion, before the resources in `after` are deleted: the
-   * cluster releases its load balancers, volumes and, with `snapshots`, snapshots in the cloud.
+   * Returns a script that runs when a destroy deletes its resource. This is before the resources in
+   * `after` are deleted. The script lets the cluster's controllers delete the objects that they
+   * created in the cloud: load balancers, volumes and, with `snapshots`, volume snapshots.
    */
   teardown(
     access: SshAccess,
@@ -136,7 +149,8 @@ export class ControlPlane extends NodeGroup {
         values: {},
         when: "delete",
       },
-      // order: snapshots are released first, because Cinder deletes no volume that has one.
+      // order: snapshots are deleted before volumes, because Cinder refuses to delete a volume that
+      // has a snapshot.
       { dependsOn: [teardown], ...this.formerly("snapshots-farewell") },
     );
   }
@@ -151,7 +165,8 @@ export class ControlPlane extends NodeGroup {
         values: { OTHERS: this.members.length > 1 ? "yes" : "no" },
         when: "delete",
       },
-      // order: cloud controller, storage and workers must run while the cluster releases objects.
+      // order: the cloud controller, Cinder CSI and the workers must still run while the cluster
+      // deletes its objects in the cloud.
       { dependsOn: after, ...this.formerly("farewell") },
     );
   }
@@ -192,7 +207,8 @@ export class ControlPlane extends NodeGroup {
       NODE_RANGE: spec.network.nodes,
       SCHEDULABLE: spec.controlPlane.schedulable ? "yes" : "no",
       NODE_MARKS: labelsAndTaintsText(planCluster(spec).groups),
-      // Flags and documents, which the cluster shows anyway: a flag has a digest of the key.
+      // These flags and documents are not secret, because the cluster shows them anyway. A flag
+      // contains a digest of the encryption key, but not the key.
       CONFIGURATION: pulumi.unsecret(configured.apply(configurationText)),
       CONFIGURATION_FILES: configured.apply(configurationFiles),
       ENCRYPTION: configured.apply(encryptionFile),
@@ -216,7 +232,10 @@ export class ControlPlane extends NodeGroup {
     return script;
   }
 
-  /** Returns the script that gets the first machine a client certificate for a separate etcd. */
+  /**
+   * Returns the script that requests a client certificate for a separate etcd, for the first
+   * machine.
+   */
   private client({ access, machines }: FormArgs, etcd: Etcd): RemoteScript {
     return this.script(this.first, "client", {
       access,
@@ -272,7 +291,9 @@ export class ControlPlane extends NodeGroup {
   }
 }
 
-/** Returns the Kubernetes settings, the webhook's certificate and the key that encrypts Secrets. */
+/**
+ * Returns the Kubernetes settings together with the webhook's certificate and the encryption key.
+ */
 const configuredOf = ({ spec: { kubernetes, timeoutFactor }, machines }: FormArgs) =>
   pulumi
     .all([webhookOf({ kubernetes }, machines).webhook, pulumi.secret(machines.seed)])
@@ -283,11 +304,17 @@ const configuredOf = ({ spec: { kubernetes, timeoutFactor }, machines }: FormArg
       encryptionKey: encryptionKey(seed),
     }));
 
-/** Returns the output that changes of existing control planes wait for: that of a separate etcd. */
+/**
+ * Returns an output that becomes known before existing control planes may change. With a separate
+ * etcd, this is when all its machines have changed.
+ */
 const beforeAll = ({ etcd }: FormArgs): pulumi.Output<string> =>
   etcd ? etcd.complete : pulumi.output("");
 
-/** Returns kubeadm's `etcd` block for separate machines or another image; empty for the default. */
+/**
+ * Returns kubeadm's `etcd` block for separate machines or for another image. Returns an empty
+ * object if etcd runs on control planes with kubeadm's image.
+ */
 function etcdOf(addresses: readonly string[] | undefined, image: string | undefined) {
   if (addresses) return { etcd: externalEtcd(addresses) };
   return image === undefined ? {} : { etcd: localEtcd(image) };

@@ -23,8 +23,8 @@ const cipherSuites = [
 ];
 
 /**
- * Flag that turns off profiling, which exposes memory and goroutines and is not needed by a
- * cluster.
+ * Flag that disables profiling. Profiling exposes memory and goroutines, and a cluster does not
+ * need it.
  */
 const unprofiled: Flags = { profiling: false };
 
@@ -32,18 +32,19 @@ const admissionFlag = "admission-control-config-file";
 const pluginsFlag = "enable-admission-plugins";
 
 /**
- * Admission plugins for `hardened`. Includes NodeRestriction, because the flag replaces kubeadm's
- * flag.
+ * Admission plugins for `hardened`. Includes NodeRestriction, because kubeadm sets it in the same
+ * flag, and this flag replaces kubeadm's flag.
  */
 const hardenedPlugins = ["NodeRestriction", "AlwaysPullImages", "DenyServiceExternalIPs"];
 
-/** Returns the names in a flag, which is a list or one string with commas. */
+/** Returns the names in a flag. The flag is a list or a string with commas. */
 const listed = (value: Flags[string] | undefined): string[] =>
   [value ?? []].flat().flatMap((one) => String(one).split(","));
 
 /**
  * Returns the flag with the admission plugins of the program and of the user. Leaves out plugins
- * that the user disables, because the API server does not start with a plugin in both flags.
+ * that the user disables, because the API server does not start if a plugin is both enabled and
+ * disabled.
  */
 function plugins({ apiServer: { extraArgs } }: Kubernetes): Flags {
   const off = listed(extraArgs["disable-admission-plugins"]);
@@ -53,8 +54,8 @@ function plugins({ apiServer: { extraArgs } }: Kubernetes): Flags {
 }
 
 /**
- * Returns whether the program writes the file with settings of admission plugins. False if the
- * user's flags name a file.
+ * Returns whether the program writes the file with the settings of admission plugins. Returns false
+ * if the user's flags name such a file.
  */
 const ownsAdmission = (extraArgs: Flags): boolean => !(admissionFlag in extraArgs);
 
@@ -66,13 +67,13 @@ export const signsKubeletCertificates = (kubernetes: KubeletArgs): boolean =>
   kubeletFields(kubernetes)[ownCertificate] === true;
 
 /**
- * Returns the API server's flags: defaults, flags for `hardened`, and the user's flags, which
- * override all others.
+ * Returns the API server's flags: defaults and flags for `hardened`. A flag of the user overrides
+ * the program's value.
  */
 export const apiServerFlags = (kubernetes: Kubernetes): Flags => ({
   ...unprofiled,
-  // A slow etcd must not make the API server report that it is not ready: clients would then get no
-  // answer.
+  // With a slow etcd and short limits, the API server reports that it is not ready. Clients then
+  // get no answer from it.
   ...slowTimes(kubernetes.timeoutFactor ?? 1, {
     "etcd-healthcheck-timeout": 2,
     "etcd-readycheck-timeout": 2,
@@ -90,19 +91,18 @@ export const apiServerFlags = (kubernetes: Kubernetes): Flags => ({
 });
 
 /**
- * Limits of each controller's client: requests per second, and burst. At the start, all controllers
- * share one client, with which each controller requests its service account. With the default of 20
- * requests per second, the controllers start 5 s later, and until then no certificate of a joining
- * machine is signed. The price: busy controllers may send the API server five times as many
- * requests.
+ * Limits of a controller's client: requests per second, and burst. At the start, the controllers
+ * share one client to request their service accounts. With the default of 20 requests per second,
+ * the controllers would start 5 s later. Until then, no certificate of a joining machine is signed.
+ * The disadvantage is that busy controllers may send the API server five times as many requests.
  */
 const requests: Flags = { "kube-api-qps": 100, "kube-api-burst": 200 };
 
 /**
- * Returns the times of leader election: the defaults of Kubernetes times the factor. A leader that
- * cannot renew its lease within 10 s exits, and on a slow machine the restart also delays the next
- * renewals. Returns no flag if the factor is 1, or if the user sets one of the times: a component
- * refuses times that do not fit together.
+ * Returns the times of leader election: the defaults of Kubernetes, multiplied by the factor. A
+ * leader that cannot renew its lease within 10 s exits. On a slow machine, this restart also delays
+ * the next renewals. Returns no flags if the user sets one of the times, because a component
+ * refuses times that do not fit together. Returns no flags if the factor is 1.
  */
 function leaderElection(factor: number, own: Flags): Flags {
   const times = {
@@ -114,7 +114,7 @@ function leaderElection(factor: number, own: Flags): Flags {
 }
 
 /**
- * Returns flags with the times that a slow machine needs. Returns no flag if the factor is 1.
+ * Returns flags with longer times for slow machines. Returns no flags if the factor is 1.
  *
  * @param seconds defaults of Kubernetes by flag
  */
@@ -133,7 +133,7 @@ export const controllerManagerFlags = ({
   ...unprofiled,
   ...requests,
   ...leaderElection(timeoutFactor, controllerManager.extraArgs),
-  // Must fit the duration of a node's lease, see slowKubelet.
+  // This time must fit the duration of a node's lease, see slowKubelet.
   ...slowTimes(timeoutFactor, { "node-monitor-grace-period": 50 }),
   ...(hardened && { "terminated-pod-gc-threshold": 1000 }),
   ...controllerManager.extraArgs,
@@ -154,10 +154,11 @@ const hardenedKubelet: Fields = {
 };
 
 /**
- * Returns the intervals at which kubelet reports the node's status. Kubernetes mounts and detaches
- * a volume only after such a report: on average 4 s and 2 s earlier than with the default of 10 s.
- * Without nodeStatusReportFrequency, kubelet would also report an unchanged status every 2 s. No
- * additional CPU time of an idle kubelet could be measured. Source: kubernetes,
+ * Returns the intervals at which kubelet reports the status of its node. Kubernetes mounts and
+ * detaches a volume only after such a report. With these intervals, a volume is mounted 4 s earlier
+ * and detached 2 s earlier on average than with the default of 10 s. Without
+ * nodeStatusReportFrequency, kubelet would also report an unchanged status every 2 s. An idle
+ * kubelet needs no measurable additional CPU time. Source: kubernetes,
  * pkg/kubelet/volumemanager/reconciler and pkg/controller/volume/attachdetach/reconciler.
  */
 export const nodeStatusIntervals = (timeoutFactor = 1): Fields => ({
@@ -166,9 +167,10 @@ export const nodeStatusIntervals = (timeoutFactor = 1): Fields => ({
 });
 
 /**
- * Returns the fields that depend on the factor. kubelet renews the node's lease within a quarter of
- * the lease's duration. With the default, a slow machine may not get an answer within these 10 s:
- * the node becomes NotReady, and moving its pods makes the machine slower.
+ * Returns the kubelet fields for slow machines. kubelet must renew the node's lease within a
+ * quarter of the lease's duration, which is 10 s by default. If a slow machine gets no answer in
+ * this time, its node becomes NotReady. Kubernetes then moves the node's pods, which makes the
+ * machine even slower.
  */
 const slowKubelet = (factor: number, own: Fields): Fields => ({
   nodeLeaseDurationSeconds: 40 * factor,
@@ -176,8 +178,9 @@ const slowKubelet = (factor: number, own: Fields): Fields => ({
 });
 
 /**
- * Returns the fields of KubeletConfiguration. The user's fields override all others. kubeadm's
- * defaults already close anonymous access to kubelet and rotate kubelet's client certificate.
+ * Returns the fields of KubeletConfiguration. A field of the user overrides the program's value.
+ * Two settings are already in kubeadm's defaults: no anonymous access to kubelet, and rotation of
+ * kubelet's client certificate.
  */
 export const kubeletFields = ({ kubelet, hardened, timeoutFactor = 1 }: KubeletArgs): Fields => ({
   ...(timeoutFactor > 1 && slowKubelet(timeoutFactor, kubelet)),
@@ -193,7 +196,8 @@ export const kubeletFieldsOf = ({
   kubeletFields({ ...kubernetes, timeoutFactor });
 
 /**
- * Namespaces without Pod Security: the program's pods in these namespaces need access to the node.
+ * Namespaces that are exempt from Pod Security, because the program's pods in these namespaces need
+ * access to the node.
  */
 const exempt = ["kube-system", ...podNetworkNamespaces];
 
@@ -225,8 +229,8 @@ const admissionConfiguration = (hardened: boolean): Fields => {
 };
 
 /**
- * Admission plugin that limits the rate of events, for each namespace and in total. Well-behaved
- * programs stay below the limits.
+ * Admission plugin that limits the rate of events for each namespace and in total. Programs without
+ * errors stay below the limits.
  */
 const eventRateLimit = {
   name: "EventRateLimit",
@@ -241,8 +245,8 @@ const eventRateLimit = {
 };
 
 /**
- * Returns the settings of admission plugins, among them the default levels of Pod Security for
- * namespaces. Undefined if the user's flags name a file.
+ * Returns the settings of admission plugins. They include the default levels of Pod Security for
+ * namespaces. Returns undefined if the user's flags name a file with such settings.
  */
 export const admissionPluginSettings = ({
   apiServer,

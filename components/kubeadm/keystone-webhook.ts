@@ -1,6 +1,6 @@
 /**
- * Address of the Keystone webhook on each control plane. Only the API server of the same machine
- * calls the webhook.
+ * Address of the Keystone webhook on each control plane. Only the API server on the same machine
+ * connects to the webhook.
  */
 export const keystoneWebhook = { address: "127.0.0.1", port: 8443 } as const;
 
@@ -8,8 +8,8 @@ const name = "keystone";
 const user = "kube-apiserver";
 
 /**
- * Returns the kubeconfig with which the API server calls the webhook. The kubeconfig pins the
- * webhook's certificate, because another program on the machine could listen on the port first.
+ * Returns the kubeconfig with which the API server connects to the webhook. It accepts only the
+ * webhook's own certificate, because another program on the machine could use the port first.
  */
 export const webhookKubeconfig = (certificate: string) => ({
   apiVersion: "v1",

@@ -9,55 +9,59 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Facts about a machine that kubeadm and kubelet need. */
 export interface Node {
   /**
-   * Name of the node. Equals the server's name, by which the cloud controller manager finds the
-   * server.
+   * Name of the node. It equals the server's name, because the cloud controller manager finds the
+   * server by this name.
    */
   readonly name: string;
   readonly serverId: string;
   readonly address: string;
   /** IPv6 address. @default none */
   readonly ipv6Address?: string | undefined;
-  /** Name of the worker pool, for the node's pool label. @default no label */
+  /** Name of the worker pool, for the label of the node. @default no label */
   readonly pool?: string;
 }
 
 export interface NodeSettings {
   /**
-   * Whether a cloud controller manager sets the node's addresses and then removes the taint with
-   * which the node registers.
+   * Whether the cluster has a cloud controller manager. The node then registers with a taint. The
+   * cloud controller manager sets the node's addresses and removes the taint.
    */
   readonly cloudController: boolean;
   readonly ignorePreflightErrors: readonly string[];
-  /** Directory with kubeadm's patches for a control plane's static pods. @default none */
+  /** Directory with kubeadm's patches for the static pods of a control plane. @default none */
   readonly patches?: { readonly directory: string };
 }
 
 export interface InitSettings extends NodeSettings {
   readonly clusterName: string;
-  /** Kubernetes version, without a leading v. */
+  /** Kubernetes version without a leading v. */
   readonly version: string;
-  /** Registry of kubeadm's images. With `registry.k8s.io`, kubeadm's default stays. */
+  /**
+   * Registry of kubeadm's images. With `registry.k8s.io`, the document contains no registry,
+   * because this is kubeadm's default.
+   */
   readonly imageRepository: string;
-  /** Ranges of pods, IPv4 first. */
+  /** Pod ranges. The IPv4 range is first. */
   readonly pods: readonly string[];
-  /** Ranges of Services, IPv4 first. */
+  /** Service ranges. The IPv4 range is first. */
   readonly services: readonly string[];
   /**
    * Name and port of the API. Each machine resolves the name in /etc/hosts (scripts/api-name.sh).
    */
   readonly endpoint: string;
   /**
-   * Names and addresses in the API server's certificate, in addition to those that kubeadm adds.
+   * Additional names and addresses for the API server's certificate. kubeadm adds some names and
+   * addresses of its own.
    */
   readonly certificateNames: readonly string[];
   /**
-   * `etcd` block for separate etcd machines, or for another image.
+   * `etcd` block for etcd on separate machines, or for another image of etcd.
    * @default kubeadm's etcd on control planes
    */
   readonly etcd?: Fields;
   /** Whether the pod network replaces kube-proxy. @default false */
   readonly withoutKubeProxy?: boolean;
-  /** Blocks of ClusterConfiguration that follow from the settings, without `certSANs`. */
+  /** Blocks of ClusterConfiguration that the settings determine, without `certSANs`. */
   readonly blocks: Fields;
   /** Fields of KubeletConfiguration. */
   readonly kubelet: Fields;
@@ -71,14 +75,16 @@ export interface JoinSettings extends NodeSettings {
    */
   readonly endpoint: string;
   /**
-   * Credentials that the machine gets. A machine that gets `certificates` becomes a control plane.
+   * Kind of credentials that the machine may request to join. With `certificates`, the machine
+   * becomes a control plane.
    */
   readonly grant: RoleRow["grant"];
 }
 
 /**
- * Placeholders in a join document. The joining machine replaces the placeholders with credentials
- * from a control plane (machine/scripts/request-join-credentials.sh).
+ * Placeholders in a join document. The joining machine requests the credentials from a control
+ * plane and puts them in the place of the placeholders
+ * (machine/scripts/request-join-credentials.sh).
  */
 export const placeholders = {
   token: "@TOKEN@",
@@ -87,9 +93,9 @@ export const placeholders = {
 } as const;
 
 /**
- * Timeouts of kubeadm. All contain the same placeholder, which the machine replaces with a time
- * that follows the timeout factor (machine/scripts/request-join-credentials.sh). A new factor then
- * changes no document.
+ * Timeouts of kubeadm. Each contains the same placeholder. The machine replaces it with a time that
+ * depends on the timeout factor (machine/scripts/request-join-credentials.sh). The documents
+ * therefore do not change with the timeout factor.
  */
 const timeouts = Object.fromEntries(
   [
@@ -109,7 +115,7 @@ const registration = (node: Node, settings: NodeSettings): Fields => ({
   kubeletExtraArgs: [
     ...(settings.cloudController ? [{ name: "cloud-provider", value: "external" }] : []),
     { name: "provider-id", value: `openstack:///${node.serverId}` },
-    // Pods on the host network get the addresses in this order.
+    // Pods on the host network get the node's addresses in this order.
     { name: "node-ip", value: [node.address, node.ipv6Address].filter(Boolean).join(",") },
     ...(node.pool === undefined
       ? []
@@ -126,7 +132,7 @@ export function initDocuments(node: Node, settings: InitSettings): string {
   const init = {
     apiVersion: kubeadmApiVersion,
     kind: "InitConfiguration",
-    // No machine joins with this token: each joining machine gets a separate token.
+    // This token is not used, because each joining machine gets a token of its own.
     bootstrapTokens: [{ ttl: "1m0s", description: "kubeadm init" }],
     localAPIEndpoint: { advertiseAddress: node.address, bindPort: apiPort },
     nodeRegistration: registration(node, settings),
@@ -149,7 +155,8 @@ export function initDocuments(node: Node, settings: InitSettings): string {
       podSubnet: settings.pods.join(","),
       serviceSubnet: settings.services.join(","),
     },
-    // `kubeadm upgrade` reads this field. For `kubeadm init`, `skipPhases` has the same effect.
+    // Only `kubeadm upgrade` needs this field. For `kubeadm init`, `skipPhases` above has the same
+    // effect.
     ...(settings.withoutKubeProxy === true && { proxy: { disabled: true } }),
     ...settings.blocks,
     apiServer: {
@@ -163,7 +170,10 @@ export function initDocuments(node: Node, settings: InitSettings): string {
   return documents([init, cluster, kubelet, proxy]);
 }
 
-/** Returns the document for `kubeadm join`, with {@link placeholders} for the credentials. */
+/**
+ * Returns the document for `kubeadm join`. It contains {@link placeholders} in the place of
+ * credentials.
+ */
 export function joinDocument(node: Node, settings: JoinSettings): string {
   const { token, caCertHash, certificateKey } = placeholders;
   return documents([

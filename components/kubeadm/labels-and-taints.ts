@@ -4,9 +4,9 @@ const joined = (parts: readonly string[]): string =>
   parts.length === 0 ? "-" : [...parts].sort().join(",");
 
 /**
- * Returns the labels and taints for scripts/install-labels-and-taints.sh, which sets them on nodes:
- * a line `NAME-PREFIX LABELS TAINTS` for each group of machines. A further machine in a group
- * changes nothing. Returns "" if no group has labels or taints.
+ * Returns the labels and taints of nodes for scripts/install-labels-and-taints.sh. Each group of
+ * machines is a line `NAME-PREFIX LABELS TAINTS`. The text does not contain single machines, so it
+ * is the same after a group gets another machine. Returns "" if no group has labels or taints.
  */
 export const labelsAndTaintsText = (
   groups: readonly Pick<PlannedGroup, "name" | "labels" | "taints">[],

@@ -24,21 +24,27 @@ const takeBack = read("scripts/undo-release.sh");
 const draining = read("scripts/drain-nodes.sh");
 const upgrading = [...versionScripts, read("scripts/upgrade-node.sh")];
 
-/** Program on control planes that admits joining machines and reports when they are Ready. */
+/**
+ * Program on control planes that issues join credentials to machines and reports when their nodes
+ * are Ready.
+ */
 export const mintScript = program("scripts/programs/issue-join-credentials.sh");
-/** Program on control planes that drains nodes while their kubelet is upgraded. */
+/** Program on control planes that drains a node while its kubelet is upgraded. */
 export const drainForUpgradeProgram = program(
   "scripts/drain-nodes.sh",
   "scripts/programs/drain-for-upgrade.sh",
 );
 /**
- * Program on control planes that sets labels and taints of nodes (install-labels-and-taints.sh
- * installs it).
+ * Program on control planes that sets labels and taints of nodes. install-labels-and-taints.sh
+ * installs it.
  */
 export const setLabelsAndTaintsProgram = program("scripts/programs/set-labels-and-taints.sh");
-/** Program on control planes that starts to encrypt Secrets when all of them can decrypt. */
+/**
+ * Program on control planes that starts the encryption of Secrets after all control planes are able
+ * to decrypt them.
+ */
 export const encryptionScript = program("scripts/programs/start-encryption.sh");
-/** Program on control planes that approves kubelets' serving certificates. */
+/** Program on control planes that approves requests of kubelets for serving certificates. */
 export const approveKubeletCertificatesProgram = program(
   "scripts/programs/approve-kubelet-certificates.sh",
 );
@@ -49,7 +55,10 @@ export const renewScript = program(
   "scripts/programs/renew-certificates.sh",
 );
 
-/** Programs installed on control planes, by the variable in which control-plane.sh reads each. */
+/**
+ * Programs that are installed on control planes. Keys are the variables in which control-plane.sh
+ * gets the programs.
+ */
 export const controlPlanePrograms = {
   MINT_SCRIPT: mintScript,
   RETIRE_SCRIPT: drainForUpgradeProgram,
@@ -106,21 +115,21 @@ export const teardownStep = stepOf("teardown", { scripts: teardownScripts });
 export const snapshotsStep = stepOf("snapshots", { scripts: snapshotsScripts });
 
 /**
- * Returns the minute of each hour at which the control plane at this position checks its
- * certificates. There are at most five, and no two start at the same time.
+ * Returns the minute of each hour at which a control plane checks its certificates. There are at
+ * most five control planes, and each has another minute.
  */
 export const renewalMinute = (position: number): string => String(12 * position).padStart(2, "0");
 
 /**
- * Variables of every joining machine (machine/scripts/request-join-credentials.sh,
- * scripts/api-name.sh).
+ * Variables for every joining machine. machine/scripts/request-join-credentials.sh and
+ * scripts/api-name.sh read them.
  */
 const joinerValues = ["PEERS", "JOIN_PRIVATE_KEY", "JOIN_CERTIFICATE", "API_NAME"] as const;
 
-/** Variables that scripts/upgrade-node.sh and the scripts before it read. */
+/** Variables for scripts/upgrade-node.sh and the scripts that run before it. */
 const upgradeValues = [...versionValues, "IGNORED_ERRORS"] as const;
 
-/** Returns the values of {@link upgradeValues}. */
+/** Returns the values of the variables {@link upgradeValues}. */
 export const upgradeValuesOf = (
   spec: Pick<ClusterSpec, "kubernetes">,
 ): Record<(typeof upgradeValues)[number], string> => ({
@@ -128,7 +137,7 @@ export const upgradeValuesOf = (
   IGNORED_ERRORS: spec.kubernetes.ignorePreflightErrors.join(","),
 });
 
-/** Variables that scripts/steps/control-plane.sh and the scripts before it read. */
+/** Variables for scripts/steps/control-plane.sh and the scripts that run before it. */
 export const controlPlaneValues = [
   ...joinerValues,
   ...upgradeValues,
@@ -154,7 +163,7 @@ export const controlPlaneValues = [
   "AFTER_KUBEADM",
   ...virtualIpValues,
 ] as const;
-/** Variables that scripts/steps/join-node.sh and the scripts before it read. */
+/** Variables for scripts/steps/join-node.sh and the scripts that run before it. */
 export const joinValues = [
   ...joinerValues,
   ...upgradeValues,
@@ -166,10 +175,10 @@ export const joinValues = [
   "KUBELET_CONFIGURATION",
   "AFTER_KUBEADM",
 ] as const;
-/** Variables that scripts/steps/remove-node.sh reads. */
+/** Variables for scripts/steps/remove-node.sh. */
 export const leaveValues = ["NODE_NAME", "LEAVING_SERVER", "LEAVING_ADDRESS", "LEAVES"] as const;
 /**
- * Variables that scripts/steps/release-cluster-objects.sh reads; the cluster answers everything
- * else.
+ * Variables for scripts/steps/release-cluster-objects.sh. The script gets all other information
+ * from the Kubernetes API.
  */
 export const teardownValues = ["OTHERS"] as const;

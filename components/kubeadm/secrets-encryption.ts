@@ -3,29 +3,29 @@ import { toYaml } from "../../base/yaml.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 
 type Kubernetes = Pick<ClusterSpec["kubernetes"], "apiServer"> & {
-  /** Key, base64 of 32 bytes. @default nothing is encrypted */
+  /** Encryption key: 32 bytes in base64. @default Secrets are not encrypted */
   readonly encryptionKey?: string | undefined;
 };
 type Flags = ClusterSpec["kubernetes"]["apiServer"]["extraArgs"];
 
 /**
- * Directory on control planes. Contains only the files with the encryption key
+ * Directory on control planes. It contains only the files with the encryption key
  * (scripts/install-encryption.sh).
  */
 export const encryptionHome = "/etc/kubernetes/stackadm-encryption";
 const flag = "encryption-provider-config";
 
 /**
- * Returns the encryption key. Undefined if the user's flags name a file, which contains keys or the
- * address of a KMS.
+ * Returns the encryption key. Returns undefined if the user's flags name an encryption file. Such a
+ * file contains keys or the address of a KMS.
  */
 const keyOf = ({ apiServer, encryptionKey }: Kubernetes): string | undefined =>
   flag in apiServer.extraArgs ? undefined : encryptionKey;
 
 /**
- * Returns a digest of the key for the name of the file. Another key changes the name, and the API
- * server restarts. Another order of the providers does not change the name, and the API server
- * reloads the file.
+ * Returns a digest of the key for the file's name. A new key changes the name and thus the flag, so
+ * the API server restarts. The order of the providers does not change the name, because the API
+ * server reloads the file itself.
  */
 const digestOf = (key: string): string =>
   createHash("sha256").update(`secretbox key1 ${key}`).digest("hex").slice(0, 12);
@@ -37,7 +37,7 @@ const document = (providers: readonly object[]): string =>
     resources: [{ resources: ["secrets"], providers }],
   });
 
-/** Returns the API server's flags for encryption; undefined without an encryption key. */
+/** Returns the API server's flags for encryption. Returns undefined without an encryption key. */
 export function encryptionFlags(kubernetes: Kubernetes): Flags | undefined {
   const key = keyOf(kubernetes);
   return key === undefined
@@ -49,9 +49,10 @@ export function encryptionFlags(kubernetes: Kubernetes): Flags | undefined {
 }
 
 /**
- * Returns `DIGEST ENCRYPTS PLAIN` for scripts/install-encryption.sh; "" without an encryption key.
- * ENCRYPTS and PLAIN are files in base64. With either file, the API server reads encrypted and
- * plain Secrets. With ENCRYPTS it writes encrypted Secrets, with PLAIN plain Secrets.
+ * Returns the two encryption files for scripts/install-encryption.sh as `DIGEST ENCRYPTS PLAIN`.
+ * ENCRYPTS and PLAIN are the contents in base64. With either file, the API server can read
+ * encrypted and plain Secrets. With ENCRYPTS, it writes encrypted Secrets. With PLAIN, it writes
+ * plain Secrets. Returns "" without an encryption key.
  */
 export function encryptionFile(kubernetes: Kubernetes): string {
   const key = keyOf(kubernetes);

@@ -10,15 +10,15 @@ const fileOf = (name: string, patch: unknown): string =>
   `${name}.json ${Buffer.from(JSON.stringify(patch)).toString("base64")}`;
 
 /**
- * Number of failed probes, one every 10 s, after which kubelet restarts a component. This is
- * kubeadm's default.
+ * Number of failed liveness probes after which kubelet restarts a component. There is one probe
+ * every 10 s. The number is kubeadm's default.
  */
 const livenessFailures = 8;
 
 /**
  * Returns patches that multiply {@link livenessFailures} by the factor. On a slow machine, a
- * restart takes longer than the delay that caused the restart. kubeadm has no setting for this
- * number. The program does not patch a running etcd, so etcd keeps kubeadm's number.
+ * restart would take longer than the delay that caused it. kubeadm has no setting for this number.
+ * There is no patch for etcd, because the program does not change a running etcd.
  */
 const slowProbes = (factor: number): string[] =>
   factor === 1
@@ -31,9 +31,9 @@ const slowProbes = (factor: number): string[] =>
       });
 
 /**
- * Returns kubeadm's patches for scripts/component-configuration.sh: a line `NAME BASE64` for each
- * file; "" without patches. kubeadm reads target and type from the file's name, and applies the
- * files in the order of their names. The user's files come last.
+ * Returns kubeadm's patches for scripts/component-configuration.sh. Each patch is a line
+ * `NAME BASE64`. kubeadm reads the target and the type of a patch from the name, and applies the
+ * patches in the order of their names. The user's patches come last. Returns "" without patches.
  *
  * @param timeoutFactor `timeoutFactor` of the cluster
  */
@@ -48,8 +48,8 @@ export const patchFiles = (patches: Patches, timeoutFactor: number): string =>
   ].join("\n");
 
 /**
- * Returns the `patches` block of a kubeadm document. Returns no block without patches, because the
- * directory of a block must exist.
+ * Returns the `patches` block of a kubeadm document. Returns no block if there are no patches,
+ * because then the directory does not exist.
  */
 export const patchesBlock = (
   patches: Patches,

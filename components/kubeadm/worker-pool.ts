@@ -25,7 +25,10 @@ export interface JoinArgs {
   readonly facts: ClusterFacts;
 }
 
-/** Pool of equal workers. They are created and joined in parallel, and replaced one at a time. */
+/**
+ * Pool of workers with the same settings. The workers are created and joined in parallel, but
+ * replaced one at a time.
+ */
 export class WorkerPool extends NodeGroup {
   static readonly type = "stackadm:kubeadm:WorkerPool";
   readonly #turns: Rollout;
@@ -43,7 +46,10 @@ export class WorkerPool extends NodeGroup {
     this.registerOutputs({});
   }
 
-  /** Joins the machines to the cluster. When a returned script has finished, its node exists. */
+  /**
+   * Creates the scripts that join the machines to the cluster. When a script has finished, the node
+   * of its machine exists.
+   */
   join(args: JoinArgs): readonly RemoteScript[] {
     return this.members.map((member) => {
       const { access, controlPlane, spec } = args;

@@ -17,22 +17,24 @@ import { dialSeconds, type Connection } from "../remote-scripts/remote-script.js
 import type { ExistingServers } from "../lookup/server-metadata.js";
 import { ScriptFailures } from "./script-failures.js";
 
-/** Machine on which a script runs: name, server and SSH connection. */
+/** Machine on which a script runs: its name, its server and the SSH connection. */
 export interface ScriptServer {
   readonly machine: string;
   readonly serverId: pulumi.Output<string>;
   readonly connection: Connection;
 }
 
-/** Time limits for connection attempts to a machine. */
+/** Time limits for connections to a machine. */
 export interface DialPatience {
-  /** Minutes for a machine that has never answered. @default one round of attempts (231 s) */
+  /**
+   * Minutes to wait for a machine that has never answered. @default one round of attempts (231 s)
+   */
   readonly bootMinutes?: number;
   /** Number of rounds of attempts for a machine that has answered before. @default 1 */
   readonly timeoutFactor?: number;
   /**
-   * Seconds before a script starts again after its connection ended: sshd still accepts connections
-   * while the machine shuts down.
+   * Seconds to wait before a script starts again after its connection ended. While a machine shuts
+   * down, its sshd still accepts connections for a moment.
    * @default 5
    */
   readonly pauseSeconds?: number;
@@ -45,21 +47,21 @@ export interface UnreachableServer {
 }
 
 /**
- * Machines whose server was created but never answered on SSH. For the engine, such a server is
- * complete. Metadata on the server, which every user of the project can read, make the next run
- * replace the server.
+ * Machines whose server was created but never answered on SSH. The engine treats such a server as
+ * complete. The program therefore marks the server in its metadata, and the next run of any user of
+ * the project replaces it.
  */
 export class FailedMachines {
-  /** IDs of the servers on which a script finished in this run. */
+  /** IDs of the servers on which a script has finished in this run. */
   readonly #ranOn = new Set<string>();
 
   /**
    * Creates an object for one run.
    *
-   * @param operator access to Nova, for the reason why a machine fails. Default: no reason
-   * @param servers servers in Nova. Default: no server is marked, because the next run could not
-   * find it
-   * @param patience time limits for connection attempts
+   * @param operator access to Nova, to find out why a machine fails. Default: no access
+   * @param servers servers in Nova. Default: unknown. Then no server is marked, because the next
+   * run would not see the mark
+   * @param patience time limits for connections
    */
   constructor(
     private readonly operator?: LocalContext,
@@ -67,7 +69,7 @@ export class FailedMachines {
     readonly patience: DialPatience = {},
   ) {}
 
-  /** Returns the object for a run. Does not use facts of the cloud that are not known yet. */
+  /** Returns the object for a run. Uses facts of the cloud only if they are already known. */
   static of(
     operator?: LocalContext,
     cloud?: pulumi.Input<CloudFacts>,
@@ -77,21 +79,27 @@ export class FailedMachines {
     return new FailedMachines(operator, late ? undefined : cloud?.servers, patience);
   }
 
-  /** Returns the ID of the machine's server if the server never answered; otherwise undefined. */
+  /**
+   * Returns the ID of the machine's server if the server never answered. Otherwise returns
+   * undefined.
+   */
   serverOf(machine: string): string | undefined {
     const server = this.servers?.[machine];
     return server?.failed === true ? server.id : undefined;
   }
 
   /**
-   * Returns whether OpenStack's provider would refuse the server's power state if the program
-   * ignored changes of it.
+   * Returns whether the server must not have `powerState` in `ignoreChanges`, because OpenStack's
+   * provider would refuse the recorded power state.
    */
   refusesPower(machine: string): boolean {
     return this.servers?.[machine]?.powerRefused === true;
   }
 
-  /** Remembers the server of a script that finished; the state has only earlier runs. */
+  /**
+   * Remembers a server on which a script has finished in this run. The state contains only earlier
+   * runs.
+   */
   ran(server: pulumi.Output<string>, script: pulumi.Output<string>): void {
     pulumi.all([server, script]).apply(([id]) => this.#ranOn.add(id));
   }
@@ -114,8 +122,8 @@ export class FailedMachines {
   }
 
   /**
-   * Returns the hook for a failed script. If the machine is the cause, the hook reports the state
-   * of the server in Nova.
+   * Returns the hook for a failed script. The hook decides whether the script starts again. If the
+   * machine is the cause, the hook reports the state of its server in Nova.
    *
    * @param script name of the script
    */
@@ -125,9 +133,9 @@ export class FailedMachines {
   }
 
   /**
-   * Returns the failure for a machine that does not answer. With `first`, the machine has not even
-   * answered its first script, and is marked for replacement. A machine that has worked before, or
-   * whose server was stopped, is never replaced.
+   * Returns the failure for a machine that does not answer. If the server is stopped, the failure
+   * says how to start it. If `first` is true, no script has ever finished on the machine. This
+   * function then marks the server for replacement.
    */
   async judge({ machine, serverId }: UnreachableServer, first: boolean): Promise<Failure> {
     const { state, text } = await this.evidence(serverId);
@@ -144,11 +152,10 @@ export class FailedMachines {
   }
 
   /**
-   * Returns whether a machine that does not answer, or its proxy, may still boot.
+   * Returns whether a machine that does not answer may still be booting. Also considers its proxy.
    *
-   * @param waited seconds since the first failed connection attempt
-   * @param bears total seconds for attempts. Default: the time limit for a machine that never
-   * answered
+   * @param waited seconds since the first failed connection
+   * @param bears time limit in seconds. Default: the limit for a machine that never answered
    */
   async mayBoot(
     [serverId, proxy]: readonly [string, { readonly server: string } | undefined],
@@ -162,8 +169,8 @@ export class FailedMachines {
   }
 
   /**
-   * Returns the failure of a machine whose server does not run according to Nova; otherwise
-   * undefined.
+   * Returns the failure of a machine whose server does not run in Nova. Returns undefined if the
+   * server runs.
    */
   async stopped(hop: { readonly machine: string; readonly server: string }) {
     const state = await this.stateOf(hop.server);
@@ -173,15 +180,15 @@ export class FailedMachines {
   }
 
   /**
-   * Returns the seconds for connection attempts. With `first`, the machine has never answered and
-   * may still boot.
+   * Returns the time limit for connections in seconds. If `first` is true, the machine has never
+   * answered and may still be booting.
    */
   dialSeconds(first: boolean): number {
     const { bootMinutes = 0, timeoutFactor = 1 } = this.patience;
     return first ? 60 * bootMinutes : dialSeconds * timeoutFactor;
   }
 
-  /** Returns the server's state; undefined if Nova does not answer. */
+  /** Returns the server's state. Returns undefined if Nova does not answer. */
   private async stateOf(serverId: string): Promise<ServerState | undefined> {
     try {
       const cloud = await this.operator?.connect();
@@ -203,7 +210,7 @@ export class FailedMachines {
   }
 
   /**
-   * Marks a server for replacement. Returns whether the next run can find out that the server never
+   * Marks a server for replacement. Returns whether the next run will know that the server never
    * answered.
    */
   private async mark(serverId: string, state: ServerState | undefined): Promise<boolean> {
@@ -218,9 +225,9 @@ export class FailedMachines {
   }
 
   /**
-   * Returns what a failed script shall do, after a login test on its SSH route. If the machine or
-   * only the proxy answers, the script runs again: if only the proxy answers, the error of the next
-   * attempt tells which of both machines fails.
+   * Tests a login on the SSH route of a failed script and returns what to do. The script runs again
+   * if the machine answers. It also runs again if only the proxy answers, because the next error
+   * then shows which of the two machines fails.
    */
   async ask(connection: pulumi.Unwrap<Connection>): Promise<"again" | "wrong host key" | "other"> {
     const agentSocket = this.operator?.agentSocket;
@@ -244,8 +251,8 @@ export class FailedMachines {
 }
 
 /**
- * Returns an error hook that runs in the program's asynchronous context. The engine calls hooks in
- * another context, in which `pulumi.log` does not find the engine.
+ * Returns an error hook that runs in the asynchronous context of the program. The engine calls
+ * hooks in another context, in which `pulumi.log` does not work.
  */
 export const errorHook = (name: string, callback: pulumi.ErrorHookFunction): pulumi.ErrorHook =>
   new pulumi.ErrorHook(name, AsyncResource.bind(callback));
@@ -258,7 +265,10 @@ function silentNow(machine: string, state: ServerState | undefined, text: string
   );
 }
 
-/** Returns the ID of the server that an error of the OpenStack provider names. */
+/**
+ * Returns the ID of the server in an error of OpenStack's provider. Returns undefined if there is
+ * none.
+ */
 export function serverIn(message: string): string | undefined {
   return /instance \(?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)?/i.exec(message)?.[1];
 }

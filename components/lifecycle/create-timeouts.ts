@@ -1,11 +1,11 @@
 /**
- * Minutes that a create of each kind of object may take in the cloud. They do not depend on the
- * speed of the cluster's machines, so `timeoutFactor` does not change them.
+ * Time limits in minutes for the creation of objects in the cloud. `timeoutFactor` does not change
+ * these limits, because it is for slow machines and not for a slow cloud.
  */
 export const createMinutes = { server: 30, volume: 20, loadBalancer: 15 } as const;
 
-/** Longest time in minutes that a create in the cloud may take. */
+/** Largest of the time limits, in minutes. */
 export const longestCreateMinutes = Math.max(...Object.values(createMinutes));
 
-/** Returns minutes as a value of `customTimeouts`. */
+/** Returns the minutes as text for Pulumi's `customTimeouts`. */
 export const inMinutes = (minutes: number): string => `${String(minutes)}m`;

@@ -1,13 +1,13 @@
 /**
- * Tells whether a script failed on a server on which none has run, which shows that it never
- * booted.
+ * Decides whether a script failed on a server on which no script has run before. Such a server has
+ * probably never booted.
  */
 import * as pulumi from "@pulumi/pulumi";
 import { serverHistoryOf } from "../lookup/marked-servers.js";
 import { ownState } from "../pulumi/recorded-resources.js";
 import { serverOfPath, serverOfScript } from "../remote-scripts/script-steps.js";
 
-/** Returns whether a script runs for the first time on the present server. */
+/** Returns whether a script runs for the first time on the current server. */
 export const isFirstRunOnServer = (
   operation: string,
   servers: { readonly before?: string; readonly now: string },
@@ -15,8 +15,8 @@ export const isFirstRunOnServer = (
   operation === "create" || (servers.before !== undefined && servers.before !== servers.now);
 
 /**
- * Returns whether a script, or the copy of scripts, failed on a server on which no script came to
- * its end before this run.
+ * Returns whether no script had finished on the server before this run. `failure` is the failure of
+ * a script or of the copy of the scripts to the server.
  */
 export async function isServerNeverReached(
   failure: pulumi.ErrorHookArgs,
@@ -30,7 +30,7 @@ export async function isServerNeverReached(
   return serverHistoryOf(server, (await ownState()) ?? []) !== "part of the cluster";
 }
 
-/** Returns the value of an output that the engine already knows. */
+/** Returns the value of an output. The engine must already know the value. */
 export const resolveKnownOutput = <T>(output: pulumi.Output<T>): Promise<pulumi.Unwrap<T>> =>
   new Promise((resolve) => {
     pulumi.output(output).apply(resolve);

@@ -39,26 +39,31 @@ import { generationMetadataKey } from "../lookup/server-metadata.js";
 
 export interface FrozenValuesArgs {
   readonly cluster: string;
-  /** Frozen values by their path in the specification. */
+  /** Frozen values, by their path in the specification. */
   readonly values: Readonly<Record<string, pulumi.Input<string>>>;
-  /** Groups as {@link groupNames} returns them. */
+  /** Groups of machines, as {@link groupNames} returns them. */
   readonly groups: Readonly<Record<string, string>>;
-  /** Returns the problems with changed generations, given the servers in the state. */
+  /**
+   * Returns the problems of changed generations. `existing` contains the generations in the state.
+   */
   readonly replacements: (existing: ExistingGenerations) => readonly ArgumentProblem[];
-  /** Returns the problems with another version of Kubernetes, or with changes that accompany it. */
+  /** Returns the problems of a new Kubernetes version, and of other changes together with it. */
   readonly upgrades: (before: Upgraded) => readonly ArgumentProblem[];
 }
 
-/** Name of a cluster's {@link FrozenValues}. */
+/** Name of the {@link FrozenValues} resource of a cluster. */
 export const frozenName = "frozen";
 
 /**
- * Frozen values of a cluster, in plain text in the state. A preview or update by any tool refuses
- * to change them while the cluster exists. Create this resource before all others, so that nothing
- * has changed yet.
+ * Frozen values of a cluster, which are in plain text in the state. While the cluster exists, every
+ * preview or update refuses to change them, whichever tool runs it. This resource must be created
+ * before all others. Otherwise, an update could change other resources before the refusal.
  */
 export class FrozenValues extends GuardedValues {
-  /** Values for the machines, which compare them again (kubeadm/scripts/immutable-values.sh). */
+  /**
+   * Frozen values as lines for the machines. A script on each machine compares them again
+   * (kubeadm/scripts/immutable-values.sh).
+   */
   readonly lines: pulumi.Output<string>;
 
   constructor(
@@ -93,8 +98,9 @@ export class FrozenValues extends GuardedValues {
 }
 
 /**
- * Returns the groups of machines, by their path in the specification, with the component that
- * creates them, and each machine with the name of its server.
+ * Returns the names of machine groups and of single machines, by their path in the specification. A
+ * group has the name of its component, and a machine has the name of its server. The names are
+ * Pulumi names without the cluster's name.
  */
 export const groupNames = (plan: ClusterPlan): Readonly<Record<string, string>> =>
   Object.fromEntries(
@@ -106,7 +112,7 @@ export const groupNames = (plan: ClusterPlan): Readonly<Record<string, string>> 
     ]),
   );
 
-/** Returns the frozen values of a specification. Networks are compared by ID. */
+/** Returns the frozen values of a specification. A network is frozen by its ID. */
 export function frozenValuesOf(
   spec: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
@@ -119,7 +125,7 @@ export function frozenValuesOf(
       ...frozenValues(spec),
       ...keptGenerations(plan),
       ...frozenIds(spec, cloud),
-      // Not the certificates themselves, because they may be renewed.
+      // The certificates themselves are not frozen, because they may be renewed.
       ...(operator?.caCertificate !== undefined && { [authorityPath]: "own" }),
       ...(operator?.clientCertificate && { [clientPath]: "own" }),
     },
@@ -130,8 +136,8 @@ export function frozenValuesOf(
 }
 
 /**
- * Returns the IDs of the networks in the specification. The IDs stay the same if the user
- * replaces a network's ID in the specification by the network's name.
+ * Returns the IDs of the networks in the specification. The user may replace a network's ID in the
+ * specification by the network's name: the ID here stays the same.
  */
 function frozenIds(
   { externalNetwork, network: { existing, admin }, loadBalancer }: ClusterSpec,
@@ -160,25 +166,26 @@ function frozenIds(
 /** Contents of a cluster's state before the run. */
 interface Before {
   /**
-   * Whether the cluster ever answered; then the state contains a provider for its objects. Until
-   * then a corrected value of a failed first `up` loses nothing.
+   * Whether the Kubernetes API has ever answered. If it has, the state contains a Kubernetes
+   * provider. If it has not, the first `up` failed, and a corrected value destroys nothing.
    */
   readonly lived: boolean;
   /**
-   * Whether the cluster answered, or kubeadm finished on a machine. From then on another version is
-   * an upgrade, machine by machine, which needs a cluster that came up.
+   * Whether the Kubernetes API has answered, or kubeadm has finished on a machine. After that,
+   * another version is an upgrade. An upgrade changes one machine at a time and needs a cluster
+   * that works.
    */
   readonly begun: boolean;
-  /** Returns whether the component has servers, or a server has this name. */
+  /** Returns whether a machine group has servers, or a server has this name. */
   readonly has: (component: string) => boolean;
   readonly servers: ExistingGenerations;
-  /** Version with which the whole cluster last came up. */
+  /** Kubernetes version of the last run in which the complete cluster became ready. */
   readonly reached: string | undefined;
 }
 
 /**
- * Returns the Kubernetes versions in a cluster's state before this run; none if nothing is to
- * change.
+ * Returns the Kubernetes versions in the cluster's state before this run. Returns no versions if
+ * settings and objects are unchanged since the last successful run.
  */
 export async function versionBefore(cluster: string): Promise<VersionBefore> {
   const state = isUnchangedSinceLastRun() ? [] : ((await ownState()) ?? []);
@@ -200,8 +207,8 @@ function reachedIn(state: readonly RecordedResource[], cluster: string): string 
 }
 
 /**
- * Returns whether the resource is from inside a cluster that answered: a Kubernetes object or the
- * provider for them.
+ * Returns whether the resource is a Kubernetes object or a Kubernetes provider. Such a resource
+ * exists only in a cluster whose API has answered.
  */
 export const isInsideKubernetes = ({ type }: Pick<RecordedResource, "type">): boolean =>
   /^(pulumi:providers:kubernetes$|kubernetes:)/.test(type);
@@ -213,8 +220,8 @@ const marks = z.looseObject({ [generationMetadataKey]: z.string().default("0") }
 const serverOutputs = z.looseObject({ name: z.string(), metadata: marks.default(marks.parse({})) });
 
 /**
- * Returns the generation of each server in the state. Servers of a release that did not record it
- * have the first one.
+ * Returns the generation of each server in the state. The generation is 0 if an early release
+ * created the server without this information.
  */
 const serversIn = (state: readonly RecordedResource[]): ExistingGenerations =>
   new Map(
@@ -226,7 +233,7 @@ const serversIn = (state: readonly RecordedResource[]): ExistingGenerations =>
       }),
   );
 
-/** Returns the contents of the cluster's state; undefined if it cannot be read. */
+/** Returns the contents of the cluster's state. Returns undefined if the state cannot be read. */
 async function stateOf(urn: string): Promise<Before | undefined> {
   const prefix = resourceNameOf(urn).replace(/[^-]*$/, "");
   const state = await ownState();

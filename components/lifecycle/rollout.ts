@@ -11,7 +11,7 @@ import { awaitOutput } from "../pulumi/await-output.js";
 
 /**
  * Returns whether a server has another generation than the wanted one. A server of an early release
- * has no generation in its metadata and counts as generation 0.
+ * has no generation in its metadata. It counts as generation 0.
  */
 const isOlder = (made: string | undefined, wanted: number): boolean =>
   made !== undefined && (made === "" ? wanted > 0 : made !== String(wanted));
@@ -27,19 +27,20 @@ interface Waiting {
 }
 
 /**
- * Order in which a run replaces or changes machines, one machine at a time. A machine's turn comes
- * when all machines before it are done. There is no lock: an input of the machine (generation,
- * version, text) becomes known only at the machine's turn, so the engine waits for it.
+ * Order in which a run replaces or changes machines, one machine at a time. A machine is changed
+ * after all machines before it are done. This needs no lock: an input of the machine (generation,
+ * version or text) becomes known only when the machine may change, and the engine waits for the
+ * input.
  */
 export class Rollout {
   /** Machines in the order in which the program creates their resources. */
   readonly #machines: Waiting[] = [];
 
   /**
-   * Returns the order of a run. In a preview no machine waits, so that the preview shows all
+   * Returns the order of a run. In a preview, no machine waits, because the preview must show all
    * changes.
    *
-   * @param before returns the Kubernetes version that the cluster had before the run
+   * @param before returns the Kubernetes version of the cluster before the run
    */
   static of(
     spec: ClusterSpec,
@@ -61,9 +62,9 @@ export class Rollout {
   /**
    * Creates an order without machines.
    *
-   * @param existing generations of the existing servers. Undefined: no machine waits; a promise of
+   * @param existing generations of the existing servers. Undefined: no machine waits. A promise of
    * undefined: the servers are unknown
-   * @param upgrading whether machines get another version of Kubernetes. Default: no
+   * @param upgrading whether machines get another Kubernetes version. Default: false
    */
   constructor(
     private readonly existing: Promise<ExistingGenerations | undefined> | undefined,
@@ -72,10 +73,10 @@ export class Rollout {
 
   /**
    * Adds the next machine to the order. Returns the machine's wanted generation, which becomes
-   * known at the machine's turn. In a role that needs a majority, each machine waits only for
-   * earlier machines of the role: their scripts run in this order, and another order would
-   * deadlock. A run replaces machines of only one such role. All other machines come afterwards, in
-   * one order.
+   * known when the machine may be replaced. In a role that needs a majority, each machine waits
+   * only for earlier machines of the role. Their scripts run in the same order, so another order
+   * would cause a deadlock. A run replaces machines of only one such role. All other machines
+   * follow one after another.
    */
   next({ role, name, generation }: PlannedTurn): pulumi.Input<number> {
     const me: Waiting = { role, machine: name, generation };
@@ -91,7 +92,8 @@ export class Rollout {
   }
 
   /**
-   * Returns the text. The text becomes known when all machines of a role are replaced and upgraded.
+   * Returns the text. The text becomes known after all machines of the role have been replaced and
+   * upgraded.
    */
   afterAll(role: Role, text: pulumi.Output<string>): pulumi.Output<string> {
     if (this.existing === undefined) return text;
@@ -102,10 +104,12 @@ export class Rollout {
   }
 
   /**
-   * Returns the version for a machine whose role needs no majority. The version becomes known when
-   * the machine may have it: no kubelet may be newer than an API server, so a new machine also
-   * waits for `first`. Existing machines get the version one after another. Without an upgrade no
-   * machine waits.
+   * Returns the Kubernetes version for a machine whose role needs no majority. During an upgrade,
+   * the version becomes known when the machine may use it. All machines wait for `first`, because a
+   * kubelet must not be newer than an API server. Existing machines also wait for the machines
+   * before them.
+   *
+   * @param first output that becomes known after the upgrade of the control planes
    */
   version(machine: string, version: string, first: pulumi.Output<string>): pulumi.Input<string> {
     if (this.existing === undefined) return version;
@@ -123,8 +127,8 @@ export class Rollout {
   }
 
   /**
-   * Returns a text that changes an existing machine. The text becomes known at the machine's turn:
-   * when `first` is known and the machines before it are done. An empty text and a new machine do
+   * Returns a text that changes an existing machine. The text becomes known after `first`, and
+   * after the machines before this machine are done. An empty text and a text for a new machine do
    * not wait.
    */
   inTurn(
@@ -161,8 +165,9 @@ export class Rollout {
   }
 
   /**
-   * Returns the machines that are upgraded before this machine. A recreated machine gets the new
-   * version, which must not be newer than the API servers' version.
+   * Returns the machines that must be upgraded before this machine is replaced. The replaced
+   * machine gets the new Kubernetes version, which must not be newer than the version of the API
+   * servers.
    */
   private async upgradedBefore(me: Waiting): Promise<readonly Waiting[]> {
     if (needsMajority(me.role) || !(await this.upgrading)) return [];
@@ -196,16 +201,19 @@ export class Rollout {
     return this.#machines.filter((one) => one.role === role);
   }
 
-  /** Returns all machines of a role if the run replaces one of them; otherwise none. */
+  /**
+   * Returns all machines of a role if the run replaces at least one of them. Otherwise returns
+   * none.
+   */
   private rolling(role: Role, existing: ExistingGenerations | undefined): readonly Waiting[] {
     const order = this.of(role);
     return order.some((one) => this.waits(one, existing)) ? order : [];
   }
 
   /**
-   * Returns the machines before this machine. The order is the same for every kind of change,
-   * because otherwise two machines could wait for each other. Machines that are not replaced come
-   * first, so that a missing machine is created again before another machine is taken down.
+   * Returns the machines that come before this machine. Machines that are not replaced come first:
+   * if one of them is missing, it is created again before another machine is drained. The order is
+   * the same for every kind of change, because otherwise two machines could wait for each other.
    */
   private before(machine: string, existing: ExistingGenerations | undefined): readonly Waiting[] {
     const order = this.#machines.filter(({ role }) => !needsMajority(role));
@@ -226,8 +234,8 @@ function generations(found: string): ExistingGenerations | undefined {
 }
 
 /**
- * Returns the existing servers. Throws for a specification whose replacements or upgrades are not
- * possible.
+ * Returns the existing servers. Throws if the specification contains a replacement or an upgrade
+ * that is not possible.
  */
 function possible(
   spec: ClusterSpec,

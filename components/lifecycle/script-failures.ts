@@ -1,6 +1,6 @@
 /**
- * Failures of scripts because of their machine: decides whether a script starts again, and reports
- * the reason if not.
+ * Failures of scripts that are caused by their machine. The classes here decide whether a script
+ * starts again. If not, they report the reason.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
@@ -26,8 +26,8 @@ export class ScriptFailures {
   ) {}
 
   /**
-   * Returns whether the script starts again after a failure. If it does not because of the machine,
-   * reports the machine's failure.
+   * Returns whether the script starts again after a failure. If the machine prevents this, reports
+   * the machine's failure.
    */
   async startsAgain(failure: pulumi.ErrorHookArgs): Promise<boolean> {
     const told = sshFailureOf(failure.errors[0] ?? "");
@@ -50,12 +50,12 @@ export class ScriptFailures {
 
   /**
    * Returns whether a script starts again after its connection ended. On the machine, the new run
-   * waits for the former run and continues its work. If the machine restarts, the program dials
-   * until the machine answers.
+   * of the script waits for the old run and continues its work. If the machine restarts, the new
+   * connection is tried until the machine answers.
    */
   async #afterCut(way: Way, server: string): Promise<boolean> {
     this.cuts += 1;
-    // The machine has answered, so the time without an answer begins again.
+    // The machine has answered before, so the time without an answer is measured again.
     this.silentSince = undefined;
     await delay((this.machines.patience.pauseSeconds ?? 5) * 1000);
     const { machine } = this.reached;
@@ -73,8 +73,8 @@ export class ScriptFailures {
   }
 
   /**
-   * Returns whether the program dials a machine again that does not answer, because the machine may
-   * still boot.
+   * Returns whether the program tries again to connect to a machine that does not answer. It does
+   * if the machine may still be booting.
    */
   async #afterSilence(
     failure: pulumi.ErrorHookArgs,
@@ -89,7 +89,8 @@ export class ScriptFailures {
       (await isServerNeverReached(failure, serverId));
     this.silentSince ??= performance.now();
     const waited = (performance.now() - this.silentSince) / 1000;
-    // A machine whose connection ended may restart, which takes as long as its first boot.
+    // The machine may be restarting if its connection ended. A restart may take as long as the
+    // first boot.
     const bears = this.machines.dialSeconds(first || this.cuts > 0);
     if (await this.machines.mayBoot([serverId, way.proxy], waited, bears)) {
       await pulumi.log.info(
@@ -112,5 +113,5 @@ const wrongHostKey = (machine: string): Failure =>
     `The machine ${machine}, or the one through which it is reached, answers with another host key than it was given: refused. Somebody may be in between; if it was rebuilt by hand, raise its generation.`,
   );
 
-/** Number of times that a script runs again after its connection failed. */
+/** Number of times that a script starts again after its connection failed. */
 const retries = 2;

@@ -1,26 +1,26 @@
 import { reasonLine } from "../../base/failures/failure.js";
 
 /**
- * Causes of a failed script, as an error of the command plugin shows them.
+ * Cause of a failed script, according to the error of the command plugin.
  * - `silent`: the machine does not answer. Behind a proxy, this is a rejected channel.
- * - `silent proxy`: the proxy does not answer; it may still be booting.
- * - `cut off`: the connection ended while or before the script ran: the machine stopped or
- * restarted, or the
- *   network failed.
- * - `unclear`: a connection through a proxy was dead before the script began. The plugin retries on
- *   the same connection, so its last error no longer shows the cause: a failed handshake, or a
- *   proxy that closed the connection.
- * - `other`: the script failed, or the proxy refused the login, which proves nothing about the
+ * - `silent proxy`: the proxy does not answer. It may still be booting.
+ * - `wrong host key`: the machine or the proxy has another host key than expected.
+ * - `cut off`: the connection ended before or while the script ran. The machine stopped or
+ *   restarted, or the network failed.
+ * - `unclear`: the connection through a proxy was broken before the script began. The plugin tries
+ *   the same connection again, so its last error does not show the first cause. The cause is a
+ *   failed handshake, or a proxy that closed the connection.
+ * - `other`: the script failed, or the proxy refused the login. This proves nothing about the
  *   machine.
  */
 export type SshFailure =
   "silent" | "silent proxy" | "wrong host key" | "cut off" | "unclear" | "other";
 
 /**
- * What the plugin reports when a connection ends: while a script runs, before it begins, where
- * systemd stops sudo before sshd, and while files are copied. Source: pulumi-command 1.2.1,
- * provider/pkg/provider/remote/commandOutputs.go and copyController.go, golang.org/x/crypto/ssh,
- * and github.com/pkg/sftp 1.13.6.
+ * Errors of the plugin for a connection that ended. It may end while a script runs, while files are
+ * copied, before a script begins, or because systemd stops sudo before sshd. Source: pulumi-command
+ * 1.2.1, provider/pkg/provider/remote/commandOutputs.go and copyController.go,
+ * golang.org/x/crypto/ssh, and github.com/pkg/sftp 1.13.6.
  */
 const endings = [
   /^wait: remote command exited without exit status/,
@@ -34,8 +34,8 @@ const endings = [
 ];
 
 /**
- * Returns what the first line of an error says. The output of the script follows it, and proves
- * nothing.
+ * Returns the cause in the first line of an error. Ignores the following lines, which are output of
+ * the script.
  */
 export function sshFailureOf(message: string): SshFailure {
   const line = reasonLine(message);

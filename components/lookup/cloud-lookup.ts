@@ -25,31 +25,32 @@ import {
 } from "./lookup.js";
 import type { ExistingServers } from "./server-metadata.js";
 
-/** Results of the lookups in the cloud before anything is created. */
+/** Facts about the cloud, which the program looks up before it creates anything. */
 export interface CloudFacts {
   /** IDs of images, by the name or ID in the specification. */
   readonly imageIds: Readonly<Record<string, string>>;
-  /** ID of the external network. Empty if the specification names none. */
+  /** ID of the external network. Empty: the specification names no external network. */
   readonly externalNetworkId: string;
-  /** Name of the external network, which OpenStack's provider needs to request floating IPs. */
+  /** Name of the external network. OpenStack's provider needs the name to request floating IPs. */
   readonly externalNetworkName: string;
-  /** Existing network of the machines. Undefined if the program creates the network. */
+  /** Existing network for the machines. Undefined: the program creates a network. */
   readonly network?: FoundNetwork;
-  /** Network of the machines' second interfaces. */
+  /** Network of the machines' second interfaces. Undefined: machines have one interface. */
   readonly admin?: FoundAdminNetwork;
   /** IDs of flavors, by the name or ID in the specification. */
   readonly flavorIds: Readonly<Record<string, string>>;
   /**
-   * IDs of security groups, by the name or ID in the specification. Undefined if the specification
-   * names none.
+   * IDs of security groups, by the name or ID in the specification. Undefined: the specification
+   * names no security groups.
    */
   readonly securityGroupIds?: Readonly<Record<string, string>>;
   readonly scope: CloudScope;
   /**
-   * External network of the load balancers of Services. Undefined if they have no separate network.
+   * External network for the load balancers of Services. Undefined: these load balancers use no
+   * separate external network.
    */
   readonly servicesExternalNetwork?: FoundExternalNetwork;
-  /** Servers of the cluster in Nova. Undefined if the lookup had no credential for Nova. */
+  /** Servers of the cluster in Nova. Undefined: the program could not list servers in Nova. */
   readonly servers?: ExistingServers;
 }
 
@@ -58,29 +59,24 @@ export interface FoundExternalNetwork {
   readonly name: string;
 }
 
-/**
- * Returns the error for a cloud that cannot be used. The failure code follows from the text of
- * `reason`.
- */
+/** Returns the error for a failed lookup. The text of `reason` determines the failure code. */
 const unusable = (sentence: string, reason: string): ProgramError =>
   new ProgramError(
     recogniseError(reason, "openstack:")?.code ?? "FAILED",
     `${sentence}: ${reason}`,
   );
 
-/** Returns the existing network. Throws if the lookups did not include the network. */
+/** Returns the existing network for the machines. Throws if this network was not looked up. */
 export const networkIn = ({ network }: CloudFacts): FoundNetwork =>
   network ?? lacking("the network that exists");
 
-/**
- * Returns the network of the second interfaces. Throws if the lookups did not include the network.
- */
+/** Returns the network of the second interfaces. Throws if this network was not looked up. */
 export const adminNetworkIn = ({ admin }: CloudFacts): FoundAdminNetwork =>
   admin ?? lacking("the network of `network.admin`");
 
 /**
- * Returns the external network of the load balancers. Throws if the lookups did not include the
- * network.
+ * Returns the external network for the load balancers of Services. Throws if this network was not
+ * looked up.
  */
 export const servicesExternalNetworkIn = ({
   servicesExternalNetwork,
@@ -94,14 +90,15 @@ const lacking = (what: string): never => {
   );
 };
 
-/** Returns the ID of a security group. Throws if the lookups did not include the security group. */
+/** Returns the ID of a security group. Throws if this security group was not looked up. */
 export const securityGroupIn = (
   { securityGroupIds }: Pick<CloudFacts, "securityGroupIds">,
   reference: string,
 ): string => securityGroupIds?.[reference] ?? lacking(`the security group "${reference}"`);
 
 /**
- * Returns the lookups of an image. The provider finds images only by name, so an ID is not checked.
+ * Returns the lookups for an image. The provider cannot look up an image by ID, so an ID is
+ * returned unchecked.
  */
 const imageLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => [
   async () => {
@@ -142,11 +139,11 @@ const securityGroupLookups = (reference: string, opts: pulumi.InvokeOptions): re
 };
 
 /**
- * Looks up everything that the cluster needs, before anything is created. Throws one error with all
- * missing objects, or the single reason why the cloud cannot be used.
+ * Looks up everything that the cluster needs. Runs before anything is created. Throws one error
+ * that lists all missing objects. If the cloud cannot be used at all, throws an error with this
+ * reason instead.
  *
- * @param operator credential for listing the cluster's servers in Nova. Default: servers are not
- * listed
+ * @param operator access to Nova, to list the cluster's servers. Default: no servers are listed
  */
 export async function lookUpCloud(
   wanted: RequiredLookups,
@@ -168,7 +165,8 @@ async function ask(
   const { externalNetwork, network, securityGroups = [], floatingIps = [] } = wanted;
   const [images, flavors] = [[...new Set(wanted.images)], [...new Set(wanted.flavors)]];
   const scope = openstack.identity.getAuthScope({ name: "operator" }, opts);
-  // Reports a wrong credential only once: in the lookup that every user may make.
+  // This lookup runs first, because every user may run it. If the credential is wrong, the error is
+  // then reported only once.
   const place = await scope.then(scopeOf).catch((error: unknown) => {
     if (pulumi.RunError.isInstance(error)) throw error;
     throw unusable("The cloud cannot be used", cloudReasonOf(error));
@@ -207,7 +205,7 @@ async function ask(
   };
 }
 
-/** Returns the cluster's servers in Nova; undefined without an operator. */
+/** Returns the cluster's servers in Nova. Returns undefined without `operator`. */
 const whoseServers = async (
   { cluster }: RequiredLookups,
   { projectId }: CloudScope,
@@ -237,7 +235,7 @@ const placesOf = (
   ...(pool && "id" in pool && { servicesExternalNetwork: { id: pool.id, name: pool.name ?? "" } }),
 });
 
-/** Result in place of a lookup that the specification does not need. */
+/** Placeholder for a lookup that the specification does not need. */
 const none: FoundObject = { id: "" };
 
 function requireAll(

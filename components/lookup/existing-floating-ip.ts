@@ -6,8 +6,9 @@ import { wrongNameProblem, noMatchPattern, cloudReasonOf, type LookupResult } fr
 import { ownedIdsAndIdentities, ownState } from "../pulumi/recorded-resources.js";
 
 /**
- * Finds a floating IP. Returns a problem if the project does not have the floating IP, or if a port
- * outside the cluster uses it: Neutron would move the floating IP without a question.
+ * Finds a floating IP. Returns a problem if the floating IP is not in the project. Also returns a
+ * problem if a port outside the cluster uses the floating IP, because Neutron would move it from
+ * that port without a warning.
  */
 export async function findFloatingIp(
   { address, path }: WantedFloatingIp,
@@ -33,9 +34,10 @@ export async function findFloatingIp(
 }
 
 /**
- * Returns whether the port belongs to this cluster: the port has a tag with an identity from the
- * stack's state, or the state contains a resource with this port. Ports of OVN load balancers have
- * no such tag. Names prove nothing.
+ * Returns whether the port belongs to this cluster. Such a port has a tag with an identity from the
+ * stack's state. Ports of OVN load balancers have no tag, so a port also belongs to the cluster if
+ * a resource in the state has its ID. The port's name is not checked, because a name proves
+ * nothing.
  */
 async function isOurs(port: {
   readonly portId: string;

@@ -15,7 +15,7 @@ import {
   type FoundObject,
 } from "./lookup.js";
 
-/** External address of a router. */
+/** Address of a router in its external network. */
 export interface RouterAddress {
   readonly ipAddress?: string;
 }
@@ -25,7 +25,7 @@ export interface FoundNetwork {
   readonly subnetId: string;
   readonly routerId?: string;
   readonly routerAddresses?: readonly RouterAddress[];
-  /** MTU in bytes. */
+  /** MTU of the network in bytes. */
   readonly mtu: number;
 }
 
@@ -33,9 +33,9 @@ export interface FoundAdminNetwork {
   readonly networkId: string;
   readonly subnetId: string;
   readonly range: string;
-  /** Gateway of the subnet. Undefined if the subnet has no gateway. */
+  /** Address of the gateway. Undefined: the subnet has no gateway. */
   readonly gateway?: string;
-  /** MTU in bytes. */
+  /** MTU of the network in bytes. */
   readonly mtu: number;
 }
 
@@ -53,7 +53,7 @@ interface Subnet {
   readonly id: string;
   readonly name: string;
   readonly range: string;
-  /** Gateway of the subnet. Empty if the subnet has no gateway. */
+  /** Address of the gateway. Empty: the subnet has no gateway. */
   readonly gateway: string;
 }
 interface Router extends FoundObject {
@@ -61,11 +61,12 @@ interface Router extends FoundObject {
   readonly addresses: readonly RouterAddress[];
 }
 
-/** MTU for a network that reports none: Neutron's default. */
+/** MTU for a network without a reported MTU. This is Neutron's default. */
 const usualMtu = 1500;
 
 /**
- * Finds the network with its subnet and router. Returns the first problem instead if there is one.
+ * Finds the network, its subnet and its router. Returns the first problem if one of them is missing
+ * or unsuitable.
  */
 export async function findNetwork(
   wanted: WantedNetwork,
@@ -122,7 +123,7 @@ const whatIsThere = (subnets: readonly Subnet[]): string => {
   return list === "" ? "it has none" : `it has ${list}`;
 };
 
-/** Returns the subnet of the network with the given name or ID. */
+/** Returns the subnet with this name or ID. */
 function subnetCalled(
   reference: string,
   network: string,
@@ -163,7 +164,7 @@ async function findSubnet(
 }
 
 /**
- * Returns the subnet with the given name or ID. Without name or ID, returns the network's only
+ * Returns the subnet with this name or ID. If `wanted` is undefined, returns the network's only
  * subnet.
  */
 function subnetOrOnly(
@@ -181,8 +182,8 @@ function subnetOrOnly(
 }
 
 /**
- * Finds the network of the second interfaces with its subnet. Returns the first problem instead if
- * there is one.
+ * Finds the network of the second interfaces and its subnet. Returns the first problem if one of
+ * them is missing or unsuitable.
  */
 export async function findAdminNetwork(
   { network: reference, subnet: wanted, apart }: WantedAdminNetwork,
@@ -205,7 +206,7 @@ export async function findAdminNetwork(
 }
 
 /**
- * Finds the router. Returns a problem if the router has no interface in the network, or is
+ * Finds the router. Returns a problem if the router has no interface in the network, or if it is
  * connected to another external network.
  */
 async function findRouter(

@@ -7,27 +7,31 @@ import type { Credential } from "../../openstack/auth/credential.js";
 import type { PinnedFileDirectories } from "./pinned-files.js";
 
 /**
- * Environment of the user who runs the program: access to the cloud and the ssh-agent. The program
- * finds out with it why a machine fails, and which machines must be replaced one after another. The
- * operator has no influence on which resources exist.
+ * Access of the user who runs the program: login to the cloud, ssh-agent and local files. The
+ * program uses it to find out why a machine fails, and which machines must be replaced. The context
+ * never decides which resources exist.
  */
 export interface LocalContext {
-  /** Signs in to the cloud. The credential must be for the project in which the provider works. */
+  /**
+   * Signs in to the cloud. The credential must be for the same project as the provider's
+   * credential.
+   */
   readonly connect: () => Promise<CloudClient>;
   /**
-   * Signs in to the same cloud with another credential, whose user the settings name.
-   * @default the program does not test that credential
+   * Signs in to the same cloud with another credential, for a test of the credential in the
+   * settings.
+   * @default the program does not test this credential
    */
   readonly connectWith?: (credential: Credential) => Promise<CloudClient>;
   /**
-   * Path of the socket of the ssh-agent with the login key. @default the program makes no login
-   * tests
+   * Path of the socket of the ssh-agent, which has the login key.
+   * @default the program does not test logins
    */
   readonly agentSocket?: string;
   /**
    * PEM certificate of the cloud's private CA (`cacert` in clouds.yaml). The cluster's controllers
    * and machines also trust this CA.
-   * @default a public CA has signed the cloud's certificate
+   * @default the certificate of the cloud comes from a public CA
    */
   readonly caCertificate?: string;
   /**
@@ -37,20 +41,20 @@ export interface LocalContext {
    */
   readonly clientCertificate?: ClientCertificate;
   /**
-   * Directories for files that the settings name. @default relative paths begin at the process's
-   * working directory, and downloads are not cached
+   * Directories for files that the settings name.
+   * @default paths are relative to the current directory, and downloads are not cached
    */
   readonly files?: PinnedFileDirectories;
   /**
-   * Whether a value of the settings is encrypted. Pulumi does not say which one, so no plan shows
-   * settings of Kubernetes that may have any. @default no
+   * Whether the settings contain an encrypted value. Pulumi does not tell which value is encrypted.
+   * The plan therefore hides all Kubernetes settings that may contain one. @default false
    */
   readonly encrypted?: boolean;
 }
 
 /**
- * Client certificate and private key for TLS, as PEM. Both fields may contain the same text, with
- * certificate and key.
+ * Client certificate and its private key, in PEM. Both fields may contain the same text, if it
+ * includes certificate and key.
  */
 export interface ClientCertificate {
   readonly certificate: string;
@@ -58,8 +62,9 @@ export interface ClientCertificate {
 }
 
 /**
- * Returns the directories for files that the settings name. Relative paths begin at `directory`;
- * default: the process's working directory.
+ * Returns the directories for files that the settings name.
+ *
+ * @param directory directory to which paths are relative. Default: the current directory
  */
 export const filesOf = (env: NodeJS.ProcessEnv, directory?: string): PinnedFileDirectories => ({
   directory,
@@ -67,7 +72,7 @@ export const filesOf = (env: NodeJS.ProcessEnv, directory?: string): PinnedFileD
 });
 
 /**
- * Returns the operator in these environment variables: OS_* or `clouds.yaml`, SSH_AUTH_SOCK,
+ * Returns the context for these environment variables: OS_* or `clouds.yaml`, SSH_AUTH_SOCK,
  * XDG_CACHE_HOME.
  */
 export const localContextOf = (env: NodeJS.ProcessEnv): LocalContext => ({
@@ -79,8 +84,8 @@ export const localContextOf = (env: NodeJS.ProcessEnv): LocalContext => ({
 });
 
 /**
- * Returns the certificates of the cloud in the environment variables. Returns none for an invalid
- * cloud: `connect` reports the error.
+ * Returns the cloud's CA certificate and client certificate for these environment variables.
+ * Returns no certificates if the cloud's settings are invalid, because `connect` reports the error.
  */
 function certificatesOf(
   env: NodeJS.ProcessEnv,
@@ -94,7 +99,7 @@ function certificatesOf(
   }
 }
 
-/** Returns the client certificate if both of its parts are set. */
+/** Returns the client certificate. Returns undefined if the certificate or its key is missing. */
 const pairOf = ({
   cert: certificate,
   key: privateKey,

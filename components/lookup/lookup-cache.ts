@@ -2,44 +2,45 @@ import type { RequiredLookups } from "../../openstack/checks/cloud-lookups.js";
 import type { CloudFacts } from "./cloud-lookup.js";
 
 /*
- * Facts of the cloud that the program need not look up. The cluster service runs the program in a
- * separate process. It passes facts from its survey of the cloud to the program. If settings and
- * objects are unchanged since the last successful run, it passes the facts of that run.
+ * Facts about the cloud that the program need not look up. The cluster service runs the program in
+ * a separate process and passes the facts to it. The facts come from the service's survey of the
+ * cloud. If settings and objects are unchanged since the last successful run, they come from that
+ * run.
  */
 
-/** Wanted lookups as JSON, and the results. */
+/** Facts, and the lookups to which they belong. `wanted` contains the lookups as JSON. */
 export interface KnownFacts {
   readonly wanted: string;
   readonly facts: CloudFacts;
-  /** Whether settings and objects are unchanged since the last successful run. @default no */
+  /** Whether settings and objects are unchanged since the last successful run. @default false */
   readonly asBefore?: boolean;
 }
 
 let given: KnownFacts | undefined;
 let found: KnownFacts | undefined;
 
-/** Sets the facts that `knownFacts` returns for the same lookups. */
+/** Sets the facts that `knownFacts` returns. */
 export const setKnownFacts = (known: KnownFacts | undefined): void => {
   given = known;
 };
 
 /**
- * Returns whether settings and objects are unchanged since a successful run, according to the
- * service.
+ * Returns whether settings and objects are unchanged since the last successful run. The service
+ * sends this information.
  */
 export const isUnchangedSinceLastRun = (): boolean => given?.asBefore === true;
 
 /**
- * Returns the given facts if they are for exactly these lookups. Undefined: the program must ask
- * the cloud.
+ * Returns the known facts if they belong to exactly these lookups. Otherwise returns undefined, and
+ * the program must look up the facts in the cloud.
  */
 export const knownFacts = (wanted: RequiredLookups): CloudFacts | undefined =>
   given?.wanted === JSON.stringify(wanted) ? given.facts : undefined;
 
-/** Stores the results of lookups in the cloud, for the service. */
+/** Stores the facts that the program has looked up. The service reads them later. */
 export const storeFacts = (wanted: RequiredLookups, facts: CloudFacts): void => {
   found = { wanted: JSON.stringify(wanted), facts };
 };
 
-/** Returns the results of the last lookups in the cloud by this process. */
+/** Returns the facts that this process looked up last. */
 export const storedFacts = (): KnownFacts | undefined => found;

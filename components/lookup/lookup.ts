@@ -1,17 +1,20 @@
 import { reasonLine } from "../../base/failures/failure.js";
 
-/** Returns the cloud's reason for an error, without the text that provider and engine add. */
+/**
+ * Returns the reason that the cloud gives for an error. Removes text that the provider and the
+ * engine add.
+ */
 export const cloudReasonOf = (error: unknown): string =>
   reasonLine(error instanceof Error ? error.message : String(error));
 
-/** Object that was found. */
+/** Object that a lookup found. */
 export interface FoundObject {
   readonly id: string;
   readonly name?: string;
 }
 /**
- * Reason why a lookup failed. `named`: the name or ID in the specification is the reason, not the
- * cloud.
+ * Reason why a lookup failed. `named` is true if a setting is wrong, for example a name. It is
+ * false if the cloud could not answer.
  */
 export interface LookupProblem {
   readonly problem: string;
@@ -19,17 +22,20 @@ export interface LookupProblem {
 }
 /** Result of a lookup: an object or a problem. */
 export type LookupResult<T = FoundObject> = T | LookupProblem;
-/** Lookup in one way, for example by name. Returns every match. */
+/** Function that looks up an object in one way, for example by name. Returns all matches. */
 export type Lookup<T = FoundObject> = () => Promise<readonly T[]>;
 
-/** Patterns of the provider's errors: for no match, and for several matches. */
+/**
+ * Patterns of the provider's errors: `noMatchPattern` for no match, and `severalMatchesPattern` for
+ * several matches.
+ */
 export const noMatchPattern = /returned no |\bno \S+ found/i;
 export const severalMatchesPattern = /returned more than one|more than one \S+ found/i;
 
-/** Returns a problem of which the name or another setting is the reason. */
+/** Returns a problem that is caused by a setting. */
 export const wrongNameProblem = (problem: string): LookupProblem => ({ problem, named: true });
 
-/** Tries the lookups in order. Returns the first match, or a problem. */
+/** Calls the lookups in order until one has a match. Returns the match, or a problem. */
 export async function findFirst<T extends FoundObject>(
   what: string,
   reference: string,

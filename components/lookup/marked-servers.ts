@@ -18,9 +18,9 @@ import {
 } from "./server-metadata.js";
 
 /**
- * Returns the cluster's servers as Nova lists them; called once per run. The state decides which of
- * them are the cluster's. Returns undefined if the operator's credential is for another project, or
- * Nova cannot be asked.
+ * Returns the cluster's servers in Nova. Called once per run. The state determines which of the
+ * listed servers belong to the cluster. Returns undefined if Nova does not answer, or if the
+ * operator's credential is for another project.
  */
 export async function findServers(
   cluster: string,
@@ -61,8 +61,8 @@ async function judged(
 type History = "not ours" | "part of the cluster" | "new";
 
 /**
- * Returns what the state knows of a server. Scripts of a machine are named after it, and name
- * the server.
+ * Returns what the state knows about a server. The name of a script resource begins with the name
+ * of its machine, and the resource contains the ID of its server.
  */
 export function serverHistoryOf(serverId: string, state: readonly RecordedResource[]): History {
   const server = recordOf(serverId, state);
@@ -70,11 +70,11 @@ export function serverHistoryOf(serverId: string, state: readonly RecordedResour
   const machine = server.name.replace(/server$/, "");
   const worked = state.some(({ name, type, outputs }) => {
     if (type !== scriptType || !name.startsWith(machine)) return false;
-    // A login leaves nothing on the machine.
+    // The script `login` leaves nothing on the machine.
     if (name === `${machine}login`) return false;
     const ranOn = serverOfScript(outputs);
-    // A script of an earlier release has the ID in a secret. One that cannot be read may name this
-    // server, so the server is not replaced on a guess.
+    // A script of an earlier release has the server's ID in a secret. If the secret cannot be read,
+    // the script may have run on this server. The server is then kept.
     return ranOn === undefined || ranOn === serverId;
   });
   return worked ? "part of the cluster" : "new";
@@ -85,7 +85,7 @@ const recordOf = (id: string, state: readonly RecordedResource[]): RecordedResou
     ({ type, outputs }) => type === "openstack:compute/instance:Instance" && outputs["id"] === id,
   );
 
-/** Sets `powerRefused` for servers whose power state must not be ignored. */
+/** Sets `powerRefused` for each server that must not have `powerState` in `ignoreChanges`. */
 function withPower(
   servers: ExistingServers,
   listed: readonly ListedServer[],

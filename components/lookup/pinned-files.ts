@@ -9,18 +9,21 @@ export type PinnedFileResult = { readonly text: string } | { readonly problem: s
 
 const digestOf = (content: Buffer): string => createHash("sha256").update(content).digest("hex");
 
-/** Directories of pinned files on the machine that runs the program. */
+/** Local directories for pinned files. */
 export interface PinnedFileDirectories {
-  /** Base directory of relative paths. @default the process's directory */
+  /** Directory to which paths are relative. @default the current directory */
   readonly directory?: string;
-  /** Directory with downloaded files, by digest. @default no cache: each read downloads the file */
+  /**
+   * Directory of downloaded files. The name of each file is its digest. @default each read
+   * downloads the file again
+   */
   readonly cache?: string;
 }
 
 /**
- * Returns the text at an address or path if the text has the given digest; otherwise a problem.
- * Caches downloads. Blocks the process, because a component creates its resources in its
- * constructor and the text decides which resources.
+ * Returns the text of the file at a URL or path. Returns a problem if the file has another digest
+ * than the expected one. Caches downloads. Runs synchronously, because a constructor of a component
+ * needs the text: the text determines which resources the constructor creates.
  */
 export function readPinnedFile(
   { source, sha256 }: PinnedManifest,
@@ -53,7 +56,7 @@ function checked(content: Buffer, source: string, sha256: string): PinnedFileRes
       };
 }
 
-/** Program of a child process that downloads a file. Node has no blocking download. */
+/** Program for a child process that downloads a file. Node has no synchronous download. */
 const fetching = `
   fetch(process.argv[1], { signal: AbortSignal.timeout(60000) }).then(async (answer) => {
     if (!answer.ok) throw new Error("HTTP " + answer.status);
@@ -64,7 +67,7 @@ const fetching = `
   });`;
 
 function fetched(address: string): Buffer {
-  // Uses the proxy in the environment variables if this version of Node can.
+  // Uses the proxy in the environment variables, if this version of Node supports it.
   const flags = ["--use-env-proxy"].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));
   return execFileSync(process.execPath, [...flags, "-e", fetching, "--", address], {
     maxBuffer: 32 * 1024 * 1024,

@@ -5,33 +5,33 @@ import { clusterNameKey, identityKey } from "../../openstack/inventory/ownership
 import type { OwnedByStack } from "../../openstack/checks/preflight-checks.js";
 
 /*
- * Metadata with which the program marks a cluster's servers in Nova. This file uses nothing of
+ * Metadata with which the program marks a cluster's servers in Nova. This file does not import
  * Pulumi, because the command line also reads the metadata.
  */
 
-/** Metadata key of the generation with which a server was created. */
+/** Metadata key of the generation for which a server was created. */
 export const generationMetadataKey = "stackadm-generation";
 
 /**
- * Metadata key on a server that never answered. The value is the ID of the server, so that a copy
- * of the metadata on another server has no effect.
+ * Metadata key on a server that never answered. The value is the ID of the server. If the metadata
+ * are copied to another server, the ID differs, and the mark has no effect.
  */
 export const neverAnsweredMetadataKey = "stackadm-never-answered";
 
 export interface ExistingServer {
   /**
-   * ID of the server. Empty if two servers of the cluster have the same name: it is then unknown
-   * which server is the machine's.
+   * ID of the server. Empty if two servers of the cluster have the same name, because then the
+   * machine's server is unknown.
    */
   readonly id: string;
-  /** Generation with which the server was created. Empty if unknown. */
+  /** Generation for which the server was created. Empty: the generation is unknown. */
   readonly generation: string;
   /** Whether the next run replaces the server, because no script has ever finished on it. */
   readonly failed: boolean;
   /**
-   * Whether the program must not ignore changes of the server's power state, because OpenStack's
-   * provider would refuse the power state (see refused-power-states.ts). @default the program
-   * ignores changes
+   * Whether the server must not have `powerState` in `ignoreChanges`, because OpenStack's provider
+   * would refuse the recorded power state (see refused-power-states.ts).
+   * @default false
    */
   readonly powerRefused?: boolean;
 }
@@ -46,12 +46,12 @@ const serverSchema = z.looseObject({
   metadata: z.record(z.string(), z.string()).default({}),
 });
 
-/** Server as Nova lists it. */
+/** Server in a list of Nova. */
 export type ListedServer = Readonly<
   Pick<z.infer<typeof serverSchema>, "id" | "name" | "status" | "metadata">
 >;
 
-/** Returns the servers whose name begins with the cluster's name, as Nova lists them. */
+/** Lists the servers in Nova whose name begins with the cluster's name. */
 export const listServers = (client: CloudClient, cluster: string) =>
   listAll(client, "compute", `/servers/detail?name=${encodeURIComponent(`^${cluster}-`)}`, {
     key: "servers",
@@ -59,24 +59,25 @@ export const listServers = (client: CloudClient, cluster: string) =>
   });
 
 /**
- * Cluster name, and the contents of the state with which the cluster's servers are distinguished
- * from servers of another cluster with the same name.
+ * Cluster name, and contents of the stack's state. They distinguish the cluster's servers from
+ * servers of another cluster with the same name.
  */
 export interface OwnCluster {
   /** Name of the cluster. */
   readonly cluster: string;
   /**
-   * IDs and identities in the state. Undefined if the state cannot be read: then every server with
-   * a matching name counts, and in the worst case the program refuses too much.
+   * IDs and identities in the state. Undefined: the state cannot be read. Then all servers with a
+   * matching name are treated as the cluster's servers, so the program may refuse changes because
+   * of a server of another cluster.
    */
   readonly held: Pick<OwnedByStack, "owned" | "identities"> | undefined;
 }
 
 /**
- * Returns the servers of the cluster: servers in the state, and servers with an identity from the
- * state, which an interrupted run may have created. A server with another identity belongs to
- * another cluster. A server without identity comes from an early release, and counts only if no
- * server of the first two kinds has the same name.
+ * Returns the servers of the cluster. These are the servers in the state. They are also servers
+ * with an identity from the state, because an interrupted run may have created them. A server with
+ * another identity belongs to another cluster. A server without an identity comes from an early
+ * release. It belongs to the cluster only if no other server has the same name.
  */
 function ownOf<Server extends ListedServer>(
   servers: readonly Server[],
@@ -108,9 +109,9 @@ export function existingServersOf(
     const generation = metadata[generationMetadataKey] ?? "";
     const other = found[name];
     found[name] = other
-      ? // It is unknown which of both servers is the machine's, so no server is replaced.
+      ? // The machine's server is unknown if two servers have its name, so neither server is replaced.
         { id: "", generation: other.generation === generation ? generation : "", failed: false }
-      : // Nova accepts no metadata for a server in ERROR.
+      : // Nova accepts no metadata for a server with status ERROR, so the status replaces the mark.
         { id, generation, failed: metadata[neverAnsweredMetadataKey] === id || status === "ERROR" };
   }
   return found;

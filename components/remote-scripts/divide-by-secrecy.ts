@@ -7,15 +7,18 @@ const textsOf = (texts: readonly (readonly [string, string])[]): Texts => Object
 
 const none: pulumi.Output<Texts> = pulumi.output(textsOf([]));
 
-/** Values of a step, divided by who may read them. */
+/** Values of a step in two parts: values that everyone may read, and all others. */
 export interface DividedValues {
-  /** Values for its command; a digest in place of a long one. */
+  /** Values for the command of the step. A long value is replaced by its digest. */
   readonly shown: pulumi.Output<Texts>;
-  /** Values for its standard input; secret if one of them is. */
+  /** Values for the standard input of the step. Secret if one of the values is secret. */
   readonly hidden: pulumi.Output<Texts>;
 }
 
-/** Divides values by whether they are secret, which is known only with each value. */
+/**
+ * Divides values into secret and other values. Whether a value is secret becomes known only
+ * together with the value.
+ */
 export function dividedBySecrecy(
   values: Readonly<Record<string, pulumi.Input<string>>>,
 ): DividedValues {

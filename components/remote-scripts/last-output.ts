@@ -11,14 +11,15 @@ interface Script {
 
 /**
  * Returns the standard output of a script, for a preview. If the script would run again, this is
- * the output in the state, unless the script ran on another server or did not finish.
+ * the output in the state. If the script ran on another server or did not finish, the output stays
+ * unknown.
  */
 export const lastOutput = (script: Script, server: pulumi.Input<string>): pulumi.Output<string> =>
   pulumi
     .output(outputBefore(script, server))
     .apply((before) => pulumi.output(before ?? script.stdout));
 
-/** Returns the output in the state of a script that would run again. */
+/** Returns the output in the state if the script would run again. Otherwise returns undefined. */
 const outputBefore = (
   { urn, stdout }: Script,
   server: pulumi.Input<string>,

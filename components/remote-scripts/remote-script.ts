@@ -7,17 +7,26 @@ import { dividedBySecrecy } from "./divide-by-secrecy.js";
 import { bundleOf, commandOf, inputOf, remotePathOf, type Step } from "./script-steps.js";
 
 /**
- * Machine that is reached over SSH. Its host key is required, because without it nothing would
- * verify the machine.
+ * Machine in an SSH connection. The host key is required, because without a host key the plugin
+ * accepts every machine.
  */
 export interface SshHop {
   readonly host: pulumi.Input<string>;
   readonly user: pulumi.Input<string>;
-  /** Only host key that the machine may present: `ssh-ed25519 AAAA...`. */
+  /**
+   * Public host key of the machine: `ssh-ed25519 AAAA...`. The connection fails if the machine has
+   * another key.
+   */
   readonly hostKey: pulumi.Input<string>;
-  /** Name of the machine. Nova is asked about a proxy that does not answer by this name. */
+  /**
+   * Name of the machine. If it is a proxy and does not answer, the program looks up its server in
+   * Nova under this name.
+   */
   readonly machine: string;
-  /** ID of the server, by which Nova is asked about a machine that does not answer. */
+  /**
+   * ID of the machine's server. If the machine does not answer, the program looks up the server in
+   * Nova.
+   */
   readonly server: pulumi.Input<string>;
 }
 
@@ -27,14 +36,14 @@ export interface Connection extends SshHop {
 }
 
 /**
- * Limits of the connection attempts to a machine that does not answer. The wait between two
- * attempts grows from 0.1 s by half to 5 s: 30 attempts take 111 s if they are refused at once, and
- * 111 s + 30 x 4 s = 231 s if packets are dropped.
+ * Limits for a connection to a machine that does not answer. The wait between two attempts begins
+ * at 0.1 s and grows by half each time, up to 5 s. 30 attempts take 111 s if each one is refused at
+ * once. They take 111 s + 30 x 4 s = 231 s if packets are dropped.
  */
 export const dialBudget = { dialErrorLimit: 30, perDialTimeout: 4 } as const;
 /**
- * Longest time in seconds until all connection attempts have failed. Scripts that must wait longer
- * connect again (boot-failures.ts).
+ * Largest time in seconds until all attempts have failed. If a script must wait longer, the program
+ * starts further rounds of attempts (boot-failures.ts).
  */
 export const dialSeconds = 231;
 
@@ -53,9 +62,10 @@ const connectionOf = ({ proxy, ...machine }: Connection) => ({
 });
 
 /**
- * Scripts of a machine, as one file in the home directory of the login user. The state has the
- * file's hash, and its path on the machine that ran the program, which is no change. The plugin
- * copies only if hash or remote path differ, so the path has the server's ID.
+ * Scripts of a machine in one file, which the plugin copies to the home directory of the login
+ * user. The plugin copies the file only if its hash or its remote path changes. The remote path
+ * therefore contains the server's ID. The path on this machine is also in the state, but a change
+ * of it has no effect.
  */
 export class CopiedScripts extends command.remote.CopyToRemote {
   constructor(
@@ -78,22 +88,23 @@ export class CopiedScripts extends command.remote.CopyToRemote {
 
 interface ScriptArgs {
   /**
-   * Connection to the machine. The script gets the ID of its server as SERVER_ID, so it runs again
-   * on a new server. A new server of the proxy does not make it run again.
+   * Connection to the machine. The server's ID is passed to the script as SERVER_ID, so the script
+   * runs again on a new server. It does not run again for a new server of the proxy.
    */
   readonly connection: Connection;
   readonly step: Step;
   /**
-   * Values that the scripts read. Secret and long ones are sent by standard input, so that no plan
-   * and no process list shows them; the command has the others.
+   * Values for the scripts. Secret and long values are sent by standard input, so they do not
+   * appear in plans and process lists. Other values are part of the command.
    */
   readonly values: Values;
 }
 
 /**
- * `up`: runs when the resource is created and whenever an input changes, from the scripts of the
- * machine. `delete`: runs once, when the resource is deleted, and sends its text: the machine that
- * runs it may have been replaced since the state has the script.
+ * Script that runs on a machine. With `up`, the script runs when the resource is created and
+ * whenever an input changes. It uses the copied scripts. With `delete`, it runs once, when the
+ * resource is deleted. It then sends its own text, because the machine may have been replaced since
+ * the resource was created.
  */
 export type RemoteScriptArgs = ScriptArgs &
   ({ readonly when: "up"; readonly copied: CopiedScripts } | { readonly when: "delete" });
@@ -101,12 +112,12 @@ export type RemoteScriptArgs = ScriptArgs &
 type Values = Readonly<Record<string, pulumi.Input<string>>>;
 
 /**
- * Step that runs as root on one machine over one SSH connection. Scripts are idempotent, so a
- * changed input runs them again. `triggers` are not used: they replace the resource, and a
- * replacement runs the new script before the old resource is deleted.
+ * Step that runs as root on one machine, over one SSH connection. A changed input runs the step
+ * again, so its scripts are idempotent. `triggers` are not used, because they replace the resource.
+ * In a replacement, the script would run for the new resource before the old resource is deleted.
  */
 export class RemoteScript extends command.remote.Command {
-  /** Standard output; in a preview, that of the last run if another run does not change it. */
+  /** Standard output. In a preview that would run the script again, the output of the last run. */
   readonly #lastOutput: pulumi.Output<string>;
 
   constructor(name: string, args: RemoteScriptArgs, opts?: pulumi.CustomResourceOptions) {
@@ -120,7 +131,7 @@ export class RemoteScript extends command.remote.Command {
     });
     const on = (occasion: string): pulumi.Output<string> =>
       pulumi
-        // order: the scripts are on the machine.
+        // order: the scripts must have been copied to the machine.
         .all([shown, args.when === "up" ? args.copied.id : ""])
         .apply(([values]) => commandOf(step, occasion, values));
     super(
@@ -128,12 +139,12 @@ export class RemoteScript extends command.remote.Command {
       {
         connection: connectionOf(connection),
         ...(when === "delete" && { delete: on("delete") }),
-        // Without `update` the plugin runs `create` again.
+        // Without `update`, the plugin runs `create` for an update, too.
         ...(when === "up" && { create: on(step.tellsCreate ? "create" : "up") }),
         ...(when === "up" && step.tellsCreate && { update: on("update") }),
         stdin: hidden.apply((texts) => inputOf(texts, when === "delete" ? step : undefined)),
         addPreviousOutputInEnv: false,
-        // Standard error carries the scripts' progress messages, standard output the result.
+        // Scripts write progress messages to standard error, and the result to standard output.
         logging: command.types.enums.remote.Logging.Stderr,
       },
       pulumi.mergeOptions(opts, { additionalSecretOutputs: ["stdout", "stderr"] }),
@@ -142,17 +153,19 @@ export class RemoteScript extends command.remote.Command {
   }
 
   /**
-   * Returns one value of the line of JSON that the script printed last; known only after it ran,
-   * and secret.
+   * Returns one value of the script's result, which is the last line of its output, in JSON. The
+   * value is secret. It becomes known after the script has run.
    */
   result(key: string): pulumi.Output<string> {
     return pulumi.secret(this.stdout).apply((line) => valueOf(line, key) ?? absent(key));
   }
 
   /**
-   * Returns a value like `result` that another run on the same server does not change. A preview of
-   * another run takes it from the state, so what depends on it is not shown as changed. `otherwise`
-   * is used if the script of an earlier release did not print the value.
+   * Returns one value of the script's result, for a value that is the same in every run on the same
+   * server. In a preview, the value comes from the state if the script would run again. Resources
+   * that use the value are then not shown as changed.
+   *
+   * @param otherwise value if the script is of an early release and did not print the value
    */
   fact(key: string, otherwise?: string): pulumi.Output<string> {
     return pulumi
@@ -160,7 +173,9 @@ export class RemoteScript extends command.remote.Command {
       .apply((line) => valueOf(line, key) ?? absent(key, otherwise));
   }
 
-  /** Returns `value`, known only after the script ran on its server for the first time. */
+  /**
+   * Returns `value`, which becomes known after the script has run on its server for the first time.
+   */
   after(value: pulumi.Input<string>): pulumi.Output<string> {
     return pulumi.all([value, this.id]).apply(([known]) => known);
   }
@@ -179,14 +194,14 @@ function valueOf(line: string, key: string): string | undefined {
 }
 
 /**
- * Options of a command that must never run again when a release changes its text: its result would
- * change.
+ * Options of a command whose result must never change. It does not run again, even if another
+ * release changes its text.
  */
 const madeOnce = { ignoreChanges: ["create"] };
 
 /**
- * 32 random bytes in base64, generated once on the machine that runs the program and stored as a
- * secret.
+ * 32 random bytes in base64. They are generated once, on the machine that runs the program, and are
+ * a secret in the state.
  */
 export class RandomSeed extends command.local.Command {
   constructor(name: string, _args: object, opts?: pulumi.CustomResourceOptions) {
@@ -211,15 +226,16 @@ export class RandomSeed extends command.local.Command {
 
 export interface ClusterIdentityArgs {
   /**
-   * Whether the engine refuses to delete the resource. Nothing replaces it while the cluster
-   * exists, so this only prevents a destroy. @default no
+   * Whether the engine refuses to delete the resource. The resource is never replaced while the
+   * cluster exists, so this only prevents a destroy. @default false
    */
   readonly protect?: boolean;
 }
 
 /**
- * Identity of the cluster: 12 random hexadecimal digits, generated once, no secret. The command
- * line reads it from the state, where it is recorded before any object that carries it.
+ * Identity of the cluster: 12 random hexadecimal digits. It is generated once and is not secret. It
+ * is in the state before any object with this identity exists, so the command line can find all
+ * these objects.
  */
 export class ClusterIdentity extends command.local.Command {
   constructor(
@@ -230,13 +246,13 @@ export class ClusterIdentity extends command.local.Command {
     super(
       name,
       {
-        // Without od the identity would be empty.
+        // The length is checked, because the text would be empty on a machine without `od`.
         create:
           "id=$(head -c 6 /dev/urandom | od -An -v -tx1 | tr -d ' \\n') && [ ${#id} -eq 12 ] && printf %s \"$id\"",
         addPreviousOutputInEnv: false,
         logging: command.types.enums.local.Logging.None,
       },
-      // Not `protect: false`, which would override a `protect` that the caller sets for the whole
+      // `protect: false` is not passed, because it would override a `protect` for the whole
       // component.
       pulumi.mergeOptions(opts, { ...madeOnce, ...(protect && { protect }) }),
     );
@@ -249,7 +265,7 @@ export class ClusterIdentity extends command.local.Command {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Values in the state and the new values, without values that are not known yet. */
+/** Values in the state, and the new values. Does not contain values that are not known yet. */
 export interface ScriptValuesDiff {
   readonly urn: string;
   readonly before: Texts;
@@ -258,15 +274,15 @@ export interface ScriptValuesDiff {
 
 export interface GuardedValuesArgs {
   /**
-   * Values to keep. They must not be secret: the state contains them in plain text, and a preview
-   * shows them.
+   * Values to store in the state. They must not be secret, because the state and previews show them
+   * in plain text.
    */
   readonly values: Readonly<Record<string, pulumi.Input<string>>>;
   /** Called before a change, also in a preview. An error that it throws ends the run. */
   readonly check: (change: ScriptValuesDiff) => Promise<void>;
 }
 
-/** Values that are kept in the state. A change updates them in place and runs nothing. */
+/** Values in the state, with a check of every change. A change only updates the state. */
 export class GuardedValues extends command.local.Command {
   constructor(
     name: string,
@@ -275,12 +291,12 @@ export class GuardedValues extends command.local.Command {
   ) {
     const look: pulumi.ResourceHookFunction = ({ urn, oldInputs, newInputs }) =>
       check({ urn, before: textsOf(oldInputs), now: textsOf(newInputs) });
-    // The engine calls hooks outside the program's asynchronous context, without which the engine
-    // cannot be asked anything.
+    // The engine calls hooks in another asynchronous context, in which the program cannot send
+    // requests to the engine.
     const hook = new pulumi.ResourceHook(`check-${name}`, AsyncResource.bind(look), {
       onDryRun: true,
     });
-    // Without a command the plugin only stores the inputs.
+    // If there is no command, the plugin only stores the inputs.
     super(
       name,
       { environment: values },
@@ -289,7 +305,9 @@ export class GuardedValues extends command.local.Command {
   }
 }
 
-/** Returns the values in the inputs of a GuardedValues, without values that are not known yet. */
+/**
+ * Returns the values in the inputs of a GuardedValues. Leaves out values that are not known yet.
+ */
 function textsOf(inputs: Readonly<Record<string, unknown>> | undefined): Texts {
   const texts = Object.entries(inputs?.["environment"] ?? {}).filter(
     (entry): entry is [string, string] => typeof entry[1] === "string",

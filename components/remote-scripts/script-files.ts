@@ -1,23 +1,24 @@
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
-// The place of the file has no influence on any resource.
+// Allowed here, because no resource depends on the path of the file.
 // eslint-disable-next-line no-restricted-syntax
 import { cacheDirectory } from "../../base/paths.js";
 import { replacePrivateFile } from "../../base/atomic-files.js";
 import type { Bundle } from "./script-steps.js";
 
 const day = 86_400_000;
-/** Milliseconds without use after which a file is deleted. No run takes that long. */
+/** Milliseconds without use after which a file is deleted. All runs are shorter. */
 const longestUnused = 30 * day;
 
 /**
- * Returns the path of a file on this machine with the text; the engine and the plugin read it. It
- * is in the user's cache, under a name by its content: it outlives this process, which may end
- * before a copy has read it, and runs at the same time share it.
+ * Writes a text to a file on this machine and returns its path. The engine and the plugin read the
+ * file. It remains in the user's cache, because this process may end before the plugin has read it.
+ * The name of the file is a digest of its content, so several runs can use it at the same time.
  */
 export function fileOf({ digest, text }: Bundle): string {
   const file = cacheDirectory("scripts", `${digest}.sh`);
-  // Noted before the text is compared, so that another run does not delete the file afterwards.
+  // The use is noted before the text is compared. Otherwise, another run could delete the file
+  // after the comparison.
   const usedToday = noteUse(file);
   if (textOf(file) !== text) replacePrivateFile(file, text);
   if (!usedToday) deleteUnused(dirname(file));
@@ -33,15 +34,18 @@ function textOf(file: string): string | undefined {
   }
 }
 
-/** Milliseconds since a file was written or used; undefined if there is no such file. */
+/**
+ * Returns the milliseconds since a file was written or used. Returns undefined if the file does not
+ * exist.
+ */
 const ageOf = (file: string): number | undefined => {
   const found = statSync(file, { throwIfNoEntry: false });
   return found && Date.now() - found.mtimeMs;
 };
 
 /**
- * Sets the file's time of modification, at most once a day. Returns whether a run already noted a
- * use within the last day.
+ * Notes the use of a file as its time of modification, at most once a day. Returns whether the use
+ * of this day has already been noted.
  */
 function noteUse(file: string): boolean {
   const age = ageOf(file);
@@ -50,12 +54,12 @@ function noteUse(file: string): boolean {
     const now = new Date();
     if (age !== undefined) utimesSync(file, now, now);
   } catch {
-    // The file was deleted just now, or the cache is read-only.
+    // Another run has deleted the file, or the cache is read-only.
   }
   return false;
 }
 
-/** Deletes the files of other releases that no run used for a long time. */
+/** Deletes files of other releases that have not been used for a long time. */
 function deleteUnused(folder: string): void {
   try {
     for (const name of readdirSync(folder)) {
@@ -63,6 +67,6 @@ function deleteUnused(folder: string): void {
       if ((ageOf(file) ?? 0) > longestUnused) rmSync(file, { force: true });
     }
   } catch {
-    // A cache that cannot be tidied is no reason to fail.
+    // Errors are ignored, because old files do no harm.
   }
 }

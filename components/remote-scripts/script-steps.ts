@@ -3,26 +3,30 @@ import { gzipSync, strToU8 } from "fflate";
 import { assignments, quote } from "./shell-quoting.js";
 
 /*
- * Scripts on machines. A machine has the texts of all steps of its role in one file, and each step
- * runs by one command that names its text by a digest. So a plan shows which step changed, and the
- * state has no text. A step that runs at a deletion sends its own text: the state runs it when the
- * machine may have the file of another release, or of no release.
+ * Scripts on machines. Each machine gets one file with the texts of all steps of its role. A
+ * command runs a step and contains only the digest of the step's text. Plans therefore show which
+ * step changes, and the state does not contain the text. A step that runs when its resource is
+ * deleted is an exception: it sends its own text. The machine may then have no file, or the file of
+ * another release.
  */
 
-/** Scripts that run together in one shell of a machine. */
+/** Scripts that run together in one shell on a machine. */
 export interface Step {
   readonly name: string;
-  /** First digits of the SHA-256 of the text. */
+  /** First 16 digits of the text's SHA-256. */
   readonly digest: string;
   readonly text: string;
-  /** Whether its scripts get `create` or `update` as their argument. @default no */
+  /** Whether the scripts get `create` or `update` as their argument. @default false */
   readonly tellsCreate: boolean;
 }
 
 export interface StepArgs {
-  /** Texts of static shell scripts, which one shell runs one after another. */
+  /** Texts of static shell scripts. One shell runs them one after another. */
   readonly scripts: readonly string[];
-  /** Texts of programs that the scripts install, by the variable that contains each. */
+  /**
+   * Texts of programs that the scripts install. Keys are the variables in which the scripts get
+   * them.
+   */
   readonly programs?: Readonly<Record<string, string>>;
   readonly tellsCreate?: boolean;
 }
@@ -34,7 +38,8 @@ const digestOf = (text: string): string =>
 const mark = "#=";
 
 /**
- * Returns a step. Its digest is that of the text as a shell's `$(...)` returns it, and a newline.
+ * Returns a step. Its digest is computed from the text with exactly one newline at the end, because
+ * the shell's `$(...)` removes newlines at the end.
  */
 export function stepOf(
   name: string,
@@ -46,29 +51,32 @@ export function stepOf(
   return { name, digest: digestOf(text), text, tellsCreate };
 }
 
-/** File with the texts of steps. */
+/** File with the texts of several steps. */
 export interface Bundle {
   readonly digest: string;
   readonly text: string;
 }
 
-/** Returns the file that machines of a role get. */
+/** Returns the file with the texts of all steps of a role. */
 export function bundleOf(steps: readonly Step[]): Bundle {
   const text = steps.map((step) => `${mark}${step.digest}\n${step.text}`).join("");
   return { digest: digestOf(text), text };
 }
 
-/** Folder of the files, in the home directory of the login user. */
+/** Folder for the files, in the home directory of the login user. */
 export const scriptsFolder = ".stackadm";
 
-/** End of the name of the resource that copies a machine's scripts: the first contact with it. */
+/**
+ * End of the name of the resource that copies the scripts to a machine. This resource is the first
+ * one that connects to the machine.
+ */
 export const copyName = "scripts";
 
 /** Returns the path of a file on the machine with this server. */
 export const remotePathOf = ({ digest }: Bundle, server: string): string =>
   `${scriptsFolder}/${server}/${digest}.sh`;
 
-/** Returns the ID of the server in such a path. */
+/** Returns the ID of the server in a path of {@link remotePathOf}. */
 export const serverOfPath = (path: unknown): string | undefined =>
   typeof path === "string" ? path.split("/").at(-2) : undefined;
 
@@ -76,12 +84,12 @@ export const serverOfPath = (path: unknown): string | undefined =>
 const ofDigest = `/^${mark}/ { if (on) exit; on = \\$0 == d; next } on`;
 
 /**
- * Bash program that runs a step as root: it checks the digest of the text before anything runs. The
- * text of a copy that was cut off has another digest, and is passed over.
- * Standard input has further values and may have the text, in braces, and a mark at its end: no
- * value is used if they arrive only in part, and nothing runs if none arrives. Bash must not print
- * a part, which may be secret. `--norc`: bash reads ~/.bashrc for `-c` if its standard input is a
- * socket, as of some SSH servers.
+ * Bash program that runs a step as root. It runs the text only if the text has the expected digest.
+ * The digest also excludes a file that was copied only in part. Standard input contains further
+ * values and, for some steps, the text. It is one group in braces with `read=yes` at its end. If
+ * standard input is incomplete, nothing is evaluated and the program fails. Error messages of bash
+ * are suppressed, because they could contain a part of a secret. `--norc` is necessary, because
+ * with `-c` bash reads ~/.bashrc if its standard input is a socket, as it is with some SSH servers.
  */
 const loader = `
   d=\${0#*@}
@@ -98,7 +106,7 @@ const loader = `
 
 const harmless = /^[\w@%+=:,./-]*$/;
 
-/** Returns one word for a shell, in quotes only where they are needed. */
+/** Returns the text as one word of a shell command. Adds quotes only if they are necessary. */
 const word = (text: string): string => (harmless.test(text) ? text : quote(text));
 
 type Texts = Readonly<Record<string, string>>;
@@ -107,57 +115,58 @@ type Texts = Readonly<Record<string, string>>;
  * Returns the command that runs a step.
  *
  * @param occasion argument of the scripts
- * @param values values of the scripts that everyone may read, one line each
+ * @param values values of the scripts that everyone may read. Each value is in a line of its own
  */
 export function commandOf({ name, digest }: Step, occasion: string, values: Texts): string {
   const words = Object.keys(values)
     .sort()
     .map((one) => `${one}=${word(values[one] ?? "")}`);
-  // The step begins a line, because a plan cuts long lines.
+  // The step is at the beginning of a line, because plans cut long lines.
   const lines = [`sudo -n bash --norc -c '${loader}'`, `${name}@${digest} ${occasion}`, ...words];
   return lines.join(" \\\n  ");
 }
 
 /**
- * Returns the standard input of a step, with the values that its command does not have.
+ * Returns the standard input of a step. It contains the values that are not in the command.
  *
- * @param step step whose text is sent as well. Default: the machine has the text
+ * @param step step whose text is sent, too. Default: the machine already has the text
  */
 export const inputOf = (values: Texts, step?: Step): string =>
   `{\n${assignments(values)}${step ? packed(step.text) : ""}read=yes\n}\n`;
 
 /**
- * Returns a line that assigns a text to the loader's variable. The text is compressed, because the
- * state has it twice. Not by Node's zlib, whose output differs between releases and processors: the
- * same text must be the same input for every user.
+ * Returns a line that assigns a text to the loader's variable `t`. The text is compressed, because
+ * it is in the state twice. Node's zlib is not used, because its output depends on the release of
+ * Node and on the processor. The same text must be the same input on every machine.
  */
 function packed(text: string): string {
   const bytes = gzipSync(strToU8(text), { level: 9, mtime: 0 });
   return `t=$(printf %s '${Buffer.from(bytes).toString("base64")}' | base64 -d | gunzip)\n`;
 }
 
-/** Number of characters from which a value travels by standard input. */
+/** Number of characters from which a value is sent by standard input. */
 const long = 2000;
 
 export const isLong = (value: string): boolean => value.length >= long;
 
 /**
- * Returns what a command shows of a value. Of a long one this is a digest, by which a plan shows its
- * change, under another name: the variable itself has the whole value or is not set.
+ * Returns the name and the text with which the command shows a value. A long value is shown as its
+ * digest, so a plan shows when the value changes. The digest has another name than the variable,
+ * because the variable must contain the complete value.
  */
 export const shownOf = (name: string, value: string): readonly [name: string, text: string] =>
   isLong(value) ? [`${name}_SHA256`, digestOf(value)] : [name, value];
 
-/** Returns the ID of the server on which a command runs; undefined for a command without one. */
+/** Returns the ID of the server in a script's command. Returns undefined if there is none. */
 const serverInCommand = (command: unknown): string | undefined =>
   typeof command === "string" ? /^ {2}SERVER_ID=([\w-]+)/m.exec(command)?.[1] : undefined;
 
-/** Returns the ID of the server in the standard input of a script of an earlier release. */
+/** Returns the ID of the server in a script's standard input. Early releases wrote it there. */
 const serverInInput = (stdin: unknown): string | undefined =>
   typeof stdin === "string" ? /^SERVER_ID='([^']+)'$/m.exec(stdin)?.[1] : undefined;
 
 /**
- * Returns the ID of the server on which a script runs, from its inputs; undefined if unreadable.
+ * Returns the ID of the server in the inputs of a script. Returns undefined if it cannot be read.
  */
 export const serverOfScript = (inputs: Readonly<Record<string, unknown>>): string | undefined =>
   serverInCommand(inputs["create"]) ??

@@ -3,20 +3,20 @@ import { join } from "node:path";
 
 /*
  * Scripts in the folders next to the modules. Scripts that run once are sent and stored without
- * comments, which are a third of their compressed size. Programs that are installed on machines
- * keep their comments, for readers on the machines.
+ * comments, because comments are a third of their compressed size. Programs that are installed on
+ * machines keep their comments, for people who read them there.
  */
 
 const comment = /^[ \t]*#/;
 /**
- * Pattern of the beginning of a here-document, with the word that ends it. `<<<` is no
- * here-document.
+ * Pattern of the beginning of a here-document. The group is the word that ends it. `<<<` does not
+ * begin a here-document.
  */
 const document = /(?<!<)<<(?!<)-?['"]?(\w+)/;
 
 /**
- * Returns the script without its comment lines. Keeps such lines in here-documents, because there
- * they are text.
+ * Returns the script without its comment lines. Lines in here-documents are kept, because they are
+ * text and not comments.
  */
 export function withoutComments(script: string): string {
   let end: string | undefined;
@@ -35,8 +35,8 @@ export function withoutComments(script: string): string {
 const factor = readFileSync(join(__dirname, "scripts/timeout-factor.sh"), "utf8");
 
 /**
- * Returns a function that reads a program for machines: files of `folder` with their comments,
- * after timeout-factor.sh, which sets the machine's timeout factor.
+ * Returns a function that reads a program for machines. The program consists of timeout-factor.sh,
+ * which sets the machine's timeout factor, and of files in `folder`. The files keep their comments.
  */
 export const programOf =
   (folder: string) =>
@@ -46,8 +46,8 @@ export const programOf =
     );
 
 /**
- * Returns a function that reads a script that runs once. The function's argument is the path in
- * `folder`.
+ * Returns a function that reads a script without its comments, for scripts that run once. The
+ * argument of the function is a path in `folder`.
  */
 export const scriptsBeside =
   (folder: string) =>

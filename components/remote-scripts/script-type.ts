@@ -5,7 +5,7 @@ export const scriptType = "command:remote:Command";
 export const copyType = "command:remote:CopyToRemote";
 
 /**
- * Value in place of the command in the state of a script that did not finish: the next run
- * finds a difference and runs the script.
+ * Value in the state in the place of a command that did not finish. The next run finds a difference
+ * from the command and runs the script again.
  */
 export const unfinishedCommand = "did not come to its end";

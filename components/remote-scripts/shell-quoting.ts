@@ -1,6 +1,6 @@
 /**
- * Returns `text` quoted as one word of a POSIX shell. Single quotes protect all characters except
- * single quotes. Throws for a NUL byte, which no argument can contain.
+ * Returns the text as one quoted word for a POSIX shell. Single quotes protect all characters
+ * except single quotes. Throws if the text contains a NUL byte, which no argument can contain.
  */
 export function quote(text: string): string {
   if (text.includes("\0")) throw new RangeError("a NUL byte cannot be given to a shell");
@@ -8,7 +8,7 @@ export function quote(text: string): string {
 }
 
 /**
- * Returns shell assignments, one per line. Sorts them by name, so that equal values give equal
+ * Returns shell assignments, one per line. They are sorted by name, so equal values give equal
  * text.
  */
 export function assignments(values: Readonly<Record<string, string>>): string {

@@ -1,7 +1,7 @@
 /*
  * Keystone access rules for the requests of the cluster's controllers. A service that enforces
- * access rules refuses every request that no rule of the credential allows, whatever the
- * credential's roles allow. Source: code of cloud controller manager and Cinder CSI in
+ * access rules refuses every request that no rule of the credential allows. The credential's roles
+ * cannot allow such a request. Source: code of cloud controller manager and Cinder CSI in
  * cloud-provider-openstack 1.36.
  */
 
@@ -9,23 +9,23 @@ export const methods = ["DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"] as cons
 
 /**
  * Rule that allows one method on the matching paths of a service. In a path, `*` matches one
- * segment, `**` any number of segments.
+ * segment, and `**` matches any number of segments.
  */
 export interface AccessRule {
-  /** Type of the service, as in the service's own configuration and the catalog. */
+  /** Type of the service in the service's own configuration and in the catalog. */
   readonly service: string;
   readonly method: (typeof methods)[number];
   readonly path: string;
 }
 
-/** Access rule, or the word for all rules that the cluster's controllers need. */
+/** Access rule, or "controllers" for all rules that the cluster's controllers need. */
 export type AccessRuleOrGroup = AccessRule | "controllers";
 
 type Calls = Readonly<Partial<Record<AccessRule["method"], readonly string[]>>>;
 
 /**
- * Paths that controllers may read: all, because services send further requests in the caller's
- * name. Octavia reads subnets, Nova reads ports.
+ * Paths that controllers may read. All paths are allowed, because services send further requests in
+ * the caller's name: Octavia reads subnets, and Nova reads ports.
  */
 const everything = ["**"];
 
@@ -53,8 +53,8 @@ const routes: Calls = {
 const access = ["**/containers/*/acl", "**/secrets/*/acl"];
 
 /**
- * Requests for certificates: the controller reads a certificate, and Octavia, in the caller's name,
- * adds itself to the certificate's access control list.
+ * Requests for a TLS certificate in Barbican. The cloud controller reads the certificate. Octavia
+ * then adds itself to the certificate's access control list, in the name of the cloud controller.
  */
 const certificates: Calls = {
   GET: ["**/containers/*", "**/secrets/*", ...access],
@@ -75,8 +75,8 @@ const storage: Calls = {
 };
 
 /**
- * Possible service types of Cinder. A service checks only the rules for the type in the service's
- * configuration, which the catalog does not show.
+ * Possible service types of Cinder. Cinder checks only rules with the type in Cinder's own
+ * configuration. The catalog does not show this type, so each rule is needed for all three types.
  */
 const storageTypes = ["block-storage", "volumev3", "volume"];
 
@@ -86,7 +86,7 @@ const rulesOf = (service: string, calls: Calls): AccessRule[] =>
   );
 
 export interface AccessRuleNeeds {
-  /** Whether the cloud's router routes the pods' ranges. */
+  /** Whether the pod network needs routes on the OpenStack router. */
   readonly routes: boolean;
   /** Whether load balancers terminate TLS with a certificate in Barbican. */
   readonly certificates: boolean;
@@ -103,8 +103,8 @@ const controllerRules = (wanted: AccessRuleNeeds): AccessRule[] => [
 ];
 
 /**
- * Returns the rules for Keystone without duplicates. The rules are sorted, so that another order in
- * the settings changes nothing.
+ * Returns the rules for Keystone, sorted and without duplicates. Because the rules are sorted,
+ * their order in the settings does not matter.
  */
 export function accessRulesOf(
   written: readonly AccessRuleOrGroup[],

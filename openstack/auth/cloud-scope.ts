@@ -1,13 +1,13 @@
 /** Project and region in which a credential is valid, and the user's roles in the project. */
 export interface CloudScope {
-  /** Address of Keystone with its version: "https://keystone.example.org/v3". */
+  /** URL of Keystone with the API version: "https://keystone.example.org/v3". */
   readonly authUrl: string;
   readonly region: string;
   readonly projectId: string;
   readonly roles: string[];
 }
 
-/** Properties of a token from which the scope follows. */
+/** Properties of a token that determine the scope. */
 export interface TokenScope {
   /** Endpoints of the identity service in the catalog. */
   readonly endpoints: readonly {
@@ -15,13 +15,13 @@ export interface TokenScope {
     readonly region?: string | null | undefined;
     readonly url: string;
   }[];
-  /** Name of the region, if one is configured. */
+  /** Name of the configured region. Undefined: no region is configured. */
   readonly region: string | undefined;
   readonly projectId: string;
   readonly roles: readonly string[];
 }
 
-/** Returns the scope; undefined if the catalog has no public endpoint of the identity service. */
+/** Returns the scope. Returns undefined if the catalog has no public identity endpoint. */
 export function scopeIn({
   endpoints,
   region,

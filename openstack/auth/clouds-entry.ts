@@ -23,18 +23,18 @@ const regionSchema = z.union([
 ]);
 const entrySchema = plainEntry.extend({
   profile: z.string().optional(),
-  /** Former name of `profile` in openstacksdk. */
+  /** Old name of `profile` in openstacksdk. */
   cloud: z.string().optional(),
   regions: z.array(regionSchema).optional(),
 });
 
-/** Entry of a cloud in clouds.yaml. */
+/** Settings of one cloud in clouds.yaml. */
 export type Entry = z.infer<typeof entrySchema>;
 type Entries = Readonly<Record<string, Entry>>;
 
 /**
- * Returns the values of `over`, key by key, and the values of `plain` for all other keys. Merges
- * `auth` in the same way.
+ * Returns the values of `over`, and values of `plain` for keys that `over` does not set. Merges the
+ * keys of `auth` in the same way.
  */
 export function mergeEntries(plain: Entry, over: Entry | undefined): Entry {
   const written = Object.entries(over ?? {}).filter(([, value]) => value !== undefined);
@@ -42,12 +42,12 @@ export function mergeEntries(plain: Entry, over: Entry | undefined): Entry {
 }
 
 /**
- * Keys whose unquoted digits are strings: as numbers, leading zeros and digits of long numbers
- * would be lost.
+ * Keys whose values are always strings, even if they are written as digits without quotes. A number
+ * would lose leading zeros, and the last digits if it is long.
  */
 const texts = new Set(["auth", "region_name"]);
 
-/** Returns the content of a YAML file. Digits under the keys `texts` become strings. */
+/** Returns the content of a YAML file. Under the keys in `texts`, digits become strings. */
 function asWritten(text: string): unknown {
   const document = parseDocument(text);
   const [wrong] = document.errors;
@@ -69,7 +69,7 @@ function contentOf(path: string): unknown {
   try {
     return asWritten(readFileSync(path, "utf8")) ?? {};
   } catch (error) {
-    // Further lines of the message quote the file, which contains secrets.
+    // Later lines of the message quote the file, which contains secrets.
     const [first = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
     throw new CloudError("configuration", `${path} cannot be read: ${first.replace(/:$/, "")}.`);
   }
@@ -97,7 +97,8 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns what is wrong at one place of the file. Leaves out the value, which may be a password.
+ * Returns a sentence about an error at one place of the file. The sentence does not contain the
+ * value, because the value may be a password.
  */
 function sentenceOf({ path, message }: z.core.$ZodIssue): string {
   const [, expected = "", received = ""] = /expected (\w+), received (\w+)/.exec(message) ?? [];
@@ -112,8 +113,8 @@ const firstOf = (paths: readonly string[]): string | undefined =>
   paths.find((path) => existsSync(path));
 
 /**
- * Returns the values of the profile that the entry names, from the first clouds-public.yaml. Does
- * not know openstacksdk's built-in vendor profiles.
+ * Returns the values of the profile that the entry names. Reads only the first existing
+ * clouds-public.yaml. Does not know openstacksdk's built-in vendor profiles.
  */
 function profileOf(entry: Entry, folders: readonly string[], where: string): Entry {
   const name = entry.profile ?? entry.cloud;
@@ -134,8 +135,8 @@ function profileOf(entry: Entry, folders: readonly string[], where: string): Ent
 }
 
 /**
- * Returns the entry with the values of one region: the region in OS_REGION_NAME, else in
- * `region_name`, else the first region of the list.
+ * Returns the entry with the values of one region. OS_REGION_NAME selects the region. Without this
+ * variable, `region_name` selects it. Without `region_name`, it is the first region in the list.
  */
 function inRegion(entry: Entry, wanted: string | undefined, where: string): Entry {
   const regions = entry.regions ?? [];
@@ -151,11 +152,11 @@ function inRegion(entry: Entry, wanted: string | undefined, where: string): Entr
 }
 
 export interface Search {
-  /** Paths of clouds.yaml. Only the first existing file is read. */
+  /** Possible paths of clouds.yaml. Only the first existing file is read. */
   readonly candidates: readonly string[];
-  /** Folders searched for secure.yaml and clouds-public.yaml. */
+  /** Folders in which this program looks for secure.yaml and clouds-public.yaml. */
   readonly folders: readonly string[];
-  /** Folders, among `folders`, that OpenStack's provider searches for secure.yaml. */
+  /** Folders in which OpenStack's provider looks for secure.yaml. A subset of `folders`. */
   readonly standard: readonly string[];
   /** Name of the region. @default the region in the entry */
   readonly region?: string;
@@ -163,20 +164,20 @@ export interface Search {
 
 export interface FoundEntry {
   readonly entry: Entry;
-  /** Place of the entry, for messages. */
+  /** Name and file of the entry, for messages. */
   readonly where: string;
   /** Path of the clouds.yaml that contains the entry. */
   readonly path: string;
   /**
-   * Entry as OpenStack's provider reads it. The provider looks for secure.yaml in the standard
-   * folders only, not next to clouds.yaml.
+   * Entry as OpenStack's provider reads it. The provider looks for secure.yaml only in the standard
+   * folders, not next to clouds.yaml.
    */
   readonly seen: Entry;
 }
 
 /**
- * Returns the entry of a cloud, and where the entry is. Values from later sources win: profile,
- * entry, secure.yaml, region.
+ * Returns the entry of a cloud, and the file that contains the entry. If several sources set a
+ * value, the last source wins. The order is: profile, entry, secure.yaml, region.
  */
 export function findEntry(
   name: string,
@@ -208,6 +209,6 @@ export function findEntry(
   const theirs = firstOf(standard.map((folder) => join(folder, "secure.yaml")));
   const over = theirs === undefined ? undefined : entriesIn(theirs, "clouds")[name];
   const seen = mergeEntries(mergeEntries(profile, open), over);
-  // OS_REGION_NAME passes the region to the provider.
+  // The program passes the region to the provider in OS_REGION_NAME.
   return { entry, where, path, seen: inRegion(seen, entry.region_name, where) };
 }

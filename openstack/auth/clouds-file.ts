@@ -9,25 +9,25 @@ import { credentialOf, variables, type Auth, type Credential } from "./credentia
 
 /** Settings for the connection to a cloud, from clouds.yaml or the OS_* variables. */
 export interface CloudSettings {
-  /** Name of the cloud in messages: the name in clouds.yaml, or "OS_AUTH_URL". */
+  /** Name of the cloud for messages: its name in clouds.yaml, or "OS_AUTH_URL". */
   readonly name: string;
   readonly authUrl: string;
   readonly region?: string;
   /** Interface of the catalog's endpoints: `public`, `internal` or `admin`. Default: public. */
   readonly interface: string;
-  /** Whether the cloud's TLS certificate is verified. */
+  /** Whether the program verifies the cloud's TLS certificate. */
   readonly verify: boolean;
   /** Certificate of the cloud's private CA, in PEM. */
   readonly ca?: string;
-  /** Client certificate and its key, in PEM: both or none. */
+  /** Client certificate in PEM. Set only together with `key`. */
   readonly cert?: string;
   readonly key?: string;
   readonly credential: Credential;
-  /** Path of the clouds.yaml. Undefined if the settings come from OS_* variables. */
+  /** Path of the clouds.yaml. Undefined: the settings come from OS_* variables. */
   readonly file?: string;
   /**
-   * Environment variables for OpenStack's provider, for settings that this program reads from
-   * clouds.yaml and the provider does not. Some values are secret.
+   * Environment variables for OpenStack's provider. They contain the settings that this program
+   * reads from clouds.yaml but the provider does not. Some values are secret.
    */
   readonly unseen: Readonly<Record<string, string>>;
 }
@@ -55,13 +55,13 @@ export function cloudsFileCandidates(
   ];
 }
 
-/** Returns a variable's value; undefined if it is empty. */
+/** Returns the value of a variable. Returns undefined if the value is empty. */
 const valueOf = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
   env[name] === "" ? undefined : env[name];
 
 /**
- * Returns the values of variables that override a cloud's entry in clouds.yaml. The `openstack`
- * command and OpenStack's provider follow the same rule.
+ * Returns the variables that override a cloud's entry in clouds.yaml. The same variables override
+ * it in the `openstack` command and in OpenStack's provider.
  */
 function above(env: NodeJS.ProcessEnv): Entry {
   const insecure = valueOf(env, "OS_INSECURE");
@@ -76,19 +76,23 @@ function above(env: NodeJS.ProcessEnv): Entry {
 }
 
 export interface FileOptions {
-  /** Variables that override the file. @default none */
+  /** Environment variables, which override the file. @default none */
   readonly env?: NodeJS.ProcessEnv;
   /**
-   * Folders searched for secure.yaml and clouds-public.yaml. @default the folders of `candidates`
+   * Folders in which this program looks for secure.yaml and clouds-public.yaml.
+   * @default the folders of `candidates`
    */
   readonly folders?: readonly string[];
-  /** Folders that OpenStack's provider searches. @default the standard folders among `folders` */
+  /**
+   * Folders in which OpenStack's provider looks for secure.yaml.
+   * @default the standard folders among `folders`
+   */
   readonly standard?: readonly string[];
 }
 
 /**
- * Returns the settings of a cloud in clouds.yaml, merged with the cloud's profile, region and
- * secure.yaml.
+ * Returns the settings of a cloud in clouds.yaml. Includes values from the cloud's profile, its
+ * region and secure.yaml.
  */
 export function settingsFromFile(
   name: string,
@@ -114,8 +118,8 @@ const pemFiles = {
 type PemKey = keyof typeof pemFiles;
 
 /**
- * Returns the path with the home directory for `~`, and with the values of variables for `$NAME`
- * and `${NAME}`.
+ * Returns the path with `~`, `$NAME` and `${NAME}` replaced by the home directory and the values of
+ * variables.
  */
 function pathOf(kind: PemKey, written: string, env: NodeJS.ProcessEnv): string {
   return written
@@ -174,9 +178,9 @@ function authUrlIn(auth: Auth, where: string): string {
 }
 
 interface Read {
-  /** Entry with the values of the variables. */
+  /** Entry from the files, with values that environment variables override. */
   readonly entry: Entry;
-  /** Entry from the files, without the values of the variables. */
+  /** Entry from the files, without values of environment variables. */
   readonly file: Entry;
   /** Entry as OpenStack's provider reads it from the files. */
   readonly seen: Entry;
@@ -185,15 +189,16 @@ interface Read {
 }
 
 /**
- * Returns whether the provider, which runs in another directory, finds the same file under the
- * path.
+ * Returns whether the provider finds the same file under this path. The provider runs in another
+ * directory and does not replace variables in paths.
  */
 const isPlain = (path: string): boolean =>
   !path.includes("$") && (isAbsolute(path) || path.startsWith("~"));
 
 /**
- * Throws the error for a key of `auth` whose value in the provider's secure.yaml differs. The
- * provider would sign in elsewhere or as another user, and no variable overrides the file's value.
+ * Throws an error because the provider's secure.yaml has another value for a key of `auth`. With
+ * that value, the provider would sign in to another cloud or as another user. No variable can
+ * override the value.
  */
 function refuseOther(key: string, where: string): never {
   throw new CloudError(
@@ -204,10 +209,10 @@ function refuseOther(key: string, where: string): never {
 }
 
 /**
- * Returns variables for settings that OpenStack's provider does not read from clouds.yaml:
- * `interface`, `insecure`, a region from a list, variables in paths, relative paths, and a
- * secure.yaml next to the file that OS_CLIENT_CONFIG_FILE names. For the provider, a value in the
- * entry has priority over a variable.
+ * Returns environment variables for settings that OpenStack's provider does not read from
+ * clouds.yaml: `interface`, `insecure`, a region from a list, paths with variables, relative paths,
+ * and a secure.yaml next to the file in OS_CLIENT_CONFIG_FILE. A variable has no effect if the
+ * provider finds a value in the entry.
  */
 function unseenIn(
   { entry, file, seen: theirs, where, env }: Read,
@@ -281,8 +286,8 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): CloudSettings {
 }
 
 /**
- * Returns the settings of the cloud named `cloud`, else of the cloud in OS_CLOUD, both from
- * clouds.yaml, else the settings in OS_AUTH_URL and the other OS_* variables.
+ * Returns the settings of a cloud in clouds.yaml: the cloud named `cloud`, or else the cloud in
+ * OS_CLOUD. If neither is set, returns the settings in OS_AUTH_URL and the other OS_* variables.
  */
 export function findCloud(cloud: string | undefined, env: NodeJS.ProcessEnv): CloudSettings {
   const name = cloud ?? env["OS_CLOUD"];

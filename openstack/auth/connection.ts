@@ -1,15 +1,15 @@
 import { X509Certificate } from "node:crypto";
 import type { CloudSettings } from "./clouds-file.js";
 
-/** Connection to a cloud, see {@link CloudSettings}. */
+/** Properties of the connection to a cloud, see {@link CloudSettings}. */
 export interface Connection extends Pick<CloudSettings, "verify"> {
-  /** Whether the program presents a client certificate. */
+  /** Whether the program uses a client certificate. */
   readonly certified: boolean;
   /** Expiry of the client certificate, as ISO 8601. Undefined without a client certificate. */
   readonly certificateEnd: string | undefined;
 }
 
-/** Returns the properties of the connection that also matter to other clients of the cloud. */
+/** Returns the properties of the connection that also affect the cluster's controllers. */
 export const connectionOf = ({
   verify,
   cert,

@@ -1,6 +1,6 @@
 import { CloudError } from "../http/cloud-error.js";
 
-/** Credential for signing in to Keystone. */
+/** Credential for the login to Keystone. */
 export type Credential =
   | {
       readonly kind: "password";
@@ -28,12 +28,12 @@ export interface Scope {
   readonly projectDomain: Domain;
 }
 
-/** Content of `auth` in clouds.yaml, or the OS_* variables under the key names of `auth`. */
+/** Keys of `auth` in clouds.yaml, also for values from OS_* variables. */
 export type Auth = Readonly<Record<string, string | undefined>>;
 
 /**
- * Credential kind of each accepted `auth_type`. Includes the names with `v3` that OpenStack's
- * provider accepts.
+ * Kind of credential for each accepted `auth_type`. OpenStack's provider also accepts the names
+ * that begin with `v3`.
  */
 const kinds: ReadonlyMap<string, Credential["kind"]> = new Map([
   ["password", "password"],
@@ -59,10 +59,10 @@ function kindOf(auth: Auth, type: string | undefined, where: string): Credential
 
 const isThere = (auth: Auth, key: string): boolean => (auth[key] ?? "") !== "";
 
-/** Returns the value of a key whose presence `requireComplete` has checked. */
+/** Returns the value of a key. `requireComplete` has checked that required keys have a value. */
 const valueOf = (auth: Auth, key: string): string => auth[key] ?? "";
 
-/** Returns the missing keys. An entry with several keys means that one of these keys is enough. */
+/** Returns the missing keys. Each element lists alternatives: one of these keys is enough. */
 function missing(auth: Auth, kind: Credential["kind"]): readonly (readonly string[])[] {
   const user = ["username", "user_id"];
   const byName = !isThere(auth, "application_credential_id");
@@ -73,14 +73,16 @@ function missing(auth: Auth, kind: Credential["kind"]): readonly (readonly strin
       ["auth_url"],
       ["application_credential_id", "application_credential_name"],
       ["application_credential_secret"],
-      // The name of an application credential is unique only within one user's credentials.
+      // The name of an application credential is unique only among the credentials of one user.
       ...(byName && isThere(auth, "application_credential_name") ? [["username"]] : []),
     ],
   };
   return wanted[kind].filter((keys) => !keys.some((key) => isThere(auth, key)));
 }
 
-/** Value of `where` for OS_* variables: messages then name the variables. */
+/**
+ * Value of `where` for settings from OS_* variables. Messages then contain the variables' names.
+ */
 export const variables = "environment";
 
 const nameOf = (key: string, where: string): string =>
@@ -111,7 +113,7 @@ const scopeOf = (auth: Auth): Scope => ({
 /**
  * Returns the credential in `auth`.
  *
- * @param type value of `auth_type`. Undefined: the keys in `auth` decide
+ * @param type value of `auth_type`. Undefined: the keys in `auth` determine the kind
  * @param where source of `auth`, for messages
  */
 export function credentialOf(auth: Auth, type: string | undefined, where: string): Credential {

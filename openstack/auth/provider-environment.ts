@@ -1,14 +1,14 @@
 import { findCloud } from "./clouds-file.js";
 
 /*
- * Environment variables for OpenStack's provider. The provider reads clouds.yaml and the variables
- * in another directory and by other rules than this program. Both must use the same project of the
- * same cloud, because this program searches the project for conflicting and orphaned objects.
+ * Environment variables for OpenStack's provider. The provider runs in another directory, and reads
+ * clouds.yaml and the variables by other rules than this program. Both must use the same project of
+ * the same cloud, because this program looks in that project for conflicting and orphaned objects.
  */
 
 /**
- * Variables of an openrc file for login and project. If an entry in clouds.yaml lacks a value, the
- * provider takes it from these variables; this program does not.
+ * Variables of an openrc file for login and project. The provider uses these variables for values
+ * that are missing in clouds.yaml. This program ignores them if it uses clouds.yaml.
  */
 const identity = new RegExp(
   `^OS_(${[
@@ -19,8 +19,8 @@ const identity = new RegExp(
 );
 
 /**
- * Returns the environment variables with which the provider uses the cloud that `findCloud` finds
- * in `env`. Returns `env` itself if `findCloud` finds no cloud.
+ * Returns the environment with which the provider uses the same cloud as `findCloud`. Returns `env`
+ * unchanged if `findCloud` finds no cloud.
  */
 export function providerEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const cloud = foundIn(env);
@@ -31,7 +31,7 @@ export function providerEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), OS_CLIENT_CONFIG_FILE: file, ...unseen };
 }
 
-/** Returns the cloud. Returns undefined on any error: the sign-in reports the error later. */
+/** Returns the cloud. Returns undefined on any error, because the login reports the error later. */
 function foundIn(env: NodeJS.ProcessEnv): ReturnType<typeof findCloud> | undefined {
   try {
     return findCloud(undefined, env);

@@ -3,7 +3,7 @@ import { z } from "zod";
 const inUtc = (moment: string): string => moment.replace(/(\.\d+)?Z?$/, "Z");
 
 /**
- * Time in a response of Keystone, as ISO 8601 with time zone. Keystone writes UTC times without a
+ * Time in a response of Keystone, as ISO 8601 with a time zone. Keystone writes UTC times without a
  * time zone.
  */
 export const utcMoment = z
@@ -11,10 +11,10 @@ export const utcMoment = z
   .nullish()
   .transform((end) => (end ? inUtc(end) : undefined));
 
-/** Token of the identity service, reduced to the fields that this program reads. */
+/** Keystone's response to a login. Contains only the fields that this program reads. */
 export const tokenSchema = z.object({
   token: z.object({
-    // Keystone leaves out the time zone Z if the credential expires.
+    // Keystone leaves out the time zone `Z` if the credential has an expiry.
     expires_at: z.string().transform(inUtc),
     user: z.object({
       id: z.string(),

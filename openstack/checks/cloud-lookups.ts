@@ -2,54 +2,62 @@ import type { OpenstackPlugin } from "../../base/versions/openstack-plugin-versi
 
 /** Names or IDs of objects that the program looks up in the cloud for a cluster. */
 export interface RequiredLookups {
-  /** Name of the cluster whose servers are looked up. @default no servers are looked up */
+  /** Name of the cluster, to find its servers. @default no servers are looked up */
   readonly cluster?: string;
-  /** Version of Pulumi's OpenStack plugin for lookups. @default defaultOpenstackPlugin */
+  /** Version of Pulumi's OpenStack plugin for the lookups. @default defaultOpenstackPlugin */
   readonly openstackPlugin?: OpenstackPlugin;
   readonly images: readonly string[];
-  /** External network. Undefined: the cluster has no floating IPs. */
+  /** Name or ID of the external network. Undefined: the cluster has no floating IPs. */
   readonly externalNetwork?: string;
   readonly flavors: readonly string[];
-  /** Existing network of the machines. Undefined: the program creates a network. */
+  /** Existing network for the machines. Undefined: the program creates a network. */
   readonly network?: WantedNetwork;
   /** Network of the machines' second interfaces. Undefined: machines have one interface. */
   readonly admin?: WantedAdminNetwork;
   /**
-   * Existing security groups that the machines get in addition to the created groups. @default none
+   * Names or IDs of existing security groups. The machines get them in addition to the security
+   * groups that the program creates.
+   * @default none
    */
   readonly securityGroups?: readonly string[];
-  /** Existing floating IPs that the cluster uses in addition to the created ones. @default none */
+  /**
+   * Existing floating IPs for the cluster. The program creates the cluster's other floating IPs.
+   * @default none
+   */
   readonly floatingIps?: readonly WantedFloatingIp[];
   /**
-   * External network of the load balancers of Services. Undefined: the load balancers have no
-   * separate network.
+   * Name or ID of the external network for the load balancers of Services. Undefined: these load
+   * balancers use no separate external network.
    */
   readonly servicesExternalNetwork?: string;
 }
 
-/** Existing network. Each part is a name or an ID. */
+/** Existing network for the machines. Each object is given by name or ID. */
 export interface WantedNetwork {
   readonly network: string;
-  /** Subnet of the machines. Undefined: the subnet with the range `nodes`. */
+  /** Subnet of the machines. Undefined: the subnet whose range is `nodes`. */
   readonly subnet?: string | undefined;
   /** Router of the network. Undefined: the router is not checked. */
   readonly router?: string | undefined;
-  /** Range of the machines, which the subnet must have. */
+  /** Address range of the machines. The subnet must have this range. */
   readonly nodes: string;
   /** Fixed addresses of machines. The gateway must have another address. @default none */
   readonly addresses?: readonly string[];
 }
 
-/** Network of the machines' second interfaces. Each part is a name or an ID. */
+/** Network of the machines' second interfaces. Each object is given by name or ID. */
 export interface WantedAdminNetwork {
   readonly network: string;
-  /** Subnet of the admin network. Undefined: the network's only subnet. */
+  /** Subnet of the network. Undefined: the network's only subnet. */
   readonly subnet?: string | undefined;
-  /** Ranges that the subnet must not overlap, by field name in the specification's `network`. */
+  /**
+   * Address ranges that must not overlap the subnet's range. Keys are field names in the
+   * specification's `network`.
+   */
   readonly apart: Readonly<Record<string, string>>;
 }
 
-/** Floating IP that the project already has. */
+/** Floating IP that already exists in the project. */
 export interface WantedFloatingIp {
   readonly address: string;
   /** Path in the specification, for example `endpoint.floatingIp`. */

@@ -28,8 +28,8 @@ export type Image = z.infer<typeof imageSchema>;
 const namedSchema = z.looseObject({ id: z.string(), name: z.string() });
 
 /**
- * Flavors, images and external networks of the cloud. External networks are listed only if the
- * specification names one.
+ * Flavors, images and external networks of the cloud. `externalNetworks` is empty if the
+ * specification names no external network.
  */
 export interface Offer {
   readonly flavors: readonly Flavor[];
@@ -58,8 +58,8 @@ const several = (kind: string, name: string, found: readonly { readonly id: stri
   `${found.length} ${kind} are called '${name}' (${found.map(({ id }) => id).join(", ")}); write the ID of one`;
 
 /**
- * Returns an image by ID; no image if the ID does not exist. Glance's lists leave out hidden and
- * community images, which a request by ID returns.
+ * Returns the image with this ID. Returns an empty list if it does not exist. The lists of Glance
+ * leave out hidden and community images, so this function requests the image by its ID.
  */
 async function imageById(client: CloudClient, id: string): Promise<Image[]> {
   try {
@@ -100,7 +100,7 @@ async function checkImages(
   return (await Promise.all(found)).flat();
 }
 
-/** Smallest size of a control plane that kubeadm accepts. */
+/** Smallest size that kubeadm's preflight accepts for a control plane. RAM is in MiB. */
 const smallest = { vcpus: 2, ram: 1700 };
 
 function checkFlavors({ flavors }: Offer, needs: ClusterNeeds): Finding[] {
@@ -124,7 +124,10 @@ function checkFlavors({ flavors }: Offer, needs: ClusterNeeds): Finding[] {
   });
 }
 
-/** Returns kubeadm's size checks that a flavor fails (cmd/kubeadm/app/preflight). */
+/**
+ * Returns the size checks of kubeadm's preflight that fail for the flavor. Source: kubeadm's code,
+ * cmd/kubeadm/app/preflight.
+ */
 const failingChecks = ({ vcpus, ram }: Offer["flavors"][number]): ("NumCPU" | "Mem")[] => [
   ...(vcpus < smallest.vcpus ? (["NumCPU"] as const) : []),
   ...(ram < smallest.ram ? (["Mem"] as const) : []),
@@ -233,8 +236,8 @@ async function checkVolumeTypes(client: CloudClient, needs: ClusterNeeds): Promi
 }
 
 /**
- * Reports a missing Barbican, from which the cloud controller must read the certificate before it
- * configures Octavia.
+ * Reports a problem if the load balancers need a certificate but the cloud has no Barbican. The
+ * cloud controller reads the certificate from Barbican before it configures Octavia.
  */
 const checkKeyManager = (client: CloudClient, { certificate }: ClusterNeeds): Finding[] =>
   certificate === undefined || client.offers("key-manager")
@@ -245,7 +248,7 @@ const checkKeyManager = (client: CloudClient, { certificate }: ClusterNeeds): Fi
         ),
       ];
 
-/** Reports everything that the specification names and the cloud does not have. */
+/** Reports everything in the specification that the cloud does not offer. */
 export async function checkOffering(
   client: CloudClient,
   needs: ClusterNeeds,

@@ -4,21 +4,23 @@ import { problem, warning, type Finding } from "./finding.js";
 import type { ClusterNeeds } from "./cluster-requirements.js";
 
 /**
- * Roles that cloud controller manager and Cinder CSI need. Clouds use one or more of these names.
+ * Roles that cloud controller manager and Cinder CSI need. A cloud defines at least one of these
+ * names.
  */
 const controllerRoles = ["member", "_member_", "load-balancer_member"];
 
 /**
- * Additional roles with which Octavia can read a certificate, for clouds whose Barbican does not
- * let members grant access to a certificate.
+ * Additional roles, for load balancers with a TLS certificate in Barbican. In some clouds, a member
+ * may not give Octavia access to a certificate.
  */
 const certificateRoles = ["creator"];
 
 type RoleNeeds = Pick<ClusterNeeds, "credentialRoles" | "certificate">;
 
 /**
- * Returns the roles of the cluster's credential: the configured roles, else the user's roles that
- * the controllers need. Returns no role if the program knows none of the user's roles.
+ * Returns the roles of the cluster's application credential. If the settings contain no roles,
+ * returns those roles of the user that the controllers need. Returns an empty list if the user has
+ * none of them.
  */
 export function rolesOf(
   held: readonly string[],
@@ -30,8 +32,8 @@ export function rolesOf(
 }
 
 /**
- * Returns the advice for a user without a known role. The program creates no credential without
- * roles: Keystone would grant it all roles of the token.
+ * Returns the text for a user without a role that the controllers need. The program then creates no
+ * credential, because Keystone would give a credential without roles all roles of the user.
  */
 const rolesUnknown = (held: readonly string[]): string =>
   `none of your roles in the project (${held.join(", ")}) is known to be enough for the cluster's controllers, and they do not get all of them; write the roles that the controllers need`;
@@ -39,8 +41,10 @@ const rolesUnknown = (held: readonly string[]): string =>
 const day = 86_400_000;
 
 /**
- * Returns a sentence if the credential, or the object that `what` names, has expired or expires
- * within 30 days; otherwise undefined.
+ * Returns a sentence if the credential has expired or expires within 30 days. Otherwise returns
+ * undefined.
+ *
+ * @param what noun for the sentence, if another object than the credential expires
  */
 export function expiryWarning(
   end: string,
@@ -55,8 +59,8 @@ export function expiryWarning(
 }
 
 /**
- * Returns the sentence of `expiryWarning` with a remedy: a problem after the expiry, a warning
- * before.
+ * Reports the sentence of `expiryWarning` with a remedy. The finding is a problem after the expiry,
+ * and a warning before.
  */
 export function expiryFindings(
   path: string,
@@ -68,7 +72,7 @@ export function expiryFindings(
   }: {
     readonly remedy: string;
     readonly now?: number | undefined;
-    /** Name of what expires. @default "credential" */
+    /** Noun for the object that expires. @default "credential" */
     readonly what?: string;
   },
 ): Finding[] {
@@ -83,17 +87,19 @@ export function expiryFindings(
 
 export interface CredentialFacts {
   /**
-   * Whether the user's application credential is restricted: it cannot create other application
-   * credentials. Undefined without an application credential.
+   * Whether the user's application credential is restricted. A restricted credential cannot create
+   * other application credentials. Undefined: the user did not sign in with an application
+   * credential.
    */
   readonly restricted: boolean | undefined;
   readonly roles: readonly string[];
 }
 
 /**
- * Reports what prevents the program from creating a credential for the cluster, and a configured
- * expiry that is near or over. With `lives`, the cluster already has a credential, so only the
- * expiry is checked.
+ * Reports what prevents the creation of the cluster's credential. Also reports a configured expiry
+ * that is over or near.
+ *
+ * @param lives whether the cluster already has a credential. Then only the expiry is checked
  */
 export function credentialFindings(
   { restricted, roles: held }: CredentialFacts,
@@ -129,14 +135,14 @@ export function credentialFindings(
   ];
 }
 
-/** Problem of a cloud in which the user cannot create application credentials. */
+/** Problem for a cloud in which the user cannot create application credentials. */
 export const withoutCredentials = problem(
   "credential: this cloud's Keystone offers no application credentials, or does not allow you one; write credential.username, credential.userDomainName and credential.password of a user with the roles member and load-balancer_member in the project",
 );
 
 /**
- * Returns whether an application credential belongs to another user. Keystone shows and deletes a
- * credential only for the owner and for administrators.
+ * Returns whether an application credential belongs to another user. Keystone allows only the owner
+ * and administrators to read or delete a credential.
  */
 export async function isOwnedByAnotherUser(client: CloudClient, id: string): Promise<boolean> {
   const path = `/users/${client.userId}/application_credentials/${encodeURIComponent(id)}`;

@@ -1,6 +1,6 @@
 /**
- * Octavia providers, flavors and availability zones of load balancers. Keys are paths in the
- * specification: `endpoint.provider`.
+ * Octavia providers, flavors and availability zones of the cluster's load balancers. Keys are paths
+ * in the specification, for example `endpoint.provider`.
  */
 export interface OctaviaChoices {
   /** Names of Octavia providers. */
@@ -11,53 +11,57 @@ export interface OctaviaChoices {
   readonly zones: Readonly<Record<string, string>>;
 }
 
-/** Requirements of a cluster that the preflight compares with the cloud. */
+/** Requirements of a cluster, which the preflight compares with the cloud. */
 export interface ClusterNeeds {
   readonly cluster: string;
   /** Names or IDs of the machines' images. */
   readonly images: readonly string[];
   /**
-   * Names or IDs of external networks, by path in the specification. Empty: the cluster has no
-   * floating IPs.
+   * Names or IDs of external networks. Keys are paths in the specification. Empty: the cluster has
+   * no floating IPs.
    */
   readonly externalNetworks: Readonly<Record<string, string>>;
-  /** Name or ID of the machines' existing network. Undefined: the program creates a network. */
+  /**
+   * Name or ID of the existing network for the machines. Undefined: the program creates a network.
+   */
   readonly network?: string;
   /**
-   * Subnet of the existing network: the range, and the name or ID if the specification has one.
+   * Subnet of the existing network: its range, and its name or ID if the specification contains
+   * one.
    * @default the subnet is not checked
    */
   readonly subnet?: { readonly reference?: string | undefined; readonly range: string };
   /**
-   * Number of nodes, and the images that each node pulls from Docker Hub without login. @default no
-   * images
+   * Number of nodes, and the images that every node pulls from Docker Hub without a login.
+   * @default no images
    */
   readonly dockerHub?: { readonly nodes: number; readonly images: readonly string[] };
   /**
-   * Settings that need permissions on ports which Neutron by default grants only to the project
-   * that owns the network.
+   * Settings that need special permissions on ports. By default, Neutron grants these permissions
+   * only to the project that owns the network.
    */
   readonly ownersOnly: readonly string[];
-  /** Number of machines per flavor (name or ID). */
+  /** Number of machines for each flavor. Keys are names or IDs of flavors. */
   readonly flavors: Readonly<Record<string, number>>;
-  /** Flavors of machines that become Kubernetes nodes. kubeadm demands a minimum size. */
+  /** Flavors of machines that become Kubernetes nodes. kubeadm requires a minimum size. */
   readonly nodeFlavors: readonly string[];
   /** Flavors of control planes. */
   readonly controlPlaneFlavors: readonly string[];
   /**
-   * Checks of kubeadm's preflight that fail for a control plane with too few CPUs or too little
-   * memory.
+   * Size checks of kubeadm's preflight that are not ignored in the specification. They fail on a
+   * control plane with too few CPUs or too little memory.
    */
   readonly sizeChecks: readonly ("NumCPU" | "Mem")[];
   readonly volumeTypes: readonly string[];
   readonly zones: readonly string[];
-  /** Nova zones that storage classes name: pods with such volumes run in these zones. */
+  /** Nova zones in storage classes. Pods that use volumes of such a class run in these zones. */
   readonly podZones: readonly string[];
-  /** Cinder zones that storage classes and volumes of machines name. */
+  /** Cinder zones in storage classes and in the volumes of machines. */
   readonly volumeZones: readonly string[];
   /**
-   * Volumes without a zone, of machines with a zone: path in the specification, name of the volume
-   * and zone of the machine.
+   * Machine volumes for which the specification contains no Cinder zone, although the machine has a
+   * Nova zone. Each element has the path in the specification, the volume's name and the machine's
+   * zone.
    */
   readonly unplacedVolumes: readonly {
     readonly path: string;
@@ -65,19 +69,19 @@ export interface ClusterNeeds {
     readonly zone: string;
   }[];
   /**
-   * Sizes of the machines' volumes in GiB, by name of the volume. An existing volume keeps its
-   * size.
+   * Size of each machine volume in GiB, by the volume's name. The program does not resize existing
+   * volumes.
    */
   readonly volumeSizes: Readonly<Record<string, number>>;
-  /** Whether Cinder CSI creates volumes in the zones of the machines that use the volumes. */
+  /** Whether Cinder CSI creates a volume in the zone of the machine that uses the volume. */
   readonly volumesFollowZones: boolean;
   /** Octavia providers, flavors and zones. Undefined: the cluster has no load balancers. */
   readonly octavia?: OctaviaChoices;
-  /** Name of the pod network that needs routes on the router. Undefined: no routes are needed. */
+  /** Name of the pod network, if it needs routes on the OpenStack router. Undefined: no routes. */
   readonly routes?: string | undefined;
   /**
-   * Pod networks that hints recommend: the default pod network, and a pod network that encapsulates
-   * packets and so needs no permissions on ports.
+   * Pod networks that messages recommend instead: `usual` is the default. `wrapped` encapsulates
+   * packets, so it needs no special permissions on ports.
    */
   readonly otherPodNetworks: { readonly usual: string; readonly wrapped: string };
   /** Whether the program creates an application credential for the cluster. */
@@ -85,8 +89,8 @@ export interface ClusterNeeds {
   /** Roles of the application credential. Undefined: the user's roles that the controllers need. */
   readonly credentialRoles?: readonly string[] | undefined;
   /**
-   * Path in the specification that names a Barbican certificate. The cloud controller lets Octavia
-   * read the certificate. Undefined: the cluster has no certificate.
+   * Path of the setting that names a TLS certificate in Barbican. Octavia can read the certificate
+   * only after the cloud controller has given access. Undefined: no certificate is used.
    */
   readonly certificate?: string | undefined;
   /**
@@ -99,14 +103,14 @@ export interface ClusterNeeds {
   /** Whether the cluster's controllers verify the TLS certificate of the cloud's APIs. */
   readonly controllersVerify: boolean;
   /**
-   * Names of the cluster's objects. No other object of the same kind in the project may have these
-   * names.
+   * Names of the cluster's objects. No other object of the same kind in the project may have one of
+   * these names.
    */
   readonly names: readonly {
     readonly kind: "server" | "network" | "router";
     readonly name: string;
   }[];
-  /** Number of objects of each kind that the complete cluster has. */
+  /** Number of objects of each kind in the complete cluster. */
   readonly counts: Readonly<Record<CountedResource, number>>;
 }
 

@@ -7,8 +7,8 @@ type Way = Pick<CloudClient, "authUrl" | "connection">;
 type Needs = Pick<ClusterNeeds, "controllersVerify" | "asksKeystone">;
 
 /**
- * Reports consequences of the user's client certificate for the cluster's controllers, and the
- * certificate's expiry.
+ * Reports consequences if the user has a client certificate: the cluster's controllers use it, too,
+ * and it may expire soon.
  */
 function certificateFindings(
   { connection: { certified, certificateEnd } }: Way,
@@ -33,8 +33,8 @@ function certificateFindings(
 }
 
 /**
- * Reports properties of the user's connection that the cluster's controllers cannot use, or that
- * the controllers get from the user.
+ * Reports problems of the user's connection settings for the cluster's controllers, which use the
+ * same settings.
  */
 export function connectionFindings(way: Way, needs: Needs, now?: number): Finding[] {
   const { authUrl, connection } = way;

@@ -1,13 +1,13 @@
-/** Result of a check before the first write. */
+/** Problem or warning from a check that runs before the program changes anything. */
 export interface Finding {
   readonly severity: "problem" | "warning";
-  /** Text `<subject>: <what is wrong>; <what to do>`. */
+  /** Text in the form `<subject>: <what is wrong>; <what to do>`. */
   readonly text: string;
 }
 
 export const problem = (text: string): Finding => ({ severity: "problem", text });
 export const warning = (text: string): Finding => ({ severity: "warning", text });
 
-/** Returns the list of existing names, for a message about a name that does not exist. */
+/** Returns a list of the existing names, for a message about a name that does not exist. */
 export const existingNames = (names: readonly (string | null)[]): string =>
   names.length === 0 ? "there are none" : `there are: ${names.slice(0, 12).join(", ")}`;

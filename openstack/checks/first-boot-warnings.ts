@@ -6,16 +6,21 @@ import type { ClusterNeeds } from "./cluster-requirements.js";
 import type { Image, Offer } from "./cloud-offer.js";
 import { matchesOf } from "../client/name-or-id.js";
 
-/* Warnings about settings that OpenStack accepts, but that make a machine's first boot fail. */
+/*
+ * Warnings about settings that OpenStack accepts, although the first boot of a machine may fail
+ * with them.
+ */
 
 /**
- * Number of nodes behind one public address above which pulls may fail. Without a login, Docker Hub
- * allows an address 100 pulls in 6 hours, and other clients behind the router pull, too.
+ * Number of nodes that may pull images through one public address. Docker Hub allows 100 pulls in 6
+ * hours for each address without a login. The limit here is lower, because other clients behind the
+ * same router also pull images.
  */
 const pullsOfOneAddress = 80;
 
 /**
- * Warns if the nodes together may exceed Docker Hub's limit of pulls for their router's address.
+ * Warns if the nodes together may exceed Docker Hub's pull limit. The limit applies to the public
+ * address of the nodes' router.
  */
 export const pullWarnings = ({ dockerHub }: Pick<ClusterNeeds, "dockerHub">): Finding[] =>
   dockerHub === undefined || dockerHub.nodes <= pullsOfOneAddress || dockerHub.images.length === 0
@@ -29,14 +34,14 @@ export const pullWarnings = ({ dockerHub }: Pick<ClusterNeeds, "dockerHub">): Fi
 const genericCloud12 = /(debian[-_ ]?12|bookworm).*genericcloud|genericcloud.*bookworm/i;
 
 /**
- * Pattern of names of images that have another system or kernel than Debian 12 with the cloud
- * kernel.
+ * Pattern of image names that exclude the cloud kernel of Debian 12: names of other operating
+ * systems and of other kernels.
  */
 const otherKernel = /ubuntu|jammy|noble|resolute|trixie|debian[-_ ]?1[3-9]|[-_ ]generic(?![a-z])/i;
 
 /**
- * Returns whether machines of the image are q35 machines without a driver for the SATA bus.
- * `possible`: the answer depends on Nova's default machine type.
+ * Returns whether machines of the image have the machine type q35 and a kernel without a SATA
+ * driver. `possible`: the image has no machine type, so Nova's default decides.
  */
 const q35 = ({ name, hw_machine_type: type = "" }: Image): "certain" | "possible" | "no" => {
   if (otherKernel.test(name ?? "")) return "no";
@@ -45,8 +50,8 @@ const q35 = ({ name, hw_machine_type: type = "" }: Image): "certain" | "possible
 };
 
 /**
- * Warns about images whose machines may be unable to read the config drive: on q35, Nova attaches
- * the config drive to a SATA bus, and Debian 12's cloud kernel has no SATA driver.
+ * Warns about images whose machines may be unable to read the config drive. On q35, Nova attaches
+ * the config drive to a SATA bus, but Debian 12's cloud kernel has no SATA driver.
  */
 export const configDriveWarnings = (
   { images: wanted }: Pick<ClusterNeeds, "images">,
@@ -78,8 +83,8 @@ const subnetSchema = z.looseObject({
 });
 
 /**
- * Warns about a subnet without DHCP. Debian's images request their addresses by DHCP, even with a
- * config drive.
+ * Warns about a subnet without DHCP. Debian's images get their addresses only by DHCP, even if the
+ * machine has a config drive.
  */
 export async function dhcpWarnings(
   client: CloudClient,

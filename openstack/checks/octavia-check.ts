@@ -6,7 +6,7 @@ import { listAll } from "../client/paginate.js";
 import type { ClusterNeeds, OctaviaChoices } from "./cluster-requirements.js";
 
 /**
- * Octavia provider, flavor or availability zone. `enabled` is false if the cloud's operator has
+ * Octavia provider, flavor or availability zone. If `enabled` is false, the cloud's operator has
  * disabled it.
  */
 const choiceSchema = z.looseObject({
@@ -18,13 +18,13 @@ type Choice = z.output<typeof choiceSchema>;
 
 /** Octavia's list of providers, flavors or availability zones. */
 interface Collection {
-  /** Plural noun for messages. */
+  /** Name of the list for messages, a plural noun. */
   readonly what: string;
   readonly path: string;
   readonly key: string;
-  /** Returns the value of the specification that means this provider, flavor or zone. */
+  /** Returns the value of the element (provider, flavor or zone) in the specification. */
   readonly known: (choice: Choice) => string;
-  /** Returns how a message lists a provider, flavor or zone. */
+  /** Returns the text of the element in a message. */
   readonly shown: (choice: Choice) => string;
 }
 
@@ -81,8 +81,8 @@ async function checkChoices(
 }
 
 /**
- * Reports a missing load-balancer service, and providers, flavors and zones that Octavia does not
- * offer.
+ * Reports a missing load-balancer service. Also reports providers, flavors and zones that Octavia
+ * does not offer.
  */
 export async function checkLoadBalancers(
   client: CloudClient,

@@ -18,27 +18,33 @@ import { listVolumeZones, volumeZoneFindings, type Zones } from "./zones.js";
 
 export interface OwnedByStack {
   /**
-   * IDs of the resources in the stack's state. These objects exist and may have the cluster's
-   * names.
+   * IDs of the resources in the stack's state. These objects exist already, so they may have the
+   * names of the cluster's objects.
    */
   readonly owned: ReadonlySet<string>;
   /** Identities of the clusters in the stack's state. */
   readonly identities: ReadonlySet<string>;
-  /** Whether the state contains a credential for the cluster's controllers. Default: no. */
+  /** Whether the state contains a credential for the cluster's controllers. Default: false. */
   readonly hasCredential?: boolean;
   /**
-   * IDs of objects that the program deletes before it creates objects. Their names become free.
-   * Default: none.
+   * IDs of objects that the program deletes before it creates objects. The names of these objects
+   * can be used again. Default: none.
    */
   readonly going?: ReadonlySet<string>;
 }
 
 export interface PreflightOptions extends Partial<OwnedByStack> {
-  /** Survey that began before the state was known. Default: the preflight surveys the cloud. */
+  /**
+   * Survey of the cloud that began before the state was read. Default: the preflight makes a
+   * survey.
+   */
   readonly surveyed?: Survey;
 }
 
-/** Returns who owns the object that occupies a name of the cluster, and what the user can do. */
+/**
+ * Returns a text about an object that already has the name of an object to create: who owns it, and
+ * what the user can do.
+ */
 function occupant(object: CloudObject, identities: ReadonlySet<string>): string {
   const mark = ownershipOf(object)?.mark;
   if (mark && identities.has(mark.identity))
@@ -51,8 +57,8 @@ function occupant(object: CloudObject, identities: ReadonlySet<string>): string 
 }
 
 /**
- * Reports objects that have the kind and name of an object to create. Skips names of objects that
- * the stack already has.
+ * Reports existing objects with the kind and name of an object that the program will create. Skips
+ * names of objects that the stack already has.
  */
 export function nameProblems(
   objects: readonly CloudObject[],
@@ -72,8 +78,8 @@ export function nameProblems(
 }
 
 /**
- * Lists the objects whose names could conflict. For clouds that do not answer all requests of the
- * survey.
+ * Lists the objects whose names could conflict. The preflight uses this list if the cloud does not
+ * answer all requests of the survey.
  */
 export async function namedObjects(
   client: CloudClient,
@@ -85,8 +91,8 @@ export async function namedObjects(
 }
 
 /**
- * Returns the quota that the rest of the cluster needs: the cluster's needs without the objects in
- * `held`.
+ * Returns the additional quota that the cluster needs. The objects in `held` already exist, so
+ * their quota is subtracted.
  */
 function stillWanted(
   needs: ClusterNeeds,
@@ -115,7 +121,7 @@ function stillWanted(
     volumes: count("volume"),
     "volume gigabytes": held
       .filter(({ kind }) => kind === "volume")
-      // Subtracts the size in the specification: this run does not resize an existing volume.
+      // Uses the size in the specification, because this run does not resize existing volumes.
       .reduce((sum, { name, gigabytes }) => sum + (needs.volumeSizes[name] ?? gigabytes), 0),
     "load balancers": count("load balancer"),
     "server groups": count("server group"),
@@ -130,19 +136,19 @@ function stillWanted(
   };
 }
 
-/** Objects, offers and quotas of the cloud that matter to a cluster. */
+/** Objects, offers and quotas of the cloud that the preflight needs for a cluster. */
 export interface Survey extends Offer, VisibleObjects {
   readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
   /** Zones of Cinder. Undefined: the cluster needs no zones. */
   readonly volumeZones: Zones | undefined;
-  /** Problems: names in the specification that the cloud does not have. */
+  /** Problems: names in the specification that do not exist in the cloud. */
   readonly missing: readonly Finding[];
 }
 
 /**
- * Returns a function that tells whether the cluster creates objects of a kind. The user must be
- * able to list such kinds: who may not list objects may not create them. Excludes application
- * credentials, because the preflight tells the user what to write instead.
+ * Returns a function that tells whether the cluster needs objects of a kind. The survey throws an
+ * error if the user cannot list such a kind: a user who cannot list objects cannot create them.
+ * Application credentials are not included, because the preflight reports an alternative to them.
  */
 const makes =
   ({ counts }: ClusterNeeds) =>
@@ -150,8 +156,8 @@ const makes =
     kind === "server" || countedResources.some((name) => name === `${kind}s` && counts[name] > 0);
 
 /**
- * Sends all requests of the preflight to the cloud at the same time. Does not decide which cluster
- * owns the objects.
+ * Sends all requests of the preflight at the same time. Does not decide which cluster owns the
+ * listed objects.
  */
 export async function survey(client: CloudClient, needs: ClusterNeeds): Promise<Survey> {
   const listed = listOffer(client, needs);
@@ -176,7 +182,7 @@ const oursAmong = (
   );
 
 /**
- * Returns limit and use of the quotas that the whole cluster needs. Skips quotas that the user
+ * Returns limit and use of each quota that the complete cluster needs. Skips quotas that the user
  * cannot read.
  */
 export function quotasFor(
@@ -191,7 +197,7 @@ export function quotasFor(
 
 /**
  * Reports everything that would make `up` fail later and that can be checked before the first
- * change: image, flavors, external network, zones, volume types, load balancer provider, quotas,
+ * change: image, flavors, external network, zones, volume types, load balancer provider, quotas and
  * names.
  */
 export async function preflight(
@@ -213,7 +219,7 @@ export async function preflight(
     ...quotaProblems(quotas.quotas, stillWanted(needs, flavors, ours)).map(problem),
     ...nameProblems(objects, needs, { owned, identities, ...(going && { going }) }),
     ...(lacksCredentials ? [withoutCredentials] : []),
-    // The state may contain a cluster without a credential, if the first run was stopped early.
+    // The cluster may be in the state without its credential, if the first run was interrupted.
     ...credentialFindings(client, needs, { lives: hasCredential }),
     ...connectionFindings(client, needs),
     ...quotas.unreadable.map((service) =>

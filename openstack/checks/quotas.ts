@@ -5,7 +5,7 @@ import type { CountedResource } from "./cluster-requirements.js";
 
 export type QuotaName = CountedResource | "instances" | "cores" | "MiB of RAM";
 
-/** Limit of a quota and its use. -1 means no limit. */
+/** Limit of a quota, and the used amount. The limit -1 means unlimited. */
 export interface Quota {
   readonly limit: number;
   readonly used: number;
@@ -84,13 +84,13 @@ async function loadBalancerQuotas(client: CloudClient): Promise<Partial<Record<Q
 
 export interface QuotaReport {
   readonly quotas: Partial<Record<QuotaName, Quota>>;
-  /** Services whose quota the user may not read. */
+  /** Services that do not allow the user to read a quota. */
   readonly unreadable: readonly string[];
 }
 
 /**
- * Reads limits and use of all services. `unreadable` lists the services that do not show the user a
- * quota.
+ * Reads limits and use of the quotas of all services. Lists services that the user cannot read in
+ * `unreadable`.
  */
 export async function readQuotas(client: CloudClient): Promise<QuotaReport> {
   const readers = {
@@ -121,8 +121,8 @@ export interface QuotaUse extends Quota {
 }
 
 /**
- * Returns the known quotas in `wanted`. A quota of which the cluster needs no more is included,
- * with `needed` 0.
+ * Returns the quotas in `wanted` whose limit and use are known. `needed` is 0 if the cluster needs
+ * no additional amount.
  */
 export const quotaUses = (
   quotas: Partial<Record<QuotaName, Quota>>,
@@ -134,7 +134,7 @@ export const quotaUses = (
     return quota ? [{ name, ...quota, needed: Math.max(0, needed) }] : [];
   });
 
-/** Returns a sentence for each quota that is too small for the objects still to be created. */
+/** Returns a sentence for each quota that is too small for the objects to create. */
 export function quotaProblems(
   quotas: Partial<Record<QuotaName, Quota>>,
   wanted: Partial<Record<QuotaName, number>>,

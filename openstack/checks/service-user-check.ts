@@ -4,7 +4,7 @@ import { expiryFindings, rolesOf } from "./cluster-credential-check.js";
 import type { Credential } from "../auth/credential.js";
 import { problem, warning, type Finding } from "./finding.js";
 
-/** OpenStack user: either an ID, or a name and a domain name. */
+/** OpenStack user, given by an ID, or by a name and a domain name. */
 export interface ServiceUser {
   readonly username?: string | undefined;
   /** Name of the user's domain. @default "Default" */
@@ -20,7 +20,7 @@ export const credentialOfUser = (
   { username, userDomainName = defaultDomain, userId }: ServiceUser,
   { password, projectId }: { readonly password: string; readonly projectId: string },
 ): Credential => {
-  // Keystone reads the domain only together with a user name.
+  // The login uses the domain only if the user is given by name.
   const userDomain = { name: userDomainName };
   const scope = { projectId, projectDomain: userDomain };
   return { kind: "password", username, userId, userDomain, password, scope };
@@ -29,11 +29,11 @@ export const credentialOfUser = (
 export interface Trial {
   readonly user: ServiceUser;
   readonly projectId: string;
-  /** Roles of the operator in the project. */
+  /** Roles of the operator, who runs this program, in the project. */
   readonly roles: readonly string[];
   /**
-   * Path in the specification that names a Barbican certificate. Undefined: the cluster has no
-   * certificate.
+   * Path of the setting that names a TLS certificate in Barbican. Undefined: no certificate is
+   * used.
    */
   readonly certificate?: string | undefined;
   /** Current time in milliseconds. @default Date.now() */
@@ -52,35 +52,35 @@ const holderIn = ({ user, ...trial }: Trial): Holder => ({
 });
 
 /**
- * Returns the problem of a refused login. Keystone's response does not tell the possible causes
- * apart.
+ * Returns the problem of a refused login. The message lists all possible causes, because Keystone
+ * does not report the cause.
  */
 const refused = ({ user, projectId }: Trial): Finding =>
   problem(
     `${shown(user)} cannot sign in to project ${projectId}: the user does not exist, the password is wrong or expired, or the user is disabled, locked or without a role in the project; correct credential.password or ask the cloud's operator to correct the user`,
   );
 
-/** Returns whether one of the roles is Keystone's predefined administrator role. */
+/** Returns whether the roles include Keystone's predefined administrator role. */
 export const isAdministrator = (held: readonly string[]): boolean =>
   held.some((role) => role.toLowerCase() === "admin");
 
-/** Login of the cluster's controllers. */
+/** Login of the cluster's controllers: a user or an application credential. */
 interface Holder extends Pick<Trial, "projectId" | "roles" | "certificate"> {
-  /** Subject for messages: path in the settings, and the user or the credential. */
+  /** Subject for messages: path of the setting, and the user or the application credential. */
   readonly who: string;
-  /** Advice for a missing role. */
+  /** Advice for messages about a missing role. */
   readonly remedy: string;
 }
 
 /**
- * Returns whether the role is known to allow only reading. What other roles allow depends on the
+ * Returns whether the role is known to allow only reading. The rights of other roles depend on the
  * cloud.
  */
 const onlyReads = (role: string): boolean => role.toLowerCase() === "reader";
 
 /**
- * Reports roles that the login of the cluster's controllers lacks. The program would give these
- * roles to a credential that it creates. Reports nothing for administrators.
+ * Reports missing roles of the controllers' login. The expected roles are the roles that the
+ * program would give to a credential of its own. Reports nothing for administrators.
  */
 export function roleFindings(
   held: readonly string[],

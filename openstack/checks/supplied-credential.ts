@@ -8,18 +8,18 @@ import { isAdministrator, roleFindings, defaultDomain } from "./service-user-che
 import { utcMoment } from "../auth/token-schema.js";
 
 /**
- * Returns the login with an application credential. The application credential determines the
- * project.
+ * Returns the login with an application credential. The login needs no project, because an
+ * application credential belongs to one project.
  */
 export const credentialWith = (id: string, secret: string): Credential => ({
   kind: "application",
   id,
   secret,
-  // Keystone reads the domain only together with a user name.
+  // The login uses the domain only if the application credential is given by name.
   userDomain: { name: defaultDomain },
 });
 
-/** Properties of an application credential, known after a successful login. */
+/** Properties of an application credential after a successful login. */
 export interface TriedCredential extends Pick<CloudClient, "projectId" | "roles" | "restricted"> {
   /**
    * Expiry as ISO 8601. Undefined: the credential never expires, or Keystone does not show the
@@ -31,13 +31,14 @@ export interface TriedCredential extends Pick<CloudClient, "projectId" | "roles"
 type Signed = Pick<CloudClient, "projectId" | "roles" | "restricted" | "userId" | "glance">;
 
 /**
- * Returns whether Keystone refused the credential. Keystone answers 404 if the ID does not exist.
+ * Returns whether Keystone refused the credential. If the ID does not exist, Keystone returns 404.
  */
 const isRefused = (error: unknown): boolean =>
   error instanceof CloudError && (error.kind === "unauthenticated" || error.kind === "not-found");
 
 /**
- * Signs in with the credential and reads its expiry. Returns undefined if Keystone refuses it.
+ * Signs in with the credential and reads its expiry. Returns undefined if Keystone refuses the
+ * credential.
  *
  * @param connect signs in with the credential
  */
@@ -58,12 +59,15 @@ export async function tryCredential(
 
 const shownSchema = z.object({ application_credential: z.object({ expires_at: utcMoment }) });
 
-/** Time limit in milliseconds for reading the expiry, which is optional information. */
+/**
+ * Time limit in milliseconds for the request for the expiry. The limit is short, because the expiry
+ * is optional information.
+ */
 const patience = 5_000;
 
 /**
- * Returns the expiry of the credential. Returns undefined if access rules or the cloud's policy
- * forbid the request: the credential may still be valid.
+ * Returns the expiry of the credential. Returns undefined if the request fails: access rules or the
+ * cloud's policy may forbid the request even for a valid credential.
  */
 async function endOf(signed: Signed, id: string): Promise<string | undefined> {
   const path = `/users/${signed.userId}/application_credentials/${encodeURIComponent(id)}`;
@@ -78,15 +82,15 @@ async function endOf(signed: Signed, id: string): Promise<string | undefined> {
 
 export interface SuppliedCredential {
   readonly id: string;
-  /** Expiry according to the settings. */
+  /** Expiry in the settings. */
   readonly expiresAt?: string | undefined;
-  /** Project of the cluster. */
+  /** ID of the cluster's project. */
   readonly projectId: string;
-  /** Roles of the operator in the project. */
+  /** Roles of the operator, who runs this program, in the project. */
   readonly roles: readonly string[];
   /**
-   * Path in the specification that names a Barbican certificate. Undefined: the cluster has no
-   * certificate.
+   * Path of the setting that names a TLS certificate in Barbican. Undefined: no certificate is
+   * used.
    */
   readonly certificate?: string | undefined;
   /** Current time in milliseconds. @default Date.now() */
@@ -97,8 +101,8 @@ const shown = ({ id }: SuppliedCredential): string =>
   `credential.id: the application credential ${id}`;
 
 /**
- * Returns the command with which the user creates a credential. The roles are the roles that the
- * program would give to a credential.
+ * Returns the advice to create a new credential, with the command. The command contains the roles
+ * that the program would give to a credential of its own.
  */
 function remedyFor({ roles, certificate }: SuppliedCredential): string {
   const wanted = rolesOf(roles, { certificate });
@@ -121,8 +125,8 @@ function excessFindings(
 }
 
 /**
- * Reports that the credential has expired or expires soon. Reports nothing if `expiresAt` in the
- * settings is the same time: another check then reports it.
+ * Reports that the credential has expired or expires soon. Reports nothing if the settings contain
+ * the same expiry, because another check reports that expiry.
  */
 function endFindings({ end }: TriedCredential, { expiresAt, now }: SuppliedCredential): Finding[] {
   if (end !== undefined && Date.parse(end) === Date.parse(expiresAt ?? "")) return [];
@@ -131,9 +135,9 @@ function endFindings({ end }: TriedCredential, { expiresAt, now }: SuppliedCrede
 }
 
 /**
- * Reports what prevents the cluster's controllers from working with the credential.
+ * Reports what prevents the cluster's controllers from using the credential.
  *
- * @param tried result of the login. Undefined: Keystone refuses the credential
+ * @param tried properties of the credential. Undefined: Keystone refuses the credential
  */
 export function suppliedFindings(
   tried: TriedCredential | undefined,

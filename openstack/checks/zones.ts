@@ -10,7 +10,7 @@ const zoneSchema = z.looseObject({
   zoneState: z.object({ available: z.boolean() }),
 });
 
-/** Available zones of Nova or Cinder. `hidden` if the user cannot list the zones. */
+/** Available zones of Nova or Cinder. `hidden`: the user cannot list the zones. */
 export type Zones = readonly string[] | "hidden";
 
 async function openZones(client: CloudClient, service: "compute" | "volumev3"): Promise<Zones> {
@@ -29,8 +29,8 @@ const unknown = (what: string, service: string, zones: readonly string[]): Findi
   warning(`${what}: cannot check ${zones.join(", ")}: ${service} does not list its zones to you`);
 
 /**
- * Reports Nova zones that do not exist or are closed: zones of machines, and zones of pods in
- * storage classes.
+ * Reports zones in the specification that Nova does not have or that are not available. Checks the
+ * zones of machines and the zones of pods in storage classes.
  */
 export async function checkZones(
   client: CloudClient,
@@ -57,12 +57,15 @@ const zonesOf = (volumes: ClusterNeeds["unplacedVolumes"]): readonly string[] =>
   ...new Set(volumes.map(({ zone }) => zone)),
 ];
 
-/** Returns the zones in which Cinder must create volumes because a machine there uses them. */
+/**
+ * Returns the Nova zones that must also exist in Cinder, because volumes are created in the zones
+ * of their machines.
+ */
 const followed = ({ volumesFollowZones, zones }: VolumeNeeds): readonly string[] =>
   volumesFollowZones ? zones : [];
 
 /**
- * Returns the zones of Cinder. Returns undefined if the cluster needs no zones, or the cloud has no
+ * Returns the zones of Cinder. Returns undefined if the cluster needs no zones or the cloud has no
  * Cinder.
  */
 export async function listVolumeZones(
@@ -75,8 +78,8 @@ export async function listVolumeZones(
 }
 
 /**
- * Warns about volumes without a zone of machines in several zones: Cinder chooses one zone for all
- * volumes.
+ * Warns if machines in several zones have volumes without a zone. Cinder would create all these
+ * volumes in one zone.
  */
 function apart(
   { unplacedVolumes }: VolumeNeeds,
@@ -95,9 +98,11 @@ function apart(
 }
 
 /**
- * Reports zones of storage classes and volumes that Cinder does not have. Warns about zones of
- * machines that Cinder does not have, if volumes follow the machines' zones. Warns about volumes
- * without a zone of machines in several zones; skips existing volumes, which `made` lists.
+ * Reports zones of storage classes and volumes that do not exist in Cinder. Warns about zones of
+ * machines that do not exist in Cinder, if volumes are created in the machines' zones. Warns about
+ * new volumes without a zone if their machines are in several zones.
+ *
+ * @param made names of existing volumes
  */
 export function volumeZoneFindings(
   needs: VolumeNeeds,

@@ -14,49 +14,58 @@ export type Service = keyof typeof services;
 export interface CloudClient {
   /**
    * Sends an API request. Returns the parsed body, or undefined if the body is empty. Throws a
-   * CloudError on failure. `path` follows the versioned endpoint: `/servers/detail`, `/networks`,
-   * `/lbaas/loadbalancers`.
+   * CloudError on failure. `path` is relative to the endpoint with its version: `/servers/detail`,
+   * `/networks`, `/lbaas/loadbalancers`.
    */
   request(service: Service, method: string, path: string, body?: unknown): Promise<unknown>;
-  /** Sends one GET without retries, with a time limit in milliseconds, for optional information. */
+  /**
+   * Sends one GET request without retries. For optional information. `within` is the time limit in
+   * milliseconds.
+   */
   glance(service: Service, path: string, within: number): Promise<unknown>;
-  /** Returns whether the catalog offers the service in this region. */
+  /** Returns whether the catalog contains an endpoint of the service in this region. */
   offers(service: Service): boolean;
   readonly projectId: string;
-  /** Name of the project. Empty if the identity service does not report it. */
+  /** Name of the project. Empty if Keystone does not report the name. */
   readonly projectName: string;
   readonly userId: string;
   readonly authUrl: string;
   readonly region: string;
-  /** Whether the application credential in use cannot create others. Undefined without one. */
+  /**
+   * Whether the application credential is restricted: it cannot create other application
+   * credentials. Undefined: the login used no application credential.
+   */
   readonly restricted: boolean | undefined;
   /** Names of the user's roles in the project. */
   readonly roles: readonly string[];
-  /** Time when the user's password expires, as ISO 8601. Undefined: never, or no password. */
+  /**
+   * Expiry of the user's password, as ISO 8601. Undefined: the password never expires, or the login
+   * used no password.
+   */
   readonly passwordEnd: string | undefined;
   /**
-   * Scope of the credential, as OpenStack's provider derives it. Undefined if the catalog has no
+   * Scope of the credential, as OpenStack's provider determines it. Undefined if the catalog has no
    * public identity endpoint.
    */
   readonly scope: CloudScope | undefined;
   /** Name of the cloud, for messages. */
   readonly name: string;
-  /** Properties of the connection that also matter to other clients of the cloud. */
+  /** Properties of the connection that also affect the cluster's controllers. */
   readonly connection: Connection;
 }
 
 export interface ConnectOptions {
-  /** Name in clouds.yaml. Default: OS_CLOUD, else the OS_* variables. */
+  /** Name of the cloud in clouds.yaml. Default: OS_CLOUD, else the OS_* variables. */
   readonly cloud?: string;
   /** Environment variables. Default: process.env. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Credential for signing in. Default: the credential in clouds.yaml or the OS_* variables. */
+  /** Credential for the login. Default: the credential in clouds.yaml or the OS_* variables. */
   readonly credential?: Credential;
-  /** Retries of failed requests, and the listener for waits. Default: five tries, no listener. */
+  /** Clock and listener for retries of failed requests. Default: real time, no listener. */
   readonly patience?: Partial<RetryClock>;
 }
 
-/** Types of a service in the catalog, and the version at the end of the service's endpoint. */
+/** Names for the service's type in the catalog, and the API version at the end of its endpoint. */
 type Listed = Readonly<{ types: readonly string[]; version?: string }>;
 
 const services = {
@@ -139,7 +148,7 @@ async function authenticate(settings: CloudSettings, patience: RetryClock): Prom
     headers: { "content-type": "application/json", accept: "application/json" },
     body: JSON.stringify(authenticationRequest(settings.credential)),
     timeout: 20_000,
-    // Repeatable: a second token does no harm.
+    // The request can be repeated, because a second token does no harm.
     what,
     repeatable: true,
   };
@@ -186,8 +195,8 @@ function endpoint(settings: CloudSettings, token: Token, service: Service): stri
 }
 
 /**
- * Microversion of Nova's API (Queens). Has server tags, and server group policies as this client
- * reads them.
+ * Microversion of Nova's API (Queens). Includes server tags, and the format of server group
+ * policies that this client reads.
  */
 const computeMicroversion = { "x-openstack-nova-api-version": "2.60" };
 
@@ -248,7 +257,7 @@ class Client implements CloudClient {
   }
 
   async request(service: Service, method: string, path: string, body?: unknown): Promise<unknown> {
-    // Requests a new token a minute before the old token expires.
+    // Requests a new token one minute before the current token expires.
     if (Date.parse(this.session.token.expires_at) - Date.now() < 60_000)
       this.session = await authenticate(this.settings, this.patience);
     let answer = await this.send(service, { method, path, body });
@@ -256,7 +265,8 @@ class Client implements CloudClient {
       this.session = await authenticate(this.settings, this.patience);
       answer = await this.send(service, { method, path, body });
     }
-    // An earlier try deleted the object, but the response was lost.
+    // The object no longer exists, because an earlier try deleted it and only the response was
+    // lost.
     if (method === "DELETE" && answer.status === 404 && answer.times > 1) return undefined;
     return bodyOf(answer, `${method} ${service} ${path}`);
   }
@@ -295,7 +305,7 @@ class Client implements CloudClient {
   }
 }
 
-/** Signs in to the cloud that `options` or the environment names. */
+/** Signs in to a cloud. `options` or the environment determine the cloud. */
 export async function connectCloud(options: ConnectOptions = {}): Promise<CloudClient> {
   const found = findCloud(options.cloud, options.env ?? process.env);
   const settings = { ...found, credential: options.credential ?? found.credential };

@@ -1,14 +1,14 @@
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Returns whether the reference looks like the ID of an image or network. Such a reference is
- * looked up as an ID first, then as a name.
+ * Returns whether the reference has the form of a UUID, like the IDs of images and networks. Such a
+ * reference is looked up first as an ID, then as a name.
  */
 export const isUuid = (reference: string): boolean => uuid.test(reference);
 
 /**
- * Returns the two ways to look up a reference, in the order to try. A reference without the shape
- * of an ID may still be an ID, because flavors' IDs have any shape.
+ * Returns the lookups by ID and by name in the order to try. A reference that is no UUID may still
+ * be an ID, because IDs of flavors have any form.
  */
 export const lookupOrder = <T>(
   reference: string,
@@ -16,7 +16,8 @@ export const lookupOrder = <T>(
 ): readonly [T, T] => (isUuid(reference) ? [byId, byName] : [byName, byId]);
 
 /**
- * Returns the elements with the ID or name `reference`. Returns several if a name is not unique.
+ * Returns the elements whose ID or name is `reference`. Returns several elements if a name is not
+ * unique.
  */
 export function matchesOf<T extends { readonly id: string; readonly name: string | null }>(
   reference: string,

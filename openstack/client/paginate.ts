@@ -4,7 +4,8 @@ import type { CloudClient, Service } from "./cloud-client.js";
 const linksSchema = z.array(z.object({ rel: z.string(), href: z.string() }));
 
 /**
- * Returns the link to the next page. Services name the link `<key>_links`, `links.next` or `next`.
+ * Returns the link to the next page. Services write the link into `<key>_links`, `links.next` or
+ * `next`.
  */
 function nextPage(answer: Record<string, unknown>, key: string): string | undefined {
   const links = linksSchema.safeParse(answer[`${key}_links`]);
@@ -17,7 +18,9 @@ function nextPage(answer: Record<string, unknown>, key: string): string | undefi
   return typeof next === "string" ? next : undefined;
 }
 
-/** Returns all elements of a collection, from all pages. Checks each element against `schema`. */
+/**
+ * Returns the elements of a collection from all its pages. Checks each element against `schema`.
+ */
 export async function listAll<T>(
   client: CloudClient,
   service: Service,
@@ -37,9 +40,9 @@ export async function listAll<T>(
 }
 
 /**
- * Returns the path of the next page: the collection's path with the query of the link. The link
- * itself may have another host or path prefix than the endpoint. Keeps parameters of the first
- * query that the link lacks: Octavia's links lack the project.
+ * Returns the path of the next page: the collection's path with the query of the link. Does not use
+ * the rest of the link, because its host or path prefix may differ from the endpoint's. Adds
+ * parameters of the first query that are missing in the link: Octavia leaves out the project.
  */
 function sameCollection(href: string | undefined, path: string): string | undefined {
   if (href === undefined) return undefined;

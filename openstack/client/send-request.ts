@@ -8,13 +8,13 @@ export interface CloudAnswer extends HttpAnswer {
   readonly times: number;
 }
 
-/** HTTP request with description and limits. */
+/** HTTP request with its description and limits. */
 export type CloudRequest = Pick<HttpOptions, "method" | "headers" | "body" | "timeout" | "signal"> &
   Repeated;
 
 /**
- * Returns the cloud's response, also with an error status. Throws a CloudError if there is no
- * response.
+ * Sends a request. Returns the cloud's response, even if its status is an error. Throws a
+ * CloudError if there is no response.
  */
 export async function sendRequest(
   settings: CloudSettings,
@@ -23,8 +23,8 @@ export async function sendRequest(
   patience: RetryClock,
 ): Promise<CloudAnswer> {
   const { ca, cert, key, verify } = settings;
-  // The server may close an idle connection at the moment when the connection is reused. Requests
-  // that must not be sent twice use a new connection.
+  // The server may close an idle connection just before it is used again. A request that must not
+  // be sent twice therefore uses a new connection.
   const all = { ...options, ca, cert, key, verify, alone: !repeatable };
   const { outcome, times } = await retryRequest(
     () => exchange(url, all),
@@ -39,8 +39,8 @@ export async function sendRequest(
 }
 
 /**
- * Returns the JSON value of the response's body; undefined if the body is empty. Throws a
- * CloudError if the response is an error or not JSON.
+ * Returns the JSON value of the response's body. Returns undefined if the body is empty. Throws a
+ * CloudError if the response has an error status or is not JSON.
  */
 export function bodyOf({ status, body, times }: CloudAnswer, what: string): unknown {
   if (status >= 300) throw errorForStatus(what, status, body, times);

@@ -1,7 +1,7 @@
 import { Failure } from "../../base/failures/failure.js";
 import type { FailureCode } from "../../base/failures/failure-codes.js";
 
-/** Kind of failure of a request to the cloud. */
+/** Kind of a failed request to the cloud. */
 export type CloudErrorKind =
   | "configuration"
   | "unreachable"
@@ -31,7 +31,7 @@ export class CloudError extends Failure {
     readonly kind: CloudErrorKind,
     message: string,
     hint?: string,
-    /** HTTP status of the response; undefined without a response. */
+    /** HTTP status of the response. Undefined: there was no response. */
     readonly status?: number,
   ) {
     super(codes[kind], message, hint);
@@ -40,13 +40,13 @@ export class CloudError extends Failure {
 }
 
 /**
- * Returns whether the user may not send the request, or the cloud does not know the path. The
- * caller then knows nothing about the requested objects.
+ * Returns whether the user is not allowed to send the request, or the cloud does not know the path.
+ * In both cases, the requested objects may exist or not.
  */
 export const isHidden = (error: unknown): boolean =>
   error instanceof CloudError && (error.kind === "forbidden" || error.kind === "not-found");
 
-/** Returns the error message in a response body. OpenStack services use four shapes of bodies. */
+/** Returns the error message in a response body. OpenStack services use several formats. */
 export function messageInBody(body: string): string {
   let parsed: unknown;
   try {
@@ -80,14 +80,14 @@ const kinds: Readonly<Record<number, CloudErrorKind>> = {
 };
 
 /**
- * Returns the error for an HTTP response with an error status.
+ * Returns the error for a response with an error status.
  *
  * @param times number of tries of the request
  */
 export function errorForStatus(what: string, status: number, body: string, times = 1): CloudError {
   const reason = messageInBody(body);
-  // A response 429 (too many requests) is not about quotas. A 5xx message may contain words like
-  // `exceed` for other reasons.
+  // Status 429 (too many requests) does not concern quotas. A message with status 5xx may contain a
+  // word like `exceed` for other reasons.
   const mayBeQuota = status < 500 && status !== 404 && status !== 429;
   const quota = mayBeQuota && /quota|OverLimit|exceed/i.test(reason);
   const tried = times === 1 ? "" : ` at the last of ${times} tries`;

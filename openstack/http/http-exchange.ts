@@ -5,18 +5,16 @@ export interface HttpOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Certificates of CAs, in PEM. Only these CAs are trusted. Default: the system's CAs. */
+  /** Certificates of the only trusted CAs, in PEM. Default: the CAs that Node trusts. */
   readonly ca?: string;
-  /** Client certificate and key, in PEM. */
+  /** Client certificate in PEM. Set only together with `key`. */
   readonly cert?: string;
   readonly key?: string;
   /** Whether the server's certificate is verified (`verify` in clouds.yaml). Default: true. */
   readonly verify?: boolean;
-  /** Milliseconds without a received byte after which the request fails. Default: 60 000. */
+  /** Milliseconds without received data after which the request fails. Default: 60 000. */
   readonly timeout?: number;
-  /**
-   * Whether the exchange opens a new connection. Default: the exchange reuses an idle connection.
-   */
+  /** Whether the request uses a new connection. Default: the request may use an idle connection. */
   readonly alone?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -34,8 +32,8 @@ async function text(answer: IncomingMessage): Promise<string> {
 }
 
 /**
- * Sends an HTTP request. Uses `node:http`, because `fetch` accepts no CA certificate, and private
- * clouds have private CAs.
+ * Sends an HTTP request. Uses `node:http`, because `fetch` does not accept the certificate of a
+ * private CA.
  */
 export async function exchange(url: string, options: HttpOptions = {}): Promise<HttpAnswer> {
   const target = new URL(url);
@@ -84,7 +82,7 @@ function flat(answer: IncomingMessage): Record<string, string> {
   );
 }
 
-/** Returns the JSON value of a body; undefined if it is not JSON. */
+/** Returns the JSON value of a body. Returns undefined if the body is not JSON. */
 export function jsonIn(body: string): unknown {
   try {
     return JSON.parse(body);

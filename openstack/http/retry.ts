@@ -7,22 +7,25 @@ import type { HttpAnswer } from "./http-exchange.js";
  *   500, 502, 504, reset  only repeatable requests. The cloud may have executed the request, but
  *                         the response failed or was lost, and a second POST would create a second
  *                         object.
- * All other failures are final: a wrong certificate or name stays wrong, and a timeout of a minute
- * is long enough. A refused connection is final, too, because a wrong auth_url looks the same.
+ * All other failures are final. A wrong certificate or name stays wrong. A timeout already takes a
+ * minute. A wrong auth_url looks like a refused connection, so a refused connection is final, too.
  *
- * No library does this: node:http does not retry, and undici's RetryAgent has neither jitter nor a
- * way to report the reason for a wait.
+ * No library meets these needs: node:http does not retry, and undici's RetryAgent has neither
+ * jitter nor a way to report the reason for a wait.
  */
 
-/** Functions for waiting and time; tests replace them. */
+/** Functions for time, waiting and randomness. Tests replace them. */
 export interface RetryClock {
   /** Waits for the given milliseconds. */
   readonly pause: (milliseconds: number) => Promise<unknown>;
-  /** Returns a number from 0 to 1, so that clients refused together do not retry together. */
+  /**
+   * Returns a random number from 0 to 1. The number varies the wait, so clients do not retry all at
+   * the same time.
+   */
   readonly random: () => number;
   /** Returns the milliseconds since 1970. */
   readonly now: () => number;
-  /** Called before each wait, with one sentence about the reason. */
+  /** Reports the reason for a wait in one sentence. Called before each wait. */
   readonly onWait: (text: string) => void;
 }
 
@@ -34,12 +37,12 @@ export const defaultPatience: RetryClock = {
 };
 
 /**
- * Largest number of tries. The waits between the tries are at most 1, 2, 4 and 8 s, or longer if
- * the cloud asks for more.
+ * Largest number of tries. The waits between them are at most 1, 2, 4 and 8 s. A wait is longer if
+ * the cloud requests this.
  */
 export const maximumTries = 5;
 const firstWait = 1000;
-/** Longest wait in milliseconds. If the cloud asks for a longer wait, the request fails. */
+/** Longest wait in milliseconds. The request fails if the cloud requests a longer wait. */
 const longestWait = 60_000;
 
 export type Outcome = { readonly answer: HttpAnswer } | { readonly error: NodeJS.ErrnoException };
@@ -51,7 +54,7 @@ export interface TryResult {
 }
 
 export interface Repeated {
-  /** Request, for messages: `GET compute /servers`. */
+  /** Description of the request, for messages: `GET compute /servers`. */
   readonly what: string;
   /** Whether the request can be executed twice without a further effect. */
   readonly repeatable: boolean;
@@ -68,8 +71,8 @@ export const isBrokenConnection = ({ code }: NodeJS.ErrnoException): boolean =>
   code !== undefined && broken.has(code);
 
 /**
- * Returns the milliseconds in the response's header `Retry-After`, which contains seconds or a
- * date. Returns 0 without the header.
+ * Returns the wait that the response's header `Retry-After` requests, in milliseconds. The header
+ * contains seconds or a date. Returns 0 without the header.
  */
 export function retryAfterMilliseconds({ headers }: HttpAnswer, now: number): number {
   const text = headers["retry-after"]?.trim() ?? "";
@@ -78,7 +81,7 @@ export function retryAfterMilliseconds({ headers }: HttpAnswer, now: number): nu
   return Number.isNaN(until) ? 0 : Math.max(0, until - now);
 }
 
-/** Returns the reason to try again; undefined if the outcome is final. */
+/** Returns the reason for another try. Returns undefined if the outcome is final. */
 function reasonIn(outcome: Outcome, repeatable: boolean): string | undefined {
   if ("error" in outcome)
     return repeatable && isBrokenConnection(outcome.error) ? "the connection broke" : undefined;
@@ -89,8 +92,8 @@ function reasonIn(outcome: Outcome, repeatable: boolean): string | undefined {
 }
 
 /**
- * Returns the milliseconds before the next try; undefined if the cloud asks for more than {@link
- * longestWait}.
+ * Returns the milliseconds to wait before the next try. Returns undefined if the cloud requests
+ * more than {@link longestWait}.
  */
 function waitBefore(
   outcome: Outcome,
@@ -110,7 +113,7 @@ async function attempt(send: () => Promise<HttpAnswer>): Promise<Outcome> {
   }
 }
 
-/** Sends a request until the outcome is final, at most `tries` times. */
+/** Sends a request until the outcome is final, but at most `tries` times. */
 export async function retryRequest(
   send: () => Promise<HttpAnswer>,
   { what, repeatable, tries = maximumTries }: Repeated,

@@ -2,9 +2,10 @@ import type { CloudObject } from "./inventory.js";
 import { isRouterInterface } from "./router-interfaces.js";
 
 /**
- * Returns the ports in these networks that another user created. Leaves out ports of Neutron, ports
- * of load balancers, which are deleted with the load balancers, and ports in `ours`. Neutron does
- * not delete a subnet that contains such a port.
+ * Returns the ports in these networks that another user created. Neutron does not delete a subnet
+ * that contains such a port. Leaves out three groups of ports: ports in `ours`, ports that Neutron
+ * created, and ports of load balancers. A load balancer's ports are deleted together with the load
+ * balancer.
  */
 export const foreignPortsIn = (
   networks: ReadonlySet<string>,
@@ -22,8 +23,8 @@ export const foreignPortsIn = (
   );
 
 /**
- * Returns the ports of other users in networks of which the network or a subnet is about to be
- * deleted.
+ * Returns the ports of other users that block the deletion of the objects in `going`. Looks for the
+ * ports in the networks and subnets in `going`.
  */
 export function foreignPortsBlocking(
   going: readonly CloudObject[],
@@ -40,6 +41,6 @@ export function foreignPortsBlocking(
   );
 }
 
-/** Returns the objects as text for the user, who must delete the objects. */
+/** Returns a list of the objects for a message to the user, who must delete them. */
 export const describeObjects = (objects: readonly CloudObject[]): string =>
   objects.map(({ kind, name, id }) => `${kind} '${name}' (${id})`).join(", ");

@@ -4,8 +4,8 @@ import { CloudError, isHidden } from "../http/cloud-error.js";
 import { listAll } from "../client/paginate.js";
 
 /**
- * Kinds of objects that a cluster may create in a project. A cluster's objects must be deleted in
- * the order of this list.
+ * Kinds of objects that a cluster can have in a project. A cluster's objects must be deleted in the
+ * order of this list.
  */
 export const kinds = [
   "load balancer",
@@ -25,7 +25,7 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-/** Object of the project. All services' objects have this form. */
+/** Object of the project. The objects of all services have the same fields. */
 export interface CloudObject {
   readonly kind: Kind;
   readonly id: string;
@@ -36,25 +36,31 @@ export interface CloudObject {
   readonly status: string;
   /** IDs of the servers in a server group. Empty for other kinds. */
   readonly members: readonly string[];
-  /** Number of rules of a security group. 0 for other kinds. */
+  /** Number of rules in a security group. 0 for other kinds. */
   readonly rules: number;
-  /** Size of a volume in GiB. For a snapshot, size of the snapshot's volume. 0 for other kinds. */
+  /** Size of a volume in GiB. For a snapshot, the size of its volume. 0 for other kinds. */
   readonly gigabytes: number;
   /**
-   * Device owner of a port, or owner of a network: `compute:...`, `network:dhcp`. Empty for other
+   * Field `device_owner` of a port, for example `compute:nova` or `network:dhcp`. Empty for other
    * kinds.
    */
   readonly owner: string;
-  /** ID of the device (server, router) to which the port belongs. Empty for other kinds. */
+  /** ID of the device (server, router) to which a port belongs. Empty for other kinds. */
   readonly device: string;
-  /** ID of a server's host, which Nova derives for each project. Empty for other kinds. */
+  /**
+   * Host ID of a server. Nova returns different IDs for the same host to different projects. Empty
+   * for other kinds.
+   */
   readonly host: string;
   /**
    * ID of the network to which a subnet, a port or a load balancer's address belongs. Empty for
    * other kinds.
    */
   readonly network: string;
-  /** Time of creation in UTC, as `2026-01-02T03:04:05Z`. Empty if the cloud does not report it. */
+  /**
+   * Time of creation in UTC, as `2026-01-02T03:04:05Z`. Empty if the cloud does not report the
+   * time.
+   */
   readonly created: string;
 }
 
@@ -62,7 +68,7 @@ const text = z
   .string()
   .nullish()
   .transform((value) => value ?? "");
-/** Returns the first text that is not empty. */
+/** Returns the first text that is not empty. Returns an empty text if all are empty. */
 const first = (...texts: readonly string[]): string => texts.find((one) => one !== "") ?? "";
 
 /** Returns the time with a time zone. Cinder and Octavia write UTC times without a time zone. */
@@ -141,7 +147,9 @@ const sources: Readonly<Record<Kind, Source>> = {
   },
 };
 
-/** Returns the objects of one kind. Returns none if the catalog does not contain the service. */
+/**
+ * Returns the objects of one kind. Returns no objects if the catalog does not contain the service.
+ */
 export async function listObjects(client: CloudClient, kind: Kind): Promise<CloudObject[]> {
   const { service, path, key } = sources[kind];
   if (!client.offers(service)) return [];
@@ -152,9 +160,9 @@ export async function listObjects(client: CloudClient, kind: Kind): Promise<Clou
 const balancerSchema = z.object({ loadbalancer: objectSchema });
 
 /**
- * Returns the current state of a load balancer; undefined if the load balancer does not exist.
+ * Returns the current state of a load balancer. Returns undefined if it does not exist.
  *
- * @param within milliseconds for a single try without retries. Default: several tries
+ * @param within time limit in milliseconds, with only one try. Default: several tries
  */
 export async function readBalancer(
   client: CloudClient,
@@ -177,26 +185,27 @@ export async function readBalancer(
   }
 }
 
-/** Objects of a project that the cloud shows to the user. */
+/** Objects of a project that the user can list. */
 export interface VisibleObjects {
   readonly objects: readonly CloudObject[];
-  /** Kinds that the user has no role to list. Objects of these kinds may exist. */
+  /** Kinds that the user is not allowed to list. Objects of these kinds may exist. */
   readonly hidden: readonly Kind[];
-  /** Kinds that the cloud does not support. Some Keystones have no application credentials. */
+  /** Kinds that the cloud does not support. Some clouds have no application credentials. */
   readonly lacking: readonly Kind[];
 }
 
 /**
- * Returns whether the error means that the cloud does not support the kind. All users may list
- * their own application credentials, so 404 means that Keystone has none.
+ * Returns whether the error means that the cloud does not support the kind. Every user may list the
+ * user's own application credentials, so 404 means that Keystone does not support them.
  */
 const isLacking = (kind: Kind, error: unknown): boolean =>
   kind === "application credential" && error instanceof CloudError && error.kind === "not-found";
 
 /**
- * Lists the objects of a project that the user can see.
+ * Lists the objects of a project that the user can list.
  *
- * @param isNeeded returns whether to throw if the user cannot list the kind. @default never
+ * @param isNeeded returns whether the kind is necessary. If the user cannot list a necessary kind,
+ * this function throws. @default no kind is necessary
  */
 export async function listVisibleObjects(
   client: CloudClient,
@@ -221,16 +230,16 @@ export async function listVisibleObjects(
 }
 
 /**
- * Lists all objects of the project. Throws if the user cannot list a kind, so a list from before
- * `up` can be compared with a list from after `destroy`.
+ * Lists all objects of the project. Throws if the user cannot list a kind, because a comparison of
+ * two incomplete lists (before `up`, after `destroy`) proves nothing.
  */
 export const takeInventory = async (client: CloudClient): Promise<CloudObject[]> => [
   ...(await listVisibleObjects(client, () => true)).objects,
 ];
 
 /**
- * Returns whether the object is a DHCP port. Neutron creates and deletes DHCP ports with the
- * network.
+ * Returns whether the object is a DHCP port. Neutron creates and deletes DHCP ports together with
+ * their network.
  */
 const selfMade = (object: CloudObject): boolean =>
   object.kind === "port" && object.owner === "network:dhcp";
@@ -240,7 +249,7 @@ export interface InventoryDifference {
   readonly removed: readonly CloudObject[];
 }
 
-/** Returns the objects that were added and removed between two lists. Ignores DHCP ports. */
+/** Returns the objects that are in only one of the two lists. Ignores DHCP ports. */
 export function compareInventories(
   before: readonly CloudObject[],
   after: readonly CloudObject[],

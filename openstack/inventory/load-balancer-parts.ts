@@ -10,18 +10,18 @@ import { inUtc } from "./inventory.js";
 import { listAll } from "../client/paginate.js";
 
 /**
- * Kinds of parts of a load balancer. Octavia deletes the parts with their load balancer, so the
- * inventory does not list the parts.
+ * Kinds of parts of a load balancer. The inventory does not list these parts, because Octavia
+ * deletes them together with their load balancer.
  */
 export type PartKind = "listener" | "pool" | "health monitor" | "member";
 
-/** Part of a load balancer, described without its ID. */
+/** Name and parent of a part of a load balancer. The ID of the part is unknown. */
 export interface BalancerPart {
   readonly kind: PartKind;
   readonly name: string;
   /**
-   * ID of the parent. Parent of a listener: load balancer; of a pool: listener; of a member or
-   * health monitor: pool.
+   * ID of the parent. The parent of a listener is a load balancer. The parent of a pool is a
+   * listener. The parent of a member or health monitor is a pool.
    */
   readonly of: string;
 }
@@ -37,7 +37,7 @@ interface Collection {
   readonly path: (part: BalancerPart) => string;
   readonly key: string;
   /**
-   * Field of a part that lists the part's parents. Undefined: the request's path names the parent.
+   * Field of a part that lists its parents. Undefined: the path of the request contains the parent.
    */
   readonly owners?: string;
 }
@@ -54,8 +54,8 @@ const belongsTo = (part: Part, owners: string | undefined, owner: string): boole
   owners === undefined || ownersSchema.parse(part[owners] ?? []).some(({ id }) => id === owner);
 
 /**
- * Deletes the parts with the name and parent in `part` for which `isMeant` holds. Returns the IDs
- * of the deleted parts.
+ * Deletes the parts with this kind, name and parent for which `isMeant` returns true. Returns the
+ * IDs of the deleted parts.
  */
 export async function deleteParts(
   client: CloudClient,
@@ -74,7 +74,8 @@ export async function deleteParts(
       isMeant({ id: one.id, created: inUtc(one.created_at ?? "") }),
   );
   for (const { id } of found)
-    // Octavia refuses every other change of a load balancer while a part is being created.
+    // Retries, because Octavia refuses all changes of a load balancer while one of its parts is
+    // being created.
     await retryWhileInUse(
       () => wasGone(client.request("load-balancer", "DELETE", `${collection}/${id}`)),
       { what: `${part.kind} '${part.name}' (${id})`, bound: deletionTimeouts.balancer },

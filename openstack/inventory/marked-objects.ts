@@ -21,13 +21,13 @@ import {
 import { isIdentity, ownershipOf, type OwnershipEvidence, type Ownership } from "./ownership.js";
 import { removeRoutesAndInterfaces } from "./router-interfaces.js";
 
-/** Object of a cluster in the cloud: the object, the cluster's mark and the evidence. */
+/** Object in the cloud that belongs to a cluster. Contains the cluster's mark and the evidence. */
 export interface Orphan extends CloudObject, Ownership {}
 
 /**
- * Lists the objects in the project that belong to any cluster: objects with a cluster's mark, and
- * objects that a cluster's controllers created. `hidden` contains the kinds that the user cannot
- * list.
+ * Lists the objects in the project that belong to any cluster. These are objects with a cluster's
+ * mark and objects that a cluster's controllers created. `hidden` contains the kinds that the user
+ * cannot list.
  */
 export async function findMarked(
   client: CloudClient,
@@ -43,8 +43,8 @@ function markedIn(all: readonly CloudObject[]): Orphan[] {
     return ownership === undefined ? [] : [{ ...object, ...ownership }];
   });
   const marks = new Map(found.map(({ id, mark }) => [id, mark]));
-  // Server groups of earlier releases have no identity in their names. Such a group belongs to the
-  // cluster to which all servers in the group belong.
+  // In earlier releases, the name of a server group contained no identity. Such a server group
+  // belongs to a cluster if all its servers belong to this cluster.
   const serverGroups = all.flatMap((group): Orphan[] => {
     if (group.kind !== "server group" || marks.has(group.id)) return [];
     const [mark, ...others] = group.members.map((id) => marks.get(id));
@@ -78,10 +78,10 @@ const kept: ReadonlySet<OwnershipEvidence> = new Set([
 ]);
 
 /**
- * Returns whether an object must be kept unless the user asks for its deletion: a volume of a
- * PersistentVolume or its snapshot, which contains data, or a floating IP of a Service, which DNS
- * records and allow lists may contain. If the cluster's controllers did not delete such an object,
- * a reclaim policy or annotation, which OpenStack does not show, may be the reason.
+ * Returns whether an object is deleted only if the user requests this. These objects are volumes of
+ * PersistentVolumes and their snapshots, because they contain data. They are also floating IPs of
+ * Services, because DNS records and allow lists may contain them. A reclaim policy or an annotation
+ * in the cluster may have kept such an object, but OpenStack does not show this.
  */
 export const isIrreplaceable = ({ claim }: Orphan): boolean => kept.has(claim);
 
@@ -108,8 +108,7 @@ const byId = (
 const deletions: Readonly<Record<Kind, Deletion>> = {
   "load balancer": byId("load-balancer", "/lbaas/loadbalancers", {
     bound: deletionTimeouts.balancer,
-    // Octavia deletes a load balancer with status ERROR only together with all parts of the load
-    // balancer.
+    // A load balancer with status ERROR can be deleted only together with all its parts.
     query: "?cascade=true",
   }),
   server: byId("compute", "/servers", { bound: deletionTimeouts.machine }),
@@ -137,8 +136,8 @@ const ruled = z.object({
 });
 
 /**
- * Returns the paths of the access rules of a credential. Keystone does not delete access rules
- * together with the credential.
+ * Returns the paths of the access rules of a credential. Keystone keeps access rules when the
+ * credential is deleted.
  */
 async function accessRulesOf(client: CloudClient, credential: string): Promise<string[]> {
   try {
@@ -154,9 +153,9 @@ async function accessRulesOf(client: CloudClient, credential: string): Promise<s
 }
 
 /**
- * Deletes the access rules of a deleted credential. No other object refers to these rules, so no
- * later run could find them. Skips a rule that Keystone forbids to delete, because another
- * credential uses it. Throws an error with the IDs of rules that remain for other reasons.
+ * Deletes the access rules of a deleted credential. No later run could find these rules, because
+ * nothing refers to them any more. Skips a rule that Keystone refuses to delete because another
+ * credential uses it. If rules remain for another reason, throws an error with their IDs.
  */
 async function deleteAccessRules(client: CloudClient, paths: readonly string[]): Promise<void> {
   const left: string[] = [];
@@ -178,15 +177,15 @@ async function deleteAccessRules(client: CloudClient, paths: readonly string[]):
   );
 }
 
-/** Returns the object's description and time limit for {@link WaitOptions}. */
+/** Returns the object's description and time limit, for a wait. */
 const waitedFor = ({ kind, name, id }: CloudObject): AwaitedObject => ({
   what: `${kind} '${name}' (${id})`,
   bound: deletions[kind].bound,
 });
 
 /**
- * Requests the deletion of an object. Repeats the request while another object uses the object.
- * Returns whether the object did not exist any more.
+ * Requests the deletion of an object. Repeats the request while the object is in use. Returns
+ * whether the object was already gone.
  */
 export async function beginDeletion(
   client: CloudClient,
@@ -207,7 +206,7 @@ export async function beginDeletion(
   return none;
 }
 
-/** Deletes an object and waits until the object's service no longer lists the object. */
+/** Deletes an object and waits until the service no longer lists it. */
 export async function deleteObject(
   client: CloudClient,
   object: CloudObject,
@@ -239,14 +238,15 @@ export async function deleteObject(
 }
 
 /**
- * Number of parallel deletions. Among hundreds of volumes, each volume's time limit begins only
- * when its deletion begins, and the cloud does not get hundreds of requests at the same time.
+ * Number of deletions at the same time. The cloud does not get hundreds of requests at once. The
+ * time limit of a volume begins only with its own deletion, so it does not include the wait for
+ * hundreds of other volumes.
  */
 const atOnce = 20;
 
 /**
- * Calls `work` for all items, up to {@link atOnce} at the same time. Waits for all calls before it
- * throws the first error.
+ * Calls `work` for all items, but at most {@link atOnce} calls at the same time. Throws the first
+ * error after all calls have ended.
  */
 async function someAtOnce<Item>(
   items: readonly Item[],
@@ -262,9 +262,10 @@ async function someAtOnce<Item>(
 }
 
 /**
- * Deletes objects kind by kind, so that no remaining object uses an object to delete. Calls
- * `onDelete` before each deletion. Throws the first error after all deletions of the kind have
- * ended, so that no deletion continues in the background.
+ * Deletes objects kind by kind. The order of {@link kinds} ensures that no remaining object uses a
+ * deleted object. Calls `onDelete` before each deletion. On an error, first waits for the other
+ * deletions of the same kind, so no deletion continues in the background. Then throws the first
+ * error.
  */
 export async function deleteOrphans<Found extends CloudObject>(
   client: CloudClient,

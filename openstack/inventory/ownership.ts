@@ -1,7 +1,8 @@
 import type { CloudObject, Kind } from "./inventory.js";
 
 /**
- * Evidence that an object belongs to a cluster. The program never changes objects without evidence.
+ * Evidence that an object belongs to a cluster. The program never changes an object without
+ * evidence.
  */
 export type OwnershipEvidence =
   | "marked by stackadm"
@@ -13,15 +14,15 @@ export type OwnershipEvidence =
   | "server group of marked servers";
 
 /**
- * Mark of a cluster on the cluster's objects in OpenStack: name and identity. The name is for
- * users, and two clusters may have the same name. The identity is random, is created with the
- * cluster and stored in the cluster's state, and alone proves ownership.
+ * Cluster name and identity, which mark the cluster's objects in OpenStack. The name is only for
+ * users: two clusters may have the same name. Only the identity proves ownership. The identity is a
+ * random value in the cluster's state.
  */
 export interface ClusterMark {
   readonly name: string;
   /**
-   * Identity: 12 hexadecimal digits. Empty on objects of an early release, which had no identities;
-   * such objects belong to no state.
+   * Identity: 12 hexadecimal digits. Empty on objects of an early release, which created no
+   * identities. No state contains these objects.
    */
   readonly identity: string;
 }
@@ -30,60 +31,60 @@ export interface ClusterMark {
 export const isIdentity = (text: string): boolean => /^[0-9a-f]{12}$/.test(text);
 
 /**
- * Returns whether objects of the kind contain data. A user's copy of such an object carries the
- * original's mark, so the mark alone is no reason to delete an object with data.
+ * Returns whether objects of the kind contain data. If a user copies such an object, the copy has
+ * the same mark. An object with data must therefore not be deleted only because of its mark.
  */
 export const hasData = ({ kind }: { readonly kind: Kind }): boolean =>
   kind === "volume" || kind === "volume snapshot";
 
-/** Mark of a cluster on an object, and the evidence that the object belongs to the cluster. */
+/** Cluster to which an object belongs, and the evidence. */
 export interface Ownership {
   readonly mark: ClusterMark;
   readonly claim: OwnershipEvidence;
 }
 
-/** Key of the cluster's name in tags and metadata. The name is for users only. */
+/** Key of the cluster's name in tags and metadata. */
 export const clusterNameKey = "stackadm-cluster";
 export const identityKey = "stackadm-identity";
 
-/** Returns the tags that mark a cluster's objects in Neutron. */
+/** Returns the tags that mark the cluster's objects in Neutron. */
 export const clusterTags = ({ name, identity }: ClusterMark): string[] => [
   `${clusterNameKey}=${name}`,
   `${identityKey}=${identity}`,
 ];
 
-/** Returns the metadata that mark a cluster's servers in Nova. */
+/** Returns the metadata that mark the cluster's servers in Nova. */
 export const clusterMetadata = ({ name, identity }: ClusterMark): Record<string, string> => ({
   [clusterNameKey]: name,
   [identityKey]: identity,
 });
 
 /**
- * Returns the cluster name with which the cluster's controllers are configured. The name is unique
+ * Returns the cluster name in the configuration of the cluster's controllers. This name is unique
  * in the project, even if two clusters have the same name. The controllers write it into the names
- * of Services' load balancers, the descriptions of floating IPs and the metadata of volumes.
+ * of load balancers, the descriptions of floating IPs and the metadata of volumes.
  */
 export const nameInCloud = ({ name, identity }: ClusterMark): string => `${name}-${identity}`;
 
 const credentialPrefix = "Cloud controller manager and Cinder CSI of cluster ";
 
 /**
- * Returns the description that marks the application credential, which can have neither tags nor
- * metadata.
+ * Returns the description that marks an application credential. An application credential can have
+ * neither tags nor metadata.
  */
 export const credentialDescription = (mark: ClusterMark): string =>
   `${credentialPrefix}${nameInCloud(mark)}`;
 
 /**
- * Returns the description that marks an object in Neutron from the first moment. The provider adds
- * tags in a second request.
+ * Returns the description that marks an object in Neutron. The description exists from the object's
+ * creation on, but the provider adds tags only with a second request.
  */
 export const clusterDescription = (mark: ClusterMark, what?: string): string =>
   `${what === undefined ? "" : `${what}. `}Part of cluster ${nameInCloud(mark)}`;
 
 /**
- * Returns the name of a server group. Only the name marks a server group: Nova stores no tags for
- * server groups. Neither part of the name contains a dot.
+ * Returns the name of a server group. The name is the only mark, because Nova stores no tags for
+ * server groups. The name contains exactly one dot.
  */
 export const serverGroupName = (mark: ClusterMark, pool: string): string =>
   `${nameInCloud(mark)}.${pool}`;
@@ -92,8 +93,8 @@ const described = ({ description }: CloudObject): string | undefined =>
   /^(?:.+\. )?Part of cluster (\S+)$/.exec(description)?.[1];
 
 /**
- * Functions that read the cluster from the description or name of an object that has no tags, or no
- * tags yet.
+ * Functions that find the cluster in an object's description or name. They are used for objects
+ * that have no tags, or do not have them yet.
  */
 const inFirstMoment: Readonly<
   Partial<Record<CloudObject["kind"], (object: CloudObject) => string | undefined>>
@@ -111,13 +112,15 @@ const inFirstMoment: Readonly<
       : undefined,
 };
 
-/** Returns the mark in a text that {@link nameInCloud} returned; undefined for any other text. */
+/** Returns the mark in a result of {@link nameInCloud}. Returns undefined for any other text. */
 export function readNameInCloud(text: string | undefined): ClusterMark | undefined {
   const [, name, identity] = /^([a-z][a-z0-9-]*)-([0-9a-f]{12})$/.exec(text ?? "") ?? [];
   return name === undefined || identity === undefined ? undefined : { name, identity };
 }
 
-/** Returns the mark that this program, not a controller, put on an object. */
+/**
+ * Returns the mark that this program put on the object. Returns undefined if there is no such mark.
+ */
 function ownMark(object: CloudObject): ClusterMark | undefined {
   const { kind, tags, metadata } = object;
   const tagged = (key: string): string | undefined =>
@@ -127,13 +130,13 @@ function ownMark(object: CloudObject): ClusterMark | undefined {
   return name === undefined ? readNameInCloud(inFirstMoment[kind]?.(object)) : { name, identity };
 }
 
-/** Returns the cluster in the metadata that Cinder CSI adds to volumes and snapshots. */
+/** Returns the cluster in the metadata that Cinder CSI writes to volumes and snapshots. */
 const ofCinder = ({ metadata }: CloudObject): string | undefined =>
   metadata["cinder.csi.openstack.org/cluster"];
 
 /**
- * Functions that read the cluster from objects that the cloud controller manager and Cinder CSI
- * create.
+ * Functions that find the cluster in an object that the cloud controller manager or Cinder CSI
+ * created.
  */
 const ofControllers: Readonly<
   Partial<
@@ -165,8 +168,8 @@ const ofControllers: Readonly<
 };
 
 /**
- * Returns the cluster that owns an object, with the evidence; undefined if no cluster owns the
- * object.
+ * Returns the cluster to which an object belongs, and the evidence. Returns undefined if the object
+ * belongs to no cluster.
  */
 export function ownershipOf(object: CloudObject): Ownership | undefined {
   const own = ownMark(object);

@@ -10,8 +10,8 @@ import { inUtc } from "./inventory.js";
 import { listAll } from "../client/paginate.js";
 
 /**
- * Device owners of the ports by which a router is connected to a subnet: in a plain, a distributed
- * and a highly available router.
+ * Values of `device_owner` of the ports that connect a router to a subnet. Plain, distributed and
+ * highly available routers have different values.
  */
 const interfaceOwners: ReadonlySet<string> = new Set([
   "network:router_interface",
@@ -20,9 +20,9 @@ const interfaceOwners: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns whether a port with this device owner is a router's interface. Neutron creates and
- * deletes a router's other ports (gateway, SNAT address of a distributed router) together with the
- * interfaces.
+ * Returns whether this is the `device_owner` of a router's interface. Neutron creates and deletes a
+ * router's other ports together with the interfaces. These are the gateway and the SNAT address of
+ * a distributed router.
  */
 export const isRouterInterface = (owner: string): boolean => interfaceOwners.has(owner);
 
@@ -33,8 +33,8 @@ const portSchema = z.looseObject({
 });
 
 /**
- * Returns the IDs and creation times of the ports by which a router is connected to `subnet`, or to
- * all subnets without `subnet`.
+ * Returns the IDs and creation times of the ports that connect a router to `subnet`. Without
+ * `subnet`, returns the ports for all subnets.
  */
 export async function interfacesOf(
   client: CloudClient,
@@ -49,7 +49,7 @@ export async function interfacesOf(
     .map(({ id, created_at: created }) => ({ id, created: inUtc(created ?? "") }));
 }
 
-/** Removes a router's interface. Waits while a floating IP uses the interface. */
+/** Removes a router's interface. Retries while a floating IP uses the interface. */
 export const removeInterface = (
   client: CloudClient,
   { router, port }: { readonly router: string; readonly port: string },
@@ -71,8 +71,8 @@ const routerSchema = z.object({
 });
 
 /**
- * Deletes a router's routes. Neutron refuses to remove an interface while a route, for example of a
- * cloud controller, uses it. A Neutron without the extraroute extension shows no routes.
+ * Deletes a router's routes, for example routes of a cloud controller. Neutron refuses to remove an
+ * interface while a route uses it. A Neutron without the extension `extraroute` returns no routes.
  */
 async function clearRoutes(client: CloudClient, id: string): Promise<void> {
   const path = `/routers/${id}`;
@@ -81,7 +81,7 @@ async function clearRoutes(client: CloudClient, id: string): Promise<void> {
   await client.request("network", "PUT", path, { router: { routes: [] } });
 }
 
-/** Removes a router's routes and interfaces, with which Neutron refuses to delete the router. */
+/** Removes a router's routes and interfaces. Neutron deletes a router only without them. */
 export async function removeRoutesAndInterfaces(
   client: CloudClient,
   router: string,

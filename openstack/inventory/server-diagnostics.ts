@@ -15,8 +15,8 @@ const serverSchema = z.object({
 });
 
 /**
- * Pattern of colour codes, control characters and replacement characters (U+FFFD), which a
- * truncated UTF-8 character leaves.
+ * Pattern of colour codes, control characters and replacement characters (U+FFFD). A replacement
+ * character appears where a UTF-8 character was cut.
  */
 
 const noise = /\u001b\[[0-9;?]*[A-Za-z]|\uFFFD|[\u0000-\u0008\u000b-\u001f]/g;
@@ -50,14 +50,16 @@ export async function consoleTail(
 
 /** State of a server in Nova. */
 export interface ServerState {
-  /** Name of the server. Undefined if Nova does not know the server. */
+  /** Name of the server. Undefined: no server has the requested ID. */
   readonly name?: string;
-  /** Status in Nova; `DELETED` if the server no longer exists. */
+  /** Status in Nova. `DELETED` if the server does not exist. */
   readonly status: string;
   readonly fault?: { readonly message: string };
 }
 
-/** Returns the state of a server by ID or name. Does not throw if the server does not exist. */
+/**
+ * Returns the state of a server with this ID or name. Does not throw if the server does not exist.
+ */
 export async function serverState(client: CloudClient, server: string): Promise<ServerState> {
   try {
     if (!isUuid(server)) return await serverNamed(client, server);
@@ -80,8 +82,8 @@ async function serverNamed(client: CloudClient, name: string): Promise<ServerSta
 }
 
 /**
- * Statuses of a server that stands still until a user's request, and the verb of this request for
- * `openstack server`.
+ * Verb of `openstack server` that makes a server run again, for each status in which a server does
+ * not run.
  */
 const wakings: Readonly<Record<string, string>> = {
   SHUTOFF: "start",
@@ -92,7 +94,9 @@ const wakings: Readonly<Record<string, string>> = {
   SHELVED_OFFLOADED: "unshelve",
 };
 
-/** Returns the command that starts a stopped server; undefined for other servers. */
+/**
+ * Returns the command that makes a stopped server run again. Returns undefined for other servers.
+ */
 export function wakingCommand({ name, status }: ServerState): string | undefined {
   const verb = wakings[status];
   return verb === undefined ? undefined : `openstack server ${verb} ${name ?? ""}`.trimEnd();
@@ -100,13 +104,13 @@ export function wakingCommand({ name, status }: ServerState): string | undefined
 
 const lost = new Set(["ERROR", "DELETED", "SOFT_DELETED"]);
 
-/** Returns whether nothing runs on the server until someone intervenes. */
+/** Returns whether the server does not run, and will not run until someone intervenes. */
 export const needsIntervention = ({ status }: ServerState): boolean =>
   status in wakings || lost.has(status);
 
 /**
- * Returns a description of a machine that does not answer: the server's status, and Nova's fault or
- * the last lines of the console.
+ * Describes a server that does not answer: its status, and either Nova's fault message or the last
+ * lines of the console.
  */
 export async function describeServer(
   client: CloudClient,

@@ -2,36 +2,36 @@ import { setTimeout as pause } from "node:timers/promises";
 import { CloudError } from "../http/cloud-error.js";
 
 export interface DeleteOptions {
-  /** Signal to stop. Once it is aborted, no more requests are sent. */
+  /** Signal to stop. After the signal, no more requests are sent. */
   readonly signal?: AbortSignal;
   /**
-   * Milliseconds to wait until an object may be deleted, and the same time again until the object
-   * is gone. Default: 900 000 for load balancers and their parts, 600 000 for servers, volumes
-   * and snapshots, 180 000 for all others.
+   * Time limit in milliseconds for each of two waits: until the cloud accepts the deletion, and
+   * until the object is gone. Default: 900 000 for load balancers and their parts, 600 000 for
+   * servers, volumes and snapshots, 180 000 for all others.
    */
   readonly timeout?: number;
   /** Milliseconds between two checks. Default: 2 000. */
   readonly interval?: number;
-  /** Called with a sentence that says what the program waits for. Default: not called. */
+  /** Reports what the program waits for, in one sentence. Default: no report. */
   readonly onWait?: (text: string) => void;
   /** Milliseconds between two calls of `onWait`. Default: 30 000. */
   readonly every?: number;
 }
 
-/** Object that the program waits for. */
+/** Object for which the program waits. */
 export interface AwaitedObject {
   /** Name of the object for users: `load balancer 'dev-api' (ID)`. */
   readonly what: string;
-  /** Milliseconds after which waiting ends, unless `timeout` is set. */
+  /** Time limit in milliseconds, if the option `timeout` is not set. */
   readonly bound: number;
 }
 
 const minute = 60_000;
 
 /**
- * Time limits for deletions, in milliseconds. A load balancer may take long: Octavia refuses to
- * delete it while it is being created, and its amphorae may take minutes to boot. A server may take
- * long: Nova deletes it only after Cinder has detached the server's volumes.
+ * Time limits for deletions, in milliseconds. Octavia refuses to delete a load balancer during its
+ * creation, and amphorae may need minutes to boot. Nova deletes a server only after Cinder has
+ * detached its volumes.
  */
 export const deletionTimeouts = {
   balancer: 15 * minute,
@@ -60,7 +60,7 @@ export class WaitOptions {
     return Date.now() > this.#end;
   }
 
-  /** Waits until the next check. `why` states the reason for the wait. */
+  /** Waits until the next check. `why` is the reason for the wait. */
   async pause(why: string): Promise<void> {
     const { interval = 2_000, onWait, signal } = this.options;
     if (Date.now() >= this.#next) {
@@ -72,7 +72,7 @@ export class WaitOptions {
   }
 }
 
-/** Waits for a deletion request. Returns whether the object did not exist any more. */
+/** Awaits a deletion request. Returns whether the object was already gone. */
 export const wasGone = async (work: Promise<unknown>): Promise<boolean> => {
   try {
     await work;
@@ -86,8 +86,8 @@ export const wasGone = async (work: Promise<unknown>): Promise<boolean> => {
 const withoutStop = (text: string): string => text.trim().replace(/\.$/, "");
 
 /**
- * Repeats `attempt` while the cloud answers 409: another object still uses the object, or the
- * object is still being created. Throws the last error after the time limit.
+ * Repeats `attempt` while the cloud answers 409. This means that another object uses the object, or
+ * that the object is still being created. Throws the last error after the time limit.
  */
 export async function retryWhileInUse(
   attempt: () => Promise<boolean>,
