@@ -11,13 +11,15 @@ interface Thing {
   readonly name: string | null;
 }
 
-/** Returns the object that a name or ID stands for; undefined unless exactly one matches. */
+/** Returns the object with this name or ID. Undefined unless exactly one object matches. */
 function soleMatch<T extends Thing>(reference: string, all: readonly T[]): T | undefined {
   const [first, second] = matchesOf(reference, all);
   return second ? undefined : first;
 }
 
-/** Returns the IDs for the given names; undefined unless each name has exactly one ID. */
+/**
+ * Returns the ID for each of the given names. Undefined unless each name stands for exactly one ID.
+ */
 function idsOf(
   wanted: readonly string[],
   idOf: (reference: string) => string | undefined,
@@ -30,8 +32,8 @@ function idsOf(
 }
 
 /**
- * Returns whether the cluster uses existing networks, addresses or security groups: the program
- * then needs more than their IDs.
+ * Returns whether the cluster uses existing networks, addresses or security groups. The program
+ * then needs more facts than the survey contains.
  */
 const usesExisting = ({
   network,
@@ -42,8 +44,8 @@ const usesExisting = ({
   [network, admin, ...floatingIps, ...securityGroups].some((one) => one !== undefined);
 
 /**
- * Returns the external networks for the given names, with empty values for no name. Undefined
- * unless each name stands for exactly one network.
+ * Returns the external networks with the given names. For a name that is not set, ID and name are
+ * empty. Undefined unless each set name stands for exactly one network.
  */
 function externalIn(
   { externalNetworks }: Survey,
@@ -66,10 +68,10 @@ function externalIn(
 }
 
 /**
- * Returns the facts that the program would otherwise look up (components/lookup/cloud-lookup.ts),
- * taken from a survey. Undefined if the program has to look up the facts: the cluster uses existing
- * objects, a name does not match exactly one object, a server failed, or a server's power state may
- * need a decision. Pure.
+ * Takes facts from a survey of the cloud, so the program need not look them up
+ * (components/lookup/cloud-lookup.ts). Returns undefined if the program has to look up the facts:
+ * the cluster uses existing objects, a name does not match exactly one object, a server failed, or
+ * the program must read a server's power state. Pure.
  *
  * @param held facts about the stack, to leave out servers of other clusters
  */

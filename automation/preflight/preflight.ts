@@ -22,8 +22,8 @@ import { stackHoldings, type StateExport } from "../pulumi/stack-state.js";
 import { factsFromSurvey } from "./facts-from-survey.js";
 
 /**
- * Answer of the cloud: the project's objects, and a function that returns the problems and warnings
- * for a given state.
+ * Answer of the cloud: the objects in the project, and a function that returns the problems and
+ * warnings for a given state.
  */
 interface Look {
   readonly objects: readonly CloudObject[];
@@ -47,7 +47,10 @@ async function look(
   return { objects: surveyed.objects, findings, surveyed };
 }
 
-/** Starts the check while the state is being read. The returned promise rejects with the errors. */
+/**
+ * Starts to ask the cloud while the state is being read. Errors are thrown when the returned
+ * promise is awaited.
+ */
 function beginLook(run: StackOperation, spec: ClusterSpec): Promise<Look> {
   const looking = look(run, spec, { namesOnly: false });
   looking.catch(() => undefined);
@@ -76,7 +79,7 @@ export async function findingsFor(
 }
 
 /**
- * Returns facts from the survey, so that the program need not look them up. Undefined for a custom
+ * Takes facts from the survey, so the program need not look them up. Returns undefined for a custom
  * program, whose lookups are not known here.
  */
 async function surveyedFacts(
@@ -101,10 +104,10 @@ function report(run: StackOperation, findings: readonly Finding[]): void {
 
 /**
  * Starts to ask the cloud while the state is being read. Returns a function that finishes the
- * check. This function deletes objects that failed runs created without recording them in the state
- * (with `expectNoChanges`, it throws instead), throws if the cluster does not fit into the cloud,
- * and returns facts that the program need not look up. It does not check the cloud if nothing has
- * changed since the last successful run.
+ * check. This function first deletes objects that failed runs created but did not record in the
+ * state. With `expectNoChanges`, it throws if there are such objects. Then it throws if the cluster
+ * does not fit into the cloud. It returns facts that the program need not look up. It does not
+ * check the cloud if nothing has changed since the last successful run.
  */
 export function startPreflight(
   run: StackOperation,
@@ -123,7 +126,8 @@ export function startPreflight(
     if (!interrupted && !hasRepaired && isCacheValid(run, spec, state))
       return cachedFacts(run, spec, { state, asking });
     run.stage("preflight");
-    // The early survey contains names and quotas of objects that the repair has deleted: ask again.
+    // After a repair, asks the cloud again: the early survey may contain objects that the repair
+    // has deleted, with their names and their share of quotas.
     const asked = await ((interrupted || hasRepaired ? undefined : early) ??
       look(run, spec, { namesOnly }));
     const going = await deleteUnrecordedObjects(run, state, asked.objects, {
@@ -134,7 +138,7 @@ export function startPreflight(
     const held = stackHoldings(state);
     const findings = await asked.findings({ ...held, going });
     report(run, findings);
-    // The survey may contain objects that have been deleted since.
+    // After a deletion, the survey is out of date and provides no facts.
     const surveyed = going.size > 0 ? undefined : asked.surveyed;
     return surveyed && surveyedFacts(run, spec, { surveyed, held });
   };
