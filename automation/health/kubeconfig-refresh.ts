@@ -5,20 +5,20 @@ import type { StateExport } from "../pulumi/stack-state.js";
 import { markInterruptedScripts } from "../engine/interrupted-scripts.js";
 
 /*
- * Control planes renew their certificates themselves, also the certificate of the administrator's
- * kubeconfig. The state then has a kubeconfig with the old certificate. `up` fetches the new
- * kubeconfig while the old certificate is valid.
+ * Control planes renew their certificates without `up`, also the certificate in the administrator's
+ * kubeconfig. The kubeconfig in the state then has the old certificate. `up` fetches the new
+ * kubeconfig before the old certificate expires.
  */
 
 const readiness = /\$stackadm:kubeadm:Readiness::/;
-/** Matches the URN of the script that returns the kubeconfig. */
+/** Matches the URN of the control planes' script that outputs the kubeconfig. */
 const handsOut = /\$stackadm:kubeadm:ControlPlane\$command:remote:Command::[^:]*-0-init$/;
 const published = z.object({
   kubeconfigValidity: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }),
 });
 
 /**
- * Returns the URNs of the scripts that must run again to return a new kubeconfig. Empty if the
+ * Returns the URNs of the scripts that must run again to output a new kubeconfig. Empty if the
  * kubeconfig in the state is valid long enough.
  */
 export function scriptsForKubeconfig(
@@ -33,7 +33,7 @@ export function scriptsForKubeconfig(
   return new Set(old ? all.flatMap(({ urn }) => (handsOut.test(urn) ? [urn] : [])) : []);
 }
 
-/** Reports an old kubeconfig, and returns the URNs of the scripts that return a new one. */
+/** Reports an old kubeconfig, and returns the URNs of the scripts that output a new kubeconfig. */
 export function reportOldKubeconfig(
   run: StackOperation,
   state: StateExport | undefined,
@@ -47,8 +47,7 @@ export function reportOldKubeconfig(
 }
 
 /**
- * Marks the scripts of {@link reportOldKubeconfig} in the state, so that the next run of the engine
- * runs these scripts again.
+ * Marks the scripts of {@link reportOldKubeconfig} in the state, to make the engine run them again.
  */
 export async function fetchKubeconfig(
   run: StackOperation,
