@@ -9,7 +9,7 @@ export const showCommand = (identity: string): string =>
 export const orphansCommandLine = (identity: string): string => `${showCommand(identity)} --delete`;
 
 /**
- * Returns whether the cluster may be running: it has a server with another status than ERROR. A
+ * Returns whether the cluster may still be in use: it has a server whose status is not ERROR. A
  * stopped server counts, too.
  */
 export const mayBeRunning = (found: readonly Orphan[]): boolean =>
@@ -29,7 +29,9 @@ export function clusterSummaryLines(found: readonly Orphan[]): string {
     .join("\n");
 }
 
-/** Returns the error that asks for an identity: several clusters may share a name. */
+/**
+ * Returns the error that asks the user for an identity, because several clusters may share a name.
+ */
 export function ambiguousClusterError(found: readonly Orphan[]): UserError {
   const identity = found.find(({ mark }) => mark.identity !== "")?.mark.identity;
   return new UserError(
