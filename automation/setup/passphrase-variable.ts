@@ -62,7 +62,7 @@ const notMadeHere = (backend: string): UserError =>
 /**
  * Returns the variable that tells the engine where the passphrase is. Returns no variable if the
  * user's environment already sets the passphrase. Otherwise uses the passphrase file in the user's
- * state directory, and creates the file if needed.
+ * state directory. Creates this file only if the backend is a directory.
  */
 export function passphraseEnvironment(
   env: NodeJS.ProcessEnv,
