@@ -1,6 +1,6 @@
 import type { Progress } from "../../base/progress.js";
 
-/** Returns a Progress that writes one JSON object per line: `{"type":"step", ...}`. */
+/** Returns a Progress that writes one JSON object per line, for example `{"type":"step", ...}`. */
 export function jsonProgress(
   write: (line: string) => void,
   now: () => number = Date.now,

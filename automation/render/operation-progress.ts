@@ -14,14 +14,14 @@ export interface OperationViewOptions {
 }
 
 /**
- * Pattern of engine warnings about which the user can do nothing: the path of a plugin, and
+ * Pattern of engine warnings that a user cannot act on: about the path of a plugin, and about
  * arguments that the SDK sets.
  */
 const noise = /^using pulumi-\S+ from \$PATH|property "useOctavia" is deprecated/;
 
 /**
- * Shows an operation's events as progress: one step per phase, with the latest output line of a
- * running resource.
+ * Shows the events of an operation as progress. Each phase is a step, which shows the latest output
+ * line of a resource on which the engine works.
  */
 export class OperationView {
   readonly timeline = new Timeline();
@@ -66,7 +66,7 @@ export class OperationView {
     this.closeIdle(phase);
   }
 
-  /** Ends the steps of earlier phases that have no running resource. */
+  /** Ends the steps of earlier phases in which the engine works on no resource. */
   private closeIdle(active: Phase): void {
     const sign = this.options.direction === "up" ? 1 : -1;
     const stage = (phase: Phase): number => sign * phaseFacts[phase].stage;
@@ -78,8 +78,8 @@ export class OperationView {
   }
 
   /**
-   * Returns the number of the phase's resources, and the time from the first resource's start to
-   * the last resource's end. The step itself may end later.
+   * Returns the number of resources in the phase, and the time from the start of the first resource
+   * to the end of the last resource. The step of the phase may end later.
    */
   private count(phase: Phase): string {
     const time = this.timeline.times().find((record) => record.phase === phase);

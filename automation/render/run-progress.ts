@@ -9,11 +9,11 @@ export interface RunViewOptions {
   readonly redactor: Redactor;
   readonly direction: "up" | "destroy";
   readonly stack: string;
-  /** Writes a JSON line, for programs. */
+  /** Writes these fields as a line of JSON, for programs that read the output. */
   readonly emit: (fields: Readonly<Record<string, unknown>>) => void;
 }
 
-/** Title of a stage, and the measured seconds that the stage takes. */
+/** Title of a stage, and its usual duration in seconds, which was measured. */
 type Words = readonly [title: string, seconds: number];
 
 const words = (stage: OperationStage, { direction, stack }: RunViewOptions): Words => {
@@ -40,8 +40,8 @@ interface Open {
 }
 
 /**
- * Shows the progress of a run: a step for each stage. During the stage `operation`, a step for each
- * phase.
+ * Shows the progress of a run. Each stage is a step. In the stage `operation`, each phase is also a
+ * step.
  */
 export class RunView {
   private readonly operation: OperationView;
@@ -52,7 +52,7 @@ export class RunView {
     this.operation = new OperationView(options);
   }
 
-  /** Runs `work` and shows its progress. */
+  /** Calls `work` and shows its progress. */
   async show<T>(
     work: (listening: Pick<RunOptions, "onEvent" | "onNote" | "onStage">) => Promise<T>,
   ): Promise<T> {
@@ -78,7 +78,7 @@ export class RunView {
     }
   }
 
-  /** Returns the times of the operation's phases and of the verification. */
+  /** Returns the durations of the operation's phases and of the verification. */
   times(): TimedPhase[] {
     const milliseconds = this.took.get("verification");
     return [
@@ -103,7 +103,8 @@ export class RunView {
     this.took.set(stage, Date.now() - since);
     if (stage === "operation") this.operation.finish(error !== undefined);
     if (error === undefined) step.done();
-    // The steps of the phases already show the engine's error.
+    // Shows no error for the stage `operation`: the steps of its phases already show the engine's
+    // error.
     else step.failed(stage === "operation" ? undefined : this.firstLine(error));
   }
 
