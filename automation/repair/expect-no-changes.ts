@@ -8,10 +8,10 @@ import { isInterrupted } from "./undo-pending-creates.js";
 import { StackOperation } from "../engine/operation-context.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 
-/** Number of rows in the message; `preview` shows all. */
+/** Number of rows in the message. `preview` shows all rows. */
 const shown = 12;
 
-/** Returns the error for planned changes where none was expected. */
+/** Returns the error for planned changes in a run that must not change anything. */
 export function unexpectedChanges(plan: readonly PlanRow[]): ClusterError {
   const lines = plan
     .slice(0, shown)
@@ -23,13 +23,13 @@ export function unexpectedChanges(plan: readonly PlanRow[]): ClusterError {
   );
 }
 
-/** Returns the error for a planned repair where no change was expected. */
+/** Returns the error for a planned repair in a run that must not change anything. */
 export const unexpectedRepair = (what: string): ClusterError =>
   new ClusterError("UNEXPECTED_CHANGES", `No change was expected, but \`up\` would ${what}.`);
 
 /**
- * Throws if `up` would repair or change anything. Pulumi's own option `expectNoChanges` applies the
- * changes first and fails afterwards.
+ * Throws if `up` would repair or change anything. Pulumi's option `expectNoChanges` is no
+ * substitute: with this option, Pulumi makes the changes, and then fails.
  */
 export async function requireNoChanges(
   run: StackOperation,

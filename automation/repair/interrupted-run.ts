@@ -18,17 +18,18 @@ import { parseUrn, shortType } from "../pulumi/urn.js";
 
 export interface RepairResult {
   readonly state: StateExport | undefined;
-  /** State before the repair. Absent: nothing was repaired. */
+  /** State before the repair. Absent if nothing was repaired. */
   readonly interrupted?: StateExport;
   /** Whether load balancers were deleted or removed from the state. @default false */
   readonly hasRepaired?: boolean;
 }
 
 /**
- * Undoes the pending operations of a killed engine while it holds the stack's lock.
+ * Undoes the pending operations of a killed engine, while the stack's lock is held.
  *
  * @param stage stage in which the repair is reported
- * @param newest whether to refuse an outdated state; false for a destroy, which deletes everything
+ * @param newest whether to refuse an outdated state. False for a destroy, which deletes everything
+ * anyway
  */
 export async function repairInterruptedRun(
   run: StackOperation,
@@ -38,11 +39,12 @@ export async function repairInterruptedRun(
   if (!found || !isInterrupted(found)) return { state: found };
   run.stage(stage);
   const recovered = await run.hold(async (signal) => {
-    // Another command may have repaired the state before this one got the lock.
+    // Reads the state again: another command may have repaired it before this command got the lock.
     const now = await readState(run.access);
     if (!now || !isInterrupted(now)) return { state: now };
     if (newest && concernsCloud(now)) {
-      // Hidden objects cannot prove that the state is outdated.
+      // Uses the objects that this user may list. Hidden objects cannot prove that the state is
+      // outdated.
       const { objects } = await listVisibleObjects(await run.cloud());
       await requireCurrentState(run.access, now, objects);
     }
@@ -57,16 +59,16 @@ export async function repairInterruptedRun(
 }
 
 /**
- * Deletes objects whose create request got no answer, if the cloud has created them. Runs after a
- * failed `up`. The engine forgets such creates, so the next run could not know about these objects.
- * If the deletion fails, reports the error and does not throw.
+ * Deletes objects whose creation the cloud did not confirm, if the cloud has created them. Runs
+ * after a failed `up`. The state does not record unconfirmed creates, so the next run could not
+ * find these objects. An error of the deletion is only reported.
  */
 export async function deleteUnconfirmedCreates(run: StackOperation): Promise<void> {
   const creates = run.undecided.creates();
   if (creates.length === 0) return;
   /**
-   * Returns the state with these creates as pending operations, except creates of resources that
-   * the state already contains as incomplete. Undefined if none is left.
+   * Returns the state with the unconfirmed creates as pending operations. Leaves out creates of
+   * resources that the state already contains as incomplete. Undefined if no create is left.
    */
   const undecided = async (): Promise<StateExport | undefined> => {
     const state = await readState(run.access);
@@ -85,8 +87,8 @@ export async function deleteUnconfirmedCreates(run: StackOperation): Promise<voi
       if (state)
         await undoPendingCreates(run.access, state, () => recoveryToolsOf(run, signal), during);
     };
-    // The run may have failed because it was stopped; only a second stop (`killSignal`) ends this
-    // work.
+    // Only a second stop (`killSignal`) ends this work, because a first stop may be the reason why
+    // the run failed.
     await run.hold(work, { stop: run.options.killSignal });
   } catch (error) {
     const names = creates.map(({ operation }) => typeAndNameOf(operation.resource.urn)).join(", ");
@@ -113,7 +115,10 @@ const undecidedIn = (pending: readonly PendingOperation[]): string =>
     .map(({ what }) => what)
     .join(", ")}`;
 
-/** Adds to a plan what `up` repairs before the engine starts, and reports it. */
+/**
+ * Returns the plan with a row for each pending operation that `up` repairs before the engine
+ * starts. Also reports these operations.
+ */
 export function withPlannedRepairs(
   run: StackOperation,
   state: StateExport | undefined,
@@ -132,10 +137,10 @@ export function withPlannedRepairs(
 }
 
 /**
- * Reports the pending operations that the next `up` would repair. Changes nothing. Throws if a
- * refresh would delete information that the repair needs. A refresh keeps pending creates, but
- * deletes pending updates, and overwrites the time of the kill, by which the repair detects an
- * outdated state.
+ * Reports the pending operations that the next `up` repairs. Changes nothing. Throws if a refresh
+ * would delete information that the repair needs. A refresh keeps pending creates, but it deletes
+ * pending updates. It also overwrites the time of the interruption, by which the repair recognizes
+ * an outdated state.
  */
 export function reportPlannedRepair(run: StackOperation, state: StateExport | undefined): void {
   const pending = state?.deployment.pending_operations ?? [];

@@ -10,10 +10,10 @@ import {
 } from "../pulumi/stack-state.js";
 
 /*
- * A refresh copies a server's power state into the inputs, even a power state that OpenStack's
- * provider refuses as an input. The program ignores changes of this input (machine.ts), so the
- * engine would pass the refused value to the provider, and every later run would fail. So such
- * inputs are removed from the state.
+ * Removes power states that OpenStack's provider refuses from the inputs in the state. A refresh
+ * copies each power state that it reads into the inputs, even a refused one. The program ignores
+ * changes of this input (machine.ts), so the engine would pass the refused power state to the
+ * provider, and every later run would fail.
  */
 
 /** Returns the resource without a power state that OpenStack's provider would refuse. Pure. */
@@ -26,8 +26,9 @@ function withoutRefusedState(one: StateResource): StateResource {
 
 /**
  * Returns the state without power states in the inputs that OpenStack's provider would refuse.
- * Returns the same object if there are none, or if operations are pending, because an import would
- * delete pending operations. The outputs keep the power state, which has no effect. Pure.
+ * Returns the same object if there are no such power states. Also returns the same object if
+ * operations are pending, because an import would delete them. The outputs keep their power states,
+ * which have no effect. Pure.
  */
 export const withoutRefusedPowerStates = (state: StateExport): StateExport =>
   withResources(state, withoutRefusedState);
@@ -38,7 +39,7 @@ export const removeRefusedPowerStates = (
   found: StateExport | undefined,
 ): Promise<StateExport | undefined> => rewriteState(access, found, withoutRefusedPowerStates);
 
-/** Refreshes the state, and removes refused power states that the refresh may have added. */
+/** Refreshes the state, and removes refused power states that the refresh has added. */
 export async function refreshState(run: StackOperation, flags: OperationFlags): Promise<void> {
   await run.engine("refresh", flags);
   await removeRefusedPowerStates(run.access, await readState(run.access));

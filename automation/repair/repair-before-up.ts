@@ -6,7 +6,7 @@ import { readStateAndReportClusters } from "../guards/cluster-identity.js";
 
 /**
  * Prepares the stack for `up`: undoes the pending operations of an interrupted run, and deletes
- * load balancers in ERROR. With `expectNoChanges`, changes nothing, and throws if `up` would change
+ * load balancers in ERROR. With `expectNoChanges`, only checks: throws if `up` would change
  * anything.
  */
 export async function repairBeforeUp(

@@ -31,14 +31,14 @@ import type { StackOperation } from "../engine/operation-context.js";
 import { stackHoldings, readState, type StateExport } from "../pulumi/stack-state.js";
 
 /*
- * Finds objects of the cluster that the state does not contain. A failed create is in no state, but
- * the cloud may have created the object: the connection broke, the run was killed, or plain
- * `pulumi` ran the create. Such an object has the cluster's identity from its creation on.
+ * Finds objects of the cluster that the state does not contain. The engine does not record a create
+ * that failed. Yet the cloud may have created the object, for example if the connection broke or
+ * the run was killed. Such an object has the cluster's identity from its creation on.
  */
 
 /**
- * Returns the objects that a failed run created without recording them in the state. Reads the
- * engine's history only if there are candidates.
+ * Returns the objects that a failed run created but did not record in the state. Reads the engine's
+ * history only if such objects are possible.
  */
 export async function unrecordedAmong(
   run: StackOperation,
@@ -60,7 +60,7 @@ export async function unrecordedAmong(
 }
 
 /**
- * Throws if ports of other owners block a deletion: every further run would fail in the same way.
+ * Throws if ports of other owners block a deletion. Otherwise each run would fail at this deletion.
  */
 function requireWay(
   lost: readonly CloudObject[],
@@ -77,7 +77,7 @@ function requireWay(
   );
 }
 
-/** Rewrites a cloud error so that it names the purpose of the request. */
+/** Returns a cloud error with a sentence that names the purpose of the failed request. */
 const withPurpose = (error: unknown): unknown =>
   error instanceof CloudError
     ? new ClusterError(
@@ -90,8 +90,10 @@ const withPurpose = (error: unknown): unknown =>
     : error;
 
 /**
- * Deletes the objects that `choose` returns, while it holds the stack's lock. Without the lock,
- * another run may be creating these objects.
+ * Deletes the objects that `choose` returns, while the stack's lock is held. Without the lock,
+ * another run might be creating these objects.
+ *
+ * @param look returns the objects in the cloud
  */
 async function deleteUnderLock(
   run: StackOperation,
@@ -123,8 +125,8 @@ async function deleteUnderLock(
 }
 
 /**
- * Deletes objects that failed runs created without recording them in the state. Runs before an
- * `up`. With `expectNoChanges`, throws instead of deleting. Returns the IDs of these objects.
+ * Deletes objects that failed runs created but did not record in the state. Runs before an `up`.
+ * With `expectNoChanges`, throws if there are such objects. Returns the IDs of the objects.
  */
 export async function deleteUnrecordedObjects(
   run: StackOperation,
@@ -138,8 +140,8 @@ export async function deleteUnrecordedObjects(
       `delete what an earlier run left without a record: ${describeObjects(lost)}`,
     );
   if (lost.length > 0) {
-    // `takeInventory` throws if objects are hidden from this user: a hidden object may prove that
-    // the state is outdated.
+    // `takeInventory` throws if the user may not list a kind of object: an object of this kind
+    // could prove that the state is outdated.
     if (doubts.interrupted)
       await requireCurrentState(
         run.access,
@@ -160,9 +162,9 @@ export async function deleteUnrecordedObjects(
 const inTheWay: readonly Kind[] = ["load balancer", "floating IP", "router", "port"];
 
 /**
- * Deletes objects of the cluster that the state does not contain and that block the deletion of
- * the cluster's networks. Runs before a destroy. Reports blocking objects of other owners and
- * keeps them. Skips kinds that the user cannot list.
+ * Deletes objects of the cluster that the state does not contain, and that block the deletion of
+ * the cluster's networks. Runs before a destroy. Objects of other owners that block the deletion
+ * are kept and reported. Skips kinds that the user cannot list.
  */
 export async function unblockNetworks(
   run: StackOperation,
