@@ -12,7 +12,7 @@ import {
   type StateExport,
 } from "../pulumi/stack-state.js";
 
-/** Internal name of a cloud without a name in clouds.yaml. */
+/** Name that the program gives to a cloud without an entry in clouds.yaml. */
 const nameless = "OS_AUTH_URL";
 
 export const locationInState = ({
@@ -27,14 +27,17 @@ export const locationInState = ({
   project: { id, name: projectName },
 });
 
-/** Returns the clusters that the stack holds or will create, from state, settings and cloud. */
+/**
+ * Returns the clusters that the stack has or will create. Reads the state, the settings and the
+ * cloud.
+ */
 export async function identifyClusters(
   run: StackOperation,
   state: StateExport | undefined,
 ): Promise<WhichCluster> {
   const [{ name }, place] = await Promise.all([
     nameAndProtectionOf(run),
-    // A later request to the cloud reports the error.
+    // Ignores an error of the cloud: a later request to the cloud reports it.
     run.cloud().then(locationInState, () => undefined),
   ]);
   return {
@@ -47,21 +50,22 @@ export async function identifyClusters(
 
 /**
  * Reads the state at the start of a command, and reports the clusters. Throws if the cluster is in
- * another project or region.
+ * another project or region than the environment selects.
  */
 export async function readStateAndReportClusters(
   run: StackOperation,
 ): Promise<StateExport | undefined> {
   const state = await readState(run.access);
-  // The package's program would delete resources that it does not describe. A user's own program
-  // may add a cluster to its stack.
+  // Checks the stack only for the package's program, which would delete resources that it does not
+  // describe. A user's own program may add a cluster to its stack.
   if (run.service.program === undefined) requireClusterStack(run, state);
   return checkAndReport(run, state);
 }
 
 /**
- * Reads the state for a command that runs no program, like {@link readStateAndReportClusters}. Also
- * throws if the stack has resources, but no stackadm cluster.
+ * Reads the state for a command that runs no program. Reports and throws like
+ * {@link readStateAndReportClusters}. Also throws if the stack has resources, but no stackadm
+ * cluster.
  */
 export async function readStateOfClusterStack(
   run: StackOperation,

@@ -4,13 +4,13 @@ import type { StackOperation } from "../engine/operation-context.js";
 import { isEmptyStack, type StateExport } from "../pulumi/stack-state.js";
 
 /*
- * Users may run the commands in any Pulumi project. The commands refuse stacks without a stackadm
- * cluster: plain `pulumi` manages these.
+ * Refuses stacks that have resources, but no stackadm cluster. Users may run the commands in any
+ * Pulumi project, and plain `pulumi` manages such stacks.
  */
 
 /**
- * Returns whether a resource is a cluster or inside a cluster. The URN contains the types of all
- * parents, so the state need not contain the cluster itself.
+ * Returns whether a resource is a cluster, or is inside a cluster. The state need not contain the
+ * cluster itself, because the URN contains the types of all parents.
  */
 export const isInsideCluster = ({ urn }: { readonly urn: string }): boolean => {
   const [, , types = ""] = urn.split("::");
@@ -18,8 +18,8 @@ export const isInsideCluster = ({ urn }: { readonly urn: string }): boolean => {
 };
 
 /**
- * Returns whether the state has resources, and none of them belongs to a cluster. Providers do not
- * count: they are created before the cluster. Pure.
+ * Returns whether the state has resources, but none of them belongs to a cluster. Providers do not
+ * count, because they are created before the cluster. Pure.
  */
 export function hasNoCluster(state: StateExport | undefined): boolean {
   if (state === undefined || isEmptyStack(state)) return false;
@@ -28,7 +28,9 @@ export function hasNoCluster(state: StateExport | undefined): boolean {
   return !all.some(isInsideCluster) && all.some(({ type }) => !type.startsWith("pulumi:"));
 }
 
-/** Throws, before anything is changed, if the stack has resources, but no stackadm cluster. */
+/**
+ * Throws if the stack has resources, but no stackadm cluster. Must run before anything is changed.
+ */
 export function requireClusterStack(run: StackOperation, state: StateExport | undefined): void {
   if (!hasNoCluster(state)) return;
   throw new ClusterError(

@@ -9,7 +9,7 @@ import type { StackOperation } from "../engine/operation-context.js";
 import { readNameAndProtection } from "../engine/stack-settings.js";
 
 /**
- * Returns the cluster's name and protection from the stack's settings, even if the settings are
+ * Returns name and protection of the cluster from the stack's settings, even if the settings are
  * invalid.
  */
 export async function nameAndProtectionOf(
@@ -25,10 +25,10 @@ export async function nameAndProtectionOf(
 }
 
 /**
- * Throws if the project has a running cluster of this name. The caller's state is empty, so the
- * user has probably selected another backend than the cluster's. The error lists the cluster's
- * objects. Otherwise returns what a former cluster of this name left: volumes, volume snapshots and
- * floating IPs of Services.
+ * Throws if the project has a running cluster of this name. Called if the state is empty: the user
+ * has then probably selected another backend than the cluster's. The error lists the cluster's
+ * objects. If there is no such cluster, returns the objects that a former cluster of this name
+ * left: volumes, volume snapshots and floating IPs of Services.
  */
 export async function requireNoOtherBackend(
   run: StackOperation,
