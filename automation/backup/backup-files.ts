@@ -20,8 +20,8 @@ import { z } from "zod";
 import { Failure } from "../../base/failures/failure.js";
 
 /*
- * Files of a backup, which is a directory. The description is the last file, and then the directory
- * gets its final name: an interrupted backup is never mistaken for a complete backup.
+ * A backup is a directory. Its description is written last, and only then the directory gets its
+ * final name. So an interrupted backup cannot be mistaken for a complete backup.
  */
 
 const descriptionFile = "backup.json";
@@ -41,37 +41,39 @@ const descriptionSchema = z.object({
   stack: z.string(),
   /** Name of the cluster in the cloud. */
   cluster: z.string(),
-  /** Identities of the stack's clusters; empty if an early release created the cluster. */
+  /** Identities of the stack's clusters. Empty if an early release created the cluster. */
   identities: z.array(z.string()),
   /** Version of Kubernetes. Absent if an early release created the cluster. */
   kubernetesVersion: z.string().optional(),
   /**
-   * Snapshot of etcd: the file, the machine whose member provided the snapshot, and whether etcd
-   * had a majority. Without a majority, other members may have newer data.
+   * Snapshot of etcd: the file, the machine whose member provided the snapshot, and whether this
+   * member reached a majority of members. Without a majority, other members may have newer data.
    */
   snapshot: keptFile.extend({ machine: z.string(), majority: z.boolean() }),
   /**
-   * Archives: the files of one control plane and, with separate etcd machines, the files of one
-   * etcd machine.
+   * Archives with files of machines: one archive of a control plane. If etcd runs on separate
+   * machines, also one archive of an etcd machine.
    */
   archives: z.array(keptFile.extend({ machine: z.string() })),
-  /** State of the stack; its secrets stay encrypted. */
+  /** State of the stack. Its secrets stay encrypted. */
   state: keptFile,
 });
 export type BackupDescription = z.infer<typeof descriptionSchema>;
 
-/** Complete backup on disk. */
+/** Complete backup in a directory. */
 export interface Backup extends BackupDescription {
   readonly directory: string;
 }
 
-/** Pattern of the name of an unfinished backup's directory. */
+/** Pattern of the directory name of an unfinished backup. */
 const growing = /\.[0-9a-f]{8}\.part$/;
 const day = 24 * 60 * 60_000;
 
 /**
- * Returns the directories of unfinished backups, more than a day old, in the folder of `to`. `now`
- * is in milliseconds since 1970. A younger directory may belong to a running backup.
+ * Returns the unfinished backups in the parent directory of `to` that are more than a day old. A
+ * younger directory may belong to a running backup.
+ *
+ * @param now milliseconds since 1970
  */
 export function unfinishedBackupsBeside(to: string, now: number): string[] {
   const place = dirname(resolve(to));
@@ -97,7 +99,7 @@ export class NewBackup {
   readonly directory: string;
   readonly #growing: string;
 
-  /** Creates the directory under a temporary name. Throws if the path exists. */
+  /** Creates the directory under a temporary name. Throws if `to` already exists. */
   constructor(to: string) {
     this.directory = resolve(to);
     if (existsSync(this.directory))
@@ -128,8 +130,8 @@ export class NewBackup {
   }
 
   /**
-   * Completes the backup. The directory gets its final name after all files are on disk, so that a
-   * directory with a final name is complete even after a power failure.
+   * Completes the backup. The directory gets its final name after all files are on disk. So a
+   * directory with a final name is complete, even after a power failure.
    */
   async end(description: Omit<BackupDescription, "format">): Promise<Backup> {
     const whole = { format: 1, ...description } as const;
@@ -164,12 +166,12 @@ async function measured(path: string): Promise<Pick<BackupFile, "bytes" | "sha25
 }
 
 const digestBytes = 32;
-/** Page size of etcd's database. A snapshot is a number of complete pages and a digest. */
+/** Page size of etcd's database in bytes. A snapshot consists of complete pages and a digest. */
 const pageBytes = 512;
 
 /**
- * Returns whether a snapshot of etcd is complete: the file ends with the SHA-256 of all bytes
- * before the digest.
+ * Returns whether a snapshot of etcd is complete: its last 32 bytes must be the SHA-256 of all
+ * bytes before them.
  */
 export async function isWholeSnapshot(path: string): Promise<boolean> {
   const { size } = statSync(path);
@@ -211,8 +213,8 @@ function describedIn(directory: string): BackupDescription {
 }
 
 /**
- * Reads the description of a backup. Throws unless every file has the size and digest in the
- * description.
+ * Reads the description of a backup. Throws unless every file has the size and the digest that the
+ * description states.
  */
 export async function readBackup(from: string): Promise<Backup> {
   const directory = resolve(from);

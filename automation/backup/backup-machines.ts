@@ -10,7 +10,7 @@ import { Sessions } from "../verify/ssh-sessions.js";
 
 const read = (name: string): string => readFileSync(join(__dirname, "scripts", name), "utf8");
 
-/** Bash programs that run on the machines. The first argument selects the task. */
+/** Bash programs that run on the machines. The first argument of a program selects its task. */
 export const keepScript = read("collect-backup.sh");
 export const restoreScript =
   read("../../../components/remote-scripts/scripts/download-errors.sh") +
@@ -23,14 +23,14 @@ export interface MachineProgram {
   readonly words: readonly string[];
 }
 
-/** Returns the message of an error, for a list of the failures of several machines. */
+/** Returns the message of anything that was thrown. */
 export const errorMessageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
 /** Static pods whose manifests and keys a backup contains. */
 export type StaticPod = "etcd" | "kube-apiserver";
 
-/** Returns the task of collect-backup.sh that prints a part of a backup. */
+/** Returns the program that prints one part of a backup. */
 export const collectBackupProgram = (
   ...words: readonly ["standing" | "snapshot"] | readonly ["archive", ...StaticPod[]]
 ): MachineProgram => ({
@@ -43,15 +43,15 @@ export const restoreProgram = (...words: readonly string[]): MachineProgram => (
 });
 
 /**
- * Returns the command that runs a task as root. The script is an argument of bash, because standard
- * input is for data.
+ * Returns the command that runs the program as root. The script is an argument of bash, because
+ * standard input transports data.
  */
 const commandOf = ({ script, words }: MachineProgram): string =>
   ["sudo -n bash -c", quote(script), "stackadm", ...words.map(quote)].join(" ");
 
 /**
- * Returns the line `reason: ...` that a failed script printed, and the last other line before it,
- * which may be a tool's message. Without such a line, returns the last line.
+ * Returns why a script failed: the text of the last line `reason: ...`, and the last other line
+ * before it, which may be a tool's message. Returns the last line if the script printed no reason.
  */
 function reasonIn(said: string): string {
   const lines = said
@@ -65,8 +65,8 @@ function reasonIn(said: string): string {
 }
 
 /**
- * Machines of one cluster. The cluster's outputs contain the routes to the machines. Logs in to
- * each machine only once.
+ * Machines of one cluster. The cluster's outputs contain the SSH routes to the machines. All calls
+ * for a machine use the same SSH session.
  */
 export class ClusterMachines {
   constructor(
@@ -76,16 +76,16 @@ export class ClusterMachines {
   ) {}
 
   static async of(run: StackOperation, outputs: ClusterOutputs): Promise<ClusterMachines> {
-    // A custom program's settings may not describe the cluster, and a backup must be possible even
-    // with invalid settings.
+    // A backup must be possible even if the settings are invalid, or do not describe the cluster
+    // because the user has a custom program. The login name is then the default.
     const { ssh } = (await run.spec().catch(() => undefined)) ?? {};
     const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
     return new ClusterMachines(outputs, { user: ssh?.user ?? "debian", agentSocket });
   }
 
   /**
-   * Runs the task on the machine. Throws SSH_UNREACHABLE, HOST_KEY_MISMATCH, or COMMAND_FAILED with
-   * the script's reason.
+   * Runs the program on the machine. Throws SSH_UNREACHABLE or HOST_KEY_MISMATCH. Throws
+   * COMMAND_FAILED with the script's reason if the script fails.
    */
   async do(machine: MachineOutput, task: MachineProgram, streams: Streams): Promise<void> {
     const target = targetOf(machine, this.outputs, this.login);
@@ -108,7 +108,7 @@ export class ClusterMachines {
     );
   }
 
-  /** Runs the task on the machine and returns its output. */
+  /** Runs the program on the machine and returns its output. */
   async ask(
     machine: MachineOutput,
     task: MachineProgram,

@@ -47,33 +47,33 @@ export interface BackupRunOptions extends Pick<RunOptions, "settings">, StopSign
 }
 
 export interface BackupOptions extends BackupRunOptions {
-  /** Directory that becomes the backup; must not exist. */
+  /** Directory for the backup. Must not exist. */
   readonly to: string;
 }
 
 export interface RestorePlanOptions extends BackupRunOptions {
-  /** Directory that `backup` created. */
+  /** Directory that `backup` has created. */
   readonly from: string;
 }
 
-/** Takes backups and restores clusters, over SSH and without the cluster's API. */
+/** Takes backups and restores clusters. Uses SSH only, so the cluster's API need not answer. */
 export interface BackupService {
   /**
    * Copies etcd's data, the files of a control plane and the stack's state into a directory. The
    * directory then contains the cluster's keys. Changes nothing in the cluster, and works even if
-   * etcd has no majority. If no machine returns its files, keeps etcd's data and the state in the
-   * directory and throws COMMAND_FAILED.
+   * etcd has no majority. Throws COMMAND_FAILED if no machine returns its files; the directory then
+   * still has etcd's data and the state.
    */
   backup(stack: string, options: BackupOptions): Promise<Backup>;
   /**
    * Returns the plan of a restore for the present state of the machines. Changes nothing. Throws
-   * NOT_READY with all obstacles.
+   * NOT_READY with all obstacles if the backup cannot be restored.
    */
   restorePlan(stack: string, options: RestorePlanOptions): Promise<RestorePlan>;
   /**
    * Restores etcd from the backup. Changes in Kubernetes after the backup are lost. Does not ask
-   * for confirmation. Once etcd is stopped, only `killSignal` ends the restore; another call
-   * continues it.
+   * for confirmation. After etcd is stopped, only `killSignal` ends the restore early. A new call
+   * then continues the restore.
    */
   restore(stack: string, plan: RestorePlan, options?: BackupRunOptions): Promise<void>;
 }
@@ -176,9 +176,9 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
     withCluster(service, stack, options, async (cluster) => {
       const { run, outputs, machines } = cluster;
       const { onDetail, onNote, killSignal } = options;
-      // Holds the stack's lock, so that no `up` of another command changes the machines.
+      // While the stack's lock is held, no `up` of another command can change the machines.
       await withStackLock(cluster, async (signal) => {
-        // Reads the backup again, because a file may have changed since the plan was shown.
+        // Reads the backup again, because its files may have changed after the plan was shown.
         const now = await planNow(cluster, await readBackup(shown.backup.directory));
         if (actionsOf(now.plan) !== actionsOf(shown))
           throw new Failure(

@@ -9,8 +9,8 @@ import { machinesOf, type ClusterOutputs, type MachineOutput } from "../verify/c
 export const hasOwnEtcd = ({ etcd }: ClusterOutputs): boolean => (etcd ?? []).length > 0;
 
 /**
- * Returns the machines whose row in the table of roles fulfils `what`, in the order of the outputs.
- * Leaves out machines whose role this release does not know.
+ * Returns the machines whose role fulfils the condition `what`, in the order of the outputs. Leaves
+ * out a machine if this release does not know its role.
  */
 function machinesWith(outputs: ClusterOutputs, what: (row: RoleRow) => boolean): MachineOutput[] {
   const rows: Readonly<Partial<Record<string, RoleRow>>> = rolesOf({
@@ -22,11 +22,11 @@ function machinesWith(outputs: ClusterOutputs, what: (row: RoleRow) => boolean):
   });
 }
 
-/** Returns the control planes: the machines that have the CA keys. */
+/** Returns the control planes, which have the keys of the cluster's CA. */
 export const controlPlanesOf = (outputs: ClusterOutputs): MachineOutput[] =>
   machinesWith(outputs, ({ grant }) => grant === "certificates");
 
-/** Returns the machines with members of etcd. */
+/** Returns the machines that run a member of etcd. */
 export const etcdOf = (outputs: ClusterOutputs): MachineOutput[] =>
   machinesWith(outputs, ({ runsEtcd }) => runsEtcd);
 
@@ -35,8 +35,8 @@ export const peerUrlOf = ({ address }: MachineOutput): string =>
   `https://${address}:${etcdPorts.peers}`;
 
 /**
- * Returns the servers without servers of other clusters, which may have the same names. Keeps a
- * server without an identity: it may belong to this cluster, and if the restore took it for
+ * Returns the servers without the servers of other clusters, which may have the same names. Keeps a
+ * server without an identity, because it may belong to this cluster: if the restore took it for
  * deleted, etcd would continue to run on it.
  */
 export const withoutForeignServers = (

@@ -14,8 +14,9 @@ type Machines = Pick<ClusterMachines, "ask">;
 type Servers = readonly Pick<CloudObject, "id" | "name" | "status">[];
 
 /**
- * Returns the server of a machine, by ID or by name. The ID in the outputs is the former server's
- * if a failed run created the machine again; the name is still correct.
+ * Returns the server of a machine: the server with the ID in the outputs, or else the server with
+ * the machine's name. If a failed run has created the machine again, the outputs still have the ID
+ * of the former server.
  */
 const serverOf = (
   servers: Servers,
@@ -25,8 +26,9 @@ const serverOf = (
   servers.find(({ name }) => name === machine.name);
 
 /**
- * Asks every machine with etcd or an API server for its state. For a machine that could not be
- * asked, returns a reason with the status of the machine's server.
+ * Asks every machine with etcd or an API server for its state. The entry of a machine that does not
+ * answer has the reason and the status of the machine's server in Nova. The entry is `gone` if Nova
+ * has no such server.
  */
 export async function readMachineStates(
   outputs: ClusterOutputs,
@@ -51,7 +53,10 @@ export async function readMachineStates(
   return new Map(await Promise.all(all.map(async (one) => [one.name, await look(one)] as const)));
 }
 
-/** Calls `work` for all machines at the same time. Throws one error with all failures. */
+/**
+ * Calls `work` for all machines at the same time. After all calls, throws one error with all
+ * failures.
+ */
 async function onAll<T>(
   machines: readonly MachineOutput[],
   work: (machine: MachineOutput) => Promise<T>,
@@ -72,32 +77,29 @@ async function onAll<T>(
 /** Callbacks and signals of a restore. */
 export interface RestoreListener {
   readonly onDetail?: ((text: string) => void) | undefined;
-  /** Called with a sentence about a part that failed without ending the restore. */
+  /** Called with a sentence about each failure that does not end the restore. */
   readonly onNote?: ((text: string) => void) | undefined;
   /**
-   * Throws if the user requested a stop. The restore calls this function until it stops the
-   * cluster, and then runs to the end.
+   * Throws if the user requested a stop. Called only before etcd is stopped; after that, the
+   * restore runs to its end.
    */
   readonly requireGoingOn: () => void;
   /** Signal that ends the restore at once. */
   readonly killSignal?: AbortSignal | undefined;
-  /** Waits for the given milliseconds. Tests replace this function. */
+  /** Waits for a number of milliseconds. Tests replace this function. */
   readonly pause?: (milliseconds: number) => Promise<unknown>;
 }
 
-/** Number of tries of a step after the cluster was stopped, and milliseconds between them. */
+/** Number of tries of each step from the stop of etcd on, and milliseconds between two tries. */
 const persistence = { tries: 3, pause: 5_000 };
 
-/**
- * Returns whether the error is about the connection. All other errors are failures that the script
- * reported.
- */
+/** Returns whether the connection failed. Any other error is a failure that the script reported. */
 const isLost = (error: unknown): boolean =>
   !(error instanceof Failure) || ["SSH_UNREACHABLE", "FAILED"].includes(error.code);
 
 /**
- * Runs `work`, and runs it again if the connection failed. On the machine, the script waits until
- * the previous run of the step has ended.
+ * Calls `work`, and calls it again if the connection failed. The script of the first call may still
+ * run: the second script waits on the machine until the first script has ended.
  */
 async function withRetries(
   work: () => Promise<string>,
@@ -122,8 +124,8 @@ export interface RestoreTarget {
 }
 
 /**
- * Returns the failure of a restore after the cluster was stopped. The code is never CANCELLED,
- * which would mean that the cluster still runs.
+ * Returns the failure of a restore that fails after etcd was stopped. The code is never CANCELLED,
+ * because CANCELLED would mean that the cluster still runs.
  */
 const stoppedCluster = (error: unknown): Failure =>
   new Failure(
@@ -136,8 +138,8 @@ const unsettled =
   "Another restore would treat this one as unfinished: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine.";
 
 /**
- * Returns the failure of a restore that has unpacked files but not stopped the cluster. Other
- * messages would say that nothing was changed.
+ * Returns the failure of a restore that fails after files were unpacked and before etcd is stopped.
+ * The original message could say that nothing was changed, which is wrong.
  */
 function afterUnpacking(error: unknown, { unpack }: RestorePlan): Failure {
   const { code, hint } = error instanceof Failure ? error : new Failure("COMMAND_FAILED", "");
@@ -153,7 +155,7 @@ function afterUnpacking(error: unknown, { unpack }: RestorePlan): Failure {
 const noted = (text: string): string[] =>
   text.split("\n").flatMap((line) => (line.startsWith("note: ") ? [line.slice(6)] : []));
 
-/** Opens a file of the backup. A read error occurs only when the stream is read. */
+/** Returns a file of the backup as a stream. The file is opened when the stream is read. */
 const read = (plan: RestorePlan, file: string): { readonly input: Readable } => ({
   input: Readable.from(parts(join(plan.backup.directory, file))),
 });
@@ -163,13 +165,16 @@ async function* parts(path: string): AsyncGenerator {
 }
 
 /**
- * Returns the revision at which etcd continues: microseconds since 1970. No client has seen a
- * higher revision, even after earlier restores, because etcd writes less than once per microsecond.
- * The number fits into int64 and is exact in JSON.
+ * Returns the revision at which etcd continues: microseconds since 1970. This revision is higher
+ * than any revision that a client has seen, even after earlier restores, because etcd writes less
+ * than once per microsecond. The number fits into int64 and is exact in JSON.
  */
 const revisionAt = (now: number): number => now * 1000;
 
-/** Unpacks archives and loads the snapshot's data onto disks, while etcd still runs. */
+/**
+ * Prepares the machines while etcd still runs: unpacks archives, and writes the snapshot's data to
+ * disk.
+ */
 async function prepareData(
   { plan, machines }: RestoreTarget,
   { onDetail, requireGoingOn }: RestoreListener,
@@ -198,7 +203,7 @@ async function prepareData(
     );
     requireGoingOn();
   } catch (error) {
-    // The loaded data need as much disk space as etcd's data.
+    // Deletes the loaded data, which need as much disk space as etcd's data.
     await onAll(plan.members, (one) => machines.ask(one, restoreProgram("tidy"))).catch(
       () => undefined,
     );
@@ -207,8 +212,8 @@ async function prepareData(
 }
 
 /**
- * Registers each worker whose node is missing in the restored data, or belongs to the worker's
- * former server.
+ * Registers workers as nodes again: each worker without a node in the restored data, and each
+ * worker whose node belongs to the worker's former server.
  */
 async function renewWorkers(
   { plan, outputs, machines, servers }: RestoreTarget,
@@ -243,7 +248,7 @@ async function renewWorkers(
 
 /**
  * Restores a cluster. Prepares the data while etcd still runs. Then stops etcd and the API servers,
- * replaces etcd's data, and starts them again.
+ * replaces etcd's data, and starts etcd and the API servers again.
  */
 export async function restoreCluster(
   target: RestoreTarget,
@@ -252,7 +257,8 @@ export async function restoreCluster(
   const { plan, machines } = target;
   const { members, apiServers } = plan;
   const { onDetail, onNote } = listener;
-  // Members with another cluster token refuse the restored members, if an old one comes back.
+  // A former member that starts again has another cluster token, and so refuses the restored
+  // members.
   const token = randomUUID();
   await prepareData(target, listener, token).catch((error: unknown) => {
     throw plan.unpack.length > 0 ? afterUnpacking(error, plan) : error;
@@ -269,7 +275,9 @@ export async function restoreCluster(
   };
   const everywhere = [...new Set([...members, ...apiServers])];
   let said: readonly string[];
-  /** Machines whose API server runs again: clients may already change data through it. */
+  /**
+   * Machines whose API server runs again. Clients may already change data through these servers.
+   */
   const answering = new Set<MachineOutput>();
   try {
     await step("stopping etcd and the API servers", everywhere, "stop");
@@ -284,13 +292,14 @@ export async function restoreCluster(
       return text;
     });
   } catch (error) {
-    // `start-api` also settles the machine, so only machines without an API server remain.
+    // Records the end of the restore on the other etcd machines, if clients may already use the
+    // restored data. `start-api` has recorded the end on the machines with an API server.
     const others = answering.size > 0 ? members.filter((one) => !apiServers.includes(one)) : [];
     await step("finishing", others, "settle").catch(() => undefined);
     throw stoppedCluster(error);
   }
   for (const text of said.flatMap(noted)) onNote?.(`! ${text}`);
-  // The cluster runs again, so a later failure is only reported.
+  // The cluster runs again, so failures from here on are only reported.
   await step("finishing", everywhere, "settle").catch((error: unknown) => {
     onNote?.(`! ${unsettled} (${errorMessageOf(error)})`);
   });

@@ -7,16 +7,16 @@ import { controlPlanesOf, etcdOf, hasOwnEtcd, peerUrlOf } from "./machines-by-ro
 /** State of a machine, as `look` in scripts/restore.sh prints it. */
 export const machineStateSchema = z.object({
   /**
-   * Whether the machine is prepared for Kubernetes, with its volumes mounted and the programs for a
-   * restore installed.
+   * Whether the machine is prepared for Kubernetes: its volumes are mounted, and the programs for a
+   * restore are installed.
    */
   prepared: z.boolean(),
   /**
-   * Whether the machine has the keys of a finished join. A machine that was created again has no
-   * keys.
+   * Whether the machine has joined the cluster and still has its keys. False for a machine that was
+   * created again.
    */
   place: z.boolean(),
-  /** Whether kubelet has the manifest of etcd or of an API server. */
+  /** Whether the manifest of etcd or of an API server is in kubelet's directory of manifests. */
   live: z.boolean(),
   /** Whether the machine has an etcd member, running or not. */
   etcd: z.boolean(),
@@ -25,31 +25,31 @@ export const machineStateSchema = z.object({
   /** Whether the machine's etcd member reaches a majority of members. */
   majority: z.boolean(),
   /**
-   * Digest of the archive from which an unfinished restore took the machine's keys; "" on other
-   * machines.
+   * Digest of an archive, if an unfinished restore unpacked this archive on the machine. Otherwise
+   * empty.
    */
   unpacked: z.string(),
   /**
-   * Peer URLs of all members that the machine's etcd lists. Empty if etcd does not run, null if
+   * Peer URLs of all members that the machine's etcd lists. Empty if etcd does not run. Null if
    * etcd runs but does not answer.
    */
   peers: z.array(z.string()).nullable(),
 });
 
-/** Reason why a machine could not be asked. */
+/** Entry of a machine that did not answer. */
 export interface NoReply {
   readonly silent: string;
-  /** Name of the proxy machine on the route to the machine. Set if the proxy's server is gone. */
+  /** Name of the machine's SSH proxy, if the proxy's server does not exist. */
   readonly behind?: string | undefined;
 }
 
 /**
- * Result of asking a machine: the machine's state, "gone" if its server does not exist, or the
- * reason why the machine could not be asked.
+ * Reply of a machine: its state, "gone" if its server does not exist, or the reason why the machine
+ * did not answer.
  */
 export type MachineReply = z.infer<typeof machineStateSchema> | "gone" | NoReply;
 
-/** Machine that gets the files of its former server, and the archive with the files. */
+/** Machine that was created again, and the archive with the files of its former server. */
 interface Unpack {
   readonly machine: MachineOutput;
   readonly file: string;
@@ -58,27 +58,22 @@ interface Unpack {
 
 export interface RestorePlan {
   readonly backup: Backup;
-  /** Machines that were created again and get the files of their former servers from an archive. */
+  /** Machines that were created again, with the archives that are unpacked on them. */
   readonly unpack: readonly Unpack[];
   /**
-   * Etcd members that get the backup's data. Empty if etcd keeps its data: the restore then only
+   * Etcd members that get the backup's data. Empty if etcd keeps its data, and the restore only
    * restores API servers.
    */
   readonly members: readonly MachineOutput[];
   readonly apiServers: readonly MachineOutput[];
-  /**
-   * Machines that do not belong to the cluster after the restore. `up --refresh` joins them again.
-   */
+  /** Machines that the restored cluster does not contain. `up --refresh` joins them again. */
   readonly without: readonly MachineOutput[];
 }
 
 export interface FoundMachines {
   readonly backup: Backup;
   readonly outputs: ClusterOutputs;
-  /**
-   * Answer of each etcd member and each control plane to the check before the restore, by the name
-   * of the machine.
-   */
+  /** Reply of each etcd member and each control plane, by the name of the machine. */
   readonly seen: ReadonlyMap<string, MachineReply>;
 }
 
@@ -92,7 +87,7 @@ const adviceFor = ({ behind }: NoReply): string =>
     : `Its SSH route leads through ${behind}: run \`npx stackadm up --refresh\`, which recreates that machine and then ends with an error.`;
 
 /**
- * Returns a problem for each machine that could not be asked: the machine might come back later and
+ * Returns a problem for each machine that did not answer: the machine might return later and
  * continue with old data.
  */
 function silentProblems({ outputs, seen }: FoundMachines): string[] {
@@ -108,7 +103,9 @@ function silentProblems({ outputs, seen }: FoundMachines): string[] {
 const stopping = (name: string): string =>
   `move /etc/kubernetes/manifests/etcd.yaml on ${name} to /var/lib/stackadm/restore/, which stops its etcd`;
 
-/** Returns a problem for each machine or etcd member that the restore could not stop. */
+/**
+ * Returns a problem for each machine on which etcd or an API server might run during the restore.
+ */
 function strangeProblems({ outputs, seen }: FoundMachines): string[] {
   const known = new Set(etcdOf(outputs).map(peerUrlOf));
   return [...seen].flatMap(([name, one]) => {
@@ -138,7 +135,9 @@ function strangeProblems({ outputs, seen }: FoundMachines): string[] {
 interface Group {
   readonly what: string;
   readonly machines: readonly MachineOutput[];
-  /** Returns whether a machine with keys has the manifest of the group's static pod. */
+  /**
+   * Returns whether a machine that has its keys also has the manifest of the group's static pod.
+   */
   readonly whole: (machine: MachineAnswer) => boolean;
 }
 
@@ -162,7 +161,7 @@ interface Choice {
 }
 
 /**
- * Selects the machines of a group that the restored cluster has: all machines with their keys. If
+ * Selects the machines of a group for the restored cluster: all machines that have their keys. If
  * no machine has its keys, selects the machine whose files are in the archive.
  */
 function choose({ what, machines, whole }: Group, { seen, backup }: FoundMachines): Choice {
@@ -171,7 +170,7 @@ function choose({ what, machines, whole }: Group, { seen, backup }: FoundMachine
   const archive = backup.archives.find(({ machine }) =>
     machines.some(({ name }) => name === machine),
   );
-  /** Returns whether the machine has files from another backup, whose restore did not finish. */
+  /** Returns whether an unfinished restore has unpacked files of another backup on the machine. */
   const isOther = (one: MachineOutput): boolean =>
     !["", archive?.sha256, undefined].includes(of(one)?.unpacked);
   const placed = machines.filter((one) => of(one)?.place && !isOther(one));
@@ -206,8 +205,9 @@ function choose({ what, machines, whole }: Group, { seen, backup }: FoundMachine
 }
 
 /**
- * Returns whether the restore only restores API servers: separate etcd machines have a majority, so
- * etcd's present data are better than the backup's older data.
+ * Returns whether etcd keeps its data, and the restore only restores API servers. True if all API
+ * servers need files from the archive, and separate etcd machines have a majority: the data of
+ * these machines are newer than the backup.
  */
 function goesOn({ seen }: FoundMachines, members: Choice, serving: Choice): boolean {
   const of = ({ name }: MachineOutput): MachineAnswer | undefined => answerOf(seen.get(name));
@@ -216,7 +216,7 @@ function goesOn({ seen }: FoundMachines, members: Choice, serving: Choice): bool
     members !== serving &&
     members.unpack.length === 0 &&
     members.machines.some((one) => of(one)?.majority) &&
-    // Or an interrupted restore has already unpacked the files.
+    // Each machine gets files in this restore, or got files in an interrupted restore.
     serving.machines.every((one) => anew.has(one) || of(one)?.unpacked !== "")
   );
 }
@@ -256,8 +256,8 @@ export interface PresentCluster {
 }
 
 /**
- * Throws if the backup is of another cluster, or of a later Kubernetes version than the machines
- * run. Pure.
+ * Throws if the backup is of another cluster, or of a newer Kubernetes minor version than the
+ * machines run. Pure.
  */
 export function requireBackupOfCluster(backup: BackupDescription, held: PresentCluster): void {
   const { cluster, identities, takenAt, kubernetesVersion: then } = backup;
@@ -282,8 +282,8 @@ export function requireBackupOfCluster(backup: BackupDescription, held: PresentC
 }
 
 /**
- * Returns the parts of a plan that determine what the restore does, as text. Equal texts mean equal
- * plans.
+ * Returns, as text, the parts of a plan that determine what the restore does. Two plans with equal
+ * texts have equal effects.
  */
 export const actionsOf = ({ backup, unpack, members, apiServers, without }: RestorePlan): string =>
   JSON.stringify([

@@ -15,7 +15,7 @@ import {
   type StaticPod,
 } from "./backup-machines.js";
 
-/** Cluster to back up, and the callbacks. */
+/** Cluster to back up, and callbacks. */
 export interface BackupSource {
   readonly stack: string;
   readonly state: StateExport;
@@ -35,8 +35,8 @@ interface Standing extends z.infer<typeof standingSchema> {
 }
 
 /**
- * Returns the etcd members that answer, the best member first. A member with a majority has all
- * data; without a majority, the member with the highest Raft index is best.
+ * Returns the etcd members that answer, the best member first. A member that reaches a majority has
+ * all data. If no member reaches a majority, the member with the highest Raft index is best.
  */
 async function standingsOf(
   { outputs, machines }: BackupSource,
@@ -61,7 +61,10 @@ async function standingsOf(
   });
 }
 
-/** Returns the snapshot of the best member that can provide a snapshot. */
+/**
+ * Saves a snapshot of the best etcd member that can provide a complete snapshot. Throws
+ * COMMAND_FAILED if no member can.
+ */
 async function snapshotOf(
   source: BackupSource,
   backup: NewBackup,
@@ -70,7 +73,7 @@ async function snapshotOf(
   const failures: string[] = [];
   const standings = await standingsOf(source, failures);
   const went = standings.filter(({ majority }) => majority);
-  // If some members have a majority, the data of all other members may be outdated.
+  // If some members reach a majority, asks only these: the data of other members may be outdated.
   for (const { member, majority } of went.length > 0 ? went : standings) {
     requireGoingOn();
     onDetail?.(`snapshot of etcd on ${member.name}`);
@@ -93,7 +96,7 @@ async function snapshotOf(
   );
 }
 
-/** Machines that have files of the same kind, and the static pods of each machine. */
+/** Machines that have the same files, and the static pods that each machine runs. */
 interface Kind {
   readonly machines: readonly MachineOutput[];
   readonly pods: readonly StaticPod[];
@@ -110,9 +113,9 @@ function kindsOf(outputs: ClusterOutputs): Kind[] {
 }
 
 /**
- * Returns the archive of the first machine that can provide its files. One archive is enough,
- * because the other machines can join the restored machine. Returns the failure if no machine can
- * provide its files.
+ * Saves an archive of the first machine that can provide its files. One archive is enough, because
+ * the other machines can join the restored machine. Returns the failure if no machine can provide
+ * its files.
  */
 async function archiveOf(
   { machines: kind, pods }: Kind,
@@ -140,7 +143,9 @@ async function archiveOf(
   );
 }
 
-/** Returns the Kubernetes version in the state, if the state has exactly one cluster. */
+/**
+ * Returns the Kubernetes version in the state. Undefined unless the state has exactly one cluster.
+ */
 export const kubernetesVersionInState = ({ deployment }: StateExport): string | undefined => {
   const clusters = (deployment.resources ?? []).filter(({ type }) => type === clusterType);
   const [cluster] = clusters;
@@ -149,8 +154,8 @@ export const kubernetesVersionInState = ({ deployment }: StateExport): string | 
 };
 
 /**
- * Returns the failure for missing archives. A backup with only a snapshot is still useful: it
- * restores etcd's data if machines still have their keys.
+ * Returns the failure for missing archives. A backup without archives is still useful: it restores
+ * etcd's data if machines still have their keys.
  */
 const withoutArchives = (directory: string, failures: readonly Failure[]): Failure =>
   new Failure(
@@ -160,8 +165,8 @@ const withoutArchives = (directory: string, failures: readonly Failure[]): Failu
   );
 
 /**
- * Takes a backup. Changes only the directory `to`. Deletes the directory on a failure, unless it
- * contains etcd's data: then throws an error about the missing archives.
+ * Takes a backup. Writes only to the directory `to`. If archives are missing, keeps the directory
+ * and throws. After any other failure, deletes the directory.
  */
 export async function takeBackup(source: BackupSource, to: string): Promise<Backup> {
   const { stack, state, outputs } = source;

@@ -9,8 +9,8 @@ interface Holder {
 }
 
 /**
- * Runs `work` while the engine holds the stack's lock. Returns or throws the result of `work`, even
- * if the engine fails afterwards.
+ * Calls `work` while the engine holds the stack's lock. Throws the error of `work`. If the engine
+ * fails after `work` has ended, only reports the engine's failure.
  */
 export async function withStackLock(
   { run }: Holder,
@@ -37,9 +37,10 @@ export async function withStackLock(
 }
 
 /**
- * Marks the control planes' scripts in the state, so that the next `up` runs the scripts again: the
- * scripts' inputs in the state are newer than the restored cluster. Only reports a failure: the
- * cluster is restored, and an error would make the user restore it again.
+ * Marks the control planes' scripts in the state, to make the next `up` run them again. Without the
+ * marks, the engine would see no change, because the scripts' inputs in the state are newer than
+ * the restored cluster. A failure is only reported. The cluster is restored, and an error would
+ * make the user restore it again.
  */
 export async function rememberControlPlanes({
   run,

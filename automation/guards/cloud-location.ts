@@ -4,24 +4,30 @@ import type { Facts } from "../steps/step.js";
 import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 
 /*
- * Refuses credentials for another project or region than the cluster's. With such credentials, the
- * commands would find no object of the cluster: `up` would create all objects again, and `destroy`
- * would remove them from the state and leave them in the cloud.
+ * Refuses credentials for a project or region other than the cluster's. With such credentials, the
+ * commands would find no object of the cluster. `up` would create all objects again. `destroy`
+ * would remove all objects from the state, but leave them in the cloud.
  */
 
-/** Projects and regions of a stack's objects, as the cloud reported them at creation. */
+/**
+ * Projects and regions of a stack's objects, as the cloud reported them when it created the
+ * objects.
+ */
 export interface CloudLocation {
   readonly projects: ReadonlySet<string>;
   readonly regions: ReadonlySet<string>;
 }
 
-/** Inputs that make a provider use another cloud than the environment's. */
+/** Inputs of a provider, each of which may select another cloud than the environment. */
 const leads = [
   ...["cloud", "authUrl", "region", "tenantId", "tenantName", "token", "userId", "userName"],
   ...["applicationCredentialId", "applicationCredentialName"],
 ];
 
-/** Returns whether a provider uses the cloud of the environment, as the package's program does. */
+/**
+ * Returns whether a provider uses the cloud that the environment selects. The package's own program
+ * uses such a provider.
+ */
 const isOfEnvironment = ({ type, inputs }: StateResource): boolean =>
   type === "pulumi:providers:openstack" && !leads.some((key) => key in (inputs ?? {}));
 
@@ -30,7 +36,7 @@ const answered = z.object({
   region: z.string().min(1).optional().catch(undefined),
 });
 
-/** Returns the resources that the stack created in the environment's cloud. */
+/** Returns the resources that the stack created in the cloud that the environment selects. */
 export function resourcesInCloud(state: StateExport | undefined): StateResource[] {
   const resources = state?.deployment.resources ?? [];
   const providers = resources.filter(isOfEnvironment).map(({ urn }) => `${urn}::`);
@@ -40,8 +46,7 @@ export function resourcesInCloud(state: StateExport | undefined): StateResource[
 }
 
 /**
- * Returns the OpenStack projects and regions of the resources that the stack created in the
- * environment's cloud ({@link resourcesInCloud}). Pure.
+ * Returns the OpenStack projects and regions of the resources of {@link resourcesInCloud}. Pure.
  */
 export function locationOf(state: StateExport | undefined): CloudLocation {
   const made = resourcesInCloud(state).map(({ outputs }) => answered.parse(outputs ?? {}));

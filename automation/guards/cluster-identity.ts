@@ -11,7 +11,7 @@ import {
   type StateExport,
 } from "../pulumi/stack-state.js";
 
-/** Internal name of a cloud without a name in clouds.yaml. */
+/** Name that the program gives to a cloud without an entry in clouds.yaml. */
 const nameless = "OS_AUTH_URL";
 
 export const locationInState = ({

@@ -4,13 +4,13 @@ import type { Facts } from "../steps/step.js";
 import { isEmptyStack, type StateExport } from "../pulumi/stack-state.js";
 
 /*
- * Users may run the commands in any Pulumi project. The commands refuse stacks without a stackadm
- * cluster: plain `pulumi` manages these.
+ * Refuses stacks that have resources, but no stackadm cluster. Users may run the commands in any
+ * Pulumi project, and plain `pulumi` manages such stacks.
  */
 
 /**
- * Returns whether a resource is a cluster or inside a cluster. The URN contains the types of all
- * parents, so the state need not contain the cluster itself.
+ * Returns whether a resource is a cluster, or is inside a cluster. The state need not contain the
+ * cluster itself, because the URN contains the types of all parents.
  */
 export const isInsideCluster = ({ urn }: { readonly urn: string }): boolean => {
   const [, , types = ""] = urn.split("::");
@@ -18,8 +18,8 @@ export const isInsideCluster = ({ urn }: { readonly urn: string }): boolean => {
 };
 
 /**
- * Returns whether the state has resources, and none of them belongs to a cluster. Providers do not
- * count: they are created before the cluster. Pure.
+ * Returns whether the state has resources, but none of them belongs to a cluster. Providers do not
+ * count, because they are created before the cluster. Pure.
  */
 export function hasNoCluster(state: StateExport | undefined): boolean {
   if (state === undefined || isEmptyStack(state)) return false;

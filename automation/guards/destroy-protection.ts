@@ -7,9 +7,10 @@ import { identitiesOf, type StateExport } from "../pulumi/stack-state.js";
 import { parseUrn, shortType } from "../pulumi/urn.js";
 
 /**
- * Returns the error for a stack that must not be destroyed; undefined for any other stack. Both the
- * present settings and the state of the last `up` can protect the stack. The engine would refuse a
- * protected resource only after it has deleted all others.
+ * Returns the error for a stack that must not be destroyed. Undefined for any other stack. A stack
+ * is protected by its present settings, or by resources in the state that the last `up` protected.
+ * The check is needed before the destroy: the engine would refuse a protected resource only after
+ * it has deleted all others.
  */
 export function protectionOf(
   { stack }: StackOperation,
@@ -20,7 +21,8 @@ export function protectionOf(
   const held = (state?.deployment.resources ?? [])
     .filter(({ protect }) => protect === true)
     .map(({ urn }) => `${shortType(parseUrn(urn).type)} '${parseUrn(urn).name}'`);
-  // A user's own program may protect every resource.
+  // The error names only one protected resource, because a user's own program may protect all its
+  // resources.
   const more = held.length > 1 ? ` and ${String(held.length - 1)} more` : "";
   const reasons = [
     ...(settings.protect ? [`${file} says \`protect: true\``] : []),

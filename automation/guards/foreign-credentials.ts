@@ -9,9 +9,10 @@ import { objectsOfUnreachableClusters } from "./unreachable-clusters.js";
 import { isClusterCredential, withStoredRetainedIds } from "../pulumi/retained-objects.js";
 
 /*
- * An application credential belongs to one user: Keystone shows and deletes it only for this user
- * and for administrators, and OpenStack's provider fails on the refusal. So the engine must neither
- * read nor delete a credential that another operator created.
+ * Excludes application credentials of other users from the engine's work. An application credential
+ * belongs to one user: Keystone shows and deletes it only for this user and for administrators.
+ * OpenStack's provider fails if Keystone refuses. So the engine must neither read nor delete a
+ * credential that another operator created.
  */
 
 const nameOf = ({ outputs, id = "" }: StateResource): string => {
@@ -20,13 +21,13 @@ const nameOf = ({ outputs, id = "" }: StateResource): string => {
 };
 
 /**
- * Returns the credentials that the program created, in this cloud, for the controllers of its
- * clusters.
+ * Returns the application credentials of the stack's clusters that the program created in this
+ * cloud. The clusters' controllers use these credentials.
  */
 const credentialsIn = (state: StateExport | undefined): StateResource[] =>
   resourcesInCloud(state).filter(isClusterCredential);
 
-/** Returns the credentials that belong to another user, and reports each. */
+/** Returns the credentials that belong to other users, and reports each of them. */
 export async function foreignCredentials(
   run: StackOperation,
   state: StateExport | undefined,
@@ -61,9 +62,11 @@ const excluding = (
 };
 
 /**
- * Returns flags for an operation that changes nothing in the cloud. Excludes application
- * credentials of other users. If the operation reads real objects, also excludes the resources of
- * {@link unread}.
+ * Returns flags for an operation that changes nothing in the cloud. The flags exclude application
+ * credentials of other users. If the operation reads real objects, the flags also exclude the
+ * resources of {@link unread}.
+ *
+ * @param reads whether the operation reads real objects. Default: with `--refresh`
  */
 export async function excludeForeignCredentials(
   run: StackOperation,
@@ -78,9 +81,9 @@ export async function excludeForeignCredentials(
 }
 
 /**
- * Returns the state with `retainOnDelete` for exactly the credentials of other users, so that the
- * engine only removes these from the state. An earlier run, by another user, may have set the flag
- * for this user's credential.
+ * Returns the state with `retainOnDelete` for exactly the credentials of other users. The engine
+ * then only removes these credentials from the state. This user's credentials lose the flag, which
+ * a run of another user may have set.
  */
 function withRetention(state: StateExport, others: ReadonlySet<string>): StateExport {
   const wrong = new Set(
@@ -116,9 +119,9 @@ export interface CredentialFacts extends Facts {
 
 /**
  * Prepares an operation that may delete resources. Sets `retainOnDelete` for credentials of other
- * users, so that the engine only removes these from the state, and stores the IDs of retained
- * objects. With `--refresh`, runs the refresh here, without resources that cannot be read: if the
- * operation itself excluded such resources, they would stay in the state.
+ * users, which the engine then only removes from the state. Also stores the IDs of retained
+ * objects. With `--refresh`, runs the refresh here, and excludes resources that cannot be read. The
+ * operation itself must not exclude these resources, because they would then stay in the state.
  */
 export const retainForeignCredentials: Step<CredentialFacts> = {
   title: "Keep application credentials of other users",

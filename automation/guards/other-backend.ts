@@ -10,7 +10,7 @@ import type { Facts } from "../steps/step.js";
 import { readNameAndProtection } from "../engine/stack-settings.js";
 
 /**
- * Returns the cluster's name and protection from the stack's settings, even if the settings are
+ * Returns name and protection of the cluster from the stack's settings, even if the settings are
  * invalid.
  */
 export async function nameAndProtectionOf(

@@ -17,9 +17,10 @@ import {
 import { serverGroupType } from "../pulumi/urn.js";
 
 /*
- * Converts the policy of server groups in the state between the forms of the OpenStack plugin's
- * versions: a list up to version 3, text in later versions. With the form of another version, the
- * engine would update or replace the server group (docs/decisions/0032-openstack-plugin.md).
+ * Converts the policy of server groups in the state to the form of the OpenStack plugin's version.
+ * The form is a list up to version 3, and text in later versions. If the state had the form of
+ * another version, the engine would update or replace the server group
+ * (docs/decisions/0032-openstack-plugin.md).
  */
 
 type Values = Readonly<Record<string, unknown>>;
@@ -34,8 +35,9 @@ function withPolicy(values: Values | undefined, isList: boolean): Values | undef
 }
 
 /**
- * Returns the plugin version in the name of the default provider of a cluster's server group; ""
- * for a name without version. Undefined for other resources and other providers.
+ * Returns the plugin version that the name of the server group's default provider contains. Empty
+ * if the name contains no version. Undefined for other resources, and for server groups with
+ * another provider.
  */
 function defaultVersion(one: StateResource): string | undefined {
   if (one.type !== serverGroupType || !isInsideCluster(one)) return undefined;
@@ -43,8 +45,8 @@ function defaultVersion(one: StateResource): string | undefined {
 }
 
 /**
- * Returns a server group with its policy in the form of a plugin version. Returns other resources,
- * and server groups of explicit providers, unchanged.
+ * Returns a server group with its policy in the form of this plugin version. Returns other
+ * resources, and server groups with an explicit provider, unchanged.
  */
 function inForm(one: StateResource, plugin: OpenstackPlugin): StateResource {
   if (defaultVersion(one) === undefined) return one;
@@ -53,13 +55,13 @@ function inForm(one: StateResource, plugin: OpenstackPlugin): StateResource {
   return inputs === one.inputs && outputs === one.outputs ? one : { ...one, inputs, outputs };
 }
 
-/** Returns the state with server groups in the form of a plugin version. */
+/** Returns the state with all server groups in the form of this plugin version. */
 export const convertServerGroups = (state: StateExport, plugin: OpenstackPlugin): StateExport =>
   withResources(state, (one) => inForm(one, plugin));
 
 /**
- * Returns the plugin version of the cluster. Undefined if the settings describe no cluster: then
- * the user's own program selects the version.
+ * Returns the plugin version for the cluster. Undefined if the settings describe no cluster,
+ * because the user's own program then selects the version.
  */
 function pluginOf(run: StackOperation): OpenstackPlugin | undefined {
   const sources = run.sources();
@@ -83,8 +85,9 @@ export const rewriteServerGroups: Step<Facts, never, OpenstackPlugin> = {
 };
 
 /**
- * Returns the URNs of server groups that {@link rewriteServerGroups} rewrites. The engine may plan
- * changes of these server groups before the rewriting, but these changes will not happen.
+ * Returns the URNs of server groups that {@link rewriteServerGroups} would convert. A preview may
+ * show changes of these server groups. These changes will not happen, because `up` converts the
+ * state first.
  */
 export function rewrittenServerGroups(
   run: StackOperation,
@@ -97,9 +100,9 @@ export function rewrittenServerGroups(
 }
 
 /**
- * Returns the URNs of server groups whose form does not match the version of their provider in the
- * state, because {@link rewriteServerGroups} has rewritten them. A refresh uses this provider, so
- * it would undo the rewriting.
+ * Returns the URNs of server groups that {@link rewriteServerGroups} has converted, but whose
+ * provider in the state still has the old version. A refresh uses this provider, and so would undo
+ * the conversion.
  */
 export const unconvertedServerGroups = (state: StateExport | undefined): string[] =>
   (state?.deployment.resources ?? []).flatMap((one) => {

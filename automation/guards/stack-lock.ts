@@ -27,16 +27,20 @@ import { pulumi, readState, type StateAccess } from "../pulumi/stack-state.js";
 const isDirectory = ({ service }: StackOperation): boolean =>
   backendDirectory(service.backend) !== undefined;
 
-/** Returns the locks of the stack. Asks the engine if the backend is no directory. */
+/**
+ * Returns the locks of the stack. Reads the files of a backend that is a directory; otherwise asks
+ * the engine.
+ */
 const locksOf = (run: StackOperation): Promise<StackLock[]> =>
   isDirectory(run)
     ? Promise.resolve(stackLocks(run.service.backend, run.project, run.stack))
     : locksByEngine(run.access);
 
 /**
- * Returns the locks that the engine reports. The engine names a lock's holder only if it cannot get
- * the lock. So it is told to rename the stack to its present name: if the stack is not locked, the
- * engine takes the lock, finds the name in use, and releases the lock.
+ * Returns the locks that the engine reports. The engine names the holder of a lock only if it needs
+ * the lock and cannot get it. So the engine is told to rename the stack to its present name. If the
+ * stack is not locked, this changes nothing: the engine takes the lock, finds that the name is in
+ * use, and releases the lock.
  */
 async function locksByEngine(access: StateAccess): Promise<StackLock[]> {
   const { stack } = access.workspace;
@@ -58,13 +62,13 @@ const lockedError = (by: StackLock): Failure =>
     "Wait until it ends. If its process no longer exists, `npx stackadm unlock` removes its lock.",
   );
 
-/** Returns whether the holder is certainly dead. */
+/** Returns whether the holder of the lock is certainly dead. */
 const isDead = ({ access }: StackOperation, { holder }: StackLock): boolean =>
   holder !== undefined && isHolderDead(readEngineNotes(access.workspace.directory), holder);
 
 /**
- * Removes all locks of the stack, and the notes about their engines. In a backend that is no
- * directory, the engine can only remove all locks together.
+ * Removes all locks of the stack, and the notes about the engines that held them. The engine can
+ * only remove all locks together, unless the backend is a directory.
  */
 async function removeLocks(run: StackOperation, locks: readonly StackLock[]): Promise<void> {
   if (isDirectory(run)) locks.forEach(removeLock);
@@ -72,10 +76,15 @@ async function removeLocks(run: StackOperation, locks: readonly StackLock[]): Pr
   deleteEngineNotes(run.access.workspace.directory);
 }
 
-/** Milliseconds that an engine without a client may take to finish its operations. */
+/**
+ * Time limit in milliseconds for an engine to finish its operations after its command has ended.
+ */
 const endingMilliseconds = 15 * 60_000;
 
-/** Returns the notes about all holders if all are about to end; otherwise undefined. */
+/**
+ * Returns the notes about the engines that hold the locks, if the commands of all these engines
+ * have ended. Otherwise undefined.
+ */
 function endingHolders(
   { access }: StackOperation,
   alive: readonly StackLock[],
@@ -88,8 +97,8 @@ function endingHolders(
 }
 
 /**
- * Throws if another operation holds the stack's lock. Waits for an engine whose command line has
- * ended, and removes the lock of a dead engine.
+ * Throws if another operation holds the stack's lock. If the command of the lock's engine has
+ * ended, waits for this engine. Removes the lock of a dead engine.
  */
 export async function requireUnlocked({ run }: Facts): Promise<void> {
   const until = Date.now() + endingMilliseconds;
@@ -109,19 +118,20 @@ export async function requireUnlocked({ run }: Facts): Promise<void> {
 }
 
 /**
- * Removes the locks if all holders are dead. Returns the engines to wait for; none if the stack is
- * free. Throws if another operation holds the lock.
+ * Removes the locks if all holders are dead. Returns the engines to wait for. Returns no engines if
+ * the stack is not locked any more. Throws if another operation holds the lock.
  */
 async function removeDeadLocks(
   run: StackOperation,
   { mayWait }: { mayWait: boolean },
 ): Promise<EngineNote[]> {
   const { directory } = run.access.workspace;
-  // Asking the engine takes a second: ask only if an engine of this program may have left a lock.
+  // The question to the engine takes a second, so it is skipped unless an engine of this program
+  // may have left a lock.
   const mayHold = (note: EngineNote) => hasEngineEnded(note) || isOrphanedEngine(note);
   if (!isDirectory(run) && !readEngineNotes(directory).some(mayHold)) return [];
-  // Two commands may find the same dead holder: the second command must not remove the new lock of
-  // the first command.
+  // Only one command at a time removes locks. Otherwise two commands could find the same dead
+  // holder, and the second command could remove the new lock of the first command.
   const purpose = "removing the lock of an ended engine";
   const { signal } = run.options;
   return withLock(join(directory, "unlock.lock"), { purpose, waitMs: 30_000, signal }, async () => {
@@ -139,7 +149,7 @@ async function removeDeadLocks(
   });
 }
 
-/** Returns the holders of the stack, for messages. */
+/** Returns the holders of the stack's locks, as text for messages. */
 export const lockHoldersOf = async (run: StackOperation): Promise<string[]> =>
   (await locksOf(run)).map(describeLock);
 

@@ -5,15 +5,18 @@ import type { StateExport } from "../pulumi/stack-state.js";
 import { findApiProblem } from "../verify/api-health.js";
 
 /*
- * If a cluster's API does not answer, the engine cannot read the cluster's Kubernetes objects. A
- * refresh would fail before the engine recreates the machines on which the API runs. So a refresh
- * excludes the objects of such a cluster.
+ * Excludes the Kubernetes objects of a cluster from a refresh if the cluster's API does not answer.
+ * The engine could not read these objects. The refresh would fail before the engine recreates the
+ * machines on which the API runs.
  */
 
-/** Milliseconds to wait for one answer of a cluster's API. */
+/** Time limit in milliseconds for one answer of a cluster's API. */
 const patience = 10_000;
 
-/** Returns the URNs of the providers of clusters whose API does not answer, and reports why. */
+/**
+ * Returns the URNs of the Kubernetes providers of clusters whose API cannot be used. Reports the
+ * reasons.
+ */
 async function silentProviders(run: StackOperation): Promise<string[]> {
   const clusters = await readClusters(run.access);
   const complaints = await Promise.all(
@@ -29,7 +32,7 @@ async function silentProviders(run: StackOperation): Promise<string[]> {
     }),
   );
   const silent = new Set(complaints.flat().map(({ provider }) => provider));
-  // The user's program may have its own providers for these clusters.
+  // Includes providers of these clusters that the user's program has created.
   return silent.size > 0 ? readProviders(run.access, silent) : [];
 }
 

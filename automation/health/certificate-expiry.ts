@@ -5,14 +5,14 @@ import {
 import type { NodeReport } from "../verify/nodes.js";
 
 /*
- * Warnings about certificates that expire. Control planes renew their own certificates; `up`
- * fetches a new kubeconfig. Pure.
+ * Warnings about certificates that expire. Control planes renew their certificates without `up`.
+ * `up` fetches a new kubeconfig. Pure.
  */
 
 /**
  * Returns whether less than 30 % of the certificate's lifetime is left. A control plane renews its
- * certificates when less than a third is left, so by then it has a newer kubeconfig, or creates one
- * when its script runs.
+ * certificates already when less than a third is left. So a control plane has a newer kubeconfig by
+ * then, or creates it when its script runs.
  */
 export const isDueForRenewal = ({ from, to }: CertificateValidity, now: number): boolean =>
   now > Date.parse(to) - 0.3 * (Date.parse(to) - Date.parse(from));
@@ -28,7 +28,7 @@ interface Asked {
 const moment = (end: string, now: number): string =>
   `${Date.parse(end) <= now ? "ended" : "ends"} at ${end}`;
 
-/** Returns warnings about certificates that were not renewed in time; empty if all were renewed. */
+/** Returns warnings about certificates that were not renewed in time. Empty if all were renewed. */
 export function certificateWarnings(
   { nodes, kubeconfig }: { readonly nodes: Nodes; readonly kubeconfig: string },
   { stack, now = Date.now() }: Asked,
@@ -52,7 +52,8 @@ export function certificateWarnings(
 }
 
 /**
- * Returns a sentence about the certificate that has to be renewed first; undefined without nodes.
+ * Returns a sentence about the certificate that must be renewed first. Undefined if no node reports
+ * a certificate.
  */
 export const firstExpiringCertificate = (nodes: Nodes): string | undefined => {
   const [first] = nodes

@@ -22,7 +22,7 @@ import {
 } from "../pulumi/stack-state.js";
 
 /**
- * Error for a cluster that was created, but does not work completely. `result` has the result of
+ * Error for a cluster that was created, but in which a check failed. `result` is the result of
  * `up`.
  */
 export class VerificationFailed extends Failure {
@@ -39,8 +39,9 @@ export class VerificationFailed extends Failure {
 }
 
 /**
- * Checks the cluster from outside. Each check may take `patience` milliseconds; default: a minute
- * times `timeoutFactor`.
+ * Checks the cluster from this computer.
+ *
+ * @param patience time limit of each check in milliseconds. @default a minute times `timeoutFactor`
  */
 export async function verifyFromOutside(
   run: StackOperation,
@@ -48,8 +49,8 @@ export async function verifyFromOutside(
   patience?: number,
   onDetail?: (text: string) => void,
 ): Promise<Verification> {
-  // The settings of a custom program may not describe the cluster, and invalid settings must not
-  // prevent the check.
+  // Uses defaults if the settings are invalid, because the cluster must be checked anyway. The
+  // settings of a custom program may not describe the cluster.
   const spec = await run.spec().catch(() => undefined);
   const { ssh, podNetwork, timeoutFactor = 1 } = spec ?? {};
   const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
@@ -63,20 +64,20 @@ export async function verifyFromOutside(
   });
 }
 
-/** Outputs and verification that are known before the engine ends. */
+/** Outputs and verification that are known before the engine has ended. */
 export type EarlyVerification = Pick<UpResult, "outputs" | "verification">;
 
 /**
- * Returns whether outputs may have changed although the engine reports equal outputs: the engine
- * does not compare secret values. False for the package's own program, whose outputs come from
- * resources: the engine reports changes of resources.
+ * Returns whether secret outputs may have changed although the engine reports no change: the engine
+ * does not compare secret values. False for the package's own program. Its outputs come from
+ * resources, and the engine reports changes of resources.
  */
 const mayDiffer = ({ service: { program } }: StackOperation, outputs: StackOutputs): boolean =>
   program !== undefined && Object.values(outputs).some(({ secret }) => secret);
 
 /**
- * Checks the existing cluster once, while the engine runs. The result counts only if the engine
- * changes nothing. Undefined if the cluster cannot be checked, or does not work completely.
+ * Checks the existing cluster once, while the engine runs. The result is used only if the engine
+ * changes nothing. Undefined if the cluster cannot be checked, or if a check failed.
  */
 export async function verifyEarly(
   run: StackOperation,
@@ -95,7 +96,8 @@ export async function verifyEarly(
 }
 
 /**
- * Returns the timeline of a run, and writes it to a page if the kubeconfig was written.
+ * Returns the timeline of a run. Also writes the timeline to an HTML page, if the kubeconfig was
+ * written.
  *
  * @param after state after the run
  */
@@ -110,19 +112,19 @@ function tellTimeline(
   return { timeline, ...keepTimeline(access.workspace, timeline) };
 }
 
-/** Early results, and the state that they belong to. */
+/** Results of {@link verifyEarly}, and the state after the run. */
 type Seen = EarlyVerification & { readonly after: StateExport | undefined };
 
 /**
- * Checks that the new cluster works, and writes kubeconfig and timeline. Returns also the state
- * after the run.
+ * Writes kubeconfig and timeline, and checks that the cluster works. Also returns the state after
+ * the run.
  */
 export async function verifyAfterUp(
   run: StackOperation,
   seen: Seen | undefined,
   options: UpOptions,
 ): Promise<UpResult & Pick<Seen, "after">> {
-  // Reads the state while the cluster is checked. A failure here does not fail the `up`.
+  // Reads the state while the cluster is checked. An error here does not fail the `up`.
   const reading = seen ? Promise.resolve(seen.after) : readState(run.access);
   const known = reading.catch((error: unknown): undefined => {
     run.note(
@@ -136,12 +138,12 @@ export async function verifyAfterUp(
   try {
     return { ...(await prove(run, made, rest, options)), after: await known };
   } finally {
-    // Waits for the timeline: no work may continue after the request.
+    // Waits for the timeline, because no work may continue after this function has ended.
     await rest.catch(() => undefined);
   }
 }
 
-/** Checks the cluster while the timeline is written. Throws if something does not work. */
+/** Checks the cluster while the timeline is written. Throws VerificationFailed if a check fails. */
 async function prove(
   run: StackOperation,
   made: UpResult,

@@ -11,7 +11,10 @@ import type { StackOperation } from "../engine/operation-context.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 import { identifyClusters } from "../guards/cluster-identity.js";
 
-/** Milliseconds that a check may take if the cluster does not answer. */
+/**
+ * Time limit of each check in milliseconds. The status command must also end if the cluster does
+ * not answer.
+ */
 const patience = 5_000;
 
 /** Returns the machines with their status in Nova, and warnings about shared hosts. */
@@ -30,8 +33,8 @@ async function serversOf(
 }
 
 /**
- * Returns warnings about the credential. Ignores invalid settings, which must not prevent the
- * status, and settings of a custom program that do not describe the cluster.
+ * Returns warnings about the credential's expiry. Invalid settings must not prevent the status, so
+ * they count as empty. The settings of a custom program may not describe the cluster.
  */
 async function warningsOf(run: StackOperation, state: StateExport): Promise<string[]> {
   const { credential } = (await run.spec().catch(() => undefined)) ?? {};
@@ -40,8 +43,8 @@ async function warningsOf(run: StackOperation, state: StateExport): Promise<stri
 }
 
 /**
- * Returns the machines from the cloud, and nodes and samples from Kubernetes. An API that does not
- * answer is reported in the result.
+ * Returns the machines from the cloud, and the nodes and samples from Kubernetes. If the API does
+ * not answer, the result contains the error.
  */
 export async function readClusterStatus(
   run: StackOperation,

@@ -7,15 +7,15 @@ const moment = z.string().refine((text) => Number.isFinite(Date.parse(text)));
 
 export interface CredentialExpiryOptions {
   readonly stack: string;
-  /** Expiry of the credential in the settings, as the user wrote it. */
+  /** Expiry of the credential in the settings. Undefined if the settings contain no credential. */
   readonly supplied?: string | undefined;
   /** Current time in milliseconds. @default the clock's time */
   readonly now?: number;
 }
 
 /**
- * Returns warnings about a running cluster's credential that has expired or expires within 30 days;
- * empty otherwise.
+ * Returns warnings if the credential of the cluster's controllers has expired, or expires within 30
+ * days. Otherwise empty.
  */
 export function credentialWarnings(
   { deployment }: StateExport,

@@ -6,20 +6,20 @@ import type { Changes, Facts, Step } from "../steps/step.js";
 import { markInterruptedScripts } from "../engine/interrupted-scripts.js";
 
 /*
- * Control planes renew their certificates themselves, also the certificate of the administrator's
- * kubeconfig. The state then has a kubeconfig with the old certificate. `up` fetches the new
- * kubeconfig while the old certificate is valid.
+ * Control planes renew their certificates without `up`, also the certificate in the administrator's
+ * kubeconfig. The kubeconfig in the state then has the old certificate. `up` fetches the new
+ * kubeconfig before the old certificate expires.
  */
 
 const readiness = /\$stackadm:kubeadm:Readiness::/;
-/** Matches the URN of the script that returns the kubeconfig. */
+/** Matches the URN of the control planes' script that outputs the kubeconfig. */
 const handsOut = /\$stackadm:kubeadm:ControlPlane\$command:remote:Command::[^:]*-0-init$/;
 const published = z.object({
   kubeconfigValidity: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }),
 });
 
 /**
- * Returns the URNs of the scripts that must run again to return a new kubeconfig. Empty if the
+ * Returns the URNs of the scripts that must run again to output a new kubeconfig. Empty if the
  * kubeconfig in the state is valid long enough.
  */
 export function scriptsForKubeconfig(

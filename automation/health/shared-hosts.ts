@@ -4,8 +4,8 @@ import type { ClusterOutputs } from "../verify/cluster-outputs.js";
 import type { StackOperation } from "../engine/operation-context.js";
 
 /**
- * Groups of machines that should fail independently, with their path in the settings. `voting`:
- * most machines of the group must run, because they run etcd.
+ * Groups of machines that should not fail together, with their path in the settings. `voting` says
+ * whether the machines run etcd, so that a majority of them must run.
  */
 const groups = ({ nodes, etcd }: ClusterOutputs) =>
   [
@@ -18,9 +18,9 @@ const groups = ({ nodes, etcd }: ClusterOutputs) =>
   ] as const;
 
 /**
- * Returns warnings about control planes or etcd machines on the same host, which fail together.
- * With the setting `spread: soft`, Nova may place two machines on one host; a migration may do so,
- * too.
+ * Returns warnings about control planes, or etcd machines, that are on the same host and so fail
+ * together. Nova may place two machines on one host with the setting `spread: soft`, or in a
+ * migration.
  */
 export function sharedHostWarnings(
   outputs: ClusterOutputs,
@@ -47,8 +47,8 @@ export function sharedHostWarnings(
 }
 
 /**
- * Reports the warnings of {@link sharedHostWarnings} after an `up`. Reports none if the cloud does
- * not answer, because this must not fail the `up`.
+ * Reports the warnings of {@link sharedHostWarnings} after an `up`. If the cloud does not answer,
+ * reports nothing, because the `up` must not fail for this reason.
  */
 export async function reportSharedHosts(
   run: StackOperation,

@@ -13,25 +13,31 @@ import type { ClusterServiceOptions } from "../engine/operation-options.js";
 import { ambiguousClusterError } from "./orphan-summary.js";
 import { asCancellation } from "../engine/cancellation.js";
 
-/** Clusters to search for: all with this name, or the one with this identity. */
+/**
+ * Clusters whose objects are searched: all clusters with this name, or the cluster with this
+ * identity.
+ */
 export type OrphanSelector = { readonly cluster: string } | { readonly identity: string };
 
 export interface FoundOrphans {
-  /** Objects of the clusters, as far as the cloud shows them to this user. */
+  /** Objects of the clusters that the cloud shows to this user. */
   readonly found: readonly Orphan[];
-  /** Kinds of objects that the cloud does not show to this user. */
+  /**
+   * Kinds of objects that the cloud does not show to this user. Such objects are not in `found`.
+   */
   readonly hidden: readonly Kind[];
   /**
-   * Ports of other owners in the clusters' networks, which block the deletion of these networks.
+   * Ports of other owners in the clusters' networks. The cloud does not delete a network with such
+   * ports.
    */
   readonly inTheWay: readonly CloudObject[];
 }
 
-/** Kinds of objects to delete although they cannot be recreated. */
+/** Kinds of objects that cannot be recreated. Each kind is deleted only on request. */
 export interface OrphansWithData {
   /**
-   * Whether to delete volumes of machines and of PersistentVolumes, and copies and snapshots of
-   * these volumes, with their data. Default: false.
+   * Whether to delete, with their data, volumes of machines and of PersistentVolumes, and copies
+   * and snapshots of these volumes. Default: false.
    */
   readonly volumes?: boolean;
   /** Whether to delete the floating IPs of the cluster's Services. Default: false. */
@@ -45,25 +51,22 @@ export interface DeleteOrphansOptions extends OrphansWithData {
 }
 
 export interface OrphanServiceOptions extends Pick<ClusterServiceOptions, "env"> {
-  /**
-   * Called with sentences for the user: why a request to the cloud takes long, or what is waited
-   * for.
-   */
+  /** Called with sentences for the user, for example why a request to the cloud takes long. */
   readonly onNote?: (text: string) => void;
 }
 
 /**
- * Finds and deletes the objects of clusters that no state contains any more. Needs only a cloud: no
- * backend, no engine, no settings of a stack.
+ * Finds and deletes objects of clusters whose state is lost. Needs only a cloud: no state backend,
+ * no engine, and no settings of a stack.
  */
 export interface OrphanCleaner {
-  /** Returns the objects of the clusters. Changes nothing. */
+  /** Returns the objects of the selected clusters. Changes nothing. */
   find(of: OrphanSelector): Promise<FoundOrphans>;
   /**
-   * Deletes the objects of one cluster, except objects that the options keep. Destroys even a
-   * running cluster: the caller has to know that the cluster does not run. Does not ask for
-   * confirmation. Throws, and deletes nothing, if the objects have several identities or none, or
-   * if ports of other owners block the deletion of a network.
+   * Deletes the objects of one cluster, except objects that the options keep. Does not ask for
+   * confirmation, and deletes even a running cluster: the caller must make sure that the cluster is
+   * not used. Deletes nothing and throws if the objects do not all have the same identity, or if
+   * ports of other owners block the deletion of a network.
    */
   delete(
     there: FoundOrphans,
@@ -71,22 +74,25 @@ export interface OrphanCleaner {
   ): Promise<{ readonly deleted: readonly Orphan[]; readonly kept: readonly Orphan[] }>;
 }
 
-/** Returns the objects that a deletion with these options keeps. */
+/** Returns the objects that the cleaner does not delete with these options. */
 export const keptOrphans = (
   found: readonly Orphan[],
   { volumes = false, floatingIps = false }: OrphansWithData,
 ): Orphan[] =>
   found.filter((one) => (hasData(one) ? !volumes : isIrreplaceable(one) && !floatingIps));
 
-/** Throws unless all objects have the same identity. Several clusters may share a name. */
+/**
+ * Throws unless all objects have the same identity. The identities differ if several clusters have
+ * the same name.
+ */
 function requireOne(found: readonly Orphan[]): void {
   const identities = [...new Set(found.map(({ mark }) => mark.identity))];
   if (identities.length > 1 || !identities.every(isIdentity)) throw ambiguousClusterError(found);
 }
 
 /**
- * Throws if ports of other owners block the deletion of a network: the deletion of the cluster
- * would fail after minutes, half done.
+ * Throws if ports of other owners block the deletion of a network. Without this check, the deletion
+ * would fail after minutes, with half of the objects deleted.
  */
 export function requireNoBlockingPorts({ inTheWay }: FoundOrphans): void {
   if (inTheWay.length === 0) return;

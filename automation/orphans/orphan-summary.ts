@@ -9,7 +9,7 @@ export const showCommand = (identity: string): string =>
 export const orphansCommandLine = (identity: string): string => `${showCommand(identity)} --delete`;
 
 /**
- * Returns whether the cluster may be running: it has a server with another status than ERROR. A
+ * Returns whether the cluster may still be in use: it has a server whose status is not ERROR. A
  * stopped server counts, too.
  */
 export const mayBeRunning = (found: readonly Orphan[]): boolean =>

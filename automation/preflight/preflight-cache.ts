@@ -19,10 +19,9 @@ import type { StackOperation } from "../engine/operation-context.js";
 import { stackHoldings, ownedIds, type StateExport } from "../pulumi/stack-state.js";
 
 /*
- * Cache of the last successful `up`, in a file on this machine. If the settings and the objects in
- * the state have not changed since this `up`, the next `up` skips the check of the cloud, which
- * saves about two dozen requests, and reuses the IDs that names stood for. Without the file, the
- * next `up` asks the cloud.
+ * Cache of the last successful `up`, in a file on this computer. It is valid while the settings and
+ * the objects in the state are unchanged. A valid cache saves about two dozen requests: the next
+ * `up` does not check the cloud, and reuses the IDs that names stand for.
  */
 
 const schema = z.object({ key: z.string(), found: z.custom<KnownFacts>().optional() });
@@ -31,7 +30,7 @@ const fileOf = ({ access }: StackOperation): string => preflightCachePath(access
 
 /**
  * Returns a text that identifies this release. In a checkout, the text includes the stamp of the
- * compiled sources, because the version does not change with every edit.
+ * compiled sources, because an edit does not change the version.
  */
 const releaseOf = (): string =>
   ["package.json", join("dist", ".stamp")]
@@ -41,9 +40,9 @@ const releaseOf = (): string =>
     .join("\n");
 
 /**
- * Returns the IDs of the objects in the state, sorted. Leaves out objects that the engine still has
- * to delete or replace, because the cache must not apply while there is work to do. Also leaves out
- * the engine's own provider, which is not always in the state.
+ * Returns the sorted IDs of the objects in the state. Leaves out objects that the engine still has
+ * to delete or replace: their absence makes the cache invalid, and the cloud is checked before this
+ * work. Also leaves out the engine's own provider, which is not always in the state.
  */
 function keptIds(state: StateExport): string[] {
   const stays = (state.deployment.resources ?? []).filter(
@@ -60,8 +59,8 @@ function keyOf(spec: ClusterSpec, state: StateExport): string {
 }
 
 /**
- * Returns the content of the cache; undefined if there is none, or if the file does not have the
- * present format.
+ * Returns the content of the cache. Undefined if there is no cache, or if the file has another
+ * format.
  */
 function readCache(run: StackOperation): z.infer<typeof schema> | undefined {
   try {
@@ -71,13 +70,13 @@ function readCache(run: StackOperation): z.infer<typeof schema> | undefined {
   }
 }
 
-/** Returns whether there is a cache and the run may use it. Does not need the state. */
+/** Returns whether there is a cache that the run may use. Needs no state. */
 export const mayUseCache = (run: StackOperation): boolean =>
   run.options.refresh !== true && existsSync(fileOf(run));
 
 /**
- * Returns whether settings and objects are the same as in the cache. False if the credential
- * expires soon: the check of the cloud must then warn about the expiry each time.
+ * Returns whether the cache was written with the same settings and objects. False if the credential
+ * expires soon, because each `up` must then check the cloud and warn about the expiry.
  */
 export function isCacheValid(
   run: StackOperation,
@@ -94,8 +93,8 @@ export function isCacheValid(
 }
 
 /**
- * Lists the servers with the cluster's name, before the state is known. Returns undefined if the
- * request fails, and for a custom program: its servers are not known here.
+ * Lists the servers with the cluster's name, while the state is being read. Returns undefined if
+ * the request fails. Also returns undefined for a custom program, whose servers are not known here.
  */
 export const listServersEarly = async (
   run: StackOperation,
@@ -108,7 +107,7 @@ export const listServersEarly = async (
         .catch(() => undefined)
     : undefined;
 
-/** Answers that a run gets before it decides whether to check the cloud. */
+/** Answers that are known before the run decides whether to check the cloud. */
 interface Asked {
   readonly state: StateExport | undefined;
   /** Result of {@link listServersEarly}. */
@@ -116,10 +115,10 @@ interface Asked {
 }
 
 /**
- * Returns the cached facts with the present servers. Undefined if the cloud has to be asked: there
- * is no cache, the program is custom, the credential has another scope, or a server failed. Also
- * undefined if the cluster uses networks or security groups that it did not create: these objects
- * may change while the settings do not.
+ * Returns the cached facts, with the present servers. Returns undefined if the cloud has to be
+ * asked: there is no cache, the program is custom, the credential has another scope, or a server
+ * failed. Also returns undefined if the cluster uses existing networks or security groups, because
+ * these may change while the settings do not.
  */
 export async function cachedFacts(
   run: StackOperation,
@@ -137,7 +136,7 @@ export async function cachedFacts(
 }
 
 /**
- * Writes the cache after a successful run. If the cache cannot be written, the next run asks the
+ * Writes the cache after a successful run. A failure is only reported: the next run then asks the
  * cloud.
  */
 export function storePreflightCache(

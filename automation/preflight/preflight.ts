@@ -21,8 +21,8 @@ import type { Changes, Step } from "../steps/step.js";
 import { stackHoldings, type StateExport } from "../pulumi/stack-state.js";
 
 /**
- * Answer of the cloud: the project's objects, and a function that returns the problems and warnings
- * for a given state.
+ * Answer of the cloud: the objects in the project, and a function that returns the problems and
+ * warnings for a given state.
  */
 interface Look {
   readonly objects: readonly CloudObject[];

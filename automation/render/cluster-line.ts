@@ -1,6 +1,9 @@
 import type { CloudPlace, WhichCluster } from "../engine/operation-options.js";
 
-/** Returns the names of the clusters in words: `cluster 'shop'`, `clusters 'shop', 'test'`. */
+/**
+ * Returns the names of the clusters in words, for example `cluster 'shop'` or
+ * `clusters 'shop', 'test'`.
+ */
 export const clusterWords = ({ clusters }: Pick<WhichCluster, "clusters">): string =>
   `cluster${clusters.length > 1 ? "s" : ""} ${clusters.map((name) => `'${name}'`).join(", ")}`;
 
@@ -12,7 +15,7 @@ export const identityWords = ({
   return held ? "no identity" : "not made yet";
 };
 
-/** Returns cloud, region and project in words. Leaves out an unknown region. */
+/** Returns cloud, region and project in words. Leaves out the region if it is unknown. */
 export const placeWords = ({ cloud, region, project: { name, id } }: CloudPlace): string =>
   [
     `cloud '${cloud}'`,
@@ -20,7 +23,9 @@ export const placeWords = ({ cloud, region, project: { name, id } }: CloudPlace)
     `project '${name === "" ? id : name}'`,
   ].join(", ");
 
-/** Returns one line about the clusters of a command: names, identities and place. */
+/**
+ * Returns one line about the clusters of a command: names, identities, cloud, region and project.
+ */
 export function clusterLine(which: WhichCluster): string {
   const where = which.place ? ` in ${placeWords(which.place)}` : "";
   const line = `${clusterWords(which)} (${identityWords(which)})${where}`;

@@ -6,7 +6,7 @@ import type { Verification } from "../verify/verify-cluster.js";
 import { duration } from "./progress-screen.js";
 import { table } from "./table.js";
 
-/** Row of the table of times. */
+/** Phase with its duration, for the table of times. */
 export interface TimedPhase {
   readonly title: string;
   readonly milliseconds: number;
@@ -22,7 +22,10 @@ export const timedPhases = (times: readonly PhaseTime[]): TimedPhase[] =>
 
 const dash = (text: string): string => (text === "" ? "-" : text);
 
-/** Returns the table of nodes, and a line about the certificate that expires first. */
+/**
+ * Returns the table of nodes. If nodes report certificates, a line below the table names the
+ * certificate that expires first.
+ */
 export function nodesTable({ nodes }: Pick<Verification, "nodes">): string {
   const first = firstExpiringCertificate(nodes);
   const lines = table(
@@ -43,7 +46,7 @@ export function nodesTable({ nodes }: Pick<Verification, "nodes">): string {
 const rowsOf = (checks: readonly Check[]): string[][] =>
   checks.map(({ name, where, ok, answer }) => [name, where, ok ? answer : `FAILED: ${answer}`]);
 
-/** Returns the table of the checks on machines. */
+/** Returns the table of checks of etcd members and of the bastion. */
 export const machinesTable = ({ machines }: Pick<Verification, "machines">): string =>
   table(["ASKED", "MACHINE", "ANSWER"], rowsOf(machines));
 
@@ -53,7 +56,7 @@ export const checksTable = ({
 }: Pick<Verification, "services" | "claims">): string =>
   table(["SAMPLE", "WHERE", "ANSWER"], rowsOf([...services, ...claims]));
 
-/** Returns the results of a verification: a table each for nodes, machines and samples. */
+/** Returns the results of a verification: one table each for nodes, machines and samples. */
 export const tablesOf = (seen: Verification): string[] => [
   nodesTable(seen),
   ...(seen.machines.length > 0 ? [machinesTable(seen)] : []),
@@ -69,7 +72,7 @@ export function timesTable(phases: readonly TimedPhase[], total: number): string
   return table(["PHASE", "TOOK", "RESOURCES"], [...rows, ["In all", duration(total), ""]]);
 }
 
-/** Returns three commands to run next, and advice about kubectl if there is any. */
+/** Returns three commands that the user may run next, and advice about kubectl if there is any. */
 export function nextCommands(
   stack: string,
   kubeconfig: string,

@@ -4,7 +4,7 @@ import { hiddenLines } from "./orphan-tables.js";
 import { table } from "./table.js";
 import { clusterWords, identityWords, placeWords } from "./cluster-line.js";
 
-/** Number of names that a row shows. */
+/** Number of names that a row of the table shows. */
 const most = 3;
 
 const named = ({ name, id }: Pick<CloudObject, "name" | "id">): string => (name === "" ? id : name);
@@ -15,7 +15,10 @@ const listed = (names: readonly string[]): string => {
   return more > 0 ? `${shown} and ${String(more)} more` : shown;
 };
 
-/** Returns the names of the objects to delete, grouped by kind in order of deletion. */
+/**
+ * Returns the names of the objects to delete, grouped by kind. The kinds are in the order of
+ * deletion.
+ */
 const byKind = ({ goes }: DestroyPlan): [kind: string, names: string[]][] =>
   kinds.flatMap((kind): [string, string[]][] => {
     const names = goes.filter((one) => one.kind === kind).map(named);
@@ -37,8 +40,8 @@ const whose = (plan: DestroyPlan): string =>
 const dash = (text: string): string => (text === "" ? "-" : text);
 
 /**
- * Returns tables of volumes, snapshots and floating IPs, which the cluster's controllers delete or
- * keep.
+ * Returns tables of the volumes, snapshots and floating IPs that the cluster's controllers delete
+ * or keep.
  */
 function keepsTables({ volumes, snapshots, floatingIps }: DestroyPlan): string[] {
   const what = "FATE";
@@ -94,9 +97,7 @@ const othersWords = (plan: DestroyPlan): string[] => {
     : [`Kept, because another user owns it: application credential ${listed(names)}.`];
 };
 
-/**
- * Returns the tables that show the user what a destroy deletes and keeps, before the confirmation.
- */
+/** Returns the tables that show before the confirmation what a destroy deletes and keeps. */
 export function planTables(plan: DestroyPlan): string {
   const { problem } = plan;
   const rows = byKind(plan).map(([kind, names]) => [kind, String(names.length), listed(names)]);
@@ -116,7 +117,7 @@ export function planTables(plan: DestroyPlan): string {
 const counted = (count: number, what: string): string =>
   `${String(count)} ${what}${count === 1 ? "" : "s"}`;
 
-/** Returns the numbers of volumes, snapshots and floating IPs with this fate, as words. */
+/** Returns in words how many volumes, snapshots and floating IPs have this fate. */
 function ofFate(plan: DestroyPlan, fate: ClaimedVolume["fate"]): string[] {
   const count = (of: readonly { readonly fate: string }[], one: string, many: string): string[] => {
     const { length } = of.filter((some) => some.fate === fate);
@@ -129,7 +130,7 @@ function ofFate(plan: DestroyPlan, fate: ClaimedVolume["fate"]): string[] {
   ];
 }
 
-/** Returns the plan as one line, for a destroy that the user has already confirmed. */
+/** Returns the plan as one line, for a destroy that needs no confirmation. */
 export function destroyPlanLine(plan: DestroyPlan): string {
   const { problem } = plan;
   const things = [

@@ -11,8 +11,8 @@ export const markedTable = (found: readonly Orphan[]): string =>
   );
 
 /**
- * Returns a line about the kinds of objects that the user cannot list; no line if there are no such
- * kinds.
+ * Returns a line about the kinds of objects that the user cannot list. Returns no line if the user
+ * can list all kinds.
  */
 export const hiddenLines = (hidden: readonly Kind[] = []): readonly string[] =>
   hidden.length === 0
@@ -24,7 +24,7 @@ export const hiddenLines = (hidden: readonly Kind[] = []): readonly string[] =>
 interface Kept {
   readonly one: string;
   readonly many: (count: number) => string;
-  /** Kubernetes setting because of which the cluster may have kept the object. */
+  /** Setting in Kubernetes that may be the reason why the object was kept. */
   readonly word?: string;
 }
 
@@ -81,8 +81,8 @@ function linesOf(alike: readonly KeptObject[]): string[] {
 }
 
 /**
- * Returns lines about the kept objects, with the commands that delete the objects. The order is a
- * possible order of deletion.
+ * Returns lines about the kept objects, with commands that delete the objects. The commands work in
+ * the given order.
  */
 export const keptLines = (kept: readonly KeptObject[]): string =>
   kinds

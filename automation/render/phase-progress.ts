@@ -61,7 +61,7 @@ export class PhaseView {
     this.closeIdle(phase);
   }
 
-  /** Ends the steps of earlier phases that have no running resource. */
+  /** Ends the steps of earlier phases in which the engine works on no resource. */
   private closeIdle(active: Phase): void {
     const sign = this.options.direction === "up" ? 1 : -1;
     const stage = (phase: Phase): number => sign * phaseFacts[phase].stage;
@@ -73,8 +73,8 @@ export class PhaseView {
   }
 
   /**
-   * Returns the number of the phase's resources, and the time from the first resource's start to
-   * the last resource's end. The step itself may end later.
+   * Returns the number of resources in the phase, and the time from the start of the first resource
+   * to the end of the last resource. The step of the phase may end later.
    */
   private count(phase: Phase): string {
     const time = this.timeline.times().find((record) => record.phase === phase);

@@ -1,6 +1,6 @@
 import type { Progress, Step } from "../../base/progress.js";
 
-/** Stream to which a screen writes, and its properties. */
+/** Stream for the output of a screen, and properties of the stream. */
 export interface ScreenTarget {
   write(text: string): void;
   readonly isTTY: boolean;
@@ -10,7 +10,7 @@ export interface ScreenTarget {
 }
 
 export interface ProgressScreen extends Progress {
-  /** Stops drawing; later output appears below. */
+  /** Stops drawing. Later output appears below the screen. */
   close(): void;
 }
 
@@ -21,7 +21,7 @@ export interface OpenStep {
   detail: string;
 }
 
-/** Formats a duration: `5 s`, `1 min 05 s`. */
+/** Formats a duration, for example `5 s` or `1 min 05 s`. */
 export function duration(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);
   return seconds < 60
@@ -29,20 +29,20 @@ export function duration(milliseconds: number): string {
     : `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s`;
 }
 
-/** Formats the time of a step: `12 s of about 30 s`. */
+/** Formats the time of a step, for example `12 s of about 30 s`. */
 export function elapsed(step: OpenStep, now: number): string {
   const took = duration(now - step.since);
   return step.expected === undefined ? took : `${took} of about ${duration(step.expected * 1000)}`;
 }
 
 /**
- * Milliseconds between two redraws on a terminal, and milliseconds of silence after which a plain
- * log repeats the open steps.
+ * Milliseconds between two redraws on a terminal; and for output that is no terminal, milliseconds
+ * without output after which the open steps are printed again.
  */
 const redraw = 250;
 const heartbeat = 15_000;
 
-/** Returns the lines of the open steps, which are redrawn at the bottom of a terminal. */
+/** Returns one line for each open step. On a terminal, these lines are redrawn at the bottom. */
 export function liveLines(steps: readonly OpenStep[], now: number, columns: number): string[] {
   const spinner = "|/-\\"[Math.floor(now / redraw) % 4] ?? "|";
   return steps.map((step) => {
@@ -121,7 +121,7 @@ class LineScreen implements ProgressScreen {
     this.drawn = lines.length;
   }
 
-  /** Prints the open steps if nothing was printed for {@link heartbeat}. */
+  /** Prints the open steps if nothing was printed for {@link heartbeat} milliseconds. */
   private breathe(): void {
     const now = this.target.now();
     if (now - this.spokenAt < heartbeat) return;
@@ -131,12 +131,12 @@ class LineScreen implements ProgressScreen {
 }
 
 /**
- * Returns a screen. On a terminal, the screen redraws the open steps; elsewhere, it prints plain
- * lines and repeats the open steps every 15 s.
+ * Returns a screen. On a terminal, the screen redraws the open steps. Otherwise it prints plain
+ * lines, and prints the open steps again after 15 s without output.
  */
 export const createScreen = (target: ScreenTarget): ProgressScreen => new LineScreen(target);
 
-/** Returns the screen on standard error. Standard output is only for results. */
+/** Returns a screen on standard error, because standard output is only for results. */
 export function terminalScreen(stream: NodeJS.WriteStream = process.stderr): ProgressScreen {
   return createScreen({
     write: (text) => stream.write(text),

@@ -3,7 +3,7 @@ import type { RestorePlan } from "../backup/restore-plan.js";
 const names = (machines: readonly { readonly name: string }[]): string =>
   machines.map(({ name }) => name).join(", ");
 
-/** Returns the time since `takenAt` in one unit: `5 minutes`. */
+/** Returns the time since `takenAt` in one unit, for example `5 minutes`. */
 function ago(takenAt: string, now: number): string {
   const minutes = Math.round((now - Date.parse(takenAt)) / 60_000);
   if (minutes < 120) return `${minutes} minutes`;
@@ -13,7 +13,9 @@ function ago(takenAt: string, now: number): string {
 }
 
 /**
- * Returns the description of a restore for the confirmation. `now` is in milliseconds since 1970.
+ * Returns the text that describes a restore before the confirmation.
+ *
+ * @param now milliseconds since 1970
  */
 export function restoreText(
   { backup, unpack, members, apiServers, without }: RestorePlan,

@@ -1,6 +1,6 @@
 /**
- * Returns a text table. Each column is as wide as its widest cell; columns are two spaces apart;
- * lines have no trailing spaces.
+ * Returns a table as text. Each column is as wide as its widest cell. Two spaces separate the
+ * columns. Lines have no trailing spaces.
  */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];

@@ -28,17 +28,18 @@ import {
 import { parseUrn, shortType } from "../pulumi/urn.js";
 
 /*
- * Octavia refuses every request for a load balancer in ERROR, except the deletion with all its
- * parts. OpenStack's provider changes single parts, and fails if the load balancer is gone; a
- * refresh shows neither problem. So this file deletes such load balancers, and removes them from
- * the state, before the engine runs (docs/decisions/0019-repair.md).
+ * Deletes load balancers in ERROR and removes them from the state, before the engine runs. Octavia
+ * refuses every request for a load balancer in ERROR, except the request that deletes it with all
+ * its parts. OpenStack's provider cannot repair such a load balancer, because it changes single
+ * parts. The provider also fails if the load balancer is gone. A refresh shows neither problem
+ * (docs/decisions/0019-repair.md).
  */
 
 const balancerType = "openstack:loadbalancer/loadBalancer:LoadBalancer";
-/** Properties by which a part refers to the object that contains it. */
+/** Properties in which a part has the ID of the object that contains the part. */
 const owners = ["loadbalancerId", "listenerId", "poolId", "l7policyId"] as const;
 
-/** Returns the load balancers with these IDs and all their parts. Pure. */
+/** Returns the resources of the load balancers with these IDs, and of all their parts. Pure. */
 export function balancersWithParts(
   { deployment }: Pick<StateExport, "deployment">,
   balancers: ReadonlySet<string>,
@@ -63,8 +64,9 @@ export function balancersWithParts(
 }
 
 /**
- * Condition of a load balancer. `theirs`: in ERROR, but must not be deleted. `going`: Octavia
- * deletes it. `busy`: Octavia creates or changes it.
+ * Condition of a load balancer. `failed`: it is in ERROR and is deleted. `theirs`: it is in ERROR,
+ * but must not be deleted. `going`: Octavia is deleting it. `busy`: Octavia is creating or changing
+ * it.
  */
 type Fate = "well" | "failed" | "theirs" | "gone" | "going" | "busy";
 
@@ -85,25 +87,27 @@ export function conditionOfBalancer(
 /** Load balancer that the state contains. */
 interface Seen {
   readonly id: string;
-  /** Resource in the state. */
+  /** Resource of the load balancer in the state. */
   readonly held: StateResource;
-  /** Name for messages. */
+  /** Name of the load balancer, for messages. */
   readonly what: string;
   readonly fate: Fate;
-  /** Object in the cloud. Absent: the load balancer is gone. */
+  /** Load balancer in the cloud. Absent if it does not exist any more. */
   readonly found?: CloudObject | undefined;
 }
 
 /**
- * Returns the load balancers that the state records for the environment's cloud, each with the
- * condition that Octavia reports.
+ * Returns the load balancers in the state that belong to the environment's cloud, each with its
+ * condition in Octavia.
+ *
+ * @param within time limit in milliseconds for each answer of Octavia
  */
 async function lookAt(
   run: StackOperation,
   state: StateExport | undefined,
   within?: number,
 ): Promise<Seen[]> {
-  // A load balancer that is being replaced is already deleted, with its parts.
+  // Skips a load balancer that is being replaced: it is already deleted, with its parts.
   const held = resourcesInCloud(state).filter(
     ({ type, id, pendingReplacement }) =>
       type === balancerType && id !== undefined && pendingReplacement !== true,
@@ -119,7 +123,10 @@ async function lookAt(
   return Promise.all(seen);
 }
 
-/** Like `lookAt`, but returns none if Octavia cannot be asked: later steps report the error. */
+/**
+ * Returns the result of `lookAt`, or no load balancers if Octavia does not answer. Later steps then
+ * report the error.
+ */
 const lookFirst = (
   run: StackOperation,
   state: StateExport | undefined,
@@ -128,7 +135,7 @@ const lookFirst = (
 
 const inError = "is in ERROR, and Octavia changes no load balancer in ERROR";
 
-/** Returns the message for a load balancer that the user has to delete, and the command. */
+/** Returns the message for a load balancer that the user has to delete, with the command. */
 function theirs({ id, what }: Seen): { readonly sentence: string; readonly hint: string } {
   return {
     sentence: `The ${what} ${inError}. It is not deleted: it does not carry the cluster's identity, or the program keeps it (retainOnDelete).`,
@@ -144,8 +151,9 @@ function tellTheirs(run: StackOperation, seen: readonly Seen[]): void {
 }
 
 /**
- * Throws if the engine would delete parts of a load balancer in ERROR that must not be deleted: the
- * engine would fail after a quarter of an hour, with half of the machines deleted.
+ * Throws if the engine would delete parts of a load balancer that is in ERROR and must not be
+ * deleted. Without this check, the engine would fail after a quarter of an hour, with half of the
+ * machines deleted.
  */
 function refuseTheirs(seen: readonly Seen[], state: StateExport | undefined): void {
   const isStuck = ({ id, held }: Seen): boolean =>
@@ -216,7 +224,7 @@ export async function waitForOctavia(
   }
 }
 
-/** `up` recreates a broken load balancer; `destroy` deletes it. */
+/** Command that deletes the broken load balancers. After `up`, the engine creates them again. */
 type Purpose = "up" | "destroy";
 
 const sayings = {
@@ -230,7 +238,10 @@ const sayings = {
   },
 } as const satisfies Readonly<Record<Purpose, Readonly<Record<"failed" | "gone", string>>>>;
 
-/** Returns what happens to the address of a load balancer that is created again. Pure. */
+/**
+ * Returns a sentence about the address of a load balancer that is created again. Empty if the
+ * address stays the same, and for a destroy. Pure.
+ */
 function addressAfter({ inputs, outputs }: StateResource, purpose: Purpose): string {
   const isKept = ["vipPortId", "vipAddress"].some(
     (key) => plainTextInput(inputs?.[key]) !== undefined,
@@ -241,7 +252,7 @@ function addressAfter({ inputs, outputs }: StateResource, purpose: Purpose): str
   return ` It has no separate port, so it may get another address${now}.`;
 }
 
-/** Returns options that report each wait to the user and stop at the signal. */
+/** Returns options that report each wait to the user, and end the wait when the signal aborts. */
 const patienceOf = (run: StackOperation, signal: AbortSignal | undefined): DeleteOptions => ({
   signal,
   onWait: (said) => {
@@ -249,7 +260,10 @@ const patienceOf = (run: StackOperation, signal: AbortSignal | undefined): Delet
   },
 });
 
-/** Deletes load balancers in ERROR, and returns the new state. The caller holds the lock. */
+/**
+ * Deletes load balancers in ERROR, and returns the state before and after. The caller holds the
+ * stack's lock.
+ */
 async function clear(
   run: StackOperation,
   before: StateExport,
@@ -273,8 +287,8 @@ async function clear(
 
 /**
  * Destroys the resources that need the clusters' APIs, while the load balancers still forward to
- * these APIs. Skips resources with `deletedWith`: in a destroy without their server as a target,
- * the engine would delete each of these resources separately.
+ * these APIs. Skips resources with `deletedWith`, which disappear with their server. The server is
+ * no target of this destroy, so the engine would delete each of these resources separately.
  */
 async function settleFirst(run: StackOperation, state: StateExport): Promise<void> {
   const isOfApi = needsApi(new Set(await readProviders(run.access)));

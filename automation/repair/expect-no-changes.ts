@@ -3,7 +3,7 @@ import { mergeRows, type PlanRow } from "../pulumi/preview-rows.js";
 import { describeSteps } from "../steps/run-steps.js";
 import type { Changes, Facts, Step } from "../steps/step.js";
 
-/** Number of rows in the message; `preview` shows all. */
+/** Number of rows in the message. `preview` shows all rows. */
 const shown = 12;
 
 /** Returns the error for planned changes where none was expected. */

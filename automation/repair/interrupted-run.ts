@@ -20,7 +20,7 @@ const interruptedState = ({ state }: Facts): StateExport | undefined =>
   state && isInterrupted(state) ? state : undefined;
 
 /**
- * Undoes the pending operations of a killed engine while it holds the stack's lock.
+ * Undoes the pending operations of a killed engine, while the stack's lock is held.
  *
  * @param refuseOutdated whether to refuse an outdated state; false for a destroy, which deletes
  * everything
@@ -75,16 +75,16 @@ export const undoBeforeUp: Step<Facts, Changes, StateExport> = {
 };
 
 /**
- * Deletes objects whose create request got no answer, if the cloud has created them. Runs after a
- * failed `up`. The engine forgets such creates, so the next run could not know about these objects.
- * If the deletion fails, reports the error and does not throw.
+ * Deletes objects whose creation the cloud did not confirm, if the cloud has created them. Runs
+ * after a failed `up`. The state does not record unconfirmed creates, so the next run could not
+ * find these objects. An error of the deletion is only reported.
  */
 export async function deleteUnconfirmedCreates(run: StackOperation): Promise<void> {
   const creates = run.undecided.creates();
   if (creates.length === 0) return;
   /**
-   * Returns the state with these creates as pending operations, except creates of resources that
-   * the state already contains as incomplete. Undefined if none is left.
+   * Returns the state with the unconfirmed creates as pending operations. Leaves out creates of
+   * resources that the state already contains as incomplete. Undefined if no create is left.
    */
   const undecided = async (): Promise<StateExport | undefined> => {
     const state = await readState(run.access);
@@ -103,8 +103,8 @@ export async function deleteUnconfirmedCreates(run: StackOperation): Promise<voi
       if (state)
         await undoPendingCreates(run.access, state, () => recoveryToolsOf(run, signal), during);
     };
-    // The run may have failed because it was stopped; only a second stop (`killSignal`) ends this
-    // work.
+    // Only a second stop (`killSignal`) ends this work, because a first stop may be the reason why
+    // the run failed.
     await run.hold(work, { stop: run.options.killSignal });
   } catch (error) {
     const names = creates.map(({ operation }) => typeAndNameOf(operation.resource.urn)).join(", ");
@@ -132,10 +132,10 @@ const undecidedIn = (pending: readonly PendingOperation[]): string =>
     .join(", ")}`;
 
 /**
- * Reports the pending operations that the next `up` would repair. Changes nothing. Throws if a
- * refresh would delete information that the repair needs. A refresh keeps pending creates, but
- * deletes pending updates, and overwrites the time of the kill, by which the repair detects an
- * outdated state.
+ * Reports the pending operations that the next `up` repairs. Changes nothing. Throws if a refresh
+ * would delete information that the repair needs. A refresh keeps pending creates, but it deletes
+ * pending updates. It also overwrites the time of the interruption, by which the repair recognizes
+ * an outdated state.
  */
 export function requireKeptByRefresh({ run, state }: Facts): void {
   const pending = state?.deployment.pending_operations ?? [];

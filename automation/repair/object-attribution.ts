@@ -8,36 +8,34 @@ import { hasData, ownershipOf } from "../../openstack/inventory/ownership.js";
 import { isWithinPeriods, type RunPeriod } from "../pulumi/run-history.js";
 
 /*
- * Decides who owns an object that a run of this stack may have created without recording it in the
- * state. For servers without a pending operation, unrecorded-servers.ts decides
+ * Decides who owns an object that a run of this stack may have created but not recorded in the
+ * state. unrecorded-servers.ts decides about servers for which there is no pending operation
  * (docs/decisions/0019-repair.md). Pure.
  */
 
-/** Facts about a stack whose earlier run is examined. */
+/** Facts about the stack, from which the owner of an object is derived. */
 export interface RunEvidence {
-  /** IDs of everything in the state. */
+  /** IDs of all resources in the state. */
   readonly owned: ReadonlySet<string>;
   /** Identities of the clusters in the state. */
   readonly identities: ReadonlySet<string>;
-  /** IDs of objects with `retainOnDelete`, even if these are no longer in the state. */
+  /** IDs of objects with `retainOnDelete`, also of objects that are no longer in the state. */
   readonly retained: ReadonlySet<string>;
   /** Periods of runs whose results may be missing in the state. */
   readonly unsettled: readonly RunPeriod[];
 }
 
 /**
- * Decision about an object. `held`: it is in the state, or retained. `left behind`: a run created
- * it without recording it in the state. `another's`: it has the identity of another cluster.
- * `unproven`: its owner is unknown. Only objects that are `left behind` are ever deleted.
+ * Decision about an object. `held`: the object is in the state, or retained. `left behind`: a run
+ * created the object, but did not record it in the state. `another's`: the object has the identity
+ * of another cluster. `unproven`: the owner of the object is unknown. Only objects that are
+ * `left behind` are deleted.
  */
 export type Attribution =
   | { readonly is: "held" | "left behind" | "another's" }
   | { readonly is: "unproven"; readonly because: string };
 
-/**
- * Parents and creation time of an object without an identity of a cluster. Parents are absent if
- * no parent tells which cluster owns the object.
- */
+/** Parents and creation time of an object that has no identity of a cluster. */
 export interface UnmarkedObject {
   readonly parents?: readonly string[];
   readonly created: string;
@@ -46,9 +44,10 @@ export interface UnmarkedObject {
 export const unprovenAttribution = (because: string): Attribution => ({ is: "unproven", because });
 
 /**
- * Decides by the creation time: `left behind` if it is in one of the periods, or else `unproven`.
+ * Decides by the creation time. Returns `left behind` if the time is in one of the periods,
+ * otherwise `unproven`.
  *
- * @param clocks milliseconds by which clocks may differ. Default: one minute
+ * @param clocks tolerance in milliseconds for different clocks. Default: one minute
  */
 export function attributeByTime(
   created: string,
@@ -62,8 +61,8 @@ export function attributeByTime(
 }
 
 /**
- * Decides about an object without an identity. `left behind`: all its parents are in the state, and
- * its creation time falls into a run whose results may be missing in the state.
+ * Decides about an object without an identity. Returns `left behind` if all its parents are in the
+ * state, and it was created during a run whose results may be missing in the state.
  */
 export function attributeUnmarked(
   { parents, created }: UnmarkedObject,
@@ -76,40 +75,43 @@ export function attributeUnmarked(
 }
 
 /**
- * Functions that return an object's parents, for kinds to which earlier releases added the identity
- * only by a second request. Without this request, the object has no identity.
+ * Functions that return the parents of an object, by kind. Objects of these kinds may have no
+ * identity: earlier releases added the identity by a second request, which an interrupted run did
+ * not send.
  */
 const parentsOf: Readonly<Partial<Record<Kind, (object: CloudObject) => readonly string[]>>> = {
   subnet: ({ network }) => [network],
   port: ({ network }) => [network],
 };
 
-/** Returns whether the object is in the state, or is retained and no longer in the state. */
+/**
+ * Returns whether the object is in the state, or is retained although it is no longer in the state.
+ */
 const isKnown = (
   { id }: CloudObject,
   { owned, retained }: Pick<RunEvidence, "owned" | "retained">,
 ): boolean => owned.has(id) || retained.has(id);
 
 /**
- * Returns whether the object is a server or a server's port. Such an object may belong to a running
- * cluster, and be missing in an outdated state.
+ * Returns whether the object is a server or a port of a server. Such an object may belong to a
+ * running cluster even if it is missing in the state, because the state may be outdated.
  */
 const isOfMachine = ({ kind, owner }: CloudObject): boolean =>
   kind === "server" || (kind === "port" && owner.startsWith("compute:"));
 
 /**
- * Returns the periods in which a run may have created the object. A user may have copied a volume
- * or snapshot shortly before or after a run, so only certain periods (without `atMost`) count for
- * these kinds.
+ * Returns the periods in which a run may have created the object. For volumes and snapshots,
+ * returns only periods in which a run was active all the time (without `atMost`), because a user
+ * may have copied such an object shortly before or after a run.
  */
 const whenOf = (object: CloudObject, { unsettled }: RunEvidence): readonly RunPeriod[] =>
   hasData(object) ? unsettled.filter(({ atMost }) => atMost !== true) : unsettled;
 
 /**
  * Decides about an object with the name of an object that an interrupted run was creating. For most
- * kinds, an identity from the state is enough for `left behind`. Servers, their ports, volumes and
- * snapshots must also have been created in one of the periods. For volumes and snapshots, no
- * difference of clocks is allowed, because a user's copy has the same identity.
+ * kinds, an identity from the state is enough for `left behind`. Servers, ports of servers, volumes
+ * and snapshots must also have been created in one of the periods. For volumes and snapshots, no
+ * difference of clocks is tolerated, because a user's copy has the same identity.
  */
 export function attributeNamed(object: CloudObject, known: RunEvidence): Attribution {
   const { created, kind } = object;
@@ -127,9 +129,9 @@ export function attributeNamed(object: CloudObject, known: RunEvidence): Attribu
 
 /**
  * Returns whether the program created the object for one of the stack's clusters, but the state
- * does not contain it: the engine forgets a create that failed. The object's identity proves the
- * cluster. False for volumes and snapshots, and for objects of the cluster's controllers, which are
- * in no state.
+ * does not contain it. This happens because the engine does not record a create that failed. The
+ * object's identity proves its cluster. False for volumes and snapshots. Also false for objects of
+ * the cluster's controllers, which are never in a state.
  */
 export function isUnrecorded(
   object: CloudObject,
@@ -145,15 +147,16 @@ export function isUnrecorded(
 }
 
 /**
- * Returns whether the object is a subnet in a network of the state, and a destroy failed. A destroy
- * may remove a subnet from the state before it deletes the subnet.
+ * Returns whether the object is a subnet in a network of the state, and a destroy has failed. The
+ * destroy may have removed the subnet from the state before it deleted the subnet.
  */
 const isForgotten = ({ kind, network }: CloudObject, { owned, unsettled }: RunEvidence): boolean =>
   kind === "subnet" && owned.has(network) && unsettled.some(({ destroyed }) => destroyed === true);
 
 /**
- * Decides about an object for which `isUnrecorded` is true. No pending operation names the object,
- * and the state may be outdated. So the object must also have been created in one of the periods.
+ * Decides about an object for which `isUnrecorded` returns true. No pending operation names the
+ * object, and the state may be outdated. So the identity is not enough for `left behind`: the
+ * object must also have been created in one of the periods.
  */
 export function attributeUnrecorded(object: CloudObject, known: RunEvidence): Attribution {
   if (isOfMachine(object))

@@ -16,21 +16,21 @@ import { mayBeCreatedBy, kindOfType } from "../pulumi/pending-operations.js";
 import { stackHoldings, type StateAccess, type StateExport } from "../pulumi/stack-state.js";
 
 /*
- * Checks whether a state with pending operations is outdated: a copy from the middle of a run,
- * which was restored after this run had finished. The objects that the copy lacks then belong to a
- * running cluster. An object or a run that is newer than the state proves that the state is
- * outdated.
+ * Checks whether a state with pending operations is outdated. An outdated state is a copy from the
+ * middle of a run, and was restored after this run had finished. Objects that are missing in the
+ * copy then belong to a running cluster. An object or a run that is newer than the state proves
+ * that the state is outdated.
  */
 
-/** Returns whether a pending operation of the state may have created the object. */
+/** Returns whether a pending operation in the state may have created the object. */
 const isPending = (object: CloudObject, { deployment }: StateExport): boolean =>
   (deployment.pending_operations ?? []).some(
     ({ resource }) => kindOfType[resource.type] === object.kind && mayBeCreatedBy(object, resource),
   );
 
 /**
- * Returns whether the killed run had not yet created an object in Kubernetes, so that no controller
- * could be active.
+ * Returns whether the killed run had not created any object in Kubernetes. Then no controller of
+ * the cluster could be active.
  */
 function wasBeforeControllers({ deployment }: StateExport): boolean {
   const pending = deployment.pending_operations ?? [];
@@ -55,8 +55,9 @@ const isOfControllers = (
 };
 
 /**
- * Returns when the state was written, in milliseconds since 1970, or the newest time of a resource
- * in the state if this is later: another machine with another clock may have created the resource.
+ * Returns when the state was written, or the newest time of a resource in the state if that is
+ * later. Both times are in milliseconds since 1970. A resource may have a later time because
+ * another computer, with another clock, created it.
  */
 function newestIn(state: StateExport): number | undefined {
   const written = stateWrittenAt(state);
@@ -67,8 +68,8 @@ function newestIn(state: StateExport): number | undefined {
 }
 
 /**
- * Returns whether a run changed resources. A run without changes proves nothing about the age of
- * the state.
+ * Returns whether a run changed resources. A run without changes does not prove that the state is
+ * outdated.
  */
 const hasChanged = ({ kind, resourceChanges }: StackHistory[number]): boolean =>
   kind === "update" &&
@@ -78,7 +79,8 @@ const hasChanged = ({ kind, resourceChanges }: StackHistory[number]): boolean =>
 
 /**
  * Returns an object that controllers created after the last run in the history, although the killed
- * run had not started any. An older object may come from an earlier cluster.
+ * run had not started any controller. Ignores older objects, which may come from an earlier
+ * cluster.
  */
 function madeByControllers(
   state: StateExport,
@@ -94,10 +96,7 @@ function madeByControllers(
   );
 }
 
-/**
- * Returns a text for the user that states why the state is outdated; undefined if nothing proves
- * that. Pure.
- */
+/** Returns for the user why the state is outdated. Undefined if nothing proves that it is. Pure. */
 export function evidenceOfNewerState(
   state: StateExport,
   runs: StackRuns,
@@ -124,7 +123,7 @@ export function evidenceOfNewerState(
   );
 }
 
-/** Throws if the state, which has pending operations, is outdated. */
+/** Throws if the state is outdated. Only for a state with pending operations. */
 export async function requireCurrentState(
   access: StateAccess,
   state: StateExport,

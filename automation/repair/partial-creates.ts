@@ -7,26 +7,29 @@ import { readState, type StateExport } from "../pulumi/stack-state.js";
 
 /*
  * Refreshes resources that OpenStack's provider created but could not read. Such a resource has an
- * error in the state (`initErrors`), so the engine would update it in the next run. The provider
- * cannot update many kinds of resources, so every run would fail. A refresh removes the error.
- * Kubernetes objects that did not become ready have such an error, too, but they are not refreshed:
- * the next update waits for them again. Servers are not refreshed either: the engine recreates a
- * server with such an error (machine.ts), and would keep it after a refresh.
+ * error in the state (`initErrors`), so the next run would update it. The provider cannot update
+ * many kinds of resources, so every run would fail. A refresh removes the error.
+ *
+ * Two kinds of resources with such an error are not refreshed. Kubernetes objects that did not
+ * become ready: the next update waits for them again. Servers: the engine recreates a server with
+ * such an error (machine.ts), but would keep it after a refresh.
  */
 
-/** Returns whether to refresh resources of this type that have `initErrors`. Pure. */
+/** Returns whether resources of this type are refreshed if they have `initErrors`. Pure. */
 const isKept = (type: string): boolean =>
   type.startsWith("openstack:") && type !== "openstack:compute/instance:Instance";
 
-/** Returns the URNs of the resources to refresh before the engine works on them. Pure. */
+/**
+ * Returns the URNs of the resources that must be refreshed before the engine changes them. Pure.
+ */
 export const partialCreatesIn = ({ deployment }: StateExport): string[] =>
   (deployment.resources ?? []).flatMap(({ urn, type, initErrors = [] }) =>
     isKept(type) && initErrors.length > 0 ? [urn] : [],
   );
 
 /**
- * Returns the URNs of the resources to refresh. Skips application credentials of other users,
- * because Keystone does not show these credentials, and the refresh would fail.
+ * Returns the URNs of the resources to refresh. Leaves out application credentials of other users:
+ * Keystone does not show them, so their refresh would fail.
  */
 async function readable(run: StackOperation, state: StateExport): Promise<string[]> {
   const found = partialCreatesIn(state);

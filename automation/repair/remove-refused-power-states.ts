@@ -11,10 +11,10 @@ import {
 } from "../pulumi/stack-state.js";
 
 /*
- * A refresh copies a server's power state into the inputs, even a power state that OpenStack's
- * provider refuses as an input. The program ignores changes of this input (machine.ts), so the
- * engine would pass the refused value to the provider, and every later run would fail. So such
- * inputs are removed from the state.
+ * Removes power states that OpenStack's provider refuses from the inputs in the state. A refresh
+ * copies each power state that it reads into the inputs, even a refused one. The program ignores
+ * changes of this input (machine.ts), so the engine would pass the refused power state to the
+ * provider, and every later run would fail.
  */
 
 /** Returns the resource without a power state that OpenStack's provider would refuse. Pure. */
@@ -27,8 +27,9 @@ function withoutRefusedState(one: StateResource): StateResource {
 
 /**
  * Returns the state without power states in the inputs that OpenStack's provider would refuse.
- * Returns the same object if there are none, or if operations are pending, because an import would
- * delete pending operations. The outputs keep the power state, which has no effect. Pure.
+ * Returns the same object if there are no such power states. Also returns the same object if
+ * operations are pending, because an import would delete them. The outputs keep their power states,
+ * which have no effect. Pure.
  */
 export const withoutRefusedPowerStates = (state: StateExport): StateExport =>
   withResources(state, withoutRefusedState);

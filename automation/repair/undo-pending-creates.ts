@@ -23,9 +23,9 @@ import { stackHoldings, type StateAccess, type StateExport } from "../pulumi/sta
 import { withoutLeaveScripts, markScriptsForRerun } from "../engine/interrupted-scripts.js";
 
 /*
- * Undoes the pending operations of a killed engine: creates that the cloud may or may not have
- * executed. Otherwise the next `up` would create these objects a second time. Each object is
- * searched for, and deleted if it certainly belongs to the stack.
+ * Undoes the pending operations of a killed engine. The cloud may have executed these creates, or
+ * not. Without the repair, the next `up` would create these objects a second time. So the repair
+ * searches for each object, and deletes it if it certainly belongs to the stack.
  */
 
 export interface RecoveryTools {
@@ -34,12 +34,14 @@ export interface RecoveryTools {
   readonly signal?: AbortSignal;
 }
 
-/** Returns the options for waiting for a deletion. */
+/** Returns the options for the wait for a deletion. */
 const waiting = ({ signal, note: onWait }: RecoveryTools): DeleteOptions => ({ signal, onWait });
 
 type Step<Act extends RecoveryStep["act"]> = Extract<RecoveryStep, { act: Act }>;
 
-/** Returns whether to delete the object. Reports an object whose owner is unproven. */
+/**
+ * Returns whether to delete the object. If its owner is unproven, reports that the object is kept.
+ */
 function isToDelete(what: string, verdict: Attribution, { note }: RecoveryTools): boolean {
   if (verdict.is === "unproven")
     note(
@@ -161,17 +163,17 @@ async function perform(
 }
 
 export interface RecoveryResult {
-  /** Operations that were undone or need no undo. */
+  /** Descriptions of the operations that were undone, or that need no undo. */
   readonly cleared: readonly string[];
   /** State without the pending operations. */
   readonly state: StateExport;
 }
 
-/** Returns whether there is anything to repair. */
+/** Returns whether the state has anything to repair. */
 export const isInterrupted = (state: StateExport): boolean =>
   (state.deployment.pending_operations ?? []).length + withoutLeaveScripts(state).left.length > 0;
 
-/** Returns whether the repair has to ask the cloud. */
+/** Returns whether the repair needs requests to the cloud. */
 export const concernsCloud = ({ deployment }: StateExport): boolean =>
   recoverySteps(deployment.pending_operations ?? []).some(({ act }) => act !== "forget");
 
@@ -180,7 +182,7 @@ export const concernsCloud = ({ deployment }: StateExport): boolean =>
  * holds the stack's lock. Does not touch objects in the state. The stored state keeps the pending
  * operations until the caller writes the new state.
  *
- * @param during period of these operations, if known. Default: derived from the state and the
+ * @param during period of these operations, if it is known. Default: derived from the state and the
  * engine's history
  */
 export async function undoPendingCreates(

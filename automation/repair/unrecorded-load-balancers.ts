@@ -6,14 +6,15 @@ import type { StackOperation } from "../engine/operation-context.js";
 import { readClusters } from "../engine/cluster-providers.js";
 
 /*
- * The cloud controller deletes the load balancer of a Service together with the Service. If the
- * Service disappeared in another way (removed finalizer, or etcd restored from an older snapshot),
- * no controller deletes the load balancer, which then blocks the deletion of its network.
+ * Finds load balancers whose Services no longer exist. Normally the cloud controller deletes the
+ * load balancer together with its Service. But if a finalizer was removed, or etcd was restored
+ * from an older snapshot, the Service disappears alone. No controller then deletes the load
+ * balancer, which blocks the deletion of its network.
  */
 
 /**
- * Returns the Services (`namespace/name`) of a load balancer. Its name contains the first Service,
- * its tags contain all Services that share it.
+ * Returns the Services of a load balancer, as `namespace/name`. The name of the load balancer
+ * contains its first Service. Its tags contain all Services that share the load balancer.
  *
  * @see the names in k8s.io/cloud-provider-openstack, pkg/openstack/loadbalancer.go
  */
@@ -24,7 +25,7 @@ const servicesOf = ({ name, tags }: CloudObject): string[] =>
   });
 
 /**
- * Returns the clusters' load balancers of which no Service exists any more. Pure.
+ * Returns those load balancers of the clusters for which no Service exists. Pure.
  *
  * @param services all existing Services, as `namespace/name`
  */
@@ -50,15 +51,15 @@ const ofServices = (
 ): CloudObject[] => objects.filter((one) => isOfService(one) && isMarked(one, identities));
 
 /**
- * Returns whether a Service's load balancer has a name without an identity, as in earlier releases.
- * Then only the controller of its cluster knows its owner.
+ * Returns whether the load balancer of a Service has a name without an identity, as in earlier
+ * releases. Only the controller of its cluster then knows to which cluster it belongs.
  */
 const isNamedOnly = (one: CloudObject): boolean =>
   one.name.startsWith("kube_service_") && ownershipOf(one) === undefined;
 
 /**
  * Returns the load balancers in these networks that certainly do not belong to the stack's
- * clusters. Such load balancers block the deletion of the networks. Pure.
+ * clusters. They block the deletion of the networks. Pure.
  */
 export const foreignBalancers = (
   objects: readonly CloudObject[],
@@ -106,7 +107,8 @@ export async function balancersOfDeletedServices(
       ? []
       : balancersWithoutService(objects, identities, new Set(services.flat()));
   } catch {
-    // The destroy reports later what blocks the deletion of the networks.
+    // Without the list of Services, no load balancer is deleted here. The destroy later reports
+    // load balancers that block the deletion of networks.
     return [];
   }
 }

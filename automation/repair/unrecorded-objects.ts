@@ -32,14 +32,14 @@ import type { Changes, Facts, Step } from "../steps/step.js";
 import { stackHoldings, type StateExport } from "../pulumi/stack-state.js";
 
 /*
- * Finds objects of the cluster that the state does not contain. A failed create is in no state, but
- * the cloud may have created the object: the connection broke, the run was killed, or plain
- * `pulumi` ran the create. Such an object has the cluster's identity from its creation on.
+ * Finds objects of the cluster that the state does not contain. The engine does not record a create
+ * that failed. Yet the cloud may have created the object, for example if the connection broke or
+ * the run was killed. Such an object has the cluster's identity from its creation on.
  */
 
 /**
- * Returns the objects that a failed run created without recording them in the state. Reads the
- * engine's history only if there are candidates.
+ * Returns the objects that a failed run created but did not record in the state. Reads the engine's
+ * history only if such objects are possible.
  */
 export async function unrecordedAmong(
   run: StackOperation,
@@ -61,7 +61,7 @@ export async function unrecordedAmong(
 }
 
 /**
- * Throws if ports of other owners block a deletion: every further run would fail in the same way.
+ * Throws if ports of other owners block a deletion. Otherwise each run would fail at this deletion.
  */
 function requireWay(
   lost: readonly CloudObject[],
@@ -78,7 +78,7 @@ function requireWay(
   );
 }
 
-/** Rewrites a cloud error so that it names the purpose of the request. */
+/** Returns a cloud error with a sentence that names the purpose of the failed request. */
 const withPurpose = (error: unknown): unknown =>
   error instanceof CloudError
     ? new Failure(
@@ -91,8 +91,10 @@ const withPurpose = (error: unknown): unknown =>
     : error;
 
 /**
- * Deletes the objects that `choose` returns, while it holds the stack's lock. Without the lock,
- * another run may be creating these objects.
+ * Deletes the objects that `choose` returns, while the stack's lock is held. Without the lock,
+ * another run might be creating these objects.
+ *
+ * @param look returns the objects in the cloud
  */
 async function deleteUnderLock(
   run: StackOperation,

@@ -6,20 +6,23 @@ import { isScript } from "../engine/interrupted-scripts.js";
 import { parseUrn } from "../pulumi/urn.js";
 
 /*
- * Decides whether a server with the cluster's identity in its metadata is lost, so that a destroy
- * may delete it. The server is neither in the Pulumi state nor in a pending operation, but the
- * state may be outdated or incomplete: such a server may be a working node. Pure.
+ * Decides whether a run left behind a server, so that the server may be deleted. The server has the
+ * cluster's identity in its metadata, but is neither in the Pulumi state nor in a pending
+ * operation. The state may be outdated or incomplete, so the server may be a working node. Pure.
  */
 
-/** Returns the machine of a port, from the resource's name; undefined for other resources. */
+/**
+ * Returns the name of the machine to which a port belongs, from the name of the port's resource.
+ * Undefined for other resources.
+ */
 const machineOfPort = ({ urn, type }: StateResource): string | undefined =>
   type === "openstack:networking/port:Port"
     ? /^(.+?)-(?:admin-)?port$/.exec(parseUrn(urn).name)?.[1]
     : undefined;
 
 /**
- * Returns the port IDs of machines without any script in the state: these machines were never part
- * of a cluster.
+ * Returns the port IDs of machines for which the state has no script. Such a machine never joined a
+ * cluster.
  */
 export function portsWithoutScripts({ deployment }: StateExport): ReadonlySet<string> {
   const all = deployment.resources ?? [];
@@ -35,19 +38,20 @@ export function portsWithoutScripts({ deployment }: StateExport): ReadonlySet<st
 /** Facts about the stack and the project. */
 export interface UnrecordedServerFacts {
   /**
-   * Periods of failed runs that had finished before the state was written, so that the state has
-   * their results. See {@link failedRunPeriodsBefore}.
+   * Periods of failed runs that had finished before the state was written. The state has the
+   * results of these runs. See {@link failedRunPeriodsBefore}.
    */
   readonly ended: readonly RunPeriod[];
-  /** All objects of the project that the user may see. */
+  /** All objects in the project that the user may see. */
   readonly objects: readonly CloudObject[];
-  /** Ports of machines without a script. See {@link portsWithoutScripts}. */
+  /** IDs of the ports of machines without a script. See {@link portsWithoutScripts}. */
   readonly unreached: ReadonlySet<string>;
 }
 
 /**
  * Returns the periods of failed runs that had finished before the state was written, and from which
- * the state has resources. Neither is the case after an older state was restored.
+ * the state has resources. If the state is a restored older state, newer runs fulfil neither
+ * condition.
  */
 export function failedRunPeriodsBefore(
   state: StateExport,
@@ -66,8 +70,9 @@ export function failedRunPeriodsBefore(
 }
 
 /**
- * Decides about a server. `left behind`: the state has all its ports and no script of its machine,
- * and a failed run created the server and finished before the state was written.
+ * Decides about a server. Returns `left behind` if all these conditions hold: the state has all
+ * ports of the server, the state has no script of the machine, and the server was created during
+ * one of the failed runs in `ended`.
  */
 export function attributeUnrecordedServer(
   { id, created }: CloudObject,

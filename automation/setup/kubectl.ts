@@ -2,18 +2,18 @@ import { z } from "zod";
 import { run } from "../../base/run-command.js";
 import { missingCommands } from "../../base/host-packages.js";
 
-/** Facts about this machine's kubectl, in relation to a cluster. */
+/** kubectl of this computer, compared with a cluster. */
 export interface Kubectl {
-  /** Version that kubectl prints: "v1.36.3". Absent if there is no working kubectl. */
+  /** Version that kubectl prints, for example "v1.36.3". Absent if there is no working kubectl. */
   readonly version?: string;
-  /** Sentence with the problem and what to do. Absent if kubectl can be used. */
+  /** Sentence with the problem and the remedy. Absent if kubectl fits the cluster. */
   readonly advice?: string;
 }
 
 export interface KubectlOptions {
   /** Environment of kubectl. Default: the process environment. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Milliseconds in which kubectl must answer. Default: 5000. */
+  /** Time limit in milliseconds for kubectl's answer. Default: 5000. */
   readonly timeout?: number;
 }
 
@@ -38,8 +38,10 @@ const numbers = (version: string): [number, number] => {
 };
 
 /**
- * Returns version and advice for a cluster of this version. kubectl may be at most one minor
- * version older or newer than the cluster. Never throws.
+ * Returns kubectl's version, and advice if kubectl does not fit the cluster. kubectl may be at most
+ * one minor version older or newer than the cluster. Never throws.
+ *
+ * @param cluster Kubernetes version of the cluster
  */
 export async function checkKubectl(
   cluster: string,

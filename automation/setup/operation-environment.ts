@@ -10,16 +10,16 @@ import { ensureCommands } from "../../base/host-packages.js";
 import { passphraseEnvironment } from "./passphrase-variable.js";
 import { ensureAgent, reportNewKey, type Agent } from "./ssh-agent.js";
 
-/** Names and paths of the lab that commands need. */
+/** Names and paths of the lab. */
 export interface LabSettings {
   readonly cloud: string;
-  /** Name of the clouds.yaml entry that reaches the lab cloud over TLS. */
+  /** Name of the entry in clouds.yaml that reaches the lab's cloud over TLS. */
   readonly tlsCloud: string;
   readonly cloudsFile: string;
   readonly siteFile: string;
 }
 
-/** Returns names and paths of the lab. The files exist while the lab runs. */
+/** Returns names and paths of the lab. The files exist only while the lab runs. */
 export const labSettings = (): LabSettings => ({
   cloud: labName(),
   tlsCloud: `${labName()}-tls`,
@@ -31,13 +31,13 @@ export const isLabRunning = (): boolean => existsSync(labSettings().cloudsFile);
 
 const isSet = (value: string | undefined): value is string => value !== undefined && value !== "";
 
-/** Returns whether the user has named a cloud. */
+/** Returns whether the user's environment names a cloud. */
 export const cloudIsNamed = (env: NodeJS.ProcessEnv): boolean =>
   isSet(env["OS_CLOUD"]) || isSet(env["OS_AUTH_URL"]);
 
 /**
- * Returns whether commands use the lab's cloud: OS_CLOUD names it, or no cloud is named and the lab
- * runs.
+ * Returns whether commands use the lab's cloud. True if OS_CLOUD names the lab's cloud, or if the
+ * lab runs and the environment names no cloud.
  */
 export function usesLab(env: NodeJS.ProcessEnv): boolean {
   const { cloud, tlsCloud } = labSettings();
@@ -46,15 +46,15 @@ export function usesLab(env: NodeJS.ProcessEnv): boolean {
 }
 
 /**
- * Returns true if the toolchain may use stand-ins for plugins: on the lab, and if no cloud is
- * named. Undefined for other clouds, which need the official plugins.
+ * Returns true if the toolchain may replace plugins by stand-ins: for the lab's cloud, and if the
+ * environment names no cloud. Otherwise undefined, because other clouds need the official plugins.
  */
 export const usesStandInsByDefault = (env: NodeJS.ProcessEnv): true | undefined =>
   usesLab(env) || !cloudIsNamed(env) ? true : undefined;
 
 /**
- * Returns the variables that select the lab's cloud; no variables if the user has named a cloud.
- * Throws if there is neither.
+ * Returns the variables that select the lab's cloud. Returns no variables if the environment names
+ * another cloud. Throws if the environment names no cloud and the lab does not run.
  */
 export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   if (!usesLab(env)) {
@@ -74,23 +74,26 @@ export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string>
 }
 
 /**
- * Returns the backend's URL: from the environment, else from the project's Pulumi.yaml, as Pulumi
- * does. Default: a directory in the user's state directory; on the lab, a directory that is deleted
- * with the lab.
+ * Returns the URL of the state backend: from the environment, or else from the project's
+ * Pulumi.yaml. Pulumi uses the same order. The default is a directory in the user's state
+ * directory. On the lab, the default is a directory that is deleted with the lab.
+ *
+ * @param ofProject `backend.url` in Pulumi.yaml
  */
 export function backendUrl(env: NodeJS.ProcessEnv, ofProject?: string): string {
   const named = env[backendVariable];
   if (isSet(named)) return requireBackend(named);
   if (isSet(ofProject)) return requireBackend(ofProject, "Pulumi.yaml: backend.url");
-  // The stacks of a lab describe machines that disappear with the lab. A new lab needs new stacks.
+  // The stacks of a lab describe machines that are deleted with the lab, so the stacks are deleted,
+  // too.
   const directory = stateDirectory(...(usesLab(env) ? [labFolder()] : []), "pulumi");
   makeDirectory(directory);
   return pathToFileURL(directory).href;
 }
 
 /**
- * Creates a directory. The error names XDG_STATE_HOME, because the variable may be the reason for a
- * wrong path.
+ * Creates a directory. The error names XDG_STATE_HOME, because a wrong value of this variable may
+ * be the cause.
  */
 function makeDirectory(directory: string): void {
   try {
@@ -106,8 +109,8 @@ function makeDirectory(directory: string): void {
 }
 
 /**
- * Variables that the engine or OpenStack's provider reads without a useful error: pattern of valid
- * values, and advice.
+ * Variables that the engine or OpenStack's provider reads, but does not check with a useful error.
+ * Each has a pattern of valid values, and advice.
  */
 const readElsewhere: Readonly<Record<string, readonly [RegExp, string]>> = {
   PULUMI_PARALLEL: [
@@ -127,9 +130,9 @@ function requireVariables(env: NodeJS.ProcessEnv): void {
 
 /** Environment of an operation. */
 export interface OperationEnvironment {
-  /** All environment variables for engine, plugins and program. */
+  /** All environment variables for the engine, the plugins and the program. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Variables in `env` that differ from the user's environment. */
+  /** Variables in `env` whose values differ from the user's environment. */
   readonly changes: Readonly<Record<string, string>>;
   readonly backend: string;
   readonly onLab: boolean;
@@ -140,23 +143,23 @@ export interface OperationEnvironment {
 }
 
 export interface EnvironmentOptions {
-  /** Receives the progress of long work. Default: none. */
+  /** Progress of long work is reported to this object. Default: not reported. */
   readonly progress?: Progress;
   readonly signal?: AbortSignal;
-  /** Variables to start from. Default: the process environment. */
+  /** Environment variables of the user. Default: the process environment. */
   readonly env?: NodeJS.ProcessEnv;
   /**
    * URL of the backend in the project's Pulumi.yaml (`backend.url`). PULUMI_BACKEND_URL overrides
-   * this URL. Default: none.
+   * it. Default: none.
    */
   readonly backend?: string | undefined;
   /** Version of the OpenStack plugin. Default: `defaultOpenstackPlugin`. */
   readonly openstackPlugin?: OpenstackPlugin | undefined;
-  /** Whether to start an ssh-agent if none with a key runs. Default: true. */
+  /** Whether to start an ssh-agent unless an agent with a key runs. Default: true. */
   readonly agent?: boolean;
   /**
    * Whether the stack's secrets need a passphrase. False if the settings name another secrets
-   * provider. "optional": a missing passphrase is no error. Default: true.
+   * provider. With "optional", a missing passphrase is only reported. Default: true.
    */
   readonly passphrase?: boolean | "optional";
 }
@@ -168,7 +171,7 @@ export const ownKeyFile = (): string => stateDirectory("ssh", "id_ed25519");
 
 /**
  * Prepares the environment of an operation: toolchain, cloud, backend, passphrase and login key.
- * Creates missing parts.
+ * Creates what is missing.
  */
 export async function prepareEnvironment(
   options: EnvironmentOptions = {},
@@ -176,14 +179,16 @@ export async function prepareEnvironment(
   const env = options.env ?? process.env;
   requireVariables(env);
   const cloud = cloudEnvironment(env);
-  // Checks the backend first, because the further work may take minutes.
+  // Checks the backend before the toolchain: the toolchain may take minutes, and an error should
+  // come first.
   const backend = backendUrl(env, options.backend);
   const { progress = silentProgress, signal, passphrase: needed = true } = options;
   const note = (text: string): void => {
     progress.note(text);
   };
   const passphrase = passphraseEnvironment(env, { backend, needed, note });
-  // Loaded only here: commands that need no engine start faster.
+  // Loads the toolchain's code only here, because commands that need no engine start faster without
+  // it.
   const { ensureToolchain } = await import("../../toolchain/toolchain.js");
   const toolchain = await ensureToolchain({
     progress,

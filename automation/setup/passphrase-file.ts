@@ -3,11 +3,12 @@ import { chmodSync, existsSync } from "node:fs";
 import { createFile } from "../../base/atomic-files.js";
 
 /**
- * Creates the file with the passphrase for stacks' secrets: 256 random bits, readable only by the
- * owner. Never overwrites a file: a lost passphrase means lost secrets.
+ * Creates the file with the passphrase for the stacks' secrets: 256 random bits, readable only by
+ * the owner. Never overwrites an existing file, because all secrets would be lost with the old
+ * passphrase.
  */
 export function ensurePassphraseFile(path: string): string {
-  // Two commands may do this at the same time: `createFile` keeps the first file.
+  // Two commands may create the file at the same time. `createFile` then keeps the first file.
   if (!existsSync(path)) createFile(path, `${randomBytes(32).toString("base64url")}\n`);
   chmodSync(path, 0o600);
   return path;

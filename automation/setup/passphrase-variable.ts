@@ -9,11 +9,11 @@ export interface PassphraseOptions {
   /** URL of the state backend. */
   readonly backend: string;
   /**
-   * Whether the stack's secrets need a passphrase. "optional": a missing passphrase is only
+   * Whether the stack's secrets need a passphrase. With "optional", a missing passphrase is only
    * reported to `note`.
    */
   readonly needed: boolean | "optional";
-  /** Called with a sentence about a passphrase that was created or is missing. */
+  /** Called with a sentence if a passphrase was created or is missing. */
   readonly note: (text: string) => void;
 }
 
@@ -48,8 +48,9 @@ const noneIsNamed = (backend: string): string =>
   `No passphrase is set for the secrets of the stacks at ${withoutPassword(backend)}`;
 
 /**
- * Returns the error for a shared backend without a passphrase. A passphrase that the program
- * creates would exist only on this machine: without the machine, every secret in the state is lost.
+ * Returns the error for a shared backend without a passphrase. This program creates no passphrase
+ * for a shared backend: the passphrase would exist only on this computer, and all secrets in the
+ * state would be lost with the computer.
  */
 const notMadeHere = (backend: string): Failure =>
   new Failure(
@@ -59,9 +60,9 @@ const notMadeHere = (backend: string): Failure =>
   );
 
 /**
- * Returns the variable with which the engine finds the passphrase. Returns no variable if the user
- * has set one. Otherwise uses the user's passphrase file in the state directory, and creates the
- * file if needed.
+ * Returns the variable that tells the engine where the passphrase is. Returns no variable if the
+ * user's environment already sets the passphrase. Otherwise uses the passphrase file in the user's
+ * state directory. Creates this file only if the backend is a directory.
  */
 export function passphraseEnvironment(
   env: NodeJS.ProcessEnv,

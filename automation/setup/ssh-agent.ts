@@ -11,23 +11,25 @@ import { Failure } from "../../base/failures/failure.js";
 /** SSH agent that has the login key. */
 export interface Agent {
   readonly socket: string;
-  /** Public keys, one line each. */
+  /** Public keys in the agent, one line each. */
   readonly keys: readonly string[];
-  /** Whether the agent already ran before this command. */
+  /** Whether the agent ran before this command. Such an agent is never ended. */
   readonly foreign: boolean;
-  /** Ends the agent if this command started it. */
+  /** Ends the agent, if this command has started it. */
   close(): Promise<void>;
 }
 
 /**
- * Time limit in milliseconds for an agent's answer. A local agent answers at once; a forwarded
+ * Time limit in milliseconds for an agent's answer. A local agent answers at once. A forwarded
  * agent may be slow.
  */
 const answerMilliseconds = 15_000;
 
-/** Returns the keys of a running agent; none if no agent listens on the socket. */
+/**
+ * Returns the public keys in a running agent. Returns no keys if no agent listens on the socket.
+ */
 export async function agentKeys(socket: string, env = process.env): Promise<string[]> {
-  // Exit code 1: no identities; 2: no agent.
+  // Exit code 1 means that the agent has no keys, 2 that there is no agent.
   const { code, stdout } = await run("ssh-add", ["-L"], {
     env: { ...env, SSH_AUTH_SOCK: socket },
     accept: [0, 1, 2],
@@ -43,7 +45,7 @@ export async function agentKeys(socket: string, env = process.env): Promise<stri
   return code === 0 ? stdout.split("\n").filter((line) => /^(ssh|ecdsa|sk)-/.test(line)) : [];
 }
 
-/** Callback that gets the path of a new key. */
+/** Callback that receives the path of a new key. */
 type OnMade = (path: string) => void;
 
 /** Returns a callback that reports a new key. */
@@ -56,8 +58,8 @@ export const reportNewKey =
   };
 
 /**
- * Creates the login key at `path` if there is none. The key has no passphrase and is readable only
- * by the owner.
+ * Creates the login key at `path` unless it exists. The key has no passphrase, and only its owner
+ * can read it.
  */
 export async function ensureKey(path: string, onMade: OnMade = () => undefined): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -66,8 +68,8 @@ export async function ensureKey(path: string, onMade: OnMade = () => undefined):
 }
 
 /**
- * Creates the key in a temporary directory, because ssh-keygen asks before it overwrites a file.
- * Returns false if another command has created a key in the meantime.
+ * Creates the key. Returns false if another command has created a key in the meantime. ssh-keygen
+ * asks before overwriting a file, so the key is created in a temporary directory.
  */
 async function makeKey(path: string): Promise<boolean> {
   const aside = mkdtempSync(`${path}-`);
@@ -85,8 +87,8 @@ async function makeKey(path: string): Promise<boolean> {
 const startTimeout = 15_000;
 
 /**
- * Returns whether an agent answers. The socket's file exists a moment before the agent accepts
- * connections.
+ * Returns whether an agent answers on the socket. The socket's file exists a moment before the
+ * agent accepts connections.
  */
 async function answers(socket: string): Promise<boolean> {
   const env = { ...process.env, SSH_AUTH_SOCK: socket };
@@ -103,9 +105,9 @@ async function waitForAgent(socket: string, child: ChildProcess): Promise<void> 
 }
 
 /**
- * Shell program that ssh-agent runs. Waits until its standard input closes, which happens whenever
- * this process ends. Then ends the agent and deletes the agent's directory ($0). If the shell
- * program is killed, the agent exits within 10 s.
+ * Shell program that ssh-agent runs. It waits until its standard input closes, which happens
+ * whenever this process ends. Then it ends the agent and deletes the agent's directory ($0). If the
+ * shell program is killed, the agent exits within 10 s.
  */
 const keeper = `read -r _
 kill "$SSH_AGENT_PID"
@@ -116,8 +118,8 @@ rm -rf "$0"`;
 async function startAgent(keyFile: string): Promise<Agent> {
   const directory = mkdtempSync(join(tmpdir(), "stackadm-agent-"));
   const socket = join(directory, "socket");
-  // Detached, so that Ctrl-C at the terminal does not end the agent: this process needs the agent
-  // for a graceful stop.
+  // The agent is detached: Ctrl-C at the terminal must not end it, because this process needs the
+  // agent for a graceful stop.
   const child = spawn("ssh-agent", ["-a", socket, "sh", "-c", keeper, directory], {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
@@ -162,7 +164,7 @@ async function startAgent(keyFile: string): Promise<Agent> {
 
 /**
  * Returns the running agent if it has a key. Otherwise starts an agent with the key at `keyFile`,
- * for the duration of the command.
+ * and creates the key if needed. The caller closes the agent.
  */
 export async function ensureAgent(
   env: NodeJS.ProcessEnv,

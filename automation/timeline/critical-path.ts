@@ -2,13 +2,14 @@ import type { ClusterEvent, ResourceChange } from "../pulumi/events.js";
 import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 
 /*
- * Computes the critical path of an `up`: the chain of resources in which each resource started when
- * the previous one finished. Only a faster resource on this path makes the run faster.
+ * Computes the critical path of an `up`: a chain of resources, each of which started after the
+ * resource before it had finished. The run becomes faster only if a resource on this path becomes
+ * faster.
  */
 
-/** Time in which the engine worked on a resource, in milliseconds since 1970. */
+/** Time in which the engine worked on a resource. Start and end are in milliseconds since 1970. */
 export interface Span extends Pick<ResourceChange, "urn" | "name" | "type" | "phase"> {
-  /** Pulumi's name of the operation: create, update, delete, replace, ... */
+  /** Name of the operation in Pulumi's events, for example create, update, delete or replace. */
   readonly operation: string;
   readonly startedAt: number;
   readonly endedAt: number;
@@ -19,7 +20,7 @@ export interface TimelineRow extends Span {
   readonly critical: boolean;
 }
 
-/** Collects the spans of a run from its events. */
+/** Collects the spans of a run from the run's events. */
 export class Spans {
   private readonly open = new Map<string, number>();
   private readonly closed: Span[] = [];
@@ -43,20 +44,22 @@ export class Spans {
 }
 
 /**
- * Returns the URNs of a resource's dependencies and of its provider. The state refers to a provider
- * as `<URN>::<ID>`.
+ * Returns the URNs of a resource's dependencies and of its provider. The state names a provider by
+ * `<URN>::<ID>`.
  */
 const waitsFor = (resource: StateResource | undefined): string[] => {
   const { dependencies = [], provider = "" } = resource ?? {};
   return [...dependencies, provider.slice(0, provider.lastIndexOf("::"))];
 };
 
-/** Milliseconds by which the times of two consecutive events may be out of order. */
+/**
+ * Tolerance in milliseconds: the times of two consecutive events may be out of order by this much.
+ */
 const slack = 50;
 
 /**
- * Returns the dependency that finished last before the span started. A dependency that did not
- * change stands for its own dependencies.
+ * Returns the dependency that finished last before the span started. If a dependency did not
+ * change, its own dependencies are considered instead.
  */
 function before(
   { urn, startedAt }: Span,
@@ -80,7 +83,10 @@ function before(
   return found.sort((a, b) => a.endedAt - b.endedAt).at(-1);
 }
 
-/** Returns the critical path that ends with the run's last span, the first span first. Pure. */
+/**
+ * Returns the critical path that ends with the span that finished last. The first span comes first.
+ * Pure.
+ */
 export function criticalPath(spans: readonly Span[], state: StateExport | undefined): Span[] {
   const resources = new Map((state?.deployment.resources ?? []).map((one) => [one.urn, one]));
   const spansOf = new Map<string, Span[]>();
@@ -94,7 +100,7 @@ export function criticalPath(spans: readonly Span[], state: StateExport | undefi
   return path;
 }
 
-/** Returns all spans by start time, each with whether it is on the critical path. Pure. */
+/** Returns all spans by start time, and marks the spans on the critical path. Pure. */
 export function timelineOf(spans: readonly Span[], state: StateExport | undefined): TimelineRow[] {
   const path = new Set(criticalPath(spans, state));
   return [...spans]

@@ -1,7 +1,7 @@
 import { phaseOf, type Phase } from "../pulumi/phases.js";
 
 /**
- * Duration of a phase: from the start of the first resource to the end of the last resource. Phases
+ * Duration of a phase: from the start of its first resource to the end of its last resource. Phases
  * overlap.
  */
 export interface PhaseTime {
@@ -34,8 +34,8 @@ interface PhaseRecord {
 }
 
 /**
- * Progress of a run, computed from its events: running phases, their running resources, and
- * durations.
+ * Progress of a run, computed from its events: durations of the phases, and the resources on which
+ * the engine works.
  */
 export class Timeline {
   private readonly records = new Map<Phase, PhaseRecord>();
@@ -65,12 +65,14 @@ export class Timeline {
     return made;
   }
 
-  /** Returns the running resources of a phase, the longest running first. */
+  /** Returns the resources of a phase on which the engine works, the longest running first. */
   running(phase: Phase): readonly Running[] {
     return [...(this.records.get(phase)?.running.values() ?? [])].sort((a, b) => a.since - b.since);
   }
 
-  /** Returns the phase in which this resource runs now. */
+  /**
+   * Returns the phase of a resource on which the engine works now. Undefined for other resources.
+   */
   phaseOfRunning(urn: string): Phase | undefined {
     for (const [phase, record] of this.records) if (record.running.has(urn)) return phase;
     return undefined;
@@ -80,7 +82,7 @@ export class Timeline {
     return this.records.get(phase)?.finished ?? 0;
   }
 
-  /** Returns the times of every phase with work, by start time. */
+  /** Returns the times of each phase that has begun, by start time. */
   times(): PhaseTime[] {
     return [...this.records]
       .map(([phase, { startedAt, endedAt, finished, failed }]) => ({

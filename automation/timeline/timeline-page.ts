@@ -2,8 +2,8 @@ import type { TimelineRow } from "./critical-path.js";
 import { phaseFacts } from "../pulumi/phases.js";
 
 /*
- * Page that shows how long each part of an `up` took, as one self-contained HTML file: the critical
- * path as a table, and a bar for each resource.
+ * HTML page that shows how long each part of an `up` took. The page is one file. It has the
+ * critical path as a table, and a bar for each resource.
  */
 
 const entities: Readonly<Record<string, string>> = {
@@ -21,8 +21,8 @@ const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(
 const titleOf = ({ phase }: TimelineRow): string => (phase ? phaseFacts[phase].title : "");
 
 /**
- * Returns the table rows of the critical path, each with its start, the wait after the previous
- * resource, and its duration.
+ * Returns the rows of the critical path's table. Each row has the start of a resource, the wait
+ * after the resource before it, and its duration, in seconds.
  */
 function pathRows(rows: readonly TimelineRow[], beginning: number): string {
   const path = rows.filter(({ critical }) => critical);
@@ -36,7 +36,7 @@ function pathRows(rows: readonly TimelineRow[], beginning: number): string {
     .join("\n");
 }
 
-/** Returns a bar for each row, placed on the time axis. */
+/** Returns a bar for each resource, placed on the time axis. */
 function bars(rows: readonly TimelineRow[], beginning: number, length: number): string {
   const percent = (milliseconds: number): string => ((100 * milliseconds) / length).toFixed(2);
   return rows

@@ -1,7 +1,8 @@
 import type { KubernetesApi } from "./kubernetes-client.js";
 
 /*
- * Checks whether a cluster's API is usable: it is ready, and etcd still has the cluster's data.
+ * Checks whether a cluster's API can be used: the API server is ready, and etcd still has the
+ * cluster's data.
  */
 
 export interface ApiProblem {
@@ -13,8 +14,9 @@ export interface ApiProblem {
 }
 
 /**
- * ConfigMap that kubeadm creates in each cluster. An API server whose etcd lost its data is ready,
- * but has neither this object nor the client's permissions.
+ * Path of a ConfigMap that kubeadm creates in each cluster. The request for it shows whether etcd
+ * lost its data. An API server without data reports that it is ready, but has neither this object
+ * nor the client's permissions.
  */
 const memory = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
 

@@ -4,25 +4,25 @@ import type { KubernetesApi } from "./kubernetes-client.js";
 import type { ClusterOutputs } from "./cluster-outputs.js";
 import type { FetchResult, Sessions } from "./ssh-sessions.js";
 
-/** Check of the finished cluster, with its result. */
+/** Result of one check of the finished cluster. */
 export interface Check {
   readonly name: string;
   readonly where: string;
   readonly ok: boolean;
-  /** Answer of the checked part, or the reason why there is no answer. */
+  /** Answer of the checked part of the cluster, or the reason why the check failed. */
   readonly answer: string;
 }
 
 export interface VerifyOptions {
   readonly outputs: ClusterOutputs;
   /**
-   * Whether the user installs the pod network. A node that only waits for a pod network then
-   * passes.
+   * Whether the user installs the pod network. If so, a node passes although it is not ready, if it
+   * waits only for the pod network.
    */
   readonly ownPodNetwork?: boolean | undefined;
   /**
-   * Machine in the cluster's network. The verification reaches internal addresses and the other
-   * machines through this machine.
+   * Machine in the cluster's network. Through this machine, the verification reaches internal
+   * addresses and the other machines.
    */
   readonly entry?: SshTarget | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -38,7 +38,8 @@ export interface VerificationRun extends VerifyOptions {
 }
 
 /**
- * Milliseconds between two tries. The first pauses are short, because most parts are ready soon.
+ * Milliseconds between two tries. The pause doubles after each try: it begins short, because most
+ * parts are ready soon.
  */
 const shortestPause = 100;
 const longestPause = 1_000;
@@ -46,7 +47,10 @@ const longestPause = 1_000;
 /** Milliseconds in which each check must succeed, with `timeoutFactor` 1. */
 export const defaultCheckTimeout = 60_000;
 
-/** Repeats the attempt until it succeeds. Throws the last error after the time limit. */
+/**
+ * Repeats the attempt until it succeeds. After the time limit, throws the error of the last
+ * attempt.
+ */
 export async function retryUntilSuccess<T>(
   attempt: () => Promise<T>,
   { timeout = defaultCheckTimeout, signal }: VerifyOptions,

@@ -11,11 +11,11 @@ const machine = z.looseObject({
   address: z.string(),
   sshHost: z.string().optional(),
   /**
-   * Name of the machine through which SSH reaches a machine without `sshHost`. Absent in outputs of
+   * Name of the machine that is the SSH proxy for a machine without `sshHost`. Absent in outputs of
    * early releases.
    */
   sshThrough: z.string().optional(),
-  /** Login user. Absent in outputs of early releases. */
+  /** Name of the login user. Absent in outputs of early releases. */
   sshUser: z.string().optional(),
   serverId: z.string(),
 });
@@ -50,12 +50,13 @@ const outputsSchema = z.looseObject({
 export type ClusterOutputs = z.infer<typeof outputsSchema>;
 export type MachineOutput = z.infer<typeof machine>;
 
-/** Returns the values of a stack's outputs, secret or not. */
+/** Returns the values of a stack's outputs, secret values too. */
 export const outputValues = (outputs: StackOutputs): Record<string, unknown> =>
   Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
 
 /**
- * Parses the outputs. Throws NOT_READY if some are missing, because the first `up` did not finish.
+ * Parses the outputs. Throws NOT_READY if outputs are missing, for example because the first `up`
+ * did not finish.
  */
 export function parseOutputs(outputs: unknown): ClusterOutputs {
   const parsed = outputsSchema.safeParse(outputs);
@@ -83,12 +84,12 @@ export const machinesOf = (outputs: ClusterOutputs): MachineOutput[] => [
   ...separateRoles().flatMap((role) => outputs[role] ?? []),
 ];
 
-/** Login data. The user in a machine's outputs overrides the user here. */
+/** Login data for all machines. `sshUser` of a machine overrides the user in the login data. */
 type Login = Omit<SshTarget, "host" | "hostKey">;
 
 /**
- * Returns the first machine that SSH reaches directly. The verification checks internal addresses
- * from this machine.
+ * Returns the first machine that SSH reaches without a proxy. From this machine, the verification
+ * checks internal addresses.
  */
 const entryOf = (outputs: ClusterOutputs): MachineOutput | undefined =>
   machinesOf(outputs).find(({ sshHost }) => sshHost !== undefined);
@@ -105,8 +106,8 @@ function hopTo(
 }
 
 /**
- * Returns how to log in to the machine of `entryOf`. Undefined if no machine has an SSH address, or
- * its host key is unknown.
+ * Returns how to log in to the first machine that SSH reaches without a proxy. Undefined if there
+ * is no such machine, or its host key is unknown.
  */
 export function entryTarget(outputs: ClusterOutputs, login: Login): SshTarget | undefined {
   const entry = entryOf(outputs);
@@ -114,8 +115,8 @@ export function entryTarget(outputs: ClusterOutputs, login: Login): SshTarget | 
 }
 
 /**
- * Returns how to log in to a machine, by the route in the outputs. Undefined if a host key on the
- * route is unknown.
+ * Returns how to log in to a machine, through an SSH proxy if the outputs name one. Undefined if
+ * the proxy or a host key is unknown.
  */
 export function targetOf(
   machine: MachineOutput,

@@ -41,7 +41,7 @@ const contextSchema = z.object({
 });
 
 /**
- * Returns the value of YAML text; undefined if the text is invalid. The parser's error would quote
+ * Parses YAML text. Returns undefined for invalid text, because the parser's error would quote
  * lines of the kubeconfig, which are secret.
  */
 function yamlOf(text: string): unknown {
@@ -71,12 +71,12 @@ export function readKubeAccess(kubeconfig: string): KubeAccess {
   };
 }
 
-/** Small client of the Kubernetes API, for reading. */
+/** Small client of the Kubernetes API for read requests. */
 export class KubernetesApi {
   /**
    * Creates a client.
    *
-   * @param timeout milliseconds without a byte after which a request fails
+   * @param timeout milliseconds without data after which a request fails
    */
   constructor(
     private readonly access: KubeAccess,
@@ -102,7 +102,7 @@ export class KubernetesApi {
     }
   }
 
-  /** Returns the parsed answer of a GET; undefined if the object does not exist. */
+  /** Sends a GET and returns the parsed answer; undefined if the object does not exist. */
   async get(path: string): Promise<unknown> {
     const { status, body } = await this.send("GET", path);
     if (status === 404) return undefined;

@@ -3,13 +3,16 @@ import { nodeRoles, poolLabel, roleTable, type Role } from "../../components/con
 import type { KubernetesApi } from "./kubernetes-client.js";
 
 /**
- * Certificate of kubeadm that a control plane must renew next, as renew-certificates.sh
- * (components/kubeadm/scripts) reports it.
+ * Certificate of kubeadm that a control plane must renew next. The machine's renew-certificates.sh
+ * (components/kubeadm/scripts/programs) writes it into an annotation of the node.
  */
 export interface NextCertificate {
   /** Path of the file below /etc/kubernetes on the machine. */
   readonly file: string;
-  /** Time by which the certificate should have been renewed. */
+  /**
+   * Time by which the machine should have renewed the certificate, for example
+   * 2026-01-31T00:00:00Z.
+   */
   readonly by: string;
   readonly end: string;
 }
@@ -70,8 +73,8 @@ function complaintOf(conditions: readonly Condition[]): string | undefined {
   const of = (wanted: string) => conditions.find(({ type }) => type === wanted);
   const [ready, network] = [of("Ready"), of("NetworkUnavailable")];
   if (ready?.status !== "True") return ready?.message ?? "no Ready condition";
-  // NetworkUnavailable tells whether the cloud has routes to the node's pods. Pod networks without
-  // such routes do not set the condition, or set it to False.
+  // NetworkUnavailable tells whether the cloud has routes to the node's pods. The condition is
+  // absent or False with a pod network that needs no such routes.
   if (network?.status !== "True") return undefined;
   return network.message ?? "the cloud has no route to its pods";
 }
@@ -88,11 +91,11 @@ const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Returns the role of a node from the node's labels. A node without a role's label is a worker. */
+/** Returns the role of a node from its labels. A node without the label of a role is a worker. */
 const roleOf = (labels: Labels): Role =>
   nodeRoles().find((role) => (roleTable[role].label ?? "") in labels) ?? "worker";
 
-/** Returns the name of the role for users. For a node of a pool, this is the pool's name. */
+/** Returns the name of the role for users. A node of a pool has the name of the pool. */
 function nameOf(role: Role, labels: Labels): string {
   const { label, title } = roleTable[role];
   return (label === poolLabel ? labels[poolLabel] : undefined) ?? title.replace("-", " ");
@@ -119,7 +122,7 @@ export async function readNodes(api: KubernetesApi): Promise<NodeReport[]> {
       providerId: spec.providerID,
       ready: reason === undefined,
       reason: reason ?? "",
-      // Only control planes have these certificates, so the annotation of another node is ignored.
+      // Only control planes have these certificates. Annotations of other nodes are ignored.
       ...(roleTable[role].grant === "certificates" &&
         nextCertificate(metadata.annotations["stackadm.io/certificates"])),
     };

@@ -13,7 +13,7 @@ const podSchema = z.looseObject({
 });
 
 /**
- * Returns the reason why a pod is not Ready, with kubelet's message if there is one; undefined for
+ * Returns the reason why a pod is not Ready, with kubelet's message if there is one. Undefined for
  * a ready pod.
  */
 export async function podProblem(

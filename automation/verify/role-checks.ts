@@ -53,9 +53,7 @@ const questions: Readonly<Record<RoleCheck, Question>> = {
   },
 };
 
-/**
- * Returns the checks of a machine. Returns no checks for a role that this release does not know.
- */
+/** Returns the checks for the machine's role; no checks if this release does not know the role. */
 const questionsTo = ({ role }: MachineOutput, { etcd }: ClusterOutputs): readonly Question[] => {
   const rows: Readonly<Partial<Record<string, RoleRow>>> = rolesOf({
     etcd: etcd && etcd.length > 0 ? etcd : undefined,
@@ -64,7 +62,8 @@ const questionsTo = ({ role }: MachineOutput, { etcd }: ClusterOutputs): readonl
 };
 
 /**
- * Runs the checks that the machines' roles require. The state of the nodes is checked elsewhere.
+ * Runs the checks that the table of roles lists for the role of each machine. `checkNodes` checks
+ * whether the nodes are ready.
  */
 export const checkRoles = (look: VerificationRun): Promise<Check[]> =>
   Promise.all(

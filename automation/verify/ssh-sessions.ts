@@ -64,7 +64,7 @@ const get = (
     call.end();
   });
 
-/** Milliseconds for one request, including the login. */
+/** Time limit in milliseconds for one request, including the login. */
 const patience = 15_000;
 
 /** Options of a request. */
@@ -79,7 +79,7 @@ export interface FetchOptions {
   readonly host?: string | undefined;
 }
 
-/** SSH sessions to machines. Logs in to each machine only once. */
+/** SSH sessions to machines. All requests to a machine use the same session. */
 export class Sessions {
   readonly #clients = new Map<string, Promise<Client>>();
   #closed = false;
@@ -101,7 +101,7 @@ export class Sessions {
     return within(timeout, work(), `${address}:${port} does not answer to ${target.host}.`);
   }
 
-  /** Logs in to the machine, unless there is a session. */
+  /** Logs in to the machine, unless a session to it is open. */
   async logIn(target: SshRoute): Promise<void> {
     await within(patience, this.#client(target), `${target.host} refuses the login.`);
   }
@@ -111,7 +111,7 @@ export class Sessions {
     return execute(await this.#client(target), command, streams);
   }
 
-  /** Closes all sessions; later requests fail. */
+  /** Closes all sessions. Later requests fail. */
   close(): void {
     this.#closed = true;
     for (const client of this.#clients.values()) client.then((one) => one.destroy(), ignored);

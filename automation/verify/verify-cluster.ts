@@ -15,23 +15,23 @@ import { Sessions } from "./ssh-sessions.js";
 
 export interface Verification {
   readonly nodes: readonly NodeReport[];
-  /** Checks on machines: each etcd member, and the login to the bastion. */
+  /** Checks of machines: health of each etcd member, and the login to the bastion. */
   readonly machines: readonly Check[];
   readonly services: readonly Check[];
   readonly claims: readonly Check[];
-  /** Whether the user installs the pod network, so that nodes may wait for it. */
+  /** Whether the user installs the pod network. Nodes may then wait for the pod network. */
   readonly ownPodNetwork?: boolean | undefined;
   readonly ok: boolean;
 }
 
 /**
- * Returns whether the node is ready, or kubelet reports that the node waits only for the pod
- * network that the user installs.
+ * Returns whether the node is ready. If the user installs the pod network, also accepts a node that
+ * waits only for the pod network.
  */
 const fine = (node: NodeReport, { ownPodNetwork }: Pick<VerifyOptions, "ownPodNetwork">): boolean =>
   node.ready || (ownPodNetwork === true && node.reason.includes("NetworkPluginNotReady"));
 
-/** HTTP server to check, with the name of the check. */
+/** HTTP server to check, and the name of the check. */
 interface Asked {
   readonly name: string;
   readonly address: string;
@@ -105,14 +105,15 @@ async function checkClaims(api: KubernetesApi, options: VerifyOptions): Promise<
 }
 
 /**
- * Returns the nodes as soon as all are ready. After the time limit, returns the nodes as they are.
+ * Returns the nodes as soon as all of them are ready. After the time limit, returns the nodes as
+ * they are.
  */
 function checkNodes(api: KubernetesApi, options: VerifyOptions): Promise<NodeReport[]> {
   const wanted = new Set(options.outputs.nodes.map(({ name }) => name));
   const allReady = async (): Promise<NodeReport[]> => {
     options.onDetail?.("nodes");
     const found = await readNodes(api);
-    // The cloud controller deletes the node of a removed machine later.
+    // Ignores nodes of removed machines, which the cloud controller deletes later.
     const ours = found.filter(({ name }) => wanted.has(name));
     const late = ours.find((node) => !fine(node, options));
     const missing = wanted.size - ours.length;
@@ -120,14 +121,14 @@ function checkNodes(api: KubernetesApi, options: VerifyOptions): Promise<NodeRep
     if (missing > 0) throw new Error(`${missing} machines have not joined`);
     return found;
   };
-  // Returns the nodes even if some nodes never become ready.
   return retryUntilSuccess(allReady, options).catch(() => readNodes(api));
 }
 
 /**
- * Checks the finished cluster: nodes, etcd, sample services, the data on the sample claim. Changes
- * nothing. Expects the machines and samples in the outputs, not in the settings: the settings may
- * have changed since the last `up`, and a custom program's settings do not describe the cluster.
+ * Checks the finished cluster: nodes, etcd, sample services, and the data on the sample claim.
+ * Changes nothing. The outputs state which machines and samples must exist. The settings are not
+ * used: they may have changed after the last `up`, and do not describe the cluster of a custom
+ * program.
  */
 export async function verifyCluster(options: VerifyOptions): Promise<Verification> {
   const api = new KubernetesApi(readKubeAccess(options.outputs.kubeconfig));
@@ -150,7 +151,7 @@ export async function verifyCluster(options: VerifyOptions): Promise<Verificatio
   return { ...seen, ok: failedChecks(seen, outputs).length === 0 };
 }
 
-/** Returns a line for each part of the cluster that does not work; no line if everything works. */
+/** Returns a line for each part of the cluster that does not work. */
 export function failedChecks(
   { nodes, machines, services, claims, ownPodNetwork }: Omit<Verification, "ok">,
   outputs: Pick<ClusterOutputs, "nodes">,
