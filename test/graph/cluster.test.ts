@@ -209,13 +209,6 @@ describe("the graph", () => {
       }
     });
 
-    it("do not wait for another machine's preparation", () => {
-      const depends = (name: string): readonly string[] =>
-        named(rows, name).dependencies.map((urn) => short(urn).split("::").at(-1) ?? "");
-      assert.ok(!depends("dev-workers-general-0-join").includes("dev-workers-general-1-prepare"));
-      assert.ok(!depends("dev-workers-general-1-prepare").includes("dev-control-plane-0-prepare"));
-    });
-
     it("keep the same text when a worker is added, for every machine that is there", async () => {
       const more = await build({ workers: { general: { flavor: "medium", count: 3 } } });
       for (const { name } of scripts()) assert.equal(stdin(more, name), stdin(rows, name), name);
