@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import tseslint from "typescript-eslint";
+import certainAssertion from "./tools/lint-certain-assertion.mjs";
 
 const creatingResourcesInApply = {
   selector:
@@ -263,7 +264,9 @@ export default tseslint.config(
   },
   {
     files: ["test/**/*.ts"],
+    plugins: { tests: { rules: { "certain-assertion": certainAssertion } } },
     rules: {
+      "tests/certain-assertion": "error",
       "no-restricted-syntax": ["error", applyInTests, spreadOfLiteral],
       "no-restricted-imports": "off",
       "max-lines-per-function": "off",

@@ -6,6 +6,7 @@ import type { ClusterArgs } from "../../components/config/cluster-spec.js";
 import { cloudAnswers } from "../support/cloud/cloud-answers.js";
 import { graph, type Row } from "../support/graph/graph.js";
 import { smallest } from "../support/config/spec.js";
+import { nonEmpty } from "../support/non-empty.js";
 
 const args: ClusterArgs = { ...smallest, zones: ["zone-a", "zone-b"], samples: true };
 const build = (name: string, over: Partial<ClusterArgs> = {}): Promise<readonly Row[]> =>
@@ -77,7 +78,7 @@ describe("the phases of the graph", () => {
     const custom = rows.filter((row) => row.custom);
     fc.assert(
       fc.property(name, name, name, (stack, cluster, pool) => {
-        for (const { urn } of custom) {
+        for (const { urn } of nonEmpty(custom)) {
           const renamed = urn
             .replace(/^urn:pulumi:[^:]+/, `urn:pulumi:${stack}`)
             .replace("::dev-", `::${cluster}-`)

@@ -28,6 +28,7 @@ import { foreignObjects } from "./support/foreign.js";
 import { claimToKeep, kubectlOn } from "./support/kubectl.js";
 import { secretsOf } from "./support/secrets.js";
 import { packageRoot } from "../../base/paths.js";
+import { nonEmpty } from "../support/non-empty.js";
 
 const minutes = 60_000;
 const podLines =
@@ -96,7 +97,7 @@ describe("a cluster's life on the lab", function () {
   });
 
   it("registers nodes with provider ID, zone and cloud address, without the uninitialized taint", () => {
-    for (const node of proof.nodes) {
+    for (const node of nonEmpty(proof.nodes)) {
       const made = outputs.nodes.find(({ name }) => name === node.name);
       assert.equal(node.providerId, `openstack:///${made?.serverId ?? "?"}`);
       assert.equal(node.internalAddress, made?.address);
@@ -105,7 +106,7 @@ describe("a cluster's life on the lab", function () {
   });
 
   it("has a stock image's network services on its machines, which kubelet goes by, and no failed unit", async () => {
-    for (const { serverId } of outputs.nodes) {
+    for (const { serverId } of nonEmpty(outputs.nodes)) {
       const units = "systemd-networkd systemd-resolved apt-daily.timer unattended-upgrades";
       const states = await inServer(serverId, `systemctl is-active ${units}`);
       assert.equal(states, "active\n".repeat(4));
@@ -157,7 +158,7 @@ describe("a cluster's life on the lab", function () {
   });
 
   it("uses at most two SSH runs a worker and three a control plane", async () => {
-    for (const { name, role, serverId } of outputs.nodes) {
+    for (const { name, role, serverId } of nonEmpty(outputs.nodes)) {
       const limit = role === "control-plane" ? 3 : 2;
       const runs = await scriptRuns(serverId);
       assert.ok(runs >= 2 && runs <= limit, `${name}: ${runs.toString()} runs`);

@@ -8,6 +8,7 @@ import type { Unwrap } from "@pulumi/pulumi";
 import { parseAllDocuments, stringify } from "yaml";
 import type { RbacObjects } from "../../components/kubernetes-objects/rbac.js";
 import { unwrapped } from "./graph/unwrapped.js";
+import { nonEmpty } from "./non-empty.js";
 
 /** Fields that every object has. */
 export interface AnyObject {
@@ -178,7 +179,7 @@ export function describeWorkloads(objects: Objects): void {
         .flat()
         .filter(({ kind }) => kind === "ServiceAccount")
         .map(({ metadata }) => `${metadata.namespace ?? ""} ${metadata.name}`);
-      for (const { metadata, spec } of workloads) {
+      for (const { metadata, spec } of nonEmpty(workloads)) {
         const { serviceAccountName, automountServiceAccountToken } = spec.template.spec;
         assert.ok(
           serviceAccountName === undefined
@@ -195,7 +196,7 @@ function describePod(workload: string, { template: { spec: pod } }: Workload["sp
   const containers = containersOf(pod);
 
   it(`${workload}: keeps images on the node and the last log lines in the pod`, () => {
-    for (const container of containers) {
+    for (const container of nonEmpty(containers)) {
       assert.equal(container.imagePullPolicy, "IfNotPresent");
       assert.equal(container.terminationMessagePolicy, "FallbackToLogsOnError");
       assert.doesNotMatch(container.image ?? "", /:latest$|^$/);
@@ -211,13 +212,13 @@ function describePod(workload: string, { template: { spec: pod } }: Workload["sp
   });
 
   it(`${workload}: asks for some processor and memory`, () => {
-    for (const { resources, name } of pod.containers) {
+    for (const { resources, name } of nonEmpty(pod.containers)) {
       assert.deepEqual(Object.keys(resources?.requests ?? {}), ["cpu", "memory"], name);
     }
   });
 
   it(`${workload}: shows no secret in arguments or environment`, () => {
-    for (const { args, env, command } of containers) {
+    for (const { args, env, command } of nonEmpty(containers)) {
       const shown = JSON.stringify([args, env, command]);
       assert.doesNotMatch(shown, /secret|password|token/i);
     }

@@ -6,6 +6,7 @@ import { join, relative } from "node:path";
 import { packageRoot } from "../../../base/paths.js";
 import { isRow, rows } from "../../../tools/evidence/rows/rows.js";
 import { filesEnding } from "../../../tools/check.js";
+import { nonEmpty } from "../../support/non-empty.js";
 
 interface Listed {
   readonly file: string;
@@ -37,7 +38,7 @@ describe("the rows of what runs", function () {
   });
 
   it("name tests that exist, by titles that they have", () => {
-    for (const { file, title = "", link = file } of proofs) {
+    for (const { file, title = "", link = file } of nonEmpty(proofs)) {
       const named = tests.filter((one) => one.file === file && one.fullTitle.includes(title));
       assert.notEqual(named.length, 0, `${file}: ${title}`);
       assert.ok(existsSync(join(root, link)), link);

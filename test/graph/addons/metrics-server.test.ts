@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { smallest } from "../../support/config/spec.js";
 import { named, objectsOf, reaches, run, sampleNames, systemNames } from "./addons-example.js";
+import { nonEmpty } from "../../support/non-empty.js";
 
 const added = async (change: Parameters<typeof run>[0]): Promise<readonly string[]> => {
   const { rows } = await run(change);
@@ -79,8 +80,8 @@ describe("graph: snapshots", () => {
       own("volumesnapshotclasses", "volumesnapshotcontents", "volumesnapshots"),
       [...own("controller", "class"), "addons-storage-controller"],
     ];
-    for (const user of users)
-      for (const kind of kinds)
+    for (const user of nonEmpty(users))
+      for (const kind of nonEmpty(kinds))
         assert.ok(reaches(rows, named(rows, user).urn, named(rows, kind).urn), `${user} ${kind}`);
   });
 

@@ -5,6 +5,7 @@ import { inServer } from "../support/machines.js";
 import { connect, connectPods, webPods, type Pod } from "../support/pods.js";
 import { answers } from "../support/reach.js";
 import { Stack } from "../support/stack.js";
+import { nonEmpty } from "../../support/non-empty.js";
 
 const minutes = 60_000;
 const samples = "-n stackadm-samples";
@@ -50,7 +51,7 @@ describe("a cluster of both families, on the lab", function () {
   it("has nodes that are known by the addresses that Neutron gave their ports, of IPv4 first", async () => {
     await stack.up(dual);
     await stack.prove(1);
-    for (const { name, address, ...more } of stack.outputs.nodes) {
+    for (const { name, address, ...more } of nonEmpty(stack.outputs.nodes)) {
       const path = '{.status.addresses[?(@.type=="InternalIP")].address}';
       const known = words(await ask(`get node ${name} -o jsonpath='${path}'`));
       assert.deepEqual(known, [address, more["ipv6Address"]], name);
@@ -59,7 +60,7 @@ describe("a cluster of both families, on the lab", function () {
   });
 
   it("has machines that forward and keep the route that their router tells them of", async () => {
-    for (const { name, serverId } of stack.outputs.nodes) {
+    for (const { name, serverId } of nonEmpty(stack.outputs.nodes)) {
       const forwards = await inServer(serverId, "sysctl -n net.ipv6.conf.all.forwarding");
       assert.equal(forwards.trim(), "1", name);
       assert.match(await inServer(serverId, "ip -6 route show default"), /^default /, name);

@@ -5,6 +5,7 @@ import { parse } from "yaml";
 import { changeEffects } from "../../../components/schema/fields.js";
 import { parseClusterSpec } from "../../../components/config/cluster-spec.js";
 import { jsonSchema, leaves, page } from "../../../docs/generate.js";
+import { nonEmpty } from "../../support/non-empty.js";
 
 const root = join(__dirname, "..", "..", "..");
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
@@ -13,7 +14,7 @@ describe("the configuration's documentation", () => {
   const all = leaves(jsonSchema());
 
   it("says of every value what it is and what changing it does", () => {
-    for (const leaf of all) {
+    for (const leaf of nonEmpty(all)) {
       assert.match(leaf.description, /^[A-Z].*\.$/, leaf.path);
       assert.ok((changeEffects as readonly string[]).includes(leaf.change), leaf.path);
       assert.notEqual(leaf.default, "", leaf.path);
@@ -33,7 +34,7 @@ describe("the configuration's documentation", () => {
 
   it("explains every kind of change that it names", () => {
     const text = page(all);
-    for (const { change } of all) assert.ok(text.includes(`*${change}*: `), change);
+    for (const { change } of nonEmpty(all)) assert.ok(text.includes(`*${change}*: `), change);
   });
 
   it("is not the only place: the example stack is valid and has comments", () => {

@@ -15,6 +15,7 @@ import { openstackPlugins } from "../../../base/versions/openstack-plugin-versio
 import { Failure } from "../../../base/failures/failure.js";
 import { ensureToolchain, type ToolchainOptions } from "../../../toolchain/toolchain.js";
 import { engineVersion, pluginVersions } from "../../../toolchain/versions.js";
+import { nonEmpty } from "../../support/non-empty.js";
 
 describe("toolchain/toolchain on a machine with Pulumi", () => {
   let folder: string;
@@ -166,7 +167,7 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
     engine(engineVersion);
     tool("bin", "pulumi-language-nodejs");
     install();
-    for (const openstackPlugin of openstackPlugins) {
+    for (const openstackPlugin of nonEmpty(openstackPlugins)) {
       const directory = `home/plugins/resource-openstack-v${openstackPlugin}`;
       const file = tool(directory, "pulumi-resource-openstack");
       const { pieces } = await ensure(silentProgress, {}, { openstackPlugin });

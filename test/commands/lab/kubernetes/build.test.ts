@@ -19,6 +19,7 @@ import { ensureKubernetes } from "../../../../lab/kubernetes/build.js";
 import { RegistryStore } from "../../../../lab/kubernetes/registry-store.js";
 import { blobsInUse, readSiteManifest } from "../../../../lab/kubernetes/site.js";
 import { release } from "../../../../lab/kubernetes/versions.js";
+import { nonEmpty } from "../../../support/non-empty.js";
 
 const fingerprint = "AB".repeat(20);
 
@@ -136,9 +137,9 @@ describe("ensureKubernetes", function () {
   });
 
   it("fills the registry with every image under every name and tag", () => {
-    for (const { repository, aliases = [], tags } of release(version).images) {
+    for (const { repository, aliases = [], tags } of nonEmpty(release(version).images)) {
       for (const name of [repository, ...aliases]) {
-        for (const tag of tags) {
+        for (const tag of nonEmpty(tags)) {
           const digest = store().tagged(name, tag);
           assert.ok(digest !== undefined && store().has(digest), `${name}:${tag}`);
         }

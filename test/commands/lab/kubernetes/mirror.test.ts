@@ -19,6 +19,7 @@ import { RegistryStore } from "../../../../lab/kubernetes/registry-store.js";
 import { readAddedImages, readSiteManifest } from "../../../../lab/kubernetes/site.js";
 import { release } from "../../../../lab/kubernetes/versions.js";
 import { SmallMirror } from "../../../support/machine/small-mirror.js";
+import { nonEmpty } from "../../../support/non-empty.js";
 
 /** Real apt for packages and stubs for images; tools that would build something fail. */
 const tools: Readonly<Record<string, string>> = {
@@ -127,9 +128,9 @@ describe("taking upstream's own for the lab", function () {
     });
 
     it("has every image under every name and tag, with upstream's manifest byte for byte", () => {
-      for (const { upstream, repository, aliases = [], tags } of of.images) {
+      for (const { upstream, repository, aliases = [], tags } of nonEmpty(of.images)) {
         const name = upstream.replace(/:[^:]*$/, "");
-        for (const tag of tags) {
+        for (const tag of nonEmpty(tags)) {
           const digest = digestOf(published(`${name}:${tag}`));
           for (const one of [repository, ...aliases])
             assert.equal(store().tagged(one, tag), digest);

@@ -8,6 +8,7 @@ import {
   workerValues as values,
 } from "../../../support/machine/join-stubs.js";
 import { Sandbox } from "../../../support/machine/sandbox.js";
+import { nonEmpty } from "../../../support/non-empty.js";
 
 describe("join-node.sh", () => {
   let machine: Sandbox;
@@ -195,7 +196,7 @@ describe("join-node.sh", () => {
   });
 
   it("shows no secret in any argument", () => {
-    for (const call of run().calls) assert.doesNotMatch(call, /CANARY|0123456789abcdef/);
+    for (const call of nonEmpty(run().calls)) assert.doesNotMatch(call, /CANARY|0123456789abcdef/);
   });
 
   it("accepts the control plane's own host key only", () => {

@@ -7,6 +7,7 @@ import {
   redactorFor,
   withoutSecrets,
 } from "../../../../automation/pulumi/redact-secrets.js";
+import { nonEmpty } from "../../../support/non-empty.js";
 
 describe("the redactor", () => {
   it("takes out every string of a value, however deep", () => {
@@ -43,7 +44,7 @@ describe("the redactor", () => {
         const redactor = new Redactor();
         redactor.add(secrets);
         const cleaned = redactor.clean(secrets.join(noise));
-        for (const one of secrets) assert.ok(!cleaned.includes(one));
+        for (const one of nonEmpty(secrets)) assert.ok(!cleaned.includes(one));
       }),
     );
   });

@@ -13,6 +13,7 @@ import type { ClusterArgs } from "../../../../components/config/cluster-spec.js"
 import { specOf } from "../../../support/config/spec.js";
 import { podNetworkOf } from "../../../support/config/pod-networks.js";
 import { golden } from "../../../support/golden.js";
+import { nonEmpty } from "../../../support/non-empty.js";
 
 const plan: FirewallPlan = {
   sshCidrs: ["203.0.113.0/24", "2001:db8::/32"],
@@ -247,7 +248,7 @@ describe("firewall rules", () => {
   });
 
   it("refer to machines by group in both IP versions", () => {
-    for (const rule of firewallRules(plan).filter(({ from }) => "group" in from)) {
+    for (const rule of nonEmpty(firewallRules(plan).filter(({ from }) => "group" in from))) {
       const twin = rule.key.replace(/v[46]$/, rule.ethertype === "IPv4" ? "v6" : "v4");
       assert.ok(
         firewallRules(plan).some(({ key }) => key === twin),
@@ -257,10 +258,11 @@ describe("firewall rules", () => {
   });
 
   it("give every range the ethertype of its addresses", () => {
-    for (const rule of firewallRules(plan)) {
-      if ("range" in rule.from)
-        assert.equal(rule.ethertype, rule.from.range.includes(":") ? "IPv6" : "IPv4");
-    }
+    const ofRanges = firewallRules(plan).flatMap(({ from, ethertype }) =>
+      "range" in from ? [{ range: from.range, ethertype }] : [],
+    );
+    for (const { range, ethertype } of nonEmpty(ofRanges))
+      assert.equal(ethertype, range.includes(":") ? "IPv6" : "IPv4");
   });
 
   it("use the right ICMP in each IP version", () => {

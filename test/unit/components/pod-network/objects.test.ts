@@ -4,6 +4,7 @@ import { describeGoldens, describeWorkloads } from "../../../support/kubernetes-
 import { joinScripts } from "../../../../components/kubeadm/node-scripts.js";
 import { apiByNameLabel } from "../../../../components/kubernetes-objects/pod-settings.js";
 import { apiName, objects, podSpecs } from "./objects.js";
+import { nonEmpty } from "../../../support/non-empty.js";
 
 describe("pod networks", () => {
   describeGoldens(join(__dirname, "golden"), objects);
@@ -19,7 +20,7 @@ describe("pod networks", () => {
     });
 
     it(`${workload}: reaches the API before kube-proxy is there`, () => {
-      for (const { env = [] } of pod.containers)
+      for (const { env = [] } of nonEmpty(pod.containers))
         assert.deepEqual(
           env.filter((one) => one.name.startsWith("KUBERNETES_")),
           [

@@ -11,6 +11,7 @@ import {
   usedByRoutes,
 } from "../../../../lab/host/network-plan.js";
 import { labSettings } from "../../../../lab/settings.js";
+import { nonEmpty } from "../../../support/non-empty.js";
 
 const settings = labSettings({});
 
@@ -37,7 +38,7 @@ describe("lab/host/network-plan: commands", () => {
   });
 
   it("marks every packet filter rule as its own", () => {
-    for (const command of filterCommands(settings)) {
+    for (const command of nonEmpty(filterCommands(settings))) {
       const comment = command.indexOf("--comment");
       assert.equal(command[comment + 1], settings.name);
     }

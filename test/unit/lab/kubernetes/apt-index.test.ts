@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { renderPackages, renderRelease } from "../../../../lab/kubernetes/apt-index.js";
 import { debPackages, renderControl } from "../../../../lab/kubernetes/packages.js";
+import { nonEmpty } from "../../../support/non-empty.js";
 
 /** Parses stanzas like apt: fields, with continuation lines joined. */
 function parse(text: string): Record<string, string>[] {
@@ -40,7 +41,7 @@ describe("Packages", () => {
   });
 
   it("says where each file is, relative to the repository, with size and digest", () => {
-    for (const stanza of stanzas) {
+    for (const stanza of nonEmpty(stanzas)) {
       assert.equal(stanza["Filename"], `${stanza["Package"] ?? ""}_1.0-1_amd64.deb`);
       assert.equal(stanza["Size"], "4711");
       assert.equal(stanza["SHA256"], "ab".repeat(32));
@@ -48,9 +49,9 @@ describe("Packages", () => {
   });
 
   it("keeps every field of the control file", () => {
-    for (const [index, debPackage] of debPackages.entries()) {
+    for (const [index, debPackage] of nonEmpty(debPackages.entries())) {
       const [control = {}] = parse(renderControl(debPackage, "1.0-1", 9));
-      for (const [name, value] of Object.entries(control)) {
+      for (const [name, value] of nonEmpty(Object.entries(control))) {
         assert.equal(stanzas[index]?.[name], value);
       }
     }

@@ -14,6 +14,7 @@ import { executableName } from "../../../../lab/kubernetes/go-module.js";
 import { repositoryOf } from "../../../../lab/kubernetes/images.js";
 import { debPackages } from "../../../../lab/kubernetes/packages.js";
 import { release, supportedKubernetesVersions } from "../../../../lab/kubernetes/versions.js";
+import { nonEmpty } from "../../../support/non-empty.js";
 
 const programsOf = (of: Release): string[] =>
   of.components.flatMap(({ name, programs }) =>
@@ -80,7 +81,7 @@ describe("lab/kubernetes versions", () => {
   });
 
   it("has the cloud controller and the volume driver of the same minor", () => {
-    for (const version of supportedKubernetesVersions) {
+    for (const version of nonEmpty(supportedKubernetesVersions)) {
       const names = namesOf(release(version));
       const tag = `v${minorOf(version)}.0`;
       assert.ok(names.includes(`provider-os/openstack-cloud-controller-manager:${tag}`));
@@ -89,7 +90,7 @@ describe("lab/kubernetes versions", () => {
   });
 
   it("has the images that add-ons and samples name", () => {
-    for (const version of supportedKubernetesVersions) {
+    for (const version of nonEmpty(supportedKubernetesVersions)) {
       const names = namesOf(release(version));
       for (const wanted of [
         "sig-storage/csi-attacher:v4.12.0",
@@ -152,41 +153,44 @@ describe("lab/kubernetes versions", () => {
       });
 
       it("names programs as Go names the executables when it builds several at once", () => {
-        for (const { programs } of of.components.filter(
-          (c) => Object.keys(c.programs).length > 1,
+        for (const { programs } of nonEmpty(
+          of.components.filter((c) => Object.keys(c.programs).length > 1),
         )) {
-          for (const [name, mainPackage] of Object.entries(programs)) {
+          for (const [name, mainPackage] of nonEmpty(Object.entries(programs))) {
             assert.equal(executableName(mainPackage), name);
           }
         }
       });
 
       it("pins every module to an exact version", () => {
-        for (const { name, version: own, source } of of.components) {
-          const versions =
-            source.kind === "program"
-              ? source.require.map((line) => line.split(" ")[1] ?? "")
-              : [source.moduleVersion ?? own];
-          for (const pinned of versions) assert.match(pinned, /^v\d+\.\d+\.\d+$/, name);
-        }
+        const versions = of.components.flatMap(({ name, version: own, source }) =>
+          source.kind === "program"
+            ? source.require.map((line) => ({ name, version: line.split(" ")[1] ?? "" }))
+            : [{ name, version: source.moduleVersion ?? own }],
+        );
+        for (const { name, version } of nonEmpty(versions))
+          assert.match(version, /^v\d+\.\d+\.\d+$/, name);
       });
 
       it("has the source of every program of its own", () => {
-        for (const { source } of of.components) {
-          if (source.kind !== "program") continue;
-          assert.ok(existsSync(join("lab/kubernetes/programs", source.directory, "main.go")));
-        }
+        const directories = of.components.flatMap(({ source }) =>
+          source.kind === "program" ? [source.directory] : [],
+        );
+        for (const directory of nonEmpty(directories))
+          assert.ok(existsSync(join("lab/kubernetes/programs", directory, "main.go")), directory);
       });
 
       it("says of everything of its own that it is not upstream's", () => {
-        for (const one of of.components.filter(({ source }) => source.kind === "program")) {
+        for (const one of nonEmpty(
+          of.components.filter(({ source }) => source.kind === "program"),
+        )) {
           assert.match(one.deviation ?? "", /own program/, one.name);
           assert.match(madeFrom(one), /own program lab\/kubernetes\/programs/);
         }
       });
 
       it("expects a time for every build", () => {
-        for (const one of of.components) assert.ok(one.expectedSeconds > 0, one.name);
+        for (const one of nonEmpty(of.components)) assert.ok(one.expectedSeconds > 0, one.name);
       });
     });
   }

@@ -1,0 +1,11 @@
+import { strict as assert } from "node:assert";
+
+/**
+ * Returns the elements of a list; throws if the list has none. A test that asserts only in a loop
+ * runs the loop over such a list, because the test would pass without a run of the loop.
+ */
+export function nonEmpty<T>(list: Iterable<T>): T[] {
+  const elements = [...list];
+  assert.notEqual(elements.length, 0, "the list is empty");
+  return elements;
+}
