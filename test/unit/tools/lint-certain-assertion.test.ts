@@ -21,8 +21,8 @@ describe("lint rule certain-assertion", () => {
   };
   // The tester would register each case as a test, which is not possible in a test.
   before(() => {
-    RuleTester.describe = (_text, method) => method();
-    RuleTester.it = (_text, method) => method();
+    RuleTester.describe = (_text: string, method: () => unknown) => method();
+    RuleTester.it = (_text: string, method: () => unknown) => method();
     RuleTester.itOnly = RuleTester.it;
   });
 
