@@ -11,9 +11,9 @@ import { refreshOperation } from "../automation/operations/refresh.js";
 import { unlockOperation } from "../automation/operations/unlock.js";
 import { upOperation } from "../automation/operations/up.js";
 import type { Operation } from "../automation/steps/step.js";
-import { evidencePage } from "../tools/evidence/page.js";
-import { readEvidence } from "../tools/evidence/record.js";
-import { sections } from "../tools/evidence/rows/rows.js";
+import { evidencePage } from "../packages/tools/evidence/page.js";
+import { readEvidence } from "../packages/tools/evidence/record.js";
+import { sections } from "../packages/tools/evidence/rows/rows.js";
 
 /*
  * Writes docs/configuration.md and docs/config.schema.json from the schema, docs/failures.md from

@@ -15,8 +15,8 @@ import {
   readOutputs,
   type StateExport,
 } from "../pulumi/stack-state.js";
-import { withoutSecrets } from "../pulumi/redact-secrets.js";
-import { asCancellation } from "../engine/cancellation.js";
+import { withoutSecrets } from "../../base/terminal/redact-secrets.js";
+import { asCancellation } from "../../base/failures/cancellation.js";
 import { readStackState, reportCluster } from "../guards/cluster-identity.js";
 import { requireClusterStack } from "../guards/cluster-stack.js";
 import { requireSameLocation } from "../guards/cloud-location.js";

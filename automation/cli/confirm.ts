@@ -4,7 +4,7 @@ import type { DestroyPlan } from "../engine/operation-options.js";
 import { destroyPlanLine, planTables } from "../render/destroy-plan-tables.js";
 import { promptLine } from "./prompt.js";
 import type { StackContext } from "./stack-context.js";
-import type { Session } from "./session.js";
+import type { Session } from "../../base/terminal/session.js";
 
 /** Throws if the command can neither ask for confirmation nor has `--yes`. */
 export function requireConfirmable({ json }: Session, command: string, yes: boolean): void {

@@ -1,6 +1,6 @@
 import type { Command, OptionValues } from "commander";
 import { startWorkerEarly } from "../engine/start-worker.js";
-import { runCommand, type Session } from "./session.js";
+import { runCommand, type Session } from "../../base/terminal/session.js";
 
 /**
  * Implementation of a command. Gets the session, all options and the arguments. Returns the exit

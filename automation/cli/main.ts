@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
-import { runCommandLine } from "./command-line.js";
+import { runCommandLine } from "../../base/terminal/command-line.js";
 import { declareCommands } from "./declare-commands.js";
 import { packageRoot } from "../../base/paths.js";
 

@@ -4,14 +4,14 @@ import { createClusterService, type ClusterService } from "../cluster-service.js
 import type { StopSignals, WhichCluster } from "../engine/operation-options.js";
 import type { StartedOperation } from "../engine/operation-events.js";
 import { silentProgress } from "../../base/progress.js";
-import { addEnvironment } from "../pulumi/redact-secrets.js";
+import { addEnvironment } from "../../base/terminal/redact-secrets.js";
 import { describesCluster, openstackPluginIn } from "../engine/stack-settings.js";
 import { readStackFile, usesPassphrase } from "../pulumi/workspace.js";
 import { RunView, type RunViewOptions } from "../render/run-progress.js";
 import { clusterLine } from "../render/cluster-line.js";
 import { prepareEnvironment, type OperationEnvironment } from "../setup/operation-environment.js";
 import { findProject, type Project } from "./project.js";
-import type { Session, StackOptions } from "./session.js";
+import type { Session, StackOptions } from "../../base/terminal/session.js";
 
 /** Context of a command about one stack. */
 export interface StackContext {

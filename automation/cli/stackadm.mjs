@@ -14,7 +14,7 @@ const inCheckout = ["tsconfig.build.json", join("tools", "checkout.mjs")].every(
 
 await start(async () => {
   if (inCheckout) {
-    const { prepare } = await import("../../tools/checkout.mjs");
+    const { prepare } = await import("../../packages/tools/checkout.mjs");
     await prepare({ dist: true });
   }
   const main = join(root, "dist", "automation", "cli", "main.js");

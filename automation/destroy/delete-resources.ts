@@ -23,7 +23,9 @@ export const deleteEmptyStack: Step<Facts, never, StateExport> = {
   },
 };
 
-/** Moves the kubeconfig of an earlier release, while the state still has the clusters' providers. */
+/**
+ * Moves the kubeconfig of an earlier release, while the state still has the clusters' providers.
+ */
 export const keepEarlierKubeconfig: Step = {
   title: "Move the kubeconfig of an earlier release",
   silent: true,

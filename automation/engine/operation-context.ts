@@ -18,7 +18,7 @@ import type { ClusterServiceOptions, RunOptions, StopSignals } from "./operation
 import type { OperationName, OperationRequest } from "./worker-messages.js";
 import { clusterSpecOf, type SpecSources } from "./stack-settings.js";
 import { readState, type StateAccess } from "../pulumi/stack-state.js";
-import { abortReason } from "./cancellation.js";
+import { abortReason } from "../../base/failures/cancellation.js";
 import { UnconfirmedCreates } from "./unconfirmed-creates.js";
 import { markInterruptedScripts, InterruptedScripts } from "./interrupted-scripts.js";
 import {

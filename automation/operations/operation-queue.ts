@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Failure } from "../../base/failures/failure.js";
-import { asCancellation } from "../engine/cancellation.js";
+import { asCancellation } from "../../base/failures/cancellation.js";
 import { StackOperation } from "../engine/operation-context.js";
 import { EventStream, type Emit, type StartedOperation } from "../engine/operation-events.js";
 import type {
@@ -8,7 +8,7 @@ import type {
   RunOptions,
   StopSignals,
 } from "../engine/operation-options.js";
-import { withoutSecrets } from "../pulumi/redact-secrets.js";
+import { withoutSecrets } from "../../base/terminal/redact-secrets.js";
 import type { OperationName, Operations, OperationTable } from "./operations.js";
 
 /** Returns whether an operation waits for its turn. An `unlock` may end what others wait for. */

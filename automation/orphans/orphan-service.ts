@@ -11,7 +11,7 @@ import { describeObjects, foreignPortsBlocking } from "../../openstack/inventory
 import { Failure } from "../../base/failures/failure.js";
 import type { ClusterServiceOptions } from "../engine/operation-options.js";
 import { ambiguousClusterError } from "./orphan-summary.js";
-import { asCancellation } from "../engine/cancellation.js";
+import { asCancellation } from "../../base/failures/cancellation.js";
 
 /**
  * Clusters whose objects are searched: all clusters with this name, or the cluster with this

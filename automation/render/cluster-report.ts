@@ -3,8 +3,8 @@ import { phaseFacts, type Phase } from "../pulumi/phases.js";
 import type { PhaseTime } from "../timeline/phase-times.js";
 import type { Check } from "../verify/check.js";
 import type { Verification } from "../verify/verify-cluster.js";
-import { duration } from "./progress-screen.js";
-import { table } from "./table.js";
+import { duration } from "../../base/terminal/progress-screen.js";
+import { table } from "../../base/terminal/table.js";
 
 /** Phase with its duration, for the table of times. */
 export interface TimedPhase {

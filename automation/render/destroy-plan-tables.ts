@@ -1,7 +1,7 @@
 import { kinds, type CloudObject } from "../../openstack/inventory/inventory.js";
 import type { ClaimedVolume, DestroyPlan, KeptObject } from "../engine/operation-options.js";
 import { hiddenLines } from "./orphan-tables.js";
-import { table } from "./table.js";
+import { table } from "../../base/terminal/table.js";
 import { clusterWords, identityWords, placeWords } from "./cluster-line.js";
 
 /** Number of names that a row of the table shows. */

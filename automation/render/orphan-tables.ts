@@ -1,7 +1,7 @@
 import { kinds, type Kind } from "../../openstack/inventory/inventory.js";
 import type { Orphan } from "../../openstack/inventory/marked-objects.js";
 import type { KeptObject } from "../engine/operation-options.js";
-import { table } from "./table.js";
+import { table } from "../../base/terminal/table.js";
 
 /** Returns a table of objects that belong to clusters. */
 export const markedTable = (found: readonly Orphan[]): string =>

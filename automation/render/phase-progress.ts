@@ -1,10 +1,10 @@
 import type { OperationEventBody, ResourceEvent } from "../engine/operation-events.js";
 import { phaseFacts, type Phase } from "../pulumi/phases.js";
-import type { Redactor } from "../pulumi/redact-secrets.js";
+import type { Redactor } from "../../base/terminal/redact-secrets.js";
 import { Timeline } from "../timeline/phase-times.js";
 import { parseUrn } from "../pulumi/urn.js";
 import type { Progress, Step } from "../../base/progress.js";
-import { duration } from "./progress-screen.js";
+import { duration } from "../../base/terminal/progress-screen.js";
 
 export interface PhaseViewOptions {
   readonly progress: Progress;

@@ -1,6 +1,6 @@
 import type { Progress, Step } from "../../base/progress.js";
 import type { OperationEvent, OperationEventBody } from "../engine/operation-events.js";
-import type { Redactor } from "../pulumi/redact-secrets.js";
+import type { Redactor } from "../../base/terminal/redact-secrets.js";
 import { parseUrn } from "../pulumi/urn.js";
 import { clusterLine } from "./cluster-line.js";
 import { timedPhases, type TimedPhase } from "./cluster-report.js";

@@ -1,9 +1,9 @@
 import { packageRoot } from "../../base/paths.js";
 import { silentProgress } from "../../base/progress.js";
-import { labAdd } from "../../lab/lab.js";
+import { labAdd } from "../../packages/lab/lab.js";
 import { podNetworkOf } from "../support/config/pod-networks.js";
-import { changedFiles } from "../../tools/changed-files.js";
-import { say } from "../../tools/line-reporter.js";
+import { changedFiles } from "../../packages/tools/changed-files.js";
+import { say } from "../../packages/tools/line-reporter.js";
 import type { Stack } from "../lab/support/stack.js";
 
 /** Whether the run was started by `npm test examples -- --all`. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { KubernetesApi, readKubeAccess } from "../../automation/verify/kubernetes-client.js";
 import { silentProgress } from "../../base/progress.js";
-import { labAdd } from "../../lab/lab.js";
+import { labAdd } from "../../packages/lab/lab.js";
 import { podNetworkDryRun } from "./dry-run.js";
 import type { Example } from "./example.js";
 import { inServer } from "../lab/support/machines.js";

@@ -26,7 +26,9 @@ import { value } from "../support/graph/output-value.js";
 
 type Load = (path: string) => unknown;
 
-/** Returns the file of the role's arguments, which would be components/config/machines/gateway.ts. */
+/**
+ * Returns the file of the role's arguments, which would be components/config/machines/gateway.ts.
+ */
 function gatewayArguments(load: Load): SeparateGroup {
   const { doc, nonEmptyText, record, wholeNumber } = load(
     "components/schema/fields.ts",

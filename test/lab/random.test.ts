@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
-import { say } from "../../tools/line-reporter.js";
+import { say } from "../../packages/tools/line-reporter.js";
 import { foreignObjects, type ForeignObjects } from "./support/foreign.js";
 import { labCluster, type LabCluster } from "./support/lab-cluster.js";
 import { RandomRun, stackName, type Figures } from "./support/random-run.js";

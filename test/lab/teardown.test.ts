@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { silentProgress } from "../../base/progress.js";
 import { stateDirectory } from "../../base/paths.js";
-import { labDown, labStatus, labUp } from "../../lab/lab.js";
+import { labDown, labStatus, labUp } from "../../packages/lab/lab.js";
 import { hostTraces, killContainer, labProcesses } from "./support/host.js";
 
 /**

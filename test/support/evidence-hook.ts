@@ -1,5 +1,5 @@
 import type { RootHookObject } from "mocha";
-import { evidenceVariable } from "../../tools/evidence/record.js";
+import { evidenceVariable } from "../../packages/tools/evidence/record.js";
 import { recordAfterEach } from "./evidence.js";
 
 /** Mocha root hooks: empty unless this run records evidence. */

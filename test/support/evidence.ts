@@ -1,13 +1,13 @@
 import { relative } from "node:path";
 import type { Context, Suite, Test } from "mocha";
 import { packageRoot } from "../../base/paths.js";
-import { provenBy, type SeenTest } from "../../tools/evidence/proven.js";
+import { provenBy, type SeenTest } from "../../packages/tools/evidence/proven.js";
 import {
   fits,
   recordEvidence,
   type RecordOptions,
   type Setup,
-} from "../../tools/evidence/record.js";
+} from "../../packages/tools/evidence/record.js";
 
 const present: (() => Promise<Setup>)[] = [];
 

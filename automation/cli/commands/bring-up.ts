@@ -1,6 +1,6 @@
 import type { UpResult } from "../../engine/operation-options.js";
 import { VerificationFailed } from "../../health/cluster-health.js";
-import { addKubeconfig } from "../../pulumi/redact-secrets.js";
+import { addKubeconfig } from "../../../base/terminal/redact-secrets.js";
 import {
   nextCommands,
   tablesOf,

@@ -6,7 +6,7 @@ import { timesTable } from "../../render/cluster-report.js";
 import { withoutPassword } from "../../../base/url-passwords.js";
 import { confirmDeletion, requireConfirmable } from "../confirm.js";
 import { createRunView, follow, withStack, type StackContext } from "../stack-context.js";
-import type { Session, StackOptions } from "../session.js";
+import type { Session, StackOptions } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly abandon: boolean;

@@ -4,7 +4,7 @@ import { readStackFile } from "../../pulumi/workspace.js";
 import { bringUp } from "./bring-up.js";
 import { openstackPluginOf, withStack } from "../stack-context.js";
 import { findProject, requireOurProgram } from "../project.js";
-import type { Session, StackOptions } from "../session.js";
+import type { Session, StackOptions } from "../../../base/terminal/session.js";
 
 /**
  * Starts the lab and prepares the toolchain, side by side: where nothing is built yet, each waits
@@ -14,8 +14,8 @@ async function startLab(session: Session, { stack, cwd }: StackOptions): Promise
   const { progress } = session;
   const settings = readStackFile(findProject(cwd).directory, stack);
   // Loaded only here, because a configured cloud needs no lab.
-  const { labUp } = await import("../../../lab/lab.js");
-  const { ensureToolchain } = await import("../../../toolchain/toolchain.js");
+  const { labUp } = await import("../../../packages/lab/lab.js");
+  const { ensureToolchain } = await import("../../../packages/toolchain/toolchain.js");
   const tools = {
     progress,
     standIns: usesStandInsByDefault(process.env),

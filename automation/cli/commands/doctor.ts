@@ -4,10 +4,10 @@ import type { ClusterSpec } from "../../../components/config/cluster-spec.js";
 import { Failure } from "../../../base/failures/failure.js";
 import { withStep } from "../../../base/progress.js";
 import { withoutPassword } from "../../../base/url-passwords.js";
-import { table } from "../../render/table.js";
+import { table } from "../../../base/terminal/table.js";
 import { checkKubectl, type Kubectl } from "../../setup/kubectl.js";
 import { withStack, type StackContext } from "../stack-context.js";
-import { errorLine, type Session, type StackOptions } from "../session.js";
+import { errorLine, type Session, type StackOptions } from "../../../base/terminal/session.js";
 
 /** Facts about this machine and the stack. */
 interface Facts {

@@ -1,7 +1,7 @@
 import { Failure } from "../../../base/failures/failure.js";
-import { extraNames, labAdd, labDown, labStatus, labUp } from "../../../lab/lab.js";
-import { table } from "../../render/table.js";
-import { errorLine, type Session, type StackOptions } from "../session.js";
+import { extraNames, labAdd, labDown, labStatus, labUp } from "../../../packages/lab/lab.js";
+import { table } from "../../../base/terminal/table.js";
+import { errorLine, type Session, type StackOptions } from "../../../base/terminal/session.js";
 
 export async function labUpCommand(
   session: Session,

@@ -20,7 +20,7 @@ import { hiddenLines, keptLines, markedTable } from "../../render/orphan-tables.
 import { cloudEnvironment } from "../../setup/operation-environment.js";
 import { Failure } from "../../../base/failures/failure.js";
 import { requireConfirmable, requireTypedWords } from "../confirm.js";
-import type { Session, StackOptions } from "../session.js";
+import type { Session, StackOptions } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly cluster?: string;

@@ -3,7 +3,7 @@ import { restoreText } from "../../render/restore-text.js";
 import { requireConfirmable, requireTypedWords } from "../confirm.js";
 import { backupRun, backupServiceOf } from "./backup.js";
 import { withStack } from "../stack-context.js";
-import type { Session, StackOptions } from "../session.js";
+import type { Session, StackOptions } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly from: string;

@@ -1,7 +1,7 @@
-import { ensureToolchain } from "../../../toolchain/toolchain.js";
-import { table } from "../../render/table.js";
+import { ensureToolchain } from "../../../packages/toolchain/toolchain.js";
+import { table } from "../../../base/terminal/table.js";
 import { usesStandInsByDefault } from "../../setup/operation-environment.js";
-import type { Session } from "../session.js";
+import type { Session } from "../../../base/terminal/session.js";
 
 export async function toolchainCommand(session: Session): Promise<number> {
   const { progress, signal } = session;

@@ -1,6 +1,6 @@
 import { requireConfirmable, requireTypedWords } from "../confirm.js";
 import { follow, withStack, type StackContext } from "../stack-context.js";
-import type { Session, StackOptions } from "../session.js";
+import type { Session, StackOptions } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly yes: boolean;

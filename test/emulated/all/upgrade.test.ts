@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { silentProgress } from "../../../base/progress.js";
 import { kubernetesMinors, supportedMinors } from "../../../base/versions/pinned-versions.js";
-import { labUp } from "../../../lab/lab.js";
+import { labUp } from "../../../packages/lab/lab.js";
 import { EmulatedStack, onePlusOne, upMs } from "../support/emulated-stack.js";
 import { Traffic } from "../support/traffic.js";
 

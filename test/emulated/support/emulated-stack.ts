@@ -6,7 +6,7 @@ import { z } from "zod";
 import { imageTable } from "../../../base/versions/container-images.js";
 import { silentProgress } from "../../../base/progress.js";
 import { defaultKubernetesVersion } from "../../../base/versions/pinned-versions.js";
-import { labAdd } from "../../../lab/lab.js";
+import { labAdd } from "../../../packages/lab/lab.js";
 import { kubectlOn } from "../../lab/support/kubectl.js";
 import { labCluster, type LabCluster } from "../../lab/support/lab-cluster.js";
 import { inServer, reachBy } from "../../lab/support/machines.js";

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packageRoot } from "../../../base/paths.js";
-import { startLiving, type Living } from "../../../bench/support/cluster.js";
-import { Installation, type Ran } from "../../../bench/support/installation.js";
-import { figuresOf } from "../../../bench/support/phases.js";
+import { startLiving, type Living } from "../../../packages/bench/support/cluster.js";
+import { Installation, type Ran } from "../../../packages/bench/support/installation.js";
+import { figuresOf } from "../../../packages/bench/support/phases.js";
 
 /**
  * Uses the installed command line and an unchanged cluster. Measures no times except a wide bound

@@ -6,8 +6,8 @@ import {
 } from "../../../base/versions/openstack-plugin-versions.js";
 import { cacheDirectory } from "../../../base/paths.js";
 import { silentProgress } from "../../../base/progress.js";
-import { openstackBuild } from "../../../toolchain/builds.js";
-import { makeWithGo } from "../../../toolchain/make.js";
+import { openstackBuild } from "../../../packages/toolchain/builds.js";
+import { makeWithGo } from "../../../packages/toolchain/make.js";
 import type { Project } from "./project.js";
 
 const plugin = "pulumi-resource-openstack";

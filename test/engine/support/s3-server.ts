@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { cacheDirectory } from "../../../base/paths.js";
 import { silentProgress } from "../../../base/progress.js";
-import { makeWithGo } from "../../../toolchain/make.js";
+import { makeWithGo } from "../../../packages/toolchain/make.js";
 
 const module = "github.com/johannesboyne/gofakes3";
 const bucket = "stacks";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { exchange } from "../../../openstack/http/http-exchange.js";
-import { newServerTls } from "../../../lab/certificates.js";
+import { newServerTls } from "../../../packages/lab/certificates.js";
 import { Barbican } from "../support/barbican.js";
 import { until } from "../support/foreign.js";
 import { applied, kubectlOn } from "../support/kubectl.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { ports } from "../../../lab/cloud/configuration/common.js";
-import { labPaths, labSettings, type LabSettings } from "../../../lab/settings.js";
-import { readState, settingsOf } from "../../../lab/state.js";
+import { ports } from "../../../packages/lab/cloud/configuration/common.js";
+import { labPaths, labSettings, type LabSettings } from "../../../packages/lab/settings.js";
+import { readState, settingsOf } from "../../../packages/lab/state.js";
 import {
   encrypted,
   signedIn,

@@ -6,8 +6,8 @@ import {
   minorOf,
   upstreamPackages,
 } from "../../../base/versions/pinned-versions.js";
-import { expiredKeyFile, faultFile } from "../../../lab/front/faults.js";
-import { labSettings } from "../../../lab/settings.js";
+import { expiredKeyFile, faultFile } from "../../../packages/lab/front/faults.js";
+import { labSettings } from "../../../packages/lab/settings.js";
 import { askedOfFront, withFault } from "../support/front.js";
 import { inServer } from "../support/machines.js";
 import { Stack } from "../support/stack.js";

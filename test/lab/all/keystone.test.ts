@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { silentProgress } from "../../../base/progress.js";
-import { labAdd } from "../../../lab/lab.js";
+import { labAdd } from "../../../packages/lab/lab.js";
 import { until } from "../support/foreign.js";
 import { askWithToken, issueToken, whoIs } from "../support/keystone.js";
 import { applied, kubectlOn } from "../support/kubectl.js";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { labSettings } from "../../../lab/settings.js";
+import { labSettings } from "../../../packages/lab/settings.js";
 import { BgpPeer } from "../support/bgp-peer.js";
 import { until } from "../support/foreign.js";
 import { applied, kubectlOn } from "../support/kubectl.js";

@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentProgress, type Progress } from "../../../base/progress.js";
-import { ensureKubernetes } from "../../../lab/kubernetes/build.js";
-import { digestOf } from "../../../lab/kubernetes/digest.js";
-import { RegistryStore, storePaths } from "../../../lab/kubernetes/registry-store.js";
-import { release } from "../../../lab/kubernetes/versions.js";
+import { ensureKubernetes } from "../../../packages/lab/kubernetes/build.js";
+import { digestOf } from "../../../packages/lab/kubernetes/digest.js";
+import { RegistryStore, storePaths } from "../../../packages/lab/kubernetes/registry-store.js";
+import { release } from "../../../packages/lab/kubernetes/versions.js";
 import { SmallMirror } from "../../support/machine/small-mirror.js";
 
 const version = "1.36.3";

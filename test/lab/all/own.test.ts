@@ -16,8 +16,8 @@ import {
   kubeRouterConfigMap,
   kubeRouterDaemonSet,
 } from "../../../components/pod-network/kube-router/manifests.js";
-import { ports } from "../../../lab/cloud/configuration/common.js";
-import { labSettings } from "../../../lab/settings.js";
+import { ports } from "../../../packages/lab/cloud/configuration/common.js";
+import { labSettings } from "../../../packages/lab/settings.js";
 import { administrator } from "../support/administrator.js";
 import { encrypted, startRegistry } from "../support/downloads.js";
 import { until } from "../support/foreign.js";

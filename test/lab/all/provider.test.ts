@@ -3,7 +3,7 @@ import { z } from "zod";
 import { compareInventories, takeInventory } from "../../../openstack/inventory/inventory.js";
 import { exchange } from "../../../openstack/http/http-exchange.js";
 import { listAll } from "../../../openstack/client/paginate.js";
-import { labSettings } from "../../../lab/settings.js";
+import { labSettings } from "../../../packages/lab/settings.js";
 import { administrator } from "../support/administrator.js";
 import { startBalancer, type OwnBalancer } from "../support/balancer.js";
 import { networkBeside, routeTo, type NetworkBeside } from "../support/beside.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { silentProgress } from "../../../base/progress.js";
 import { exchange } from "../../../openstack/http/http-exchange.js";
 import { listObjects } from "../../../openstack/inventory/inventory.js";
-import { labAdd } from "../../../lab/lab.js";
+import { labAdd } from "../../../packages/lab/lab.js";
 import { until } from "../support/foreign.js";
 import { applied, kubectlOn } from "../support/kubectl.js";
 import { NeutronObjects } from "../support/neutron.js";

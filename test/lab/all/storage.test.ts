@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { silentProgress } from "../../../base/progress.js";
 import { connectCloud, type CloudClient } from "../../../openstack/client/cloud-client.js";
-import { labAdd } from "../../../lab/lab.js";
+import { labAdd } from "../../../packages/lab/lab.js";
 import { until } from "../support/foreign.js";
 import { applied, kubectlOn } from "../support/kubectl.js";
 import { changes } from "../support/lab-cluster.js";

@@ -6,7 +6,7 @@ import {
   minorOf,
   supportedMinors,
 } from "../../../base/versions/pinned-versions.js";
-import { labUp } from "../../../lab/lab.js";
+import { labUp } from "../../../packages/lab/lab.js";
 import { useApi } from "../support/api-client.js";
 import { watchService } from "../support/availability.js";
 import { applied, kubectlOn } from "../support/kubectl.js";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { silentProgress } from "../../../base/progress.js";
 import { defaultKubernetesVersion, minorOf } from "../../../base/versions/pinned-versions.js";
-import { labUp } from "../../../lab/lab.js";
-import { supportedKubernetesVersions } from "../../../lab/kubernetes/versions.js";
+import { labUp } from "../../../packages/lab/lab.js";
+import { supportedKubernetesVersions } from "../../../packages/lab/kubernetes/versions.js";
 import { kubectlOn } from "../support/kubectl.js";
 import { changes } from "../support/lab-cluster.js";
 import { Stack } from "../support/stack.js";

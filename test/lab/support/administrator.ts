@@ -1,8 +1,8 @@
 import { silentProgress } from "../../../base/progress.js";
 import { connectCloud, type CloudClient } from "../../../openstack/client/cloud-client.js";
-import { adminCloudName } from "../../../lab/facts.js";
-import { labUp } from "../../../lab/lab.js";
-import { labSettings } from "../../../lab/settings.js";
+import { adminCloudName } from "../../../packages/lab/facts.js";
+import { labUp } from "../../../packages/lab/lab.js";
+import { labSettings } from "../../../packages/lab/settings.js";
 
 /**
  * Returns a client of the lab's cloud as administrator, in a separate project. Creates objects that

@@ -1,6 +1,6 @@
 import { run } from "../../../base/run-command.js";
 import type { CloudClient } from "../../../openstack/client/cloud-client.js";
-import type { ServerTls } from "../../../lab/certificates.js";
+import type { ServerTls } from "../../../packages/lab/certificates.js";
 
 type Refs = Readonly<Record<string, string>>;
 

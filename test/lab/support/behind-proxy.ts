@@ -4,8 +4,8 @@ import {
   createListeningService,
   type ListeningService,
 } from "../../support/engine/listening-service.js";
-import { apis, apiUrl } from "../../../lab/cloud/configuration/common.js";
-import { labSettings } from "../../../lab/settings.js";
+import { apis, apiUrl } from "../../../packages/lab/cloud/configuration/common.js";
+import { labSettings } from "../../../packages/lab/settings.js";
 import { FaultyProxy, type ProxyOptions } from "./faulty-proxy.js";
 import type { LabCluster } from "./lab-cluster.js";
 

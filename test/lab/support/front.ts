@@ -1,8 +1,8 @@
-import { faultFolder } from "../../../lab/front/faults.js";
-import { frontLog } from "../../../lab/front/nginx.js";
+import { faultFolder } from "../../../packages/lab/front/faults.js";
+import { frontLog } from "../../../packages/lab/front/nginx.js";
 import { inCloud } from "./machines.js";
 
-/** Enables a fault of the front (a file of lab/front/faults.ts) while `work` runs. */
+/** Enables a fault of the front (a file of packages/lab/front/faults.ts) while `work` runs. */
 export async function withFault<T>(file: string, work: () => Promise<T>): Promise<T> {
   await inCloud(`mkdir -p ${faultFolder} && touch ${file}`);
   try {

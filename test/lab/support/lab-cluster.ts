@@ -19,8 +19,8 @@ import {
 } from "../../../base/versions/openstack-plugin-versions.js";
 import { silentProgress } from "../../../base/progress.js";
 import { connectCloud, type CloudClient } from "../../../openstack/client/cloud-client.js";
-import { labUp, type LabFacts } from "../../../lab/lab.js";
-import { labSettings, type LabSettings } from "../../../lab/settings.js";
+import { labUp, type LabFacts } from "../../../packages/lab/lab.js";
+import { labSettings, type LabSettings } from "../../../packages/lab/settings.js";
 import { packageRoot } from "../../../base/paths.js";
 import type { Fields } from "../../../components/schema/merge-defaults.js";
 import { noteSetup } from "../../support/evidence.js";

@@ -1,6 +1,6 @@
 import { labName } from "../../../base/paths.js";
 import { run } from "../../../base/run-command.js";
-import { labSettings } from "../../../lab/settings.js";
+import { labSettings } from "../../../packages/lab/settings.js";
 
 /** These functions enter servers without SSH, so that a test does not change what it counts. */
 

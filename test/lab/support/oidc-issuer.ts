@@ -1,7 +1,7 @@
 import { createSign, generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { newServerTls } from "../../../lab/certificates.js";
+import { newServerTls } from "../../../packages/lab/certificates.js";
 
 /** OpenID Connect provider that issues tokens for any user of a test. */
 export interface OidcIssuer {

@@ -1,4 +1,4 @@
-import { imageId } from "../../../lab/cloud/offering.js";
+import { imageId } from "../../../packages/lab/cloud/offering.js";
 import { inCloud } from "./machines.js";
 
 /** Second image with the content of the lab's image, which Nova has never used. */

@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultKubernetesVersion, minorOf } from "../../../base/versions/pinned-versions.js";
-import { renderRelease } from "../../../lab/kubernetes/apt-index.js";
-import { digestOf } from "../../../lab/kubernetes/digest.js";
-import { signingKey, type SigningKey } from "../../../lab/kubernetes/signing-key.js";
+import { renderRelease } from "../../../packages/lab/kubernetes/apt-index.js";
+import { digestOf } from "../../../packages/lab/kubernetes/digest.js";
+import { signingKey, type SigningKey } from "../../../packages/lab/kubernetes/signing-key.js";
 import { forward, listen, type Beside } from "./downloads.js";
 
 /**

@@ -3,9 +3,9 @@ import type { OperationEnvironment } from "../../../automation/setup/operation-e
 import type { CloudClient } from "../../../openstack/client/cloud-client.js";
 import { withSiteDefaults } from "../../../components/config/site-defaults.js";
 import { isFields, type Fields } from "../../../components/schema/merge-defaults.js";
-import type { PluginOrigin, PluginPiece } from "../../../tools/evidence/row.js";
-import type { Setup } from "../../../tools/evidence/record.js";
-import type { Piece } from "../../../toolchain/toolchain.js";
+import type { PluginOrigin, PluginPiece } from "../../../packages/tools/evidence/row.js";
+import type { Setup } from "../../../packages/tools/evidence/record.js";
+import type { Piece } from "../../../packages/toolchain/toolchain.js";
 
 const pieces: Readonly<Record<PluginPiece, string>> = {
   engine: "pulumi",

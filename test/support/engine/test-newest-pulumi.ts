@@ -83,7 +83,7 @@ function main(): void {
   });
   const copy = mkdtempSync(join(tmpdir(), "stackadm-newest-"));
   const files = copyRepository(copy);
-  const [module = ""] = files.filter((file) => file.endsWith("toolchain/pulumi/go.mod"));
+  const [module = ""] = files.filter((file) => file.endsWith("packages/toolchain/pulumi/go.mod"));
   const bin = join(copy, "bin");
   const sdk = installSdk(copy, values.sdk);
   const engine = buildEngine(join(copy, dirname(module)), bin, values.engine);

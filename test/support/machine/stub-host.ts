@@ -9,7 +9,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { labPaths, labSettings, type LabPaths, type LabSettings } from "../../../lab/settings.js";
+import {
+  labPaths,
+  labSettings,
+  type LabPaths,
+  type LabSettings,
+} from "../../../packages/lab/settings.js";
 
 /** Commands that really run: they only change files that are named to them. */
 const harmless = [

@@ -52,7 +52,7 @@ describe("the project", () => {
     const project = parse(read("Pulumi.yaml")) as { runtime: { options: object }; main: string };
     assert.deepEqual(project.runtime.options, {
       typescript: false,
-      nodeargs: "--import tsx --import ./toolchain/stand-ins/nodejs/inspect-guard.mjs",
+      nodeargs: "--import tsx --import ./base/inspect-guard.mjs",
     });
     assert.equal(project.main, "index.ts");
   });

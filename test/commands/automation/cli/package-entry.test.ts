@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../../../base/paths.js";
-import { Checkout } from "../../tools/support/checkout.js";
+import { Checkout } from "../../../../packages/tools/test/commands/support/checkout.js";
 
 const there = "exports.main = async () => process.stdout.write('there\\n');";
 
@@ -20,11 +20,11 @@ describe("the entry of an installed package", function () {
   });
 
   // A checkout has both files. A package may have one: the compiler's settings or a folder `tools`.
-  for (const missing of ["tools/checkout.mjs", "tsconfig.build.json"])
+  for (const missing of ["packages/tools/checkout.mjs", "tsconfig.build.json"])
     it(`only runs what is there, without ${missing}`, async () => {
       if (missing === "tsconfig.build.json") {
         rmSync(join(checkout.root, missing));
-        checkout.take("tools/checkout.mjs");
+        checkout.take("packages/tools/checkout.mjs");
       }
       const { code, out, err } = await run();
       assert.deepEqual([code, out], [1, ""]);

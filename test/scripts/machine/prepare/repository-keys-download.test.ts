@@ -5,7 +5,7 @@ import { expiringKey, type ExpiringKey } from "../../../support/machine/expiring
 import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 import { WebServer } from "../../../support/web-server.js";
-import { selfSigned } from "../../../unit/toolchain/stand-ins/kubernetes/support/certificate.js";
+import { selfSigned } from "../../../../packages/toolchain/test/unit/stand-ins/kubernetes/support/certificate.js";
 
 const keyring = "etc/apt/keyrings/stackadm.asc";
 const release = (minor: string): string => `/v${minor}/deb/Release.key`;

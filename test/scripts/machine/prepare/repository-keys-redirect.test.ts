@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { prepareScripts } from "../../../../components/machine/preparation.js";
-import { selfSigned } from "../../../unit/toolchain/stand-ins/kubernetes/support/certificate.js";
+import { selfSigned } from "../../../../packages/toolchain/test/unit/stand-ins/kubernetes/support/certificate.js";
 import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 import { WebServer } from "../../../support/web-server.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ResourceEvent } from "../../../../automation/engine/operation-events.js";
-import { Redactor } from "../../../../automation/pulumi/redact-secrets.js";
+import { Redactor } from "../../../../base/terminal/redact-secrets.js";
 import { parseUrn, shortType } from "../../../../automation/pulumi/urn.js";
 import type { Progress } from "../../../../base/progress.js";
 import { PhaseView } from "../../../../automation/render/phase-progress.js";

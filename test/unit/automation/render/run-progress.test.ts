@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { OperationEventBody } from "../../../../automation/engine/operation-events.js";
-import { Redactor } from "../../../../automation/pulumi/redact-secrets.js";
+import { Redactor } from "../../../../base/terminal/redact-secrets.js";
 import { RunView, type RunViewOptions } from "../../../../automation/render/run-progress.js";
 import type { Progress } from "../../../../base/progress.js";
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { authenticationRequest, connectCloud } from "../../../../openstack/client/cloud-client.js";
 import type { CloudError } from "../../../../openstack/http/cloud-error.js";
-import { newServerTls, type ServerTls } from "../../../../lab/certificates.js";
+import { newServerTls, type ServerTls } from "../../../../packages/lab/certificates.js";
 import {
   fakeProject,
   fakeUser,

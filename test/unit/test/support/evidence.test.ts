@@ -5,7 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Mocha from "mocha";
 import { packageRoot } from "../../../../base/paths.js";
-import { evidenceFile, readEvidence, type Setup } from "../../../../tools/evidence/record.js";
+import {
+  evidenceFile,
+  readEvidence,
+  type Setup,
+} from "../../../../packages/tools/evidence/record.js";
 import { noteSetup, recordRowsOf } from "../../../support/evidence.js";
 
 const setup: Setup = {

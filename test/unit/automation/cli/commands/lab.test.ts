@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { golden } from "../../../../support/golden.js";
 import { jsonLines, Operator } from "../../../../support/commands/test-user.js";
 
-// Uses a stub of the lab that records its calls. test/unit/lab and test/lab test the lab itself.
+// Uses a stub of the lab that records its calls. packages/lab/test/unit and test/lab test the lab
+// itself.
 describe("`stackadm lab`", function () {
   this.timeout(120_000);
   let operator: Operator;

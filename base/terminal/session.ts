@@ -1,0 +1,162 @@
+import type { Command } from "commander";
+import { Failure } from "../failures/failure.js";
+import { redactorFor, type Redactor } from "./redact-secrets.js";
+import { asCancellation } from "../failures/cancellation.js";
+import type { Progress } from "../progress.js";
+import { jsonProgress } from "./json-progress.js";
+import { terminalScreen, type ProgressScreen } from "./progress-screen.js";
+
+/** Context of every command: output and stop signals. */
+export interface Session {
+  /** Start of the command, in milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly json: boolean;
+  readonly progress: Progress;
+  readonly redactor: Redactor;
+  /** Aborted by the first Ctrl-C (or SIGTERM, or SIGHUP): stop gracefully. */
+  readonly signal: AbortSignal;
+  /** Aborted by the second Ctrl-C: stop at once. */
+  readonly killSignal: AbortSignal;
+  /** Prints a result for the user; does nothing with `--json`. */
+  print(text: string): void;
+  /** Prints a JSON line; does nothing without `--json`. */
+  emit(fields: Readonly<Record<string, unknown>>): void;
+}
+
+const writeLine = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+interface Stops {
+  readonly signal: AbortSignal;
+  readonly killSignal: AbortSignal;
+  stop(): void;
+}
+
+function listen(note: (text: string) => void): Stops {
+  const [cancel, kill] = [new AbortController(), new AbortController()];
+  const interrupt = (): void => {
+    if (kill.signal.aborted) process.exit(130);
+    if (cancel.signal.aborted) {
+      note("Stopping at once. The next run repairs what this one leaves unfinished.");
+      kill.abort();
+      return;
+    }
+    note("Stopping after the running steps. Press Ctrl-C again to stop at once.");
+    cancel.abort();
+  };
+  // A closed terminal sends several SIGHUP, of which the second must not count as a second Ctrl-C.
+  const hangUp = (): void => {
+    if (!cancel.signal.aborted) interrupt();
+  };
+  process.on("SIGINT", interrupt).on("SIGTERM", interrupt).on("SIGHUP", hangUp);
+  return {
+    signal: cancel.signal,
+    killSignal: kill.signal,
+    stop: () => {
+      process.off("SIGINT", interrupt).off("SIGTERM", interrupt).off("SIGHUP", hangUp);
+    },
+  };
+}
+
+/** Returns any error as a Failure, which has a code, a sentence and a hint. */
+export function asClusterError(error: unknown, signal?: AbortSignal): Failure {
+  const known = asCancellation(error, signal);
+  return known instanceof Failure ? known : unforeseen(known);
+}
+
+function unforeseen(error: unknown): Failure {
+  const plain = error instanceof Error && error.name === "Error" && error.message !== "";
+  const said = plain ? error.message : String(error);
+  return new Failure(
+    "FAILED",
+    `Unexpected failure: ${said.replace(/\.?$/, ".")}`,
+    "Run the same command again; if it fails again, run it with STACKADM_DEBUG=1 and report the output.",
+  );
+}
+
+/**
+ * Returns the text of an error: sentence and hint. With STACKADM_DEBUG, adds the stack trace of an
+ * unexpected error.
+ */
+export function failureText(
+  error: unknown,
+  { sentence, hint }: Failure,
+  env: NodeJS.ProcessEnv = process.env,
+): string {
+  const foreseen = error instanceof Failure || !(error instanceof Error);
+  const trace = foreseen || env["STACKADM_DEBUG"] === undefined ? "" : `\n${error.stack ?? ""}`;
+  return `error: ${sentence}\n  ${hint}${trace}`;
+}
+
+/** Returns an error as the last JSON line. */
+export const errorLine = ({ code, sentence: message, hint, subject }: Failure) => ({
+  type: "error",
+  code,
+  message,
+  hint,
+  ...subject,
+});
+
+/**
+ * Returns fields as JSON text. Removes secrets from every value, because engine events contain
+ * output of programs and machines.
+ */
+export const jsonLine = (fields: Readonly<Record<string, unknown>>, redactor: Redactor): string =>
+  JSON.stringify(fields, (_, value: unknown) =>
+    typeof value === "string" ? redactor.clean(value) : value,
+  );
+
+interface GlobalOptions {
+  readonly json?: boolean;
+}
+
+/** Options of every command about one stack. */
+export interface StackOptions {
+  readonly stack: string;
+  /** Directory of the stack's project. Default: the current directory. */
+  readonly cwd?: string;
+}
+
+/**
+ * Runs one command and sets the exit code. Writes progress to standard error and the result to
+ * standard output.
+ */
+export async function runCommand(
+  command: Command,
+  work: (session: Session) => Promise<number | undefined>,
+): Promise<void> {
+  const startedAt = Date.now();
+  const json = command.optsWithGlobals<GlobalOptions>().json === true;
+  const screen: ProgressScreen | undefined = json ? undefined : terminalScreen();
+  const progress = screen ?? jsonProgress(writeLine);
+  const redactor = redactorFor(process.env);
+  const stops = listen((text) => {
+    progress.note(text);
+  });
+  const session: Session = {
+    startedAt,
+    json,
+    progress,
+    redactor,
+    signal: stops.signal,
+    killSignal: stops.killSignal,
+    print: (text) => {
+      if (!json) writeLine(text);
+    },
+    emit: (fields) => {
+      if (json) writeLine(jsonLine(fields, redactor));
+    },
+  };
+  try {
+    process.exitCode = (await work(session)) ?? 0;
+  } catch (error) {
+    const known = asClusterError(error, stops.signal);
+    process.exitCode = known.exitCode;
+    if (json) session.emit(errorLine(known));
+    else progress.note(redactor.clean(`\n${failureText(error, known)}`));
+  } finally {
+    screen?.close();
+    stops.stop();
+  }
+}

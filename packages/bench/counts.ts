@@ -1,0 +1,109 @@
+/*
+ * Counts the work for a cluster on the lab, and for an `up` with nothing to do: calls to the cloud
+ * by kind, SSH connections and scripts on each machine, CPU time of command line, engine, program
+ * and plugins. The counts hardly differ between runs. Not a test. Needs the lab, and nothing else
+ * may run on it.
+ *
+ *   npx tsx packages/bench/counts.ts [--workers 2] [--record]
+ *
+ * Prints a line of JSON for `up`, for an `up` with nothing to do and for `destroy`. `--record`
+ * appends them to packages/bench/records.jsonl.
+ */
+import { parseArgs } from "node:util";
+import { parseOutputs } from "../../automation/verify/cluster-outputs.js";
+import { takeInventory } from "../../openstack/inventory/inventory.js";
+import { behindProxy } from "../../test/lab/support/behind-proxy.js";
+import type { FaultyProxy } from "../../test/lab/support/faulty-proxy.js";
+import { labCluster, type LabCluster } from "../../test/lab/support/lab-cluster.js";
+import { scriptRuns, sshLogins } from "../../test/lab/support/machines.js";
+import { bareDestroy } from "./support/bare/destroy.js";
+import { countCalls } from "./support/calls.js";
+import { benchCluster, clusterName } from "./support/lab.js";
+import { ours } from "./support/ours.js";
+import { figuresOf } from "./support/phases.js";
+import { watchProcesses } from "./support/process-watch.js";
+import { report } from "./support/records.js";
+import { renamed } from "./support/renamed.js";
+import type { Figures } from "./support/statistics.js";
+
+interface Place {
+  readonly cluster: LabCluster;
+  readonly proxy: FaultyProxy;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Returns the numbers of SSH connections and scripts so far on each machine; none if there is no
+ * cluster.
+ */
+async function onMachines({ service }: LabCluster): Promise<Figures> {
+  const outputs = await service.outputs(clusterName).catch(() => undefined);
+  if (outputs === undefined) return {};
+  const counted = parseOutputs(outputs).nodes.map(async ({ name, serverId }) => [
+    [`SSH connections to ${name}`, await sshLogins(serverId)] as const,
+    [`scripts on ${name}`, await scriptRuns(serverId)] as const,
+  ]);
+  return Object.fromEntries((await Promise.all(counted)).flat());
+}
+
+const since = (now: Figures, before: Figures): Figures =>
+  Object.fromEntries(
+    Object.entries(now).map(([name, count]) => [name, count - (before[name] ?? 0)]),
+  );
+
+/** Runs a command and counts its calls, connections, scripts and CPU time. */
+async function count({ cluster, proxy, env }: Place, args: readonly string[]): Promise<Figures> {
+  const [callsBefore, machinesBefore] = [proxy.seen.length, await onMachines(cluster)];
+  const mark = Date.now().toString();
+  const began = performance.now();
+  const ended = ours(cluster, args, { ...env, STACKADM_BENCH: mark });
+  const processes = await watchProcesses(`STACKADM_BENCH=${mark}`, ended);
+  await ended;
+  const wall = Math.round(performance.now() - began);
+  const calls = proxy.seen.slice(callsBefore);
+  const times = Object.entries(figuresOf({ wall, output: "", processes }, calls.length));
+  const cpu = times.filter(([name]) => name.startsWith("CPU "));
+  return {
+    ...countCalls(calls),
+    ...(args[0] === "up" ? since(await onMachines(cluster), machinesBefore) : {}),
+    ...Object.fromEntries(cpu.map(([name, value]) => [`${name}, ms`, value])),
+  };
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      workers: { type: "string", default: "2" },
+      record: { type: "boolean", default: false },
+    },
+  });
+  const workers = Number(values.workers);
+  const cluster = await labCluster(clusterName, benchCluster(1, workers));
+  const initially = await takeInventory(cluster.cloud);
+  const { proxy, ...behind } = await behindProxy(cluster);
+  const env = renamed(behind.env);
+  try {
+    const commands = { up: ["up"], "up with nothing to do": ["up"], destroy: ["destroy", "--yes"] };
+    for (const [bench, args] of Object.entries(commands)) {
+      const runs = [await count({ cluster, proxy, env }, args)];
+      await report(
+        {
+          bench: `counts of ${bench}`,
+          options: { workers },
+          columns: [{ name: "stackadm", runs }],
+        },
+        values.record,
+      );
+    }
+  } finally {
+    // Deletes what a failed command left behind.
+    await bareDestroy(cluster.cloud, initially);
+    await proxy.close();
+    await cluster.close();
+  }
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${String(error)}\n`);
+  process.exitCode = 1;
+});

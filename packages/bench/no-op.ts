@@ -1,0 +1,70 @@
+/*
+ * Measures where an `up` with nothing to do spends its time: the installed command line, the real
+ * engine with its plugins, a cloud and a cluster that answer at once. Not a test: it fails only if
+ * something is changed.
+ *
+ *   npx tsx packages/bench/no-op.ts [--runs 3] [--record] [checkout ...]
+ *
+ * Several checkouts are measured alternately, within the same minutes; ratios are relative to the
+ * first. Prints a line of JSON for each command; `--record` appends them to
+ * packages/bench/records.jsonl.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { startLiving, type Living } from "./support/cluster.js";
+import { Installation } from "./support/installation.js";
+import { figuresOf } from "./support/phases.js";
+import { report } from "./support/records.js";
+import type { Figures } from "./support/statistics.js";
+
+const commands = ["up", "preview"] as const;
+
+async function once(place: Installation, command: string, { cloud }: Living): Promise<Figures> {
+  const before = cloud.seen.length;
+  const ran = await place.stackadm(command);
+  if (command === "preview" && !ran.output.includes("No changes."))
+    throw new Error(`The cluster is not as it is to be:\n${ran.output}`);
+  return figuresOf(ran, cloud.seen.length - before);
+}
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    options: {
+      runs: { type: "string", default: "3" },
+      record: { type: "boolean", default: false },
+    },
+    allowPositionals: true,
+  });
+  const checkouts = positionals.length > 0 ? positionals : [join(__dirname, "../..")];
+  const scratch = mkdtempSync(join(tmpdir(), "stackadm-bench-"));
+  const living = await startLiving(scratch);
+  const places: Installation[] = [];
+  try {
+    for (const checkout of checkouts) places.push(await Installation.of(resolve(checkout), living));
+    const measured = commands.flatMap((command) =>
+      places.map((place) => ({ place, command, figures: [] as Figures[] })),
+    );
+    for (let turn = 0; turn < Number(values.runs); turn += 1)
+      for (const { place, command, figures } of measured)
+        figures.push(await once(place, command, living));
+    for (const command of commands) {
+      const mine = measured.filter((one) => one.command === command);
+      const columns = mine.map(({ place, figures }) => ({
+        name: basename(place.checkout),
+        runs: figures,
+      }));
+      await report({ bench: `no-op ${command}`, options: {}, columns }, values.record);
+    }
+  } finally {
+    for (const place of places) place.remove();
+    await living.close();
+    rmSync(scratch, { recursive: true });
+  }
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${String(error)}\n`);
+  process.exitCode = 1;
+});

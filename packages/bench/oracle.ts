@@ -1,0 +1,175 @@
+/*
+ * Compares `up`, one more worker and `destroy` with a lower bound: runs the command line on the lab
+ * and, alternating with it, builds the same cluster by bare API calls in the best possible order
+ * (support/bare/), with the same scripts and manifests. Not a test. Needs the lab, and nothing else
+ * may run on it.
+ *
+ *   npx tsx packages/bench/oracle.ts [--runs 3] [--control-planes 1] [--workers 2] [--record]
+ *   npx tsx packages/bench/oracle.ts --dry-run     # prints the bare calls, makes none
+ *
+ * Ratios are relative to the bare calls. The last line is JSON; `--record` appends it to
+ * packages/bench/records.jsonl.
+ */
+import { parseArgs } from "node:util";
+import { requiredLookups } from "../../components/index.js";
+import type { ClusterSpec } from "../../components/config/cluster-spec.js";
+import { takeInventory, type CloudObject } from "../../openstack/inventory/inventory.js";
+import { labCluster, type LabCluster } from "../../test/lab/support/lab-cluster.js";
+import { specOf } from "../../test/support/config/spec.js";
+import { factsFor } from "./support/bare/cloud.js";
+import { bareDestroy } from "./support/bare/destroy.js";
+import { DryCloud, dryHands } from "./support/bare/dry.js";
+import { runBare, type Known } from "./support/bare/run.js";
+import { bareUp } from "./support/bare/up.js";
+import { benchCluster, clusterName } from "./support/lab.js";
+import { momentsInside, momentsOf, type Work } from "./support/moments.js";
+import { ours } from "./support/ours.js";
+import { report } from "./support/records.js";
+import type { Figures } from "./support/statistics.js";
+
+/** Result of an `up`: the work on each resource, and a function that reads the kubeconfig. */
+interface Made {
+  readonly work: readonly Work[];
+  readonly kubeconfig: () => Promise<string>;
+}
+
+/** Implementation that is measured: creates, changes and destroys the cluster. */
+interface Way {
+  readonly name: string;
+  readonly up: () => Promise<Made>;
+  /** Adds one worker to the cluster. */
+  readonly more: () => Promise<unknown>;
+  readonly destroy: () => Promise<unknown>;
+}
+
+/** Returns the specification with one more worker. */
+function withMore(spec: ClusterSpec): ClusterSpec {
+  const { general } = spec.workers;
+  if (!general) throw new Error("The cluster that is measured has no workers.");
+  return {
+    ...spec,
+    workers: { ...spec.workers, general: { ...general, count: general.count + 1 } },
+  };
+}
+
+async function waysOf(
+  cluster: LabCluster,
+  initially: readonly CloudObject[],
+  { controlPlanes, workers }: ReturnType<typeof read>,
+): Promise<readonly Way[]> {
+  const { cloud, environment, service } = cluster;
+  const spec = await service.spec(clusterName);
+  const known: Known = new Map();
+  const { workers: more } = benchCluster(controlPlanes, workers + 1);
+  return [
+    {
+      name: "bare calls",
+      up: async () => {
+        known.clear();
+        const { work, kubeconfig } = await bareUp(spec, environment.env, known);
+        return { work, kubeconfig: () => Promise.resolve(kubeconfig) };
+      },
+      more: () => bareUp(withMore(spec), environment.env, known),
+      destroy: () => bareDestroy(cloud, initially),
+    },
+    {
+      name: "stackadm",
+      up: async () => ({
+        work: await ours(cluster, ["up"]),
+        kubeconfig: () => service.kubeconfig(clusterName),
+      }),
+      more: () => ours(cluster, ["up"], {}, { workers: more }),
+      destroy: () => ours(cluster, ["destroy", "--yes"]),
+    },
+  ];
+}
+
+const secondsSince = (beganAt: number): number => Math.round((Date.now() - beganAt) / 100) / 10;
+
+async function once({ up, more, destroy }: Way): Promise<Figures> {
+  const beganAt = Date.now();
+  const { work, kubeconfig } = await up();
+  const whole = secondsSince(beganAt);
+  const inside = await momentsInside(await kubeconfig(), beganAt);
+  const moreAt = Date.now();
+  await more();
+  const added = secondsSince(moreAt);
+  const endedAt = Date.now();
+  await destroy();
+  return {
+    ...momentsOf(work, beganAt),
+    ...inside,
+    up: whole,
+    "one more worker": added,
+    destroy: secondsSince(endedAt),
+  };
+}
+
+async function measure(options: ReturnType<typeof read>): Promise<void> {
+  const { runs, controlPlanes, workers } = options;
+  const cluster = await labCluster(clusterName, benchCluster(controlPlanes, workers));
+  const initially = await takeInventory(cluster.cloud);
+  try {
+    // Compiles the sources if needed, so that the first measured run does not.
+    await ours(cluster, ["env"]);
+    const ways = await waysOf(cluster, initially, options);
+    const columns = ways.map((way) => ({ way, runs: [] as Figures[] }));
+    for (let turn = 0; turn < runs; turn += 1)
+      for (const column of columns) column.runs.push(await once(column.way));
+    await report(
+      {
+        bench: "oracle",
+        // `destroy` deletes the cluster with the additional worker.
+        options: { controlPlanes, workers, more: 1 },
+        columns: columns.map(({ way, ...rest }) => ({ name: way.name, ...rest })),
+      },
+      options.record,
+    );
+  } finally {
+    // Deletes what a failed run left behind.
+    await bareDestroy(cluster.cloud, initially);
+    await cluster.close();
+  }
+}
+
+/** Prints the bare calls in their order, against a fake cloud that answers at once. */
+async function rehearse({ controlPlanes, workers }: ReturnType<typeof read>): Promise<void> {
+  const say = (line: string): void => {
+    process.stdout.write(`${line}\n`);
+  };
+  const spec = specOf(benchCluster(controlPlanes, workers));
+  await runBare(spec, await factsFor(new DryCloud(say), requiredLookups(spec)), dryHands(say));
+}
+
+function read() {
+  const { values } = parseArgs({
+    options: {
+      runs: { type: "string", default: "3" },
+      "control-planes": { type: "string", default: "1" },
+      workers: { type: "string", default: "2" },
+      record: { type: "boolean", default: false },
+      "dry-run": { type: "boolean", default: false },
+    },
+  });
+  const number = (key: "runs" | "control-planes" | "workers"): number => {
+    if (/^[1-9]\d*$/.test(values[key])) return Number(values[key]);
+    throw new Error(`--${key}: '${values[key]}' is not a number from 1 on.`);
+  };
+  return {
+    runs: number("runs"),
+    workers: number("workers"),
+    controlPlanes: number("control-planes"),
+    record: values.record,
+    dry: values["dry-run"],
+  };
+}
+
+async function main(): Promise<void> {
+  const options = read();
+  await (options.dry ? rehearse(options) : measure(options));
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${String(error)}\n`);
+  process.exitCode = 1;
+});

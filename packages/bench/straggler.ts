@@ -1,0 +1,81 @@
+/*
+ * Measures what one machine that boots late costs the others: an `up` in which a worker's boot
+ * takes 60 s longer, alternating with the same `up` without the delay. Not a test. Needs the lab,
+ * and nothing else may run on it.
+ *
+ *   npx tsx packages/bench/straggler.ts [--runs 3] [--later 60] [--record]
+ *
+ * Ratios are relative to the cluster without a late machine. The last line is JSON; `--record`
+ * appends it to packages/bench/records.jsonl.
+ */
+import { parseArgs } from "node:util";
+import { takeInventory } from "../../openstack/inventory/inventory.js";
+import { labCluster, type LabCluster } from "../../test/lab/support/lab-cluster.js";
+import { bareDestroy } from "./support/bare/destroy.js";
+import { benchCluster, clusterName } from "./support/lab.js";
+import { nodesReady } from "./support/moments.js";
+import { ours } from "./support/ours.js";
+import { report } from "./support/records.js";
+import type { Figures } from "./support/statistics.js";
+
+const pool = "late";
+
+/**
+ * Description of one control plane and two workers; `workersWith` adds a third worker in a separate
+ * pool.
+ */
+const described = benchCluster(1, 2);
+
+/** Returns the workers for the stack file; the additional one boots `later` seconds later. */
+function workersWith(later: number) {
+  const sleep = { cloudInit: [`#cloud-boothook\n#!/bin/sh\nsleep ${later}\n`] };
+  const late = { flavor: "k8s-worker", count: 1, ...(later > 0 && sleep) };
+  return { ...described.workers, [pool]: late };
+}
+
+async function once(cluster: LabCluster, later: number): Promise<Figures> {
+  const changes = { workers: workersWith(later) };
+  const beganAt = Date.now();
+  await ours(cluster, ["up"], {}, changes);
+  const up = Math.round((Date.now() - beganAt) / 100) / 10;
+  const nodes = await nodesReady(await cluster.service.kubeconfig(clusterName), beganAt);
+  await ours(cluster, ["destroy", "--yes"], {}, changes);
+  const isLate = (name: string): boolean => name === `${clusterName}-${pool}-0`;
+  const of = (late: boolean): number =>
+    Math.max(...Object.entries(nodes).flatMap(([name, at]) => (isLate(name) === late ? at : [])));
+  return { "others Ready": of(false), "the last one Ready": of(true), up };
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      runs: { type: "string", default: "3" },
+      later: { type: "string", default: "60" },
+      record: { type: "boolean", default: false },
+    },
+  });
+  const later = Number(values.later);
+  const cluster = await labCluster(clusterName, { ...described, workers: workersWith(0) });
+  const initially = await takeInventory(cluster.cloud);
+  try {
+    // Compiles the sources if needed, so that the first measured run does not.
+    await ours(cluster, ["env"]);
+    const columns = [
+      { name: "all alike", later: 0, runs: [] as Figures[] },
+      { name: `one ${later} s later`, later, runs: [] as Figures[] },
+    ];
+    for (let turn = 0; turn < Number(values.runs); turn += 1)
+      for (const column of columns) column.runs.push(await once(cluster, column.later));
+    const figures = columns.map(({ name, runs: made }) => ({ name, runs: made }));
+    await report({ bench: "straggler", options: { later }, columns: figures }, values.record);
+  } finally {
+    // Deletes what a failed run left behind.
+    await bareDestroy(cluster.cloud, initially);
+    await cluster.close();
+  }
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${String(error)}\n`);
+  process.exitCode = 1;
+});

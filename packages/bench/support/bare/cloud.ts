@@ -1,0 +1,305 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { CloudClient, Service } from "../../../../openstack/client/cloud-client.js";
+import { CloudError } from "../../../../openstack/http/cloud-error.js";
+import { listOffer } from "../../../../openstack/checks/cloud-offer.js";
+import { matchesOf } from "../../../../openstack/client/name-or-id.js";
+import type { RequiredLookups } from "../../../../openstack/checks/cloud-lookups.js";
+import type { CloudFacts } from "../../../../components/lookup/cloud-lookup.js";
+import type { Fields, Made } from "../../../../test/support/graph/graph.js";
+
+/**
+ * API call that creates an object, and the function that takes outputs for the program from its
+ * answer.
+ */
+interface Creation {
+  readonly service: Service;
+  readonly path: string;
+  /** Key of the object in the request's and the answer's JSON. */
+  readonly key: string;
+  readonly body: Fields;
+  /** Fields of the request next to the object. */
+  readonly beside?: Fields;
+  readonly outputs?: (made: Fields) => Fields;
+}
+
+/** Returns an input that is a list of texts; the APIs have other names for these inputs. */
+const texts = (inputs: Fields, key: string): readonly string[] =>
+  Array.isArray(inputs[key]) ? (inputs[key] as string[]) : [];
+const items = (inputs: Fields, key: string): readonly Fields[] =>
+  Array.isArray(inputs[key]) ? (inputs[key] as Fields[]) : [];
+
+/**
+ * Inputs that the creating call does not need: `pool` is the external network that `valueSpecs`
+ * names already, `noSecurityGroups` equals an empty list.
+ */
+const implied: readonly string[] = [
+  ...["pool", "noSecurityGroups", "forceDestroy", "tags", "powerState"],
+];
+
+/**
+ * Refuses inputs that `make` did not read, so that the bare calls create the same as the program.
+ */
+function requireAllRead<T>(type: string, inputs: Fields, make: (inputs: Fields) => T): T {
+  const read = new Set(implied);
+  const made = make(
+    new Proxy(inputs, {
+      get: (target, key) => {
+        read.add(String(key));
+        return Reflect.get(target, key) as unknown;
+      },
+    }),
+  );
+  const unread = Object.keys(inputs).filter((key) => !read.has(key));
+  if (unread.length === 0) return made;
+  throw new Error(`${type}: ${unread.join(", ")} cannot be had by bare calls.`);
+}
+
+/** Returns `allowedCidrs` as `allowed_cidrs`, the spelling of the APIs. */
+const underscored = (key: string): string =>
+  key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Returns those of the named inputs that have a value, in the spelling of the APIs. */
+const some = (inputs: Fields, ...keys: readonly string[]): Fields =>
+  Object.fromEntries(
+    keys.filter((key) => inputs[key] !== undefined).map((key) => [underscored(key), inputs[key]]),
+  );
+
+const network = (path: string, key: string, body: Fields): Creation => ({
+  service: "network",
+  path,
+  key,
+  body,
+});
+const balancer = (path: string, key: string, body: Fields): Creation => ({
+  service: "load-balancer",
+  path: `/lbaas/${path}`,
+  key,
+  body,
+});
+
+function port(inputs: Fields): Creation {
+  const body = {
+    ...some(inputs, "name", "description", "networkId", "adminStateUp"),
+    ...some(inputs, "portSecurityEnabled"),
+    fixed_ips: items(inputs, "fixedIps").map((one) => some(one, "subnetId", "ipAddress")),
+    allowed_address_pairs: items(inputs, "allowedAddressPairs").map((one) =>
+      some(one, "ipAddress"),
+    ),
+    security_groups: texts(inputs, "securityGroupIds"),
+  };
+  const outputs = (made: Fields): Fields => ({
+    allFixedIps: items(made, "fixed_ips").map((one) => one["ip_address"]),
+    macAddress: made["mac_address"],
+  });
+  return { ...network("/ports", "port", body), outputs };
+}
+
+function server(inputs: Fields): Creation {
+  const hints = items(inputs, "schedulerHints")[0]?.["group"];
+  return {
+    service: "compute",
+    path: "/servers",
+    key: "server",
+    body: {
+      ...some(inputs, "name", "metadata", "tags", "configDrive", "availabilityZone"),
+      imageRef: inputs["imageId"],
+      flavorRef: inputs["flavorId"],
+      networks: items(inputs, "networks").map((one) => ({ port: one["port"] })),
+      user_data: Buffer.from(String(inputs["userData"])).toString("base64"),
+    },
+    beside: hints === undefined ? {} : { "os:scheduler_hints": { group: hints } },
+    // Returns the requested zone, because the call's answer does not contain the scheduler's choice
+    // yet.
+    outputs: () => ({ availabilityZone: inputs["availabilityZone"] ?? "nova" }),
+  };
+}
+
+const rule = (inputs: Fields): Fields => ({
+  ...some(inputs, "securityGroupId", "direction", "ethertype", "protocol", "description"),
+  ...some(inputs, "portRangeMin", "portRangeMax", "remoteGroupId", "remoteIpPrefix"),
+});
+
+/**
+ * API calls by resource type. A type that is missing here is an error, so that no resource is left
+ * out.
+ */
+const creations: Readonly<Record<string, (inputs: Fields, client: CloudClient) => Creation>> = {
+  "openstack:networking/network:Network": (inputs) => ({
+    ...network("/networks", "network", some(inputs, "name", "adminStateUp", "mtu", "description")),
+    outputs: ({ mtu }) => ({ mtu }),
+  }),
+  "openstack:networking/subnet:Subnet": (inputs) =>
+    network("/subnets", "subnet", {
+      ...some(inputs, "name", "networkId", "cidr", "ipVersion", "dnsNameservers", "description"),
+      ...some(inputs, "allocationPools"),
+    }),
+  "openstack:networking/router:Router": (inputs) =>
+    network("/routers", "router", {
+      ...some(inputs, "name", "adminStateUp", "description"),
+      external_gateway_info: { network_id: inputs["externalNetworkId"] },
+    }),
+  "openstack:networking/secGroup:SecGroup": (inputs) =>
+    network("/security-groups", "security_group", some(inputs, "name", "description")),
+  "openstack:networking/port:Port": port,
+  "openstack:networking/floatingIp:FloatingIp": (inputs) => ({
+    ...network("/floatingips", "floatingip", {
+      ...some(inputs, "portId", "description"),
+      ...(inputs["valueSpecs"] as Fields),
+    }),
+    outputs: (made) => ({ address: made["floating_ip_address"] }),
+  }),
+  "openstack:compute/serverGroup:ServerGroup": (inputs) => ({
+    service: "compute",
+    path: "/os-server-groups",
+    key: "server_group",
+    body: { ...some(inputs, "name"), policies: [inputs["policies"]].flat() },
+  }),
+  "openstack:compute/instance:Instance": server,
+  "openstack:identity/applicationCredential:ApplicationCredential": (inputs, { userId }) => ({
+    service: "identity",
+    path: `/users/${userId}/application_credentials`,
+    key: "application_credential",
+    body: {
+      ...some(inputs, "name", "description", "unrestricted"),
+      roles: texts(inputs, "roles").map((name) => ({ name })),
+    },
+    outputs: ({ secret }) => ({ secret }),
+  }),
+  "openstack:loadbalancer/loadBalancer:LoadBalancer": (inputs) => ({
+    ...balancer("loadbalancers", "loadbalancer", {
+      ...some(inputs, "name", "description", "vipPortId", "vipSubnetId", "tags"),
+      provider: inputs["loadbalancerProvider"],
+    }),
+    outputs: (made) => ({ vipAddress: made["vip_address"], vipPortId: made["vip_port_id"] }),
+  }),
+  "openstack:loadbalancer/listener:Listener": (inputs) =>
+    balancer("listeners", "listener", {
+      ...some(inputs, "name", "protocol", "protocolPort", "allowedCidrs", "tags"),
+      ...some(inputs, "timeoutClientData", "timeoutMemberData"),
+      loadbalancer_id: inputs["loadbalancerId"],
+    }),
+  "openstack:loadbalancer/pool:Pool": (inputs) =>
+    balancer("pools", "pool", {
+      ...some(inputs, "name", "protocol", "listenerId"),
+      lb_algorithm: inputs["lbMethod"],
+    }),
+  "openstack:loadbalancer/monitor:Monitor": (inputs) =>
+    balancer("healthmonitors", "healthmonitor", {
+      ...some(inputs, "name", "poolId", "type", "urlPath", "httpMethod", "expectedCodes"),
+      ...some(inputs, "delay", "timeout", "maxRetries", "maxRetriesDown"),
+    }),
+  "openstack:loadbalancer/member:Member": (inputs) =>
+    balancer(
+      `pools/${String(inputs["poolId"])}/members`,
+      "member",
+      some(inputs, "name", "address", "protocolPort", "subnetId"),
+    ),
+};
+
+/** Milliseconds for which rules are collected before one call for each group creates them. */
+const gathering = 20;
+/** Retries of a call while a load balancer is busy: it takes one change at a time. */
+const again = { times: 600, milliseconds: 100 };
+
+/** Cloud client that creates each object by one call; tags of network objects need another call. */
+export class BareCloud {
+  #rules: { readonly body: Fields; readonly made: () => void }[] = [];
+  #flushed: Promise<void> | undefined;
+  readonly #tags: Promise<unknown>[] = [];
+
+  constructor(private readonly client: CloudClient) {}
+
+  async make(type: string, inputs: Fields): Promise<Made> {
+    if (type === "openstack:networking/secGroupRule:SecGroupRule") return this.#rule(inputs);
+    if (type === "openstack:networking/routerInterface:RouterInterface") {
+      const path = `/routers/${String(inputs["routerId"])}/add_router_interface`;
+      await this.client.request("network", "PUT", path, some(inputs, "subnetId"));
+      return { id: String(inputs["subnetId"]), outputs: {} };
+    }
+    const known = creations[type];
+    if (!known)
+      throw new Error(`${type} is not made by bare calls: packages/bench/support/bare/cloud.ts.`);
+    const creation = requireAllRead(type, inputs, (read) => known(read, this.client));
+    const { service, path, key, body, beside, outputs } = creation;
+    const asked = { [key]: body, ...beside };
+    const answer = await this.#whileBusy(() => this.client.request(service, "POST", path, asked));
+    const made = (answer as Record<string, Fields>)[key] ?? {};
+    const id = String(made["id"]);
+    const tags = texts(inputs, "tags");
+    // Octavia and Nova take the tags in the call that creates the object.
+    if (service === "network" && tags.length > 0)
+      this.#tags.push(this.client.request(service, "PUT", `${path}/${id}/tags`, { tags }));
+    return { id, outputs: outputs?.(made) ?? {} };
+  }
+
+  /** Waits for the calls that set tags. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#tags);
+  }
+
+  async #rule(inputs: Fields): Promise<Made> {
+    await new Promise<void>((made, failed) => {
+      this.#rules.push({ body: requireAllRead("a rule", inputs, rule), made });
+      this.#flushed ??= this.#flush();
+      this.#flushed.catch(failed);
+    });
+    return { id: "of-many", outputs: {} };
+  }
+
+  /**
+   * Creates all rules collected so far, by one call for each group: Neutron's bulk call takes the
+   * rules of only one group.
+   */
+  async #flush(): Promise<void> {
+    await pause(gathering);
+    const rules = this.#rules;
+    [this.#rules, this.#flushed] = [[], undefined];
+    const groups = new Set(rules.map(({ body }) => body["security_group_id"]));
+    const calls = [...groups].map(async (group) => {
+      const ofGroup = rules.filter(({ body }) => body["security_group_id"] === group);
+      await this.client.request("network", "POST", "/security-group-rules", {
+        security_group_rules: ofGroup.map(({ body }) => body),
+      });
+      for (const { made } of ofGroup) made();
+    });
+    await Promise.all(calls);
+  }
+
+  async #whileBusy(ask: () => Promise<unknown>): Promise<unknown> {
+    for (let left = again.times; ; left -= 1) {
+      try {
+        return await ask();
+      } catch (error) {
+        const busy = error instanceof CloudError && error.kind === "conflict";
+        if (!busy || left === 0) throw error;
+        await pause(again.milliseconds);
+      }
+    }
+  }
+}
+
+const idOf = (
+  what: string,
+  reference: string,
+  all: readonly { readonly id: string; readonly name: string | null }[],
+): string => {
+  const [found] = matchesOf(reference, all);
+  if (!found) throw new Error(`The cloud has no ${what} '${reference}'.`);
+  return found.id;
+};
+
+/** Returns the IDs of the image, flavors and external network that the specification names. */
+export async function factsFor(client: CloudClient, wanted: RequiredLookups): Promise<CloudFacts> {
+  const { externalNetwork = "" } = wanted;
+  const offer = await listOffer(client, { externalNetworks: { externalNetwork } });
+  const { images, flavors, externalNetworks } = offer;
+  const { scope } = client;
+  if (!scope) throw new Error("The cloud's catalog has no public identity endpoint.");
+  return {
+    imageIds: Object.fromEntries(wanted.images.map((one) => [one, idOf("image", one, images)])),
+    flavorIds: Object.fromEntries(wanted.flavors.map((one) => [one, idOf("flavor", one, flavors)])),
+    externalNetworkId: idOf("external network", externalNetwork, externalNetworks),
+    externalNetworkName: externalNetwork,
+    scope,
+  };
+}

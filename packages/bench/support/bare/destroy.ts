@@ -1,0 +1,87 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { CloudError } from "../../../../openstack/http/cloud-error.js";
+import type { CloudClient } from "../../../../openstack/client/cloud-client.js";
+import {
+  compareInventories,
+  listObjects,
+  takeInventory,
+  type CloudObject,
+  type Kind,
+} from "../../../../openstack/inventory/inventory.js";
+import { beginDeletion } from "../../../../openstack/inventory/marked-objects.js";
+
+/** Milliseconds: between two reads, and for how long an object may be in use or being deleted. */
+const times = { interval: 300, patience: 120_000 };
+
+/**
+ * Kinds that can be deleted at once; `chains` lists kinds that can be deleted only one after
+ * another. A network's deletion includes its subnets, a router's deletion its interfaces.
+ */
+const atOnce: readonly Kind[] = [
+  ...(["application credential", "load balancer", "server", "floating IP"] as const),
+  "server group",
+];
+const chains: readonly (readonly (readonly Kind[])[])[] = [
+  [["volume snapshot"], ["volume"]],
+  [["port"], ["security group", "router"], ["network"]],
+];
+
+/**
+ * Reports whether the object has to be deleted itself: ports of routers and of DHCP are deleted
+ * with their owners.
+ */
+const ownPort = ({ kind, owner }: CloudObject): boolean =>
+  kind !== "port" || owner === "" || owner.startsWith("compute:");
+
+/**
+ * Begins a deletion and repeats failing calls: Cinder releases a volume a moment after its server
+ * is gone, and reports this by errors other than a conflict.
+ */
+async function begin(client: CloudClient, object: CloudObject): Promise<void> {
+  const end = Date.now() + times.patience;
+  for (;;) {
+    try {
+      await beginDeletion(client, object, { interval: times.interval });
+      return;
+    } catch (error) {
+      if (!(error instanceof CloudError) || Date.now() > end) throw error;
+      await pause(times.interval);
+    }
+  }
+}
+
+/**
+ * Deletes all objects added since the inventory `initially`, as many at a time as their order
+ * allows.
+ */
+export async function bareDestroy(
+  client: CloudClient,
+  initially: readonly CloudObject[],
+): Promise<void> {
+  const added = async (kind: Kind): Promise<CloudObject[]> => {
+    const same = (all: readonly CloudObject[]) => all.filter((one) => one.kind === kind);
+    const now = (await listObjects(client, kind)).filter(({ status }) => status !== "DELETED");
+    return [...compareInventories(same(initially), now).added].filter(ownPort);
+  };
+  const remove = async (kind: Kind): Promise<void> => {
+    const found = await added(kind);
+    await Promise.all(found.map((object) => begin(client, object)));
+    const end = Date.now() + times.patience;
+    for (let left = found; left.length > 0; left = await added(kind)) {
+      if (Date.now() > end) throw new Error(`A ${kind} does not go: ${left[0]?.id ?? ""}.`);
+      await pause(times.interval);
+    }
+  };
+  const together = (kinds: readonly Kind[]): Promise<unknown> => Promise.all(kinds.map(remove));
+  const inTurn = async (links: readonly (readonly Kind[])[]): Promise<void> => {
+    for (const link of links) await together(link);
+  };
+  const left = async (): Promise<readonly CloudObject[]> =>
+    compareInventories(initially, await takeInventory(client)).added;
+  // Repeats the deletion, because a controller may have created something before its server was
+  // gone.
+  do {
+    await together(atOnce);
+    await Promise.all(chains.map(inTurn));
+  } while ((await left()).length > 0);
+}

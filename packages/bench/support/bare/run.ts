@@ -1,0 +1,170 @@
+import * as pulumi from "@pulumi/pulumi";
+import { Cluster } from "../../../../components/cluster.js";
+import type { ClusterSpec } from "../../../../components/config/cluster-spec.js";
+import type { NodeOutput, SamplesOutput } from "../../../../components/cluster-outputs.js";
+import type { CloudFacts } from "../../../../components/lookup/cloud-lookup.js";
+import { RemoteScript } from "../../../../components/remote-scripts/remote-script.js";
+import { graph, type Asked, type Fields, type Made } from "../../../../test/support/graph/graph.js";
+import { isSecret } from "../../../../test/support/graph/secrets.js";
+import { sent, sentBy } from "../../../../test/support/graph/sent.js";
+import { value } from "../../../../test/support/graph/output-value.js";
+import type { Work } from "../moments.js";
+
+/*
+ * Runs the program without an engine: each registered resource is created by a bare call as soon as
+ * its inputs are known, and counts as created when the call is answered. Nothing waits until a
+ * server is ACTIVE or a pod is ready, except for resources that need it. So calls, scripts and
+ * manifests are the program's own, in the best order that their dependencies allow.
+ */
+
+/** SSH connection as the program describes it to the command plugin. */
+export interface Hop {
+  readonly host: string;
+  readonly user: string;
+  readonly hostKey: string;
+  readonly proxy?: Hop;
+}
+
+/** A script for a machine. */
+export interface Script {
+  /** Name of the script's resource. */
+  readonly name: string;
+  readonly hop: Hop;
+  readonly command: string;
+  readonly input: string;
+}
+
+/** Functions that create resources. Each resolves as soon as its call is answered. */
+export interface Hands {
+  /** Creates an OpenStack resource. */
+  cloud(type: string, inputs: Fields): Promise<Made>;
+  /** Runs a script on a machine; returns its standard output. */
+  machine(script: Script): Promise<string>;
+  /** Runs a command on this host; returns its standard output. */
+  here(command: string): Promise<string>;
+  /** Sets the administrator's kubeconfig; called before the first object. */
+  cluster(kubeconfig: string): void;
+  /** Applies a manifest. */
+  put(object: Fields): Promise<void>;
+}
+
+/**
+ * Outputs of the program, except the addresses of the sample Services, which nothing waited for.
+ */
+export interface BareOutputs {
+  readonly kubeconfig: string;
+  readonly apiEndpoint: string;
+  readonly clusterName: string;
+  readonly nodes: NodeOutput[];
+  readonly hostKeys: string[];
+  readonly samples?: SamplesOutput;
+}
+
+export interface BareRun {
+  readonly outputs: BareOutputs;
+  readonly work: readonly Work[];
+}
+
+/** Returns the value with its secrets in clear. */
+export function open(inputs: unknown): unknown {
+  if (isSecret(inputs)) return open((inputs as { value: unknown }).value);
+  if (Array.isArray(inputs)) return inputs.map(open);
+  if (typeof inputs !== "object" || inputs === null) return inputs;
+  return Object.fromEntries(Object.entries(inputs).map(([key, inner]) => [key, open(inner)]));
+}
+
+const text = (inputs: Fields, key: string): string => {
+  const found = inputs[key];
+  return typeof found === "string" ? found : "";
+};
+
+/** Status of a Service whose load balancer has no address yet. */
+const noAddress = { status: { loadBalancer: { ingress: [{ ip: "" }] } } };
+
+async function make(
+  hands: Hands,
+  { type, name, inputs }: Asked,
+): Promise<Fields & { readonly id?: string }> {
+  if (type.startsWith("openstack:")) {
+    const { id, outputs } = await hands.cloud(type, inputs);
+    return { ...outputs, id };
+  }
+  if (type === "command:local:Command")
+    return "create" in inputs ? { stdout: await hands.here(text(inputs, "create")) } : {};
+  if (type === "command:remote:Command") {
+    if (!("create" in inputs)) return {};
+    const hop = inputs["connection"] as Hop;
+    const command = `sudo -n bash -s ${sentBy(inputs).occasion}`;
+    return { stdout: await hands.machine({ name, hop, command, input: sent(inputs) }) };
+  }
+  if (type === "pulumi:providers:kubernetes") hands.cluster(text(inputs, "kubeconfig"));
+  if (!type.startsWith("kubernetes:")) return {};
+  await hands.put(inputs);
+  return type === "kubernetes:core/v1:Service" ? noAddress : {};
+}
+
+type DependsOn = pulumi.ResourceOptions["dependsOn"];
+
+const withoutScripts = (dependsOn: DependsOn): DependsOn =>
+  Array.isArray(dependsOn) ? dependsOn.filter((one) => !(one instanceof RemoteScript)) : dependsOn;
+
+/**
+ * Removes dependencies that only delay: scripts that run only at deletion depend on nothing, and
+ * nothing depends on what they waited for. Kubernetes objects do not wait for machines: the API
+ * accepts them earlier.
+ */
+const withoutBarriers: pulumi.ResourceTransformation = ({ type, props, opts }) => {
+  const { create } = props as { readonly create?: unknown };
+  if (type === "command:remote:Command" && create === undefined)
+    return { props, opts: { ...opts, dependsOn: [] } };
+  if (!type.startsWith("kubernetes:")) return undefined;
+  return { props, opts: { ...opts, dependsOn: withoutScripts(opts.dependsOn) } };
+};
+
+export const outputsOf = async (cluster: Cluster): Promise<BareOutputs> => ({
+  kubeconfig: await value(cluster.kubeconfig),
+  apiEndpoint: await value(cluster.apiEndpoint),
+  clusterName: cluster.clusterName,
+  nodes: await value(cluster.nodes),
+  hostKeys: await value(cluster.hostKeys),
+  samples: await value(cluster.samples),
+});
+
+/** Resources of earlier runs, by type and name. */
+export type Known = Map<string, Made>;
+
+/**
+ * Creates the cluster of a specification.
+ *
+ * @param known resources that exist already and are not changed; created ones are added
+ */
+export async function runBare(
+  spec: ClusterSpec,
+  cloud: CloudFacts,
+  hands: Hands,
+  known: Known = new Map(),
+): Promise<BareRun> {
+  const work: Work[] = [];
+  let cluster: Cluster | undefined;
+  const noted = async ({ type, name, inputs }: Asked): Promise<Made> => {
+    const key = `${type} ${name}`;
+    const before = known.get(key);
+    if (before) return before;
+    const startedAt = Date.now();
+    const asked = { type, name, inputs: open(inputs) as Fields };
+    const { id = `${name}-id`, ...outputs } = await make(hands, asked);
+    work.push({ type, name, startedAt, endedAt: Date.now() });
+    const made = { id, outputs };
+    known.set(key, made);
+    return made;
+  };
+  await graph(
+    () => {
+      pulumi.runtime.registerStackTransformation(withoutBarriers);
+      cluster = new Cluster(spec.name, { ...spec, cloud });
+    },
+    { make: noted },
+  );
+  if (!cluster) throw new Error("The program made no cluster.");
+  return { outputs: await outputsOf(cluster), work };
+}

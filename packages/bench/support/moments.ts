@@ -1,0 +1,119 @@
+import { z } from "zod";
+import { KubernetesApi, readKubeAccess } from "../../../automation/verify/kubernetes-client.js";
+
+/** Work on one resource. Times are milliseconds since 1970. */
+export interface Work {
+  /** Type of the resource; only its last part is read: `Instance`, `Port`. */
+  readonly type: string;
+  readonly name: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+/** Seconds since the start, by what was reached. */
+export type Moments = Readonly<Record<string, number>>;
+
+type Which = (one: Work) => boolean;
+
+const kind = ({ type }: Work): string => type.split(":").at(-1) ?? "";
+const isKind =
+  (...kinds: readonly string[]): Which =>
+  (one) =>
+    kinds.includes(kind(one));
+const step =
+  (word: string): Which =>
+  (one) =>
+    kind(one) === "Command" && one.name.endsWith(`-${word}`);
+/** Reports whether OpenStack creates the resource. */
+const inCloud: Which = isKind("Network", "Router", "SecGroup", "Port", "Instance", "FloatingIp");
+
+/**
+ * Moments: name, resources, and function that takes the first start, the last start or the last
+ * end.
+ */
+const rows: readonly (readonly [string, Which, (times: readonly Work[]) => number])[] = [
+  ["first write", inCloud, (all) => Math.min(...all.map(({ startedAt }) => startedAt))],
+  ["servers asked for", isKind("Instance"), (all) => last(all, "startedAt")],
+  ["servers made", isKind("Instance"), (all) => last(all, "endedAt")],
+  ["machines prepared", step("prepare"), (all) => last(all, "endedAt")],
+  ["kubeadm init done", step("init"), (all) => last(all, "endedAt")],
+  ["workers joined", step("join"), (all) => last(all, "endedAt")],
+  ["services asked for", isKind("Service"), (all) => last(all, "startedAt")],
+];
+
+const last = (all: readonly Work[], which: "startedAt" | "endedAt"): number =>
+  Math.max(...all.map((one) => one[which]));
+
+const seconds = (milliseconds: number): number => Math.round(milliseconds / 100) / 10;
+
+/** Returns when each moment was reached, by the times recorded for the work. */
+export function momentsOf(work: readonly Work[], beganAt: number): Moments {
+  const found = rows.flatMap(([name, which, when]) => {
+    const mine = work.filter(which);
+    return mine.length === 0 ? [] : [[name, seconds(when(mine) - beganAt)] as const];
+  });
+  return Object.fromEntries(found);
+}
+
+const listOf = <T extends z.ZodType>(item: T) => z.looseObject({ items: z.array(item) });
+const conditioned = z.looseObject({
+  metadata: z.looseObject({ name: z.string() }),
+  status: z.looseObject({
+    conditions: z
+      .array(
+        z.looseObject({ type: z.string(), status: z.string(), lastTransitionTime: z.string() }),
+      )
+      .default([]),
+  }),
+});
+type Conditioned = z.infer<typeof conditioned>;
+
+/** Returns when the last of the objects became ready; undefined if none is. */
+function readyAt(all: readonly Conditioned[]): number | undefined {
+  const times = all.flatMap(({ status }) =>
+    status.conditions
+      .filter(({ type, status: is }) => type === "Ready" && is === "True")
+      .map(({ lastTransitionTime }) => Date.parse(lastTransitionTime)),
+  );
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+const pods = (word: string) => (one: Conditioned) => one.metadata.name.includes(word);
+
+function listing(kubeconfig: string): (path: string) => Promise<Conditioned[]> {
+  const api = new KubernetesApi(readKubeAccess(kubeconfig));
+  return async (path) => listOf(conditioned).parse(await api.get(path)).items;
+}
+
+/** Returns when each node became ready, by its name. */
+export async function nodesReady(kubeconfig: string, beganAt: number): Promise<Moments> {
+  const nodes = await listing(kubeconfig)("/api/v1/nodes");
+  return Object.fromEntries(
+    nodes.map((one) => [one.metadata.name, seconds((readyAt([one]) ?? NaN) - beganAt)]),
+  );
+}
+
+/**
+ * Returns when the cluster's parts became ready, as the Kubernetes API reports it, in whole
+ * seconds.
+ */
+export async function momentsInside(kubeconfig: string, beganAt: number): Promise<Moments> {
+  const list = listing(kubeconfig);
+  const [nodes, system, samples] = await Promise.all([
+    list("/api/v1/nodes"),
+    list("/api/v1/namespaces/kube-system/pods"),
+    list("/api/v1/namespaces/stackadm-samples/pods"),
+  ]);
+  const times = {
+    "nodes Ready": readyAt(nodes),
+    "cloud controller ready": readyAt(system.filter(pods("cloud-controller"))),
+    "pod network ready": readyAt(system.filter(pods("kube-router"))),
+    "CSI ready": readyAt(system.filter(pods("csi"))),
+    "web pods ready": readyAt(samples.filter(pods("web-"))),
+    "writer ready": readyAt(samples.filter(pods("writer-"))),
+  };
+  const known = Object.entries(times).flatMap(([name, at]) =>
+    at === undefined ? [] : [[name, seconds(at - beganAt)] as const],
+  );
+  return Object.fromEntries(known);
+}

@@ -1,0 +1,94 @@
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { availableParallelism, totalmem } from "node:os";
+import { join } from "node:path";
+import { table } from "../../../base/terminal/table.js";
+import { run } from "../../../base/run-command.js";
+import { least, rowsOf, type Figures } from "./statistics.js";
+
+/** Figures of each run of one thing that was measured. */
+export interface Column {
+  readonly name: string;
+  readonly runs: readonly Figures[];
+}
+
+/**
+ * Figures of one command: columns that were measured alternately. Ratios are relative to the first.
+ */
+export interface Measurement {
+  readonly bench: string;
+  /** Options that have to be equal for two measurements to be compared. */
+  readonly options: Readonly<Record<string, string | number>>;
+  readonly columns: readonly Column[];
+}
+
+/** Measurement with its time, commit and machine, as records.jsonl keeps it. */
+export interface BenchRecord extends Measurement {
+  readonly at: string;
+  readonly commit: string;
+  readonly processors: number;
+  readonly gibibytes: number;
+}
+
+export const recordsFile = join(__dirname, "..", "records.jsonl");
+
+/** Returns all records, the oldest first. */
+export function readRecords(file = recordsFile): readonly BenchRecord[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as BenchRecord);
+}
+
+const comparable = (one: Measurement, other: Measurement): boolean =>
+  one.bench === other.bench && JSON.stringify(one.options) === JSON.stringify(other.options);
+
+async function record(measurement: Measurement): Promise<BenchRecord> {
+  const { stdout } = await run("git", ["describe", "--always", "--dirty"], { cwd: __dirname });
+  return {
+    at: new Date().toISOString(),
+    commit: stdout.trim(),
+    ...measurement,
+    processors: availableParallelism(),
+    gibibytes: Math.round(totalmem() / 2 ** 30),
+  };
+}
+
+/**
+ * Returns a table with the least and the median of every figure, and each column's ratio to the
+ * first.
+ */
+export function figuresTable({ bench, columns }: Measurement): string {
+  const heads = columns.flatMap(({ name }, index) => [name, ...(index === 0 ? [] : ["RATIO"])]);
+  const rows = rowsOf(columns.map(({ runs }) => runs));
+  return table([`${bench}: LEAST / MEDIAN`, ...heads], rows);
+}
+
+/**
+ * Returns a table that compares the least of every figure with that of a record. Columns that the
+ * record does not contain are left out.
+ */
+export function comparison(now: Measurement, before: BenchRecord): string {
+  const rows = now.columns.flatMap(({ name, runs }) => {
+    const former = before.columns.find((one) => one.name === name)?.runs ?? [];
+    const figures = new Set(runs.flatMap(Object.keys));
+    return [...figures].flatMap((figure) => {
+      const of = (some: readonly Figures[]) => some.flatMap((one) => one[figure] ?? []);
+      const [was, is] = [least(of(former)), least(of(runs))];
+      return was === 0
+        ? []
+        : [[`${name}: ${figure}`, String(was), String(is), (is / was).toFixed(2)]];
+    });
+  });
+  return table([`Since ${before.at.slice(0, 10)}, ${before.commit}`, "THEN", "NOW", "RATIO"], rows);
+}
+
+/**
+ * Prints the measurement, its comparison with the last comparable record and a line of JSON;
+ * appends it to the records if `keep` is set.
+ */
+export async function report(measurement: Measurement, keep: boolean): Promise<void> {
+  const before = readRecords().findLast((one) => comparable(one, measurement));
+  const made = await record(measurement);
+  const parts = [figuresTable(made), ...(before ? [comparison(made, before)] : [])];
+  process.stdout.write(`${parts.join("\n\n")}\n\n${JSON.stringify(made)}\n`);
+  if (keep) appendFileSync(recordsFile, `${JSON.stringify(made)}\n`);
+}

@@ -1,0 +1,164 @@
+import type { Fields, Row } from "../../../../test/support/graph/graph.js";
+import type { Hop } from "../bare/run.js";
+import type { Drawn, Registered } from "./program.js";
+import { addressOf, labelOf, resourceOf } from "./resources.js";
+import { farewellOf, objectsOf, stepOf, type Bench, type Files } from "./steps.js";
+import { provider } from "./tools.js";
+
+export interface ConfigurationOptions {
+  /**
+   * Makes each step wait until the step before it is done on all machines, as with `count` and
+   * `for_each`.
+   * @default each machine continues on its own, which is faster for Terraform
+   */
+  readonly stages?: boolean;
+}
+
+const isCloud = ({ type }: Row): boolean => type.startsWith("openstack:");
+const isObject = ({ type }: Row): boolean => type.startsWith("kubernetes:");
+const isScript = ({ type }: Row): boolean => type === "command:remote:Command";
+const isCopy = ({ type }: Row): boolean => type === "command:remote:CopyToRemote";
+const isStep = (row: Row): boolean => isScript(row) && "create" in row.inputs;
+/**
+ * Reports whether the row makes the cluster release what it created in the cloud. Scripts that
+ * drain single machines are not needed for a destroy.
+ */
+const isFarewell = ({ name, ...row }: Row): boolean =>
+  isScript({ name, ...row }) && name.endsWith("-teardown");
+
+const isRule = ({ type }: Row): boolean => type.endsWith(":SecGroupRule");
+
+const is =
+  (role: string) =>
+  ({ name }: Row): boolean =>
+    name.endsWith(`-${role}`);
+
+const objectsAddress = "terraform_data.objects";
+
+/** Returns the address of a row's resource in Terraform; undefined if it has none. */
+function nameOf(row: Row): string | undefined {
+  if (isCloud(row)) return addressOf(row);
+  if (isObject(row)) return objectsAddress;
+  return isStep(row) || isFarewell(row) ? `terraform_data.${labelOf(row.name)}` : undefined;
+}
+
+/** Dependencies of each row. */
+class Order {
+  readonly #byUrn: ReadonlyMap<string, Row>;
+
+  constructor(
+    private readonly rows: readonly Row[],
+    private readonly stages: boolean,
+  ) {
+    this.#byUrn = new Map(rows.map((row) => [row.urn, row]));
+  }
+
+  before(row: Row): readonly string[] {
+    const own = this.#needs(row);
+    // The cluster releases its objects while all of its machines exist and reach each other.
+    if (isFarewell(row))
+      return names([...own, ...this.rows.filter((one) => is("join")(one) || isRule(one))]);
+    return names(this.stages && isStep(row) ? [...own, ...this.#stage(row)] : own);
+  }
+
+  /**
+   * Returns the rows on which a row depends; those of a copy of scripts in place of the copy, since
+   * Terraform's steps send their own text.
+   */
+  #needs(row: Row): readonly Row[] {
+    const own = row.dependencies.flatMap((urn) => this.#byUrn.get(urn) ?? []);
+    return own.flatMap((one) => (isCopy(one) ? this.#needs(one) : one));
+  }
+
+  /** Returns the rows that have to be done on all machines before this one. */
+  #stage(row: Row): readonly Row[] {
+    const steps = this.rows.filter(isStep);
+    if (is("prepare")(row)) return this.rows.filter(({ type }) => type.endsWith(":Instance"));
+    return is("init")(row) || is("join")(row) ? steps.filter(is("prepare")) : [];
+  }
+
+  /**
+   * Returns the dependencies of the Kubernetes objects: the cluster's API and, with stages, all
+   * nodes.
+   */
+  beforeObjects(): readonly string[] {
+    return names(this.rows.filter((row) => is("init")(row) || (this.stages && is("join")(row))));
+  }
+}
+
+const names = (rows: readonly Row[]): readonly string[] => [
+  ...new Set(rows.flatMap((row) => nameOf(row) ?? [])),
+];
+
+/** Returns the objects with namespaces first. */
+const inOrder = (objects: readonly Fields[]): readonly Fields[] => [
+  ...objects.filter(({ kind }) => kind === "Namespace"),
+  ...objects.filter(({ kind }) => kind !== "Namespace"),
+];
+
+function resourcesOf({ rows, references }: Registered, bench: Bench, order: Order): Fields {
+  const init = rows.find((row) => isStep(row) && is("init")(row));
+  if (!init) throw new Error("No row makes the cluster.");
+  const found = rows.flatMap((row): (readonly [string, unknown])[] => {
+    const name = nameOf(row);
+    if (name === undefined || isObject(row)) return [];
+    const what = isCloud(row)
+      ? (references.render(resourceOf(row)) as Fields)
+      : isStep(row)
+        ? stepOf(row, bench)
+        : farewellOf(row, bench);
+    return [[name, { ...what, depends_on: order.before(row) }]];
+  });
+  const objects = {
+    ...objectsOf(init.inputs["connection"] as Hop, bench),
+    depends_on: order.beforeObjects(),
+  };
+  return grouped([...found, [objectsAddress, objects]]);
+}
+
+/** Returns the resources, keyed by `type.label`, in the nesting of Terraform's JSON. */
+function grouped(all: readonly (readonly [string, unknown])[]): Fields {
+  const types: Record<string, Record<string, unknown>> = {};
+  for (const [name, what] of all) {
+    const [type = "", label = ""] = name.split(".");
+    if (types[type]?.[label] !== undefined) throw new Error(`${name} is there twice.`);
+    types[type] = { ...types[type], [label]: what };
+  }
+  return types;
+}
+
+/**
+ * Returns the Terraform configuration of what the program registers: `main.tf.json` and the files
+ * next to it.
+ */
+export function configurationOf(
+  made: Registered,
+  drawn: Drawn,
+  { stages = false }: ConfigurationOptions = {},
+): Files {
+  const { rows, references, outputs } = made;
+  const files: Files = new Map();
+  const order = new Order(rows, stages);
+  const items = inOrder(rows.filter(isObject).map(({ inputs }) => inputs));
+  const main = {
+    terraform: {
+      required_providers: {
+        openstack: { source: `${provider.host}/${provider.path}`, version: provider.version },
+      },
+    },
+    // All settings of the provider are in the environment.
+    provider: { openstack: {} },
+    locals: {
+      objects: references.template(JSON.stringify({ apiVersion: "v1", kind: "List", items })),
+    },
+    resource: resourcesOf(made, { references, drawn, files }, order),
+    output: {
+      // The kubeconfig is not known to Terraform itself.
+      cluster: {
+        value: references.render({ ...outputs, kubeconfig: undefined }),
+        sensitive: true,
+      },
+    },
+  };
+  return files.set("main.tf.json", `${JSON.stringify(main, undefined, 1)}\n`);
+}

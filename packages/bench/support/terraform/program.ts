@@ -1,0 +1,123 @@
+import { randomBytes } from "node:crypto";
+import { Cluster } from "../../../../components/cluster.js";
+import type { ClusterSpec } from "../../../../components/config/cluster-spec.js";
+import type { CloudFacts } from "../../../../components/lookup/cloud-lookup.js";
+import { cloudAnswers } from "../../../../test/support/cloud/cloud-answers.js";
+import {
+  graph,
+  type Fields,
+  type GraphOptions,
+  type Row,
+} from "../../../../test/support/graph/graph.js";
+import { open, outputsOf, type BareOutputs } from "../bare/run.js";
+import { References } from "./references.js";
+import { addressOf, labelOf } from "./resources.js";
+
+/** Random values of a cluster, drawn once. */
+export interface Drawn {
+  /** Seed of the keys: 32 bytes in base64. */
+  readonly seed: string;
+  /** Identity of the cluster: 12 hexadecimal digits. */
+  readonly identity: string;
+}
+
+export const draw = (): Drawn => ({
+  seed: randomBytes(32).toString("base64"),
+  identity: randomBytes(6).toString("hex"),
+});
+
+/**
+ * Resources and outputs that the program registers. Values that are known only later are
+ * placeholders for Terraform expressions.
+ */
+export interface Registered {
+  /** Registered resources, with secrets in clear. */
+  readonly rows: readonly Row[];
+  readonly references: References;
+  readonly outputs: BareOutputs;
+}
+
+/** Placeholder of the network's MTU; no cloud uses this value. */
+const mtu = 1437;
+const hash = `sha256:${"c0ffee11".repeat(8)}`;
+
+/**
+ * Returns the path of the file with the output of a step's script, written as soon as the step is
+ * created: provisioners return nothing.
+ */
+export const resultOf = (step: string): string => `results/\${${step}.id}.json`;
+
+type Outputs = NonNullable<GraphOptions["outputs"]>;
+
+/**
+ * Returns the output of a script; that of `kubeadm init` contains placeholders for the values that
+ * other machines need.
+ */
+const said =
+  (references: References): Outputs[string] =>
+  (inputs, name) => {
+    const stdout = String(
+      cloudAnswers.outputs?.["command:remote:Command"]?.(inputs, name)["stdout"],
+    );
+    if (!name.endsWith("-init")) return { stdout };
+    const of = (key: string): string =>
+      `jsondecode(file("\${path.module}/${resultOf(`terraform_data.${labelOf(name)}`)}")).${key}`;
+    const facts = {
+      caCertHash: references.stand(hash, of("caCertHash")),
+      uid: references.stand(`ref.${name}.uid`, of("uid")),
+    };
+    return { stdout: JSON.stringify({ ...(JSON.parse(stdout) as Fields), ...facts }) };
+  };
+
+const answersOf = (references: References, { seed, identity }: Drawn): GraphOptions => {
+  const attribute = (type: string, name: string, key: string): string =>
+    `${addressOf({ type, name })}.${key}`;
+  const byType: Readonly<Record<string, (type: string, name: string) => Fields>> = {
+    "openstack:networking/network:Network": (type, name) => ({
+      mtu: Number(references.stand(String(mtu), attribute(type, name, "mtu"))),
+    }),
+    "openstack:networking/port:Port": (type, name) => ({
+      allFixedIps: [references.address(attribute(type, name, "all_fixed_ips[0]"))],
+      macAddress: "fa:16:3e:00:00:01",
+    }),
+    "openstack:networking/floatingIp:FloatingIp": (type, name) => ({
+      address: references.address(attribute(type, name, "address")),
+    }),
+    "openstack:identity/applicationCredential:ApplicationCredential": (type, name) => ({
+      secret: references.stand(`ref.${name}.secret`, attribute(type, name, "secret")),
+    }),
+  };
+  const ofCloud = Object.entries(byType).map(
+    ([type, answer]) => [type, (_: Fields, name: string) => answer(type, name)] as const,
+  );
+  return {
+    outputs: {
+      ...cloudAnswers.outputs,
+      ...Object.fromEntries(ofCloud),
+      "command:local:Command": (_inputs, name) => ({
+        stdout: name.endsWith("-identity") ? identity : seed,
+      }),
+      "command:remote:Command": said(references),
+    },
+    ids: (name) => `ref.${name}.id`,
+  };
+};
+
+/** Runs the program as if every resource were created, and returns what it registered. */
+export async function registered(
+  spec: ClusterSpec,
+  cloud: CloudFacts,
+  drawn: Drawn,
+): Promise<Registered> {
+  const references = new References();
+  let cluster: Cluster | undefined;
+  const all = await graph(
+    () => (cluster = new Cluster(spec.name, { ...spec, cloud })),
+    answersOf(references, drawn),
+  );
+  if (!cluster) throw new Error("The program made no cluster.");
+  const rows = all.map((row) => ({ ...row, inputs: open(row.inputs) as Fields }));
+  for (const row of rows.filter(({ type }) => type.startsWith("openstack:")))
+    references.stand(`ref.${row.name}.id`, `${addressOf(row)}.id`);
+  return { rows, references, outputs: await outputsOf(cluster) };
+}

@@ -1,0 +1,163 @@
+import { deriveKey } from "../../../../components/identity/host-keys.js";
+import { joinUser } from "../../../../components/identity/join-certificate.js";
+import { assignments } from "../../../../components/remote-scripts/shell-quoting.js";
+import type { Fields, Row } from "../../../../test/support/graph/graph.js";
+import { sentBy } from "../../../../test/support/graph/sent.js";
+import type { Hop } from "../bare/run.js";
+import { resultOf, type Drawn } from "./program.js";
+import type { References } from "./references.js";
+import { labelOf } from "./resources.js";
+
+/*
+ * Renders the program's scripts for Terraform: a `terraform_data` resource for each, whose
+ * provisioner sends the script over SSH. A script's output returns in a file, because provisioners
+ * return nothing.
+ */
+
+/** Files next to the configuration, by their paths. */
+export type Files = Map<string, string>;
+
+/** Inputs for rendering steps, and the files that they add. */
+export interface Bench {
+  readonly references: References;
+  readonly drawn: Drawn;
+  readonly files: Files;
+}
+
+const endMark = "STACKADM_INPUT";
+const local = (file: string): string => `\${path.module}/${file}`;
+
+/** Returns shell commands that pass `input` to a command's standard input. */
+const fed = (command: string, input: string, into = "/dev/null"): string =>
+  `umask 077\n${command} >${into} <<'${endMark}'\n${input}\n${endMark}`;
+
+export function connectionOf({ host, user, hostKey, proxy }: Hop): Fields {
+  const to = { type: "ssh", host, user, agent: true };
+  // With a bastion, Terraform expects the host key of the machine behind it, so neither key can be
+  // verified.
+  return proxy
+    ? { ...to, bastion_host: proxy.host, bastion_user: proxy.user }
+    : { ...to, host_key: hostKey };
+}
+
+const hopOf = ({ inputs }: Row): Hop => inputs["connection"] as Hop;
+
+/** Returns the script's values, and the name of a file, shared by rows, with its text. */
+function split(
+  { inputs }: Row,
+  { files }: Bench,
+): { readonly values: string; readonly file: string; readonly command: string } {
+  const { step, occasion, values } = sentBy(inputs);
+  const file = `scripts/${step.name}-${step.digest}.sh`;
+  files.set(file, step.text);
+  return { values: assignments(values), file, command: `sudo -n bash -s ${occasion}` };
+}
+
+/**
+ * Join certificate of a machine. It contains the server's ID, so it is signed when the server
+ * exists.
+ */
+interface Certificate {
+  /** Values of the script; the certificate is read from its file. */
+  readonly values: string;
+  readonly provisioners: readonly Fields[];
+}
+
+const certificateLine = /^JOIN_CERTIFICATE='\S+ (\S+) (\S+)'$/m;
+const forced = /sudo -n \S+ \S+ (\S+) (ref\.\S+\.id) (198\.18\.\d+\.\d+) "\$SSH_ORIGINAL_COMMAND"/;
+
+function certified(values: string, row: string, { files, drawn, references }: Bench): Certificate {
+  const [line, blob = "", purpose = ""] = certificateLine.exec(values) ?? [];
+  if (line === undefined) return { values: references.template(values), provisioners: [] };
+  const [command = "", machine = "", , address = ""] =
+    forced.exec(Buffer.from(blob, "base64").toString("latin1")) ?? [];
+  if (command === "") throw new Error(`${row}: its certificate says something else than it did.`);
+  files.set("keys/signer", deriveKey(drawn.seed, "join-signer").privateKey);
+  files.set(`keys/${row}.pub`, `${deriveKey(drawn.seed, purpose).publicKey} ${purpose}\n`);
+  const sign = [
+    `ssh-keygen -q -s keys/signer -I ${machine} -n ${joinUser} -V always:forever -O clear`,
+    references.template(`-O 'force-command=${command}' -O source-address=${address}`),
+  ].join(" ");
+  const key = "work/${self.id}.pub";
+  const made = `\${trimspace(file("${local("work/${self.id}-cert.pub")}"))}`;
+  const [before = "", after = ""] = values.split(line).map((one) => references.template(one));
+  return {
+    values: `${before}JOIN_CERTIFICATE='${made}'${after}`,
+    provisioners: [{ "local-exec": { command: `cp keys/${row}.pub ${key} && ${sign} ${key}` } }],
+  };
+}
+
+/** Returns a provisioner that copies a step's output from its machine. */
+function fetched(row: string, { host, user, hostKey }: Hop, { files, references }: Bench): Fields {
+  files.set(`keys/${row}.known_hosts`, `* ${hostKey}\n`);
+  const options = [
+    "-o BatchMode=yes -o StrictHostKeyChecking=yes -o GlobalKnownHostsFile=/dev/null",
+    `-o UserKnownHostsFile=keys/${row}.known_hosts`,
+  ].join(" ");
+  const from = references.template(`${user}@${host}`);
+  return {
+    "local-exec": { command: `ssh ${options} ${from} cat ${row}.json >${resultOf("self")}` },
+  };
+}
+
+/** Returns the resource of a row that runs at creation. */
+export function stepOf(row: Row, bench: Bench): Fields {
+  const { references } = bench;
+  const label = labelOf(row.name);
+  const { values: given, file, command } = split(row, bench);
+  const [, server = ""] = /^SERVER_ID='(.*)'$/m.exec(given) ?? [];
+  const { values, provisioners } = certified(given, label, bench);
+  const says = label.endsWith("-init");
+  const script = fed(
+    command,
+    `${values}\${file("${local(file)}")}`,
+    says ? `${label}.json` : undefined,
+  );
+  return {
+    triggers_replace: [references.template(server)],
+    connection: references.render(connectionOf(hopOf(row))),
+    provisioner: [
+      ...provisioners,
+      { "remote-exec": { inline: [script] } },
+      ...(says ? [fetched(label, hopOf(row), bench)] : []),
+    ],
+  };
+}
+
+/** Returns the resource of a row that runs at deletion, when it can read only its own values. */
+export function farewellOf(row: Row, bench: Bench): Fields {
+  const { references } = bench;
+  const { values, file, command } = split(row, bench);
+  const { host, ...way } = connectionOf(hopOf(row));
+  return {
+    input: references.render({ host, values }),
+    provisioner: [
+      {
+        "remote-exec": {
+          when: "destroy",
+          connection: { ...way, host: "${self.input.host}" },
+          inline: [fed(command, `\${self.input.values}\${file("${local(file)}")}`)],
+        },
+      },
+    ],
+  };
+}
+
+const applying = `sudo -n timeout 120 sh -c 'until kubectl --kubeconfig /etc/kubernetes/admin.conf \
+apply --server-side --force-conflicts -f objects.json; do sleep 1; done'`;
+
+/**
+ * Returns the resource that applies all objects by `kubectl apply` on the first control plane;
+ * repeats it, because the API fails while etcd adds members.
+ */
+export const objectsOf = (hop: Hop, { references }: Bench): Fields => ({
+  triggers_replace: ["${sha256(local.objects)}"],
+  connection: references.render(connectionOf(hop)),
+  provisioner: [
+    {
+      "remote-exec": {
+        inline: [fed("cat", "${local.objects}", "objects.json"), applying],
+      },
+    },
+  ],
+});

@@ -1,0 +1,66 @@
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { arch } from "node:os";
+import { join } from "node:path";
+import { cacheDirectory } from "../../../../base/paths.js";
+import { silentProgress } from "../../../../base/progress.js";
+import { makeWithGo, type GoBuild } from "../../../toolchain/make.js";
+
+/**
+ * Address of the provider. The host is never contacted: the provider is in a mirror on this
+ * machine.
+ */
+export const provider = {
+  host: "bench.stackadm.example",
+  path: "terraform-provider-openstack/openstack",
+  version: "1.54.1",
+} as const;
+
+const cli: GoBuild = {
+  name: "terraform",
+  version: "1.11.4",
+  sources: [join(__dirname, "cli")],
+  package: "github.com/hashicorp/terraform",
+  ldflags: "-s -w -X github.com/hashicorp/terraform/version.dev=no",
+  expectedSeconds: 600,
+};
+
+/** Build of the provider, in the release that the toolchain's Pulumi plugin contains. */
+const plugin: GoBuild = {
+  name: "terraform-provider-openstack",
+  version: provider.version,
+  sources: [join(__dirname, "provider")],
+  package: `github.com/${provider.path.split("/")[0] ?? ""}/terraform-provider-openstack`,
+  ldflags: "-s -w",
+  expectedSeconds: 120,
+};
+
+export interface TerraformTools {
+  readonly executable: string;
+  /** Variables that make `terraform` use the mirror and contact no registry. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * Builds Terraform and its OpenStack provider at the first call, and creates a mirror in
+ * `directory` for `terraform init`.
+ */
+export async function terraformTools(directory: string): Promise<TerraformTools> {
+  const cache = cacheDirectory("test-tools");
+  mkdirSync(cache, { recursive: true });
+  const executable = await makeWithGo(cli, { cache, progress: silentProgress });
+  const built = await makeWithGo(plugin, { cache, progress: silentProgress });
+  const { host, path, version } = provider;
+  const target = `linux_${arch() === "x64" ? "amd64" : arch()}`;
+  const mirror = join(directory, "mirror");
+  const place = join(mirror, host, path, version, target);
+  mkdirSync(place, { recursive: true });
+  const link = join(place, `${plugin.name}_v${version}`);
+  rmSync(link, { force: true });
+  symlinkSync(built, link);
+  const settings = join(directory, "terraformrc");
+  writeFileSync(
+    settings,
+    `disable_checkpoint = true\nprovider_installation {\n  filesystem_mirror {\n    path = "${mirror}"\n  }\n}\n`,
+  );
+  return { executable, environment: { TF_CLI_CONFIG_FILE: settings, TF_IN_AUTOMATION: "1" } };
+}

@@ -1,0 +1,281 @@
+/*
+ * Compares the command line on the lab with Terraform and its OpenStack provider, alternately, for
+ * the same cluster. The Terraform configuration is written from what the program registers
+ * (support/terraform/). Measures `up`, an `up` with nothing to do, one more worker, and `destroy`.
+ * Not a test. Needs the lab, and nothing else may run on it; Terraform is built at the first run.
+ *
+ *   npx tsx packages/bench/terraform.ts [--runs 3] [--control-planes 1] [--workers 2] [--latency 0]
+ *       [--server-latency 0] [--stages] [--record]
+ *   npx tsx packages/bench/terraform.ts --dry-run     # writes and plans the configuration, creates nothing
+ *
+ * `--latency` delays each call to the cloud, in milliseconds; `--server-latency` delays each
+ * server, in seconds; `--stages` makes Terraform wait after each step for all machines. Ratios are
+ * relative to Terraform. The last line is JSON; `--record` appends it to
+ * packages/bench/records.jsonl.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { connectCloud } from "../../openstack/client/cloud-client.js";
+import {
+  compareInventories,
+  takeInventory,
+  type CloudObject,
+} from "../../openstack/inventory/inventory.js";
+import type { ClusterSpec } from "../../components/config/cluster-spec.js";
+import { requiredLookups } from "../../components/index.js";
+import { behindProxy } from "../../test/lab/support/behind-proxy.js";
+import { labCluster, type LabCluster } from "../../test/lab/support/lab-cluster.js";
+import { startFakeCloud } from "../../test/support/cloud/fake-openstack.js";
+import { specOf } from "../../test/support/config/spec.js";
+import { factsFor } from "./support/bare/cloud.js";
+import { bareDestroy } from "./support/bare/destroy.js";
+import { DryCloud } from "./support/bare/dry.js";
+import { untilWorking } from "./support/bare/working.js";
+import { benchCluster, clusterName } from "./support/lab.js";
+import type { Work } from "./support/moments.js";
+import { ours } from "./support/ours.js";
+import { report } from "./support/records.js";
+import { renamed } from "./support/renamed.js";
+import type { Figures } from "./support/statistics.js";
+import { TerraformAccount } from "./support/terraform/account.js";
+import { configurationOf } from "./support/terraform/configuration.js";
+import { draw, registered } from "./support/terraform/program.js";
+import { terraformTools, type TerraformTools } from "./support/terraform/tools.js";
+
+type Options = ReturnType<typeof read>;
+
+/** Implementation that is measured: creates, changes and destroys a cluster. */
+interface Way {
+  readonly name: string;
+  /** Writes the wanted number of workers. Not measured: this is the user's work. */
+  readonly describe: (workers: number) => Promise<void>;
+  /** Changes the cluster to this number of workers and waits for the state in which `up` ends. */
+  readonly up: (workers: number) => Promise<unknown>;
+  /** `up` with nothing to do. */
+  readonly noOp: (workers: number) => Promise<unknown>;
+  readonly destroy: (workers: number) => Promise<unknown>;
+}
+
+interface Place {
+  readonly cluster: LabCluster;
+  readonly env: NodeJS.ProcessEnv;
+  readonly options: Options;
+}
+
+const say = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+
+/**
+ * Returns the implementation with Terraform. Each cluster has its own folder, state and identity.
+ */
+async function terraformWay(
+  { env, options, cluster }: Place,
+  tools: TerraformTools,
+  folder: string,
+): Promise<Way> {
+  const account = new TerraformAccount(folder, tools, env);
+  const spec = await cluster.service.spec(clusterName);
+  const facts = await factsFor(await connectCloud({ env }), requiredLookups(spec));
+  const drawn = draw();
+  const describe = async (workers: number): Promise<void> => {
+    const general = { ...spec.workers["general"], count: workers };
+    const wanted = { ...spec, workers: { ...spec.workers, general } } as ClusterSpec;
+    account.write(configurationOf(await registered(wanted, facts, drawn), drawn, options));
+  };
+  await describe(options.workers);
+  await account.init();
+  const login = { user: spec.ssh.user, agentSocket: env["SSH_AUTH_SOCK"] ?? "" };
+  return {
+    name: "Terraform",
+    describe,
+    up: async () => {
+      await account.apply();
+      await untilWorking(await account.outputs(), login);
+    },
+    noOp: async () => {
+      const text = await account.apply();
+      if (!text.includes("No changes.")) throw new Error(`Terraform had something to do:\n${text}`);
+    },
+    destroy: () => account.destroy(),
+  };
+}
+
+function ourWay({ cluster, env, options: { controlPlanes } }: Place): Way {
+  const run = (args: readonly string[], workers: number): Promise<readonly Work[]> =>
+    ours(cluster, args, env, { workers: benchCluster(controlPlanes, workers).workers });
+  const up = (workers: number): Promise<readonly Work[]> => run(["up"], workers);
+  return {
+    name: "stackadm",
+    describe: () => Promise.resolve(),
+    up,
+    noOp: async (workers) => {
+      const done = await up(workers);
+      if (done.length > 0)
+        throw new Error(`There was something to do: ${done.map(({ name }) => name).join(", ")}.`);
+    },
+    destroy: (workers) => run(["destroy", "--yes"], workers),
+  };
+}
+
+async function seconds(work: Promise<unknown>): Promise<number> {
+  const beganAt = Date.now();
+  await work;
+  return Math.round((Date.now() - beganAt) / 100) / 10;
+}
+
+async function once({ name, ...way }: Way, workers: number): Promise<Figures> {
+  await way.describe(workers);
+  const up = await seconds(way.up(workers));
+  const noOp = await seconds(way.noOp(workers));
+  await way.describe(workers + 1);
+  const more = await seconds(way.up(workers + 1));
+  const destroy = await seconds(way.destroy(workers + 1));
+  const figures = { up, "nothing to do": noOp, "one more worker": more, destroy };
+  say(`${new Date().toISOString()} ${name} ${JSON.stringify(figures)}`);
+  return figures;
+}
+
+/**
+ * Returns the delay of a call in milliseconds. Delaying the call that creates a server delays the
+ * server.
+ */
+const late =
+  ({ latency, serverLatency }: Options) =>
+  (method: string, path: string): number =>
+    latency + (method === "POST" && path.endsWith("/servers") ? serverLatency * 1000 : 0);
+
+/**
+ * Returns the environment that reaches the cloud, through a proxy if a delay is wanted, and a
+ * function that closes the proxy.
+ */
+async function reached(
+  cluster: LabCluster,
+  options: Options,
+): Promise<{ readonly env: NodeJS.ProcessEnv; readonly close: () => Promise<void> }> {
+  if (options.latency === 0 && options.serverLatency === 0)
+    return { env: cluster.environment.env, close: () => Promise.resolve() };
+  const { proxy, env } = await behindProxy(cluster, { delay: late(options) });
+  return { env: renamed(env), close: () => proxy.close() };
+}
+
+/** Refuses a run that left objects behind, because it cannot be compared. */
+async function requireNothingLeft(
+  { cloud }: LabCluster,
+  initially: readonly CloudObject[],
+): Promise<void> {
+  const { added } = compareInventories(initially, await takeInventory(cloud));
+  const left = added.map(({ kind, name, id }) => `${kind} ${name || id}`);
+  if (left.length > 0) throw new Error(`There is left: ${left.join(", ")}.`);
+}
+
+async function measure(options: Options): Promise<void> {
+  const { runs, controlPlanes, workers, latency, serverLatency, stages } = options;
+  const cluster = await labCluster(clusterName, benchCluster(controlPlanes, workers));
+  const initially = await takeInventory(cluster.cloud);
+  const folder = mkdtempSync(join(tmpdir(), "stackadm-bench-"));
+  const { env, close } = await reached(cluster, options);
+  const place: Place = { cluster, env, options };
+  try {
+    // Compiles the sources if needed, before anything is measured.
+    await ours(cluster, ["env"], env);
+    const tools = await terraformTools(folder);
+    const columns = { Terraform: [] as Figures[], stackadm: [] as Figures[] };
+    for (let turn = 0; turn < runs; turn += 1) {
+      const account = mkdtempSync(join(folder, "account-"));
+      columns.Terraform.push(await once(await terraformWay(place, tools, account), workers));
+      await requireNothingLeft(cluster, initially);
+      columns.stackadm.push(await once(ourWay(place), workers));
+      await requireNothingLeft(cluster, initially);
+    }
+    await report(
+      {
+        bench: "terraform",
+        options: { controlPlanes, workers, latency, serverLatency, stages: Number(stages) },
+        columns: Object.entries(columns).map(([name, made]) => ({ name, runs: made })),
+      },
+      options.record,
+    );
+  } finally {
+    // Deletes what a failed run left behind.
+    await bareDestroy(cluster.cloud, initially);
+    await close();
+    await cluster.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Writes the configuration, and runs `terraform plan` against a cloud that allows only signing in.
+ */
+async function rehearse(options: Options): Promise<void> {
+  const spec = specOf(benchCluster(options.controlPlanes, options.workers));
+  const drawn = draw();
+  const facts = await factsFor(new DryCloud(() => undefined), requiredLookups(spec));
+  const files = configurationOf(await registered(spec, facts, drawn), drawn, options);
+  const folder = mkdtempSync(join(tmpdir(), "stackadm-terraform-"));
+  const cloud = await startFakeCloud({
+    services: ["compute", "network", "image", "load-balancer", "identity"],
+  });
+  const signIn = cloud.environment({
+    OS_AUTH_URL: `${cloud.authUrl}/v3`,
+    OS_DOMAIN_NAME: "Default",
+  });
+  try {
+    const tools = await terraformTools(folder);
+    const account = new TerraformAccount(folder, tools, { ...process.env, ...signIn });
+    account.write(files);
+    await account.init();
+    const said = [await account.validate(), await account.plan()].join("\n");
+    const lines = said.split("\n").filter((line) => /^(Success|Plan:)|is valid/.test(line));
+    process.stdout.write(`${[...lines, folder].join("\n")}\n`);
+  } finally {
+    await cloud.close();
+  }
+}
+
+function read() {
+  const text = (value: string) => ({ type: "string", default: value }) as const;
+  const no = { type: "boolean", default: false } as const;
+  const { values } = parseArgs({
+    options: {
+      runs: text("3"),
+      "control-planes": text("1"),
+      workers: text("2"),
+      latency: text("0"),
+      "server-latency": text("0"),
+      stages: no,
+      record: no,
+      "dry-run": no,
+    },
+  });
+  const number = (
+    key: "runs" | "control-planes" | "workers" | "latency" | "server-latency",
+    from: number,
+  ): number => {
+    if (/^\d+$/.test(values[key]) && Number(values[key]) >= from) return Number(values[key]);
+    throw new Error(`--${key}: '${values[key]}' is not a number from ${from} on.`);
+  };
+  return {
+    runs: number("runs", 1),
+    workers: number("workers", 1),
+    latency: number("latency", 0),
+    serverLatency: number("server-latency", 0),
+    controlPlanes: number("control-planes", 1),
+    dry: values["dry-run"],
+    stages: values.stages,
+    record: values.record,
+  };
+}
+
+async function main(): Promise<void> {
+  const options = read();
+  await (options.dry ? rehearse(options) : measure(options));
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${String(error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { factsFor } from "../../support/bare/cloud.js";
+import { DryCloud, dryHands } from "../../support/bare/dry.js";
+import { runBare, type BareRun, type Hands } from "../../support/bare/run.js";
+import { requiredLookups } from "../../../../components/index.js";
+import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
+import { specOf } from "../../../../test/support/config/spec.js";
+
+const ofLab: Partial<ClusterArgs> = {
+  controlPlane: { flavor: "k8s-control-plane" },
+  workers: { general: { flavor: "k8s-worker", count: 2 } },
+  samples: true,
+};
+
+/** Runs the calls and returns a log of them, in order. */
+async function rehearse(
+  over: Partial<ClusterArgs> = {},
+  change: (hands: Hands, done: readonly string[]) => Partial<Hands> = () => ({}),
+): Promise<{ readonly done: readonly string[]; readonly made: BareRun }> {
+  const done: string[] = [];
+  const say = (line: string): void => {
+    done.push(line);
+  };
+  const spec = specOf({ ...ofLab, ...over });
+  const hands = dryHands(say);
+  const facts = await factsFor(new DryCloud(say), requiredLookups(spec));
+  const made = await runBare(spec, facts, { ...hands, ...change(hands, done) });
+  return { done, made };
+}
+
+const count = (done: readonly string[], beginning: string): number =>
+  done.filter((line) => line.startsWith(beginning)).length;
+
+describe("the program by bare calls", () => {
+  it("makes each thing by one call, and looks nothing up twice", async () => {
+    const { done } = await rehearse();
+    assert.equal(count(done, "GET "), 3);
+    assert.equal(count(done, "POST compute /servers"), 3);
+    assert.equal(count(done, "POST network /security-group-rules"), 3, "one for each group");
+    assert.equal(count(done, "SSH "), 6, "two for each machine");
+    const twice = done.filter((line, index) => done.indexOf(line) !== index);
+    assert.deepEqual(twice, []);
+  });
+
+  it("knows what comes out of it", async () => {
+    const { made } = await rehearse();
+    assert.equal(made.outputs.nodes.length, 3);
+    assert.match(made.outputs.apiEndpoint, /^https:\/\/203\.0\.113\.\d+:6443$/);
+    const kinds = new Set(made.work.map(({ type }) => type.split(":").at(-1)));
+    for (const kind of ["Instance", "Command", "Service"]) assert.ok(kinds.has(kind), kind);
+  });
+
+  it("applies all objects while the workers join", async () => {
+    let joins = 0;
+    let over = (): void => undefined;
+    const allApplied = new Promise<void>((done) => (over = done));
+    await rehearse({}, (hands) => ({
+      machine: async (script) => {
+        const said = await hands.machine(script);
+        if (!script.name.endsWith("-join")) return said;
+        joins += 1;
+        await allApplied;
+        return said;
+      },
+      put: async (object) => {
+        await hands.put(object);
+        // The Service is the last object.
+        if (object["kind"] === "Service") over();
+      },
+    }));
+    assert.equal(joins, 2);
+  });
+
+  it("makes a load balancer before three control planes, which join one after the other", async () => {
+    const { done } = await rehearse({
+      controlPlane: { flavor: "k8s-control-plane", count: 3 },
+      endpoint: { kind: "load-balancer" },
+    });
+    assert.equal(count(done, "POST load-balancer "), 7);
+    const joined = done.flatMap((line) => /^SSH (dev-control-plane-\d)-join/.exec(line)?.[1] ?? []);
+    assert.deepEqual(joined, ["dev-control-plane-1", "dev-control-plane-2"]);
+  });
+
+  it("refuses what it cannot make", async () => {
+    const volumes = [{ name: "data", size: 1, path: "/data" }];
+    const workers = { general: { flavor: "k8s-worker", count: 1, volumes } };
+    await assert.rejects(rehearse({ workers }), /Volume|volumes/);
+  });
+});

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { countCalls, kindOf } from "../../support/calls.js";
+import { drawPhases } from "../../support/drawing.js";
+import { momentsOf, type Work } from "../../support/moments.js";
+import { comparison, figuresTable, type BenchRecord } from "../../support/records.js";
+import { median, rowsOf } from "../../support/statistics.js";
+
+const id = "0b5bd2a1-34a5-4bb1-9d64-3c6a1ec5a3c2";
+const call = (method: string, url: string, port = 9696, own = true) => ({
+  method,
+  url,
+  upstream: `http://172.29.0.2:${port}`,
+  own,
+});
+
+describe("figures of a benchmark", () => {
+  it("tell calls by their kind, whatever they are about", () => {
+    assert.equal(kindOf(call("GET", `/v2.0/ports/${id}?a=b`)), "GET network /ports/*");
+    const project = id.replaceAll("-", "");
+    assert.equal(kindOf(call("GET", `/v3/${project}/limits`, 8776)), "GET volume /*/limits");
+  });
+
+  it("count calls, writes and those of the cluster's own controllers", () => {
+    const counted = countCalls([
+      ...[call("POST", "/v3/auth/tokens", 5000), call("GET", "/v2.0/ports")],
+      ...[call("GET", `/v2.0/ports/${id}`), call("GET", `/v2.0/ports/${id}`)],
+      ...[call("POST", "/v2.0/ports"), call("GET", "/v2.0/ports", 9696, false)],
+    ]);
+    assert.deepEqual(Object.entries(counted).slice(0, 4), [
+      ["calls to the cloud", 5],
+      ["writes among them", 1],
+      ["calls by the cluster's controllers", 1],
+      ["GET network /ports/*", 2],
+    ]);
+  });
+
+  it("name the moments of a run by what was worked on", () => {
+    const work = (type: string, name: string, startedAt: number, endedAt: number): Work => ({
+      type,
+      name,
+      startedAt,
+      endedAt,
+    });
+    const all = [
+      work("openstack:networking/network:Network", "n", 2_000, 3_000),
+      ...[work("Instance", "a", 4_000, 9_000), work("Instance", "b", 4_100, 8_000)],
+      ...[work("Command", "a-prepare", 9_000, 12_000), work("Command", "a-init", 12_000, 20_040)],
+    ];
+    assert.deepEqual(momentsOf(all, 1_000), {
+      "first write": 1,
+      "servers asked for": 3.1,
+      "servers made": 8,
+      "machines prepared": 11,
+      "kubeadm init done": 19,
+    });
+  });
+
+  it("are the least and the median, and ratios to the first column", () => {
+    assert.equal(median([3, 1, 2]), 2);
+    assert.equal(median([4, 1, 2, 3]), 2.5);
+    const rows = rowsOf([[{ up: 10 }, { up: 12 }], [{ up: 25, more: 1 }]]);
+    assert.deepEqual(rows, [
+      ["up", "10 / 11", "25 / 25", "2.50"],
+      ["more", "-", "1 / 1", "-"],
+    ]);
+  });
+
+  it("are compared with a record, as far as that has them", () => {
+    const measured = (up: number) => ({
+      bench: "oracle",
+      options: {},
+      columns: [{ name: "stackadm", runs: [{ up, other: 0 }] }],
+    });
+    const record: BenchRecord = {
+      ...measured(100),
+      at: "2026-01-02T03:04:05Z",
+      commit: "abc",
+      processors: 2,
+      gibibytes: 8,
+    };
+    const [, line = ""] = comparison(measured(80), record).split("\n");
+    assert.match(line, /^stackadm: up +100 +80 +0\.80$/);
+    assert.match(figuresTable(record), /^oracle: LEAST \/ MEDIAN +stackadm\nup +100 \/ 100/);
+  });
+});
+
+describe("the picture of a record", () => {
+  it("has a bar for each moment and column, as long as it took", () => {
+    const columns = [
+      { name: "bare calls", runs: [{ "nodes Ready": 10, up: 20 }] },
+      { name: "a & b", runs: [{ "nodes Ready": 20, up: 40 }] },
+    ];
+    const drawn = drawPhases({ bench: "oracle", options: {}, columns });
+    const bars = [...drawn.matchAll(/<rect x="\d+" y="[\d.]+" width="(\d+)"/g)].map(([, long]) =>
+      Number(long),
+    );
+    assert.equal(bars.length, 4);
+    assert.deepEqual([bars[1], bars[3]], [bars[2], 2 * (bars[2] ?? 0)]);
+    assert.match(drawn, /a &amp; b, s/);
+  });
+});

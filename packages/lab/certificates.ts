@@ -1,0 +1,93 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { run } from "../../base/run-command.js";
+
+/** Certificate with its key; both PEM. */
+export interface Certified {
+  readonly certificate: string;
+  readonly privateKey: string;
+}
+
+/** Certificate and key of a server, and the authority that signed it; all PEM. */
+export interface ServerTls extends Certified {
+  /** Certificate of the authority that signed the server's. */
+  readonly authority: string;
+}
+
+/** Validity in days: ten years, so that a golden cloud that is kept never expires. */
+const days = "3650";
+
+/**
+ * Returns openssl's configuration, with every extension that RFC 5280 requires: some clients refuse
+ * certificates without them.
+ */
+const configuration = (names: readonly string[]): string => `[req]
+distinguished_name = name
+prompt = no
+[name]
+[authority]
+basicConstraints = critical,CA:TRUE
+keyUsage = critical,keyCertSign,cRLSign
+subjectKeyIdentifier = hash
+[server]
+basicConstraints = critical,CA:FALSE
+keyUsage = critical,digitalSignature
+extendedKeyUsage = serverAuth
+subjectAltName = ${names.length > 0 ? names.join(",") : "DNS:localhost"}
+subjectKeyIdentifier = hash
+authorityKeyIdentifier = keyid
+`;
+
+const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+
+interface Wanted {
+  readonly section: "authority" | "server";
+  /**
+   * Names in the form of openssl's configuration files: `IP:172.29.0.2`, `DNS:registry.example`.
+   */
+  readonly names: readonly string[];
+  /** Authority that signs. @default the certificate signs itself */
+  readonly authority?: Certified;
+}
+
+async function certify({ section, names, authority }: Wanted): Promise<Certified> {
+  const folder = await mkdtemp(join(tmpdir(), "stackadm-tls-"));
+  const file = (name: string): string => join(folder, name);
+  const text = (name: string): Promise<string> => readFile(file(name), "utf8");
+  try {
+    await writeFile(file("config"), configuration(names));
+    if (authority) {
+      await writeFile(file("ca.crt"), authority.certificate);
+      await writeFile(file("ca.key"), authority.privateKey, { mode: 0o600 });
+    }
+    await run("openssl", [
+      ...["req", "-x509", "-config", file("config"), "-extensions", section, "-days", days],
+      ...[...newKey, "-subj", `/CN=stackadm lab ${section}`, "-keyout", file("key")],
+      ...["-out", file("crt")],
+      ...(authority ? ["-CA", file("ca.crt"), "-CAkey", file("ca.key")] : []),
+    ]);
+    return { certificate: await text("crt"), privateKey: await text("key") };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Creates an authority of the lab. Throws if `openssl` (3.0 or newer) is not installed. */
+export const newAuthority = (): Promise<Certified> => certify({ section: "authority", names: [] });
+
+/** Creates a server's certificate for names such as `IP:172.29.0.2` and `DNS:registry.example`. */
+export const newCertificate = (
+  authority: Certified,
+  names: readonly string[],
+): Promise<Certified> => certify({ section: "server", names, authority });
+
+/**
+ * Creates a certificate for an IPv4 address, and the authority that signs it. The authority's key
+ * is discarded: it signs nothing else.
+ */
+export async function newServerTls(address: string): Promise<ServerTls> {
+  const authority = await newAuthority();
+  const server = await newCertificate(authority, [`IP:${address}`]);
+  return { authority: authority.certificate, ...server };
+}

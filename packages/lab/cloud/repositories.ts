@@ -1,0 +1,57 @@
+import { toYaml } from "../../../base/yaml.js";
+import type { LabSettings } from "../settings.js";
+import { apis, ports, tlsPort } from "./configuration/common.js";
+
+/** Files with the APIs' certificate and key, for nginx. */
+export const tlsFiles = {
+  certificate: "/etc/lab/tls/server.crt",
+  privateKey: "/etc/lab/tls/server.key",
+};
+
+/** Returns nginx's server of the signed apt repositories, on a separate port, read-only. */
+export const packageSite = ({ management }: LabSettings): string => `server {
+  listen ${management.cloud}:${ports.packages};
+  root /srv/site/packages;
+  autoindex on;
+  access_log off;
+}
+`;
+
+const tlsServer = ({ management }: LabSettings, port: number): string => `server {
+  listen ${management.cloud}:${tlsPort(port)} ssl;
+  location / {
+    proxy_pass http://${management.cloud}:${port};
+  }
+}
+`;
+
+/**
+ * Returns nginx's TLS servers in front of the APIs. They pass the requested host and scheme on,
+ * because the services put them into addresses in their answers.
+ */
+export const tlsSite = (settings: LabSettings): string => `ssl_certificate ${tlsFiles.certificate};
+ssl_certificate_key ${tlsFiles.privateKey};
+client_max_body_size 0;
+proxy_http_version 1.1;
+proxy_read_timeout 300s;
+proxy_set_header Host $http_host;
+proxy_set_header X-Forwarded-Proto $scheme;
+${apis.map((port) => tlsServer(settings, port)).join("")}`;
+
+/** Returns the address of the registry, in plain HTTP. */
+export const registryAddress = ({ management }: LabSettings): string =>
+  `http://${management.cloud}:${ports.registry}`;
+
+/**
+ * Returns the configuration of Debian's docker-registry for the folder that is built on the host.
+ */
+export const registryConfiguration = ({ management }: LabSettings): string =>
+  toYaml({
+    version: "0.1",
+    log: { level: "warn", accesslog: { disabled: true } },
+    storage: {
+      filesystem: { rootdirectory: "/srv/site/registry" },
+      maintenance: { readonly: { enabled: true }, uploadpurging: { enabled: false } },
+    },
+    http: { addr: `${management.cloud}:${ports.registry}` },
+  });

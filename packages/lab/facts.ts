@@ -1,0 +1,129 @@
+import { replacePrivateFile } from "../../base/atomic-files.js";
+import { toYaml } from "../../base/yaml.js";
+import { identityUrl, regionOf, type Transport } from "./cloud/configuration/common.js";
+import { externalNetworkName, servicesNetworkName, tenant } from "./cloud/offering.js";
+import type { LabSecrets } from "./cloud/secrets.js";
+import type { LabPaths, LabSettings } from "./settings.js";
+
+/** Names and files that a user of the lab needs. */
+export interface LabFacts {
+  /** Name of the cloud in `cloudsFile`, for the unprivileged tenant. */
+  readonly cloud: string;
+  /** Name of the same cloud over TLS, whose certificate the lab's own authority signed. */
+  readonly tlsCloud: string;
+  /** Path of clouds.yaml, mode 0600. */
+  readonly cloudsFile: string;
+  /** Path of clouds.yaml for the cloud's administrator; for tests only. */
+  readonly adminCloudsFile: string;
+  /** Path of the site's defaults: repositories, kubelet and load balancer settings. */
+  readonly siteFile: string;
+  /** Name of the podman container that runs the cloud. */
+  readonly container: string;
+}
+
+const tlsCloudName = (cloud: string): string => `${cloud}-tls`;
+export const adminCloudName = (settings: LabSettings): string => `${settings.name}-admin`;
+
+export const labFacts = (settings: LabSettings, paths: LabPaths): LabFacts => ({
+  cloud: settings.name,
+  tlsCloud: tlsCloudName(settings.name),
+  cloudsFile: paths.cloudsFile,
+  adminCloudsFile: paths.adminCloudsFile,
+  siteFile: paths.siteFile,
+  container: settings.name,
+});
+
+interface User {
+  readonly cloud: string;
+  readonly name: string;
+  readonly password: string;
+}
+
+const entry = (settings: LabSettings, { name, password }: User, transport: Transport) => ({
+  auth_type: "password",
+  auth: {
+    auth_url: identityUrl(settings, transport),
+    username: name,
+    password,
+    project_name: name,
+    user_domain_name: "Default",
+    project_domain_name: "Default",
+  },
+  region_name: regionOf(settings, transport),
+  interface: "public",
+  identity_api_version: 3,
+});
+
+/**
+ * Renders a clouds.yaml with one cloud in plain HTTP and over TLS, for a user in the project of the
+ * same name.
+ */
+export const renderClouds = (settings: LabSettings, user: User, authorityFile: string): string =>
+  toYaml({
+    clouds: {
+      [user.cloud]: entry(settings, user, "http"),
+      [tlsCloudName(user.cloud)]: { ...entry(settings, user, "https"), cacert: authorityFile },
+    },
+  });
+
+/**
+ * Fingerprints of the keys that sign instead of upstream, whose private keys the lab does not have.
+ */
+export interface SiteKeys {
+  readonly kubernetes: string;
+  readonly containerd: string;
+}
+
+/**
+ * Settings that only system containers need: they show the host's kernel, memory and swap, and boot
+ * in seconds or not at all.
+ */
+const ofContainers = {
+  kubernetes: {
+    kubelet: { failCgroupV1: false, cgroupDriver: "cgroupfs" },
+    kubeProxy: { mode: "iptables", conntrack: { maxPerCore: 0 } },
+    ignorePreflightErrors: [
+      "SystemVerification",
+      "FileContent--proc-sys-net-bridge-bridge-nf-call-iptables",
+      "Swap",
+      "NumCPU",
+      "Mem",
+    ],
+  },
+  ssh: { bootMinutes: 3 },
+};
+
+const inner = (value: object): string => toYaml(value).replace(/^.*\n/, "");
+
+/**
+ * Renders the defaults of this site, which are merged under the stack's `cluster` object.
+ *
+ * @param containers adds the settings that system containers need; virtual machines use the
+ * program's defaults. @default true
+ */
+export function renderSite(keys: SiteKeys, { containers = true } = {}): string {
+  const { kubernetes, ...others } = ofContainers;
+  const section =
+    "# System containers only: machines with a kernel of their own need none of it.\n";
+  return [
+    "# Defaults of the lab, merged under the stack's `cluster` object.\n",
+    `# External networks: ${externalNetworkName}; ${servicesNetworkName}, for loadBalancer.network.\n`,
+    toYaml({
+      kubernetes: {
+        packages: {
+          keyFingerprint: keys.kubernetes,
+          containerd: { keyFingerprint: keys.containerd },
+        },
+      },
+    }),
+    ...(containers ? [`  ${section}`, inner({ kubernetes }), section, toYaml(others)] : []),
+  ].join("");
+}
+
+export function writeFacts(settings: LabSettings, paths: LabPaths, secrets: LabSecrets): void {
+  const user = { cloud: settings.name, name: tenant, password: secrets.demo };
+  const admin = { cloud: adminCloudName(settings), name: "admin", password: secrets.admin };
+  replacePrivateFile(paths.authorityFile, secrets.tls.authority);
+  replacePrivateFile(paths.cloudsFile, renderClouds(settings, user, paths.authorityFile));
+  replacePrivateFile(paths.adminCloudsFile, renderClouds(settings, admin, paths.authorityFile));
+}

@@ -1,0 +1,47 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { replacePrivateFile } from "../../../base/atomic-files.js";
+import { newAuthority, newCertificate, type Certified } from "../certificates.js";
+import type { LabPaths } from "../settings.js";
+import { hostNames } from "./hosts.js";
+
+const files = ({ front }: Pick<LabPaths, "front">) => ({
+  certificate: join(front, "authority.crt"),
+  privateKey: join(front, "authority.key"),
+});
+
+/**
+ * Returns the certificate (PEM) of the authority that signs for the front's hosts, which images
+ * have to trust; undefined before the first `lab up`. A new certificate causes a new server image
+ * and golden cloud.
+ */
+export function frontCertificate(paths: Pick<LabPaths, "front">): string | undefined {
+  const { certificate, privateKey } = files(paths);
+  return existsSync(certificate) && existsSync(privateKey)
+    ? readFileSync(certificate, "utf8")
+    : undefined;
+}
+
+/**
+ * Returns the authority's certificate. The first call creates it and keeps it with its key in the
+ * lab's cache, readable only by the owner: images trust it for years.
+ */
+export async function ensureFrontCertificate(paths: Pick<LabPaths, "front">): Promise<string> {
+  const kept = frontCertificate(paths);
+  if (kept !== undefined) return kept;
+  const made = await newAuthority();
+  // Writes the key first, because a certificate without its key does not count.
+  replacePrivateFile(files(paths).privateKey, made.privateKey);
+  replacePrivateFile(files(paths).certificate, made.certificate);
+  return made.certificate;
+}
+
+/** Creates a certificate of that authority for all hosts of the front. */
+export async function certifyFront(paths: Pick<LabPaths, "front">): Promise<Certified> {
+  const certificate = await ensureFrontCertificate(paths);
+  const authority = { certificate, privateKey: readFileSync(files(paths).privateKey, "utf8") };
+  return newCertificate(
+    authority,
+    hostNames().map((name) => `DNS:${name}`),
+  );
+}

@@ -1,0 +1,97 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Address4 } from "ip-address";
+import { replaceFile } from "../../../base/atomic-files.js";
+import { hostAptSources, type AptSource } from "../host/packages.js";
+import { suite } from "../packages.js";
+import type { LabPaths, LabSettings } from "../settings.js";
+import { hostNames } from "./hosts.js";
+import { block, frontServer } from "./nginx.js";
+
+/** Mirrors of Debian that the front passes requests on to. */
+export interface Mirrors {
+  /** Address of the archive, without a slash at its end. */
+  readonly archive: string;
+  readonly security: string;
+  /** Addresses of the name servers that resolve the mirrors' names. */
+  readonly nameServers: readonly string[];
+}
+
+/** Folder in the cloud for nginx's cache of the mirrors. */
+export const mirrorCache = "/var/cache/lab-front";
+
+/** Returns the mirrors of the host's apt, or Debian's own if it has none that a proxy can use. */
+export function mirrorsOf(sources: readonly AptSource[], nameServers: readonly string[]): Mirrors {
+  const find = (wanted: string, otherwise: string): string =>
+    sources
+      .find(({ uri, suites }) => /^https?:/.test(uri) && suites.includes(wanted))
+      ?.uri.replace(/\/+$/, "") ?? otherwise;
+  return {
+    archive: find(suite, "http://deb.debian.org/debian"),
+    security: find(`${suite}-security`, "http://deb.debian.org/debian-security"),
+    nameServers,
+  };
+}
+
+/** Returns the IPv4 name servers in a resolv.conf that other network namespaces can reach too. */
+export const nameServersIn = (text: string): string[] =>
+  [...text.matchAll(/^nameserver\s+(\S+)/gm)]
+    .map(([, address = ""]) => address)
+    .filter((address) => Address4.isValid(address) && !address.startsWith("127."));
+
+const unchanging = "(pool/|dists/.*/by-hash/)";
+
+const passedOn = (name: string, mirror: string): string[] => {
+  const target = `proxy_pass ${mirror}/$rest$is_args$args;`;
+  const host = `proxy_set_header Host ${new URL(mirror).host};`;
+  return [
+    `location ~ ^/${name}/(?<rest>${unchanging}.*)$ { proxy_cache_valid 200 90d; ${host} ${target} }`,
+    `location ~ ^/${name}/(?<rest>.*)$ { proxy_cache_valid 200 10m; ${host} ${target} }`,
+  ];
+};
+
+/**
+ * Renders nginx's server that passes requests on to Debian's mirrors and caches the answers; empty
+ * if the host has no usable name server.
+ */
+export function renderMirrors(settings: LabSettings, mirrors: Mirrors): string {
+  const { archive, security, nameServers } = mirrors;
+  if (nameServers.length === 0) return "";
+  return [
+    `proxy_cache_path ${mirrorCache} levels=1:2 keys_zone=mirrors:4m max_size=8g inactive=90d use_temp_path=off;\n`,
+    block([
+      ...[`listen ${settings.management.front}:80;`, ...frontServer(settings, hostNames("mirror"))],
+      `resolver ${nameServers.join(" ")} ipv6=off;`,
+      ...["proxy_cache mirrors;", "proxy_cache_lock on;", "proxy_cache_revalidate on;"],
+      "proxy_cache_use_stale error timeout http_500 http_502 http_503 http_504;",
+      "proxy_ignore_headers Cache-Control Expires Set-Cookie Vary;",
+      "proxy_ssl_server_name on;",
+      ...passedOn("debian", archive),
+      ...passedOn("debian-security", security),
+    ]),
+  ].join("");
+}
+
+/** Returns the front's folders on the host. */
+export const frontFolders = ({ front }: LabPaths) => ({
+  configuration: join(front, "conf"),
+  mirrored: join(front, "mirrored"),
+});
+
+async function nameServers(): Promise<string[]> {
+  // With systemd-resolved on the host's loopback interface, the second file contains its name
+  // servers.
+  for (const file of ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"]) {
+    const found = nameServersIn(await readFile(file, "utf8").catch(() => ""));
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** Writes the front's configuration that depends on this host. */
+export async function writeMirrors(settings: LabSettings, paths: LabPaths): Promise<void> {
+  const { configuration, mirrored } = frontFolders(paths);
+  await mkdir(mirrored, { recursive: true });
+  const mirrors = mirrorsOf(await hostAptSources(), await nameServers());
+  replaceFile(join(configuration, "mirrors.conf"), renderMirrors(settings, mirrors));
+}

@@ -1,0 +1,108 @@
+import { z } from "zod";
+import { run, type RunOptions, type RunResult } from "../../../base/run-command.js";
+import type { LabSettings } from "../settings.js";
+import { cgroupParent, raiseCpuWeight, removeCgroups } from "./cpu-weight.js";
+import { isInstalled } from "./packages.js";
+import { takeDown } from "./take-down.js";
+
+/** Specification of the system container that runs the cloud. */
+export interface ContainerSpec {
+  readonly settings: LabSettings;
+  /** Folder of the container's root file system. */
+  readonly root: string;
+  /** Read-only mounts: path on the host -> path inside. */
+  readonly mounts: Readonly<Record<string, string>>;
+  /** Writable mounts: path on the host -> path inside. @default none */
+  readonly writableMounts?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Returns the arguments of podman. The runtime is named, and the host's container configuration is
+ * neither changed nor needed. Podman's default process limit would apply to the whole cloud, so
+ * there is none.
+ */
+export function runArguments({
+  settings,
+  root,
+  mounts,
+  writableMounts = {},
+}: ContainerSpec): string[] {
+  const parent = cgroupParent(settings.name);
+  return [
+    ...["--runtime", "runc", "run", "--detach", "--name", settings.name],
+    ...["--hostname", settings.hostname, "--privileged", "--systemd=always"],
+    ...(parent === undefined ? [] : ["--cgroup-parent", parent]),
+    ...["--cgroupns=private", "--pids-limit", "-1", "--log-driver", "none"],
+    ...["--ulimit", "nofile=20000:20000", "--ulimit", "nproc=16384:16384"],
+    ...["--network", `ns:/run/netns/${settings.name}`, "--no-hosts"],
+    ...["--tmpfs", "/run", "--tmpfs", "/tmp", "--label", "stackadm=lab"],
+    ...Object.entries(mounts).flatMap(([from, to]) => ["--volume", `${from}:${to}:ro`]),
+    ...Object.entries(writableMounts).flatMap(([from, to]) => ["--volume", `${from}:${to}`]),
+    ...["--rootfs", root, "/sbin/init"],
+  ];
+}
+
+export async function startContainer(spec: ContainerSpec): Promise<void> {
+  await run("podman", runArguments(spec));
+  await raiseCpuWeight(spec.settings.name);
+}
+
+/** Runs a command inside the cloud. */
+export const inContainer = (
+  name: string,
+  command: readonly string[],
+  options: RunOptions = {},
+): Promise<RunResult> =>
+  run(
+    "podman",
+    [
+      ...["--runtime", "runc", "exec"],
+      ...(options.input === undefined ? [] : ["-i"]),
+      name,
+      ...command,
+    ],
+    options,
+  );
+
+/**
+ * Returns the state ("running", "exited", ...); undefined if podman is missing or knows no such
+ * container. Podman learns of a container's end from its monitor; if the monitor was killed too,
+ * only the runtime knows.
+ */
+export async function containerState(name: string): Promise<string | undefined> {
+  if (!isInstalled("podman")) return undefined;
+  const { code, stdout } = await run(
+    "podman",
+    ["container", "inspect", "--format", "{{.State.Status}} {{.Id}}", name],
+    { accept: [0, 1, 125] },
+  );
+  if (code !== 0) return undefined;
+  const [recorded, id = ""] = stdout.trim().split(" ");
+  if (recorded !== "running") return recorded;
+  const runtime = await run("runc", ["state", id], { accept: [0, 1] });
+  return runtime.code === 0
+    ? z.object({ status: z.string() }).parse(JSON.parse(runtime.stdout)).status
+    : "stopped";
+}
+
+/** Returns the process ID, on the host, of the container's init. */
+export async function containerPid(name: string): Promise<number> {
+  const { stdout } = await run("podman", [
+    ...["container", "inspect", "--format", "{{.State.Pid}}", name],
+  ]);
+  return Number(stdout.trim());
+}
+
+/**
+ * Removes the container and its control groups. All processes are killed at once: services with
+ * data must have been stopped before.
+ */
+export async function removeContainer(name: string, boundMs?: number): Promise<void> {
+  const container = {
+    name: `The container ${name}`,
+    isThere: async () => (await containerState(name)) !== undefined,
+    remove: () => run("podman", ["--runtime", "runc", "rm", "--force", "--time", "0", name]),
+  };
+  await takeDown(container, boundMs);
+  await removeCgroups(name, { boundMs });
+}

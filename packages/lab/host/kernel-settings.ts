@@ -1,0 +1,80 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { replaceFile } from "../../../base/atomic-files.js";
+
+/**
+ * Kernel settings of the whole host that the lab needs: path below /proc/sys -> least value. All
+ * servers share the inotify limits: with Debian's 128 instances, kube-proxy on the second
+ * Kubernetes node exits with "too many open files".
+ */
+export const neededSettings: Readonly<Record<string, number>> = {
+  "net/ipv4/ip_forward": 1,
+  "fs/inotify/max_user_instances": 8192,
+  "fs/inotify/max_user_watches": 524_288,
+};
+
+/** Returns the settings whose value is too low. */
+export const tooLow = (
+  current: Readonly<Record<string, number>>,
+  needed: Readonly<Record<string, number>> = neededSettings,
+): string[] => Object.keys(needed).filter((key) => (current[key] ?? 0) < (needed[key] ?? 0));
+
+async function readSettings(root: string): Promise<Record<string, number>> {
+  const values = Object.keys(neededSettings).map(async (key): Promise<[string, number]> => {
+    return [key, Number(await readFile(join(root, key), "utf8"))];
+  });
+  return Object.fromEntries(await Promise.all(values));
+}
+
+/**
+ * Folder shared by the labs of this host: `before` has the former values, `labs` an entry for each
+ * lab that needs the settings.
+ */
+export interface SharedSettings {
+  readonly folder: string;
+  /** Name of the lab. */
+  readonly lab: string;
+  /** Folder of the settings. @default /proc/sys */
+  readonly root?: string;
+}
+
+const placesIn = (folder: string) => ({
+  before: join(folder, "before"),
+  labs: join(folder, "labs"),
+});
+
+/**
+ * Raises settings that are too low, and records their former values and the lab that needs them.
+ */
+export async function raiseKernelSettings(shared: SharedSettings): Promise<void> {
+  const { folder, lab, root = "/proc/sys" } = shared;
+  const { before, labs } = placesIn(folder);
+  await mkdir(labs, { recursive: true });
+  await writeFile(join(labs, lab), "");
+  const current = await readSettings(root);
+  const low = tooLow(current);
+  if (low.length === 0) return;
+  const earlier = existsSync(before) ? await readFile(before, "utf8") : "";
+  const lines = low.map((key) => `${key} ${current[key] ?? 0}\n`);
+  replaceFile(before, earlier + lines.join(""));
+  for (const key of low) await writeFile(join(root, key), `${neededSettings[key] ?? 0}`);
+}
+
+/**
+ * Restores the values that `raiseKernelSettings` recorded, unless another lab still needs the
+ * settings.
+ */
+export async function restoreKernelSettings(shared: SharedSettings): Promise<void> {
+  const { folder, lab, root = "/proc/sys" } = shared;
+  const { before, labs } = placesIn(folder);
+  await rm(join(labs, lab), { force: true });
+  if (existsSync(labs) && (await readdir(labs)).length > 0) return;
+  const text = existsSync(before) ? await readFile(before, "utf8") : "";
+  // Restores the oldest value last: it is the value before any lab.
+  for (const line of text.split("\n").reverse()) {
+    const [key = "", value = ""] = line.split(" ");
+    if (key in neededSettings) await writeFile(join(root, key), value);
+  }
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,23 @@
+import { readFile } from "node:fs/promises";
+import { run } from "../../../base/run-command.js";
+import { mountsBelow } from "./kernel-lists.js";
+import { takeDown } from "./take-down.js";
+
+/** Returns the mount points at or below a folder, in the order of unmounting. */
+export const mountPoints = async (folder: string): Promise<string[]> =>
+  mountsBelow(await readFile("/proc/self/mountinfo", "utf8"), folder);
+
+export const isMounted = async (folder: string): Promise<boolean> =>
+  (await mountPoints(folder)).includes(folder);
+
+/**
+ * Unmounts one point. Repeats it, because the kernel releases a killed container's files a little
+ * after its last process.
+ */
+export const unmount = (point: string): Promise<void> =>
+  takeDown({
+    name: `The mount ${point}`,
+    isThere: () => isMounted(point),
+    remove: () => run("umount", [point]),
+    hint: `Find who uses it with 'fuser -vm ${point}', end it and run 'stackadm lab down' again.`,
+  });

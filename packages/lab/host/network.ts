@@ -1,0 +1,148 @@
+import { lookup } from "node:dns/promises";
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { run } from "../../../base/run-command.js";
+import { Failure } from "../../../base/failures/failure.js";
+import type { LabPaths, LabSettings } from "../settings.js";
+import {
+  raiseKernelSettings,
+  restoreKernelSettings,
+  type SharedSettings,
+} from "./kernel-settings.js";
+import {
+  collisions,
+  deletions,
+  filterCommands,
+  linkCommands,
+  usedByInterfaces,
+  usedByNameServers,
+  usedByRoutes,
+  type Command,
+  type UsedAddresses,
+} from "./network-plan.js";
+import { mountPoints, unmount } from "./mounts.js";
+import { isInstalled } from "./packages.js";
+import { takeDown } from "./take-down.js";
+
+async function usedByNames(hosts: readonly string[]): Promise<UsedAddresses[]> {
+  const found = await Promise.allSettled(hosts.map((host) => lookup(host, { family: 4 })));
+  return found.flatMap((result, index) =>
+    result.status === "fulfilled"
+      ? [{ cidr: `${result.value.address}/32`, what: `address of ${hosts[index] ?? ""}` }]
+      : [],
+  );
+}
+
+/** Refuses networks of the lab that share addresses with something the host uses. */
+export async function checkCollisions(
+  settings: LabSettings,
+  packageHosts: readonly string[],
+): Promise<void> {
+  const [routes, addresses, resolvConf, names] = await Promise.all([
+    run("ip", ["-j", "-4", "route", "show", "table", "all"]),
+    run("ip", ["-j", "-4", "addr"]),
+    readFile("/etc/resolv.conf", "utf8").catch(() => ""),
+    usedByNames(packageHosts),
+  ]);
+  const problems = collisions(settings, [
+    ...usedByRoutes(routes.stdout, settings.devices),
+    ...usedByInterfaces(addresses.stdout, settings.devices),
+    ...usedByNameServers(resolvConf),
+    ...names,
+  ]);
+  if (problems.length > 0) {
+    throw new Failure(
+      "FAILED",
+      `The lab's networks are in use on this host: ${[...new Set(problems)].join("; ")}.`,
+      "Choose free /24 networks, e.g. STACKADM_LAB_MANAGEMENT=10.213.0.0/24 STACKADM_LAB_EXTERNAL=10.213.1.0/24 STACKADM_LAB_SERVICES=10.213.2.0/24.",
+    );
+  }
+}
+
+type KernelPaths = Pick<LabPaths, "kernelSettings" | "sysctls" | "namespaces" | "interfaces">;
+
+const sharedBy = (
+  { name: lab }: LabSettings,
+  { kernelSettings: folder, sysctls: root }: KernelPaths,
+): SharedSettings => ({ folder, lab, root });
+
+/**
+ * Creates namespace, veth pairs and packet filter rules. Records in the folder `kernelSettings`,
+ * for `tearDownNetwork`, which settings of the host were raised.
+ */
+export async function setUpNetwork(settings: LabSettings, paths: KernelPaths): Promise<void> {
+  await raiseKernelSettings(sharedBy(settings, paths));
+  for (const [command, ...args] of [...linkCommands(settings), ...filterCommands(settings)]) {
+    await run(command, args);
+  }
+}
+
+/** Returns commands that delete the lab's rules; none if the host has no iptables. */
+async function ruleDeletions(comment: string): Promise<Command[]> {
+  if (!isInstalled("iptables")) return [];
+  const found: Command[] = [];
+  for (const table of ["nat", "filter"]) {
+    const { stdout, code } = await run("iptables", ["-w", "-t", table, "-S"], {
+      accept: [0, 1, 2, 3, 4],
+    });
+    if (code === 0) found.push(...deletions(table, stdout, comment));
+  }
+  return found;
+}
+
+/** Deletes a network namespace if it exists. */
+export const removeNamespace = (
+  name: string,
+  { namespaces }: Pick<LabPaths, "namespaces">,
+): Promise<void> =>
+  takeDown({
+    name: `The network namespace ${name}`,
+    isThere: () => existsSync(join(namespaces, name)),
+    remove: () => run("ip", ["netns", "del", name]),
+  });
+
+/**
+ * Unmounts the folder of the namespaces: `ip netns` mounts it on itself at the first use and does
+ * not unmount it.
+ */
+async function unmountNamespaceFolder(folder: string): Promise<void> {
+  if (!existsSync(folder) || (await readdir(folder)).length > 0) return;
+  for (const point of await mountPoints(folder)) await unmount(point);
+}
+
+/**
+ * Removes namespace, veth pairs and rules, as far as they exist, and restores the host's kernel
+ * settings.
+ */
+export async function tearDownNetwork(settings: LabSettings, paths: KernelPaths): Promise<void> {
+  for (const device of Object.values(settings.devices)) {
+    await takeDown({
+      name: `The interface ${device}`,
+      isThere: () => existsSync(join(paths.interfaces, device)),
+      remove: () => run("ip", ["link", "del", device]),
+    });
+  }
+  await removeNamespace(settings.name, paths);
+  await unmountNamespaceFolder(paths.namespaces);
+  for (const [command, ...args] of await ruleDeletions(settings.name)) await run(command, args);
+  await restoreKernelSettings(sharedBy(settings, paths));
+}
+
+/**
+ * Returns the names of what exists of the lab's network, for `lab status` and for the check that
+ * `lab down` left nothing.
+ */
+export async function networkRemains(
+  settings: LabSettings,
+  paths: Pick<LabPaths, "namespaces" | "interfaces">,
+): Promise<string[]> {
+  const devices = Object.values(settings.devices)
+    .filter((device) => existsSync(join(paths.interfaces, device)))
+    .map((device) => `interface ${device}`);
+  const namespace = existsSync(join(paths.namespaces, settings.name))
+    ? [`network namespace ${settings.name}`]
+    : [];
+  const rules = (await ruleDeletions(settings.name)).length;
+  return [...devices, ...namespace, ...(rules > 0 ? [`${rules} iptables rules`] : [])];
+}

@@ -1,0 +1,48 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { Failure } from "../../../base/failures/failure.js";
+
+/** Part of the lab on this host that is to be removed. */
+export interface Remnant {
+  /** Name that can begin a sentence: "The interface labmgmt". */
+  readonly name: string;
+  /** Reports whether the part exists; another process may have removed it. */
+  readonly isThere: () => boolean | Promise<boolean>;
+  /** Tries once to remove the part. */
+  readonly remove: () => Promise<unknown>;
+  /**
+   * Reports what prevents the removal, if that can be known. @default the error of the last attempt
+   */
+  readonly kept?: () => Promise<string | undefined>;
+  /** Hint for the user if the removal fails. @default a general sentence */
+  readonly hint?: string;
+}
+
+/** Milliseconds between two attempts. */
+const pause = 200;
+
+/**
+ * Removes a part of the lab. Processes and the kernel release resources with a delay, and each tool
+ * reports this in its own way and in the host's language: any failure is repeated while the part
+ * exists, for `boundMs`. Then throws a Failure with the part and what prevents its removal.
+ */
+export async function takeDown(what: Remnant, boundMs = 20_000): Promise<void> {
+  const deadline = Date.now() + boundMs;
+  while (await what.isThere()) {
+    try {
+      await what.remove();
+      return;
+    } catch (error) {
+      if (Date.now() >= deadline) throw await stays(what, error, boundMs);
+    }
+    await delay(pause);
+  }
+}
+
+async function stays(what: Remnant, error: unknown, boundMs: number): Promise<Failure> {
+  const kept = (await what.kept?.()) ?? (error instanceof Error ? error.message : String(error));
+  return new Failure(
+    "FAILED",
+    `${what.name} is still there after ${boundMs / 1000} s: ${kept.replace(/\.?$/, ".")}`,
+    what.hint ?? "End what uses it and run 'stackadm lab down' again.",
+  );
+}

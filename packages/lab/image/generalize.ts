@@ -1,0 +1,34 @@
+import { chmod, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { replaceFile } from "../../../base/atomic-files.js";
+import { run } from "../../../base/run-command.js";
+import { runContained } from "../host/contained.js";
+import { stockUnits, type ImageFile } from "./stock.js";
+
+/** Certificates (PEM) of authorities that an image's machines trust in addition to Debian's own. */
+export type Trusted = readonly string[];
+
+/**
+ * Turns a Debian tree into a cloud image: adds files and trusted authorities, and deletes what
+ * belongs to this host.
+ */
+export async function generalize(
+  tree: string,
+  files: Readonly<Record<string, ImageFile>>,
+  trusted: Trusted,
+): Promise<void> {
+  for (const file of ["etc/hostname", "etc/resolv.conf", "etc/apt/apt.conf.d/99mmdebstrap"])
+    await rm(join(tree, file), { force: true });
+  await rm(join(tree, "etc/apt/sources.list"), { force: true });
+  await run("find", [join(tree, "etc/ssh"), "-name", "ssh_host_*", "-delete"]);
+  await run("find", [join(tree, "var/lib/apt/lists"), "-type", "f", "-delete"]);
+  for (const [file, { content, mode }] of Object.entries(files)) {
+    replaceFile(join(tree, file), content, { mode });
+    if (mode !== undefined) await chmod(join(tree, file), mode);
+  }
+  for (const [index, certificate] of trusted.entries())
+    replaceFile(join(tree, `usr/local/share/ca-certificates/lab-${index}.crt`), certificate);
+  await symlink("../run/systemd/resolve/stub-resolv.conf", join(tree, "etc/resolv.conf"));
+  await runContained("chroot", [tree, "update-ca-certificates"]);
+  await runContained("chroot", [tree, "systemctl", "enable", ...stockUnits]);
+}

@@ -1,0 +1,83 @@
+import { readFileSync } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Step } from "../../../base/progress.js";
+import { ensureFrontCertificate, frontCertificate } from "../front/authority.js";
+import { runContained } from "../host/contained.js";
+import { createSubvolume, deleteSubvolume } from "../host/store.js";
+import { debianTree } from "../host/debian-tree.js";
+import { inputKey } from "../key.js";
+import { suite } from "../packages.js";
+import type { LabPaths } from "../settings.js";
+import { generalize } from "./generalize.js";
+import { stockFiles, stockPackages, stockUnits, type ImageFile, type Release } from "./stock.js";
+
+const cloudInitConfiguration = join(__dirname, "99-lab.cfg");
+
+const release: Release = { suite, version: "12" };
+
+/**
+ * Dependencies of the packages of Kubernetes and containerd, and gnupg, which `prepare` would
+ * install: in the image they save every server the download. The published image has none of them;
+ * tests on emulated machines show that the program installs what it needs.
+ */
+const additions: readonly string[] = [
+  ..."conntrack socat ethtool ebtables iptables runc gnupg".split(" "),
+];
+
+/**
+ * Packages of the server image. No unit has to be masked, because units that cannot work in a
+ * container do not start there: systemd-udevd needs a writable /sys, systemd-timesyncd and
+ * fstrim.timer start only outside containers. apt's timers run as on a cloud's machines; each
+ * server adds a random delay, up to 12 h for the lists and up to 1 h for the upgrades, so they do
+ * not all start at once.
+ */
+export const imagePackages: readonly string[] = [...stockPackages, ...additions];
+
+const files = (): Readonly<Record<string, ImageFile>> => ({
+  ...stockFiles(release),
+  "etc/cloud/cloud.cfg.d/99-lab.cfg": { content: readFileSync(cloudInitConfiguration, "utf8") },
+});
+
+/**
+ * Revision of the steps in this file. Change: raise it when the steps give another image from the
+ * same inputs.
+ */
+const revision = 4;
+
+export const imageKey = (paths: Pick<LabPaths, "front">): string =>
+  inputKey(...[suite, imagePackages, files(), stockUnits], ...[frontCertificate(paths), revision]);
+
+/**
+ * Builds the server image, a compressed tar archive, and deletes earlier ones. The store must be
+ * open.
+ */
+export async function buildImage(paths: LabPaths, step: Step, signal?: AbortSignal): Promise<void> {
+  const file = imageFile(paths);
+  const tree = join(paths.store, `image-${imageKey(paths)}.part`);
+  await deleteSubvolume(paths, tree);
+  await createSubvolume(tree);
+  await debianTree({ folder: tree, packages: imagePackages, step, ...(signal && { signal }) });
+  await generalize(tree, files(), [await ensureFrontCertificate(paths)]);
+  step.update("packing the image");
+  await rm(paths.images, { recursive: true, force: true });
+  await mkdir(paths.images, { recursive: true });
+  const tar = [
+    "--create",
+    "--numeric-owner",
+    "--xattrs",
+    "--xattrs-include=*",
+    "--directory",
+    tree,
+  ];
+  await runContained(
+    "tar",
+    [...tar, "--use-compress-program", "zstd -3 -T0", "--file", `${file}.part`, "."],
+    { ...(signal && { signal }) },
+  );
+  await rename(`${file}.part`, file);
+  await deleteSubvolume(paths, tree);
+}
+
+export const imageFile = (paths: LabPaths): string =>
+  join(paths.images, `debian-12-${imageKey(paths)}.tar.zst`);

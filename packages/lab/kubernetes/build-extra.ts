@@ -1,0 +1,109 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ensureCommands } from "../../../base/host-packages.js";
+import type { PinnedManifest } from "../../../base/versions/pod-network-manifests.js";
+import { withStep, type Step } from "../../../base/progress.js";
+import { programFile } from "./deb-files.js";
+import { buildCache, building, type KubernetesOptions } from "./build.js";
+import {
+  buildComponents,
+  componentKey,
+  componentsOf,
+  forgetGoCache,
+  type Built,
+} from "./build-component.js";
+import type { Component, Image } from "./component.js";
+import { digestOf } from "./digest.js";
+import { extras, type Extra, type ExtraName } from "./extras.js";
+import { buildTools } from "./host-tools.js";
+import { debianLayerPackages } from "./layers.js";
+import { imagesLeft, mayHave, mirrorImages } from "./mirror-images.js";
+import { mirrorSettings } from "./mirror.js";
+import { readAddedImages, writeAddedImages, type SiteImage } from "./site.js";
+import { areStored, writeImages } from "./site-images.js";
+
+type Options = Pick<KubernetesOptions, "progress" | "mirror" | "signal">;
+
+/** Manifests of an extra, by what they deploy. */
+export type ExtraManifests = Readonly<Record<string, PinnedManifest>>;
+
+const keyOf = ({ components, images }: Extra): string =>
+  digestOf(JSON.stringify([components.map(componentKey), images, debianLayerPackages]));
+
+/**
+ * Adds an extra's images to the registry that all labs of this host read, and returns its
+ * manifests: mirrored or built at the first call, later from the cache. Can be interrupted at any
+ * time.
+ */
+export async function ensureExtra(name: ExtraName, options: Options): Promise<ExtraManifests> {
+  const extra = extras[name]();
+  const settings = options.mirror ?? mirrorSettings();
+  await ensureCommands(buildTools, options.progress, { signal: options.signal });
+  return building(name, options, async () => {
+    const cache = buildCache();
+    const site = join(cache, "site");
+    const before = readAddedImages(site, name);
+    const ready =
+      before?.key === keyOf(extra) &&
+      areStored(before.images, site) &&
+      mayHave(before.images, settings);
+    const mirror = { ...options, settings, site, cache: join(cache, "mirror") };
+    const mirrored = ready
+      ? before.images.filter((one) => one.mirrored)
+      : await mirrorImages(extra.images, mirror);
+    const left = imagesLeft(extra.images, mirrored);
+    const built = await buildComponents(componentsLeft(extra, left), { ...options, cache });
+    if (!ready) await add(name, extra, left, { ...options, built, mirrored, site });
+    forgetGoCache(cache);
+    return manifestsOf(extra, built);
+  });
+}
+
+/**
+ * Returns the components of the images that are built. Components that only provide manifests are
+ * returned without programs, so nothing is compiled.
+ */
+function componentsLeft(
+  { components, manifests }: Extra,
+  images: readonly Image[],
+): readonly Component[] {
+  const needed = componentsOf(images.map(({ files }) => files));
+  const giving = componentsOf([manifests]);
+  return components.flatMap((component) => {
+    if (needed.has(component.name)) return [component];
+    return giving.has(component.name) ? [{ ...component, programs: {} }] : [];
+  });
+}
+
+interface AddOptions extends Options {
+  readonly built: Built;
+  readonly mirrored: readonly SiteImage[];
+  readonly site: string;
+}
+
+async function add(
+  name: ExtraName,
+  extra: Extra,
+  left: readonly Image[],
+  { built, mirrored, site, progress, signal }: AddOptions,
+): Promise<void> {
+  mkdirSync(join(site, "registry"), { recursive: true });
+  const write = (step: Step) =>
+    writeImages(left, built, site, {
+      cache: join(buildCache(), "layers"),
+      step,
+      ...(signal && { signal }),
+    });
+  const own =
+    left.length === 0 ? [] : await withStep(progress, `Write the images of ${name}`, 60, write);
+  writeAddedImages(site, name, { key: keyOf(extra), images: [...mirrored, ...own] });
+}
+
+function manifestsOf({ manifests }: Extra, built: Built): ExtraManifests {
+  const pinned = Object.entries(manifests).map(([kind, copy]) => {
+    const source = programFile(built, copy);
+    const sha256 = digestOf(readFileSync(source));
+    return [kind, { source, sha256 }];
+  });
+  return Object.fromEntries(pinned) as ExtraManifests;
+}

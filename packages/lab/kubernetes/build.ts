@@ -1,0 +1,247 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { ensureCommands } from "../../../base/host-packages.js";
+import { withLock, type LockHolder } from "../../../base/file-lock.js";
+import { cacheDirectory } from "../../../base/paths.js";
+import { withStep, type Progress, type Step } from "../../../base/progress.js";
+import { writeDockerRepository, writeKubernetesRepository } from "./apt-repository.js";
+import { buildComponents, componentsOf, forgetGoCache } from "./build-component.js";
+import type { Component, Image, Release } from "./component.js";
+import { digestOfFile } from "./digest.js";
+import { heartbeat, type Heartbeat } from "./heartbeat.js";
+import { buildTools } from "./host-tools.js";
+import { imagesLeft, mayHave, mirrorImages } from "./mirror-images.js";
+import { mirrorPackages, type MirroredPackages } from "./mirror-packages.js";
+import { mirrorSettings, type MirrorSettings } from "./mirror.js";
+import { debPackages } from "./packages.js";
+import { signingKey } from "./signing-key.js";
+import * as sites from "./site.js";
+import { areStored, storeOf, writeImages } from "./site-images.js";
+import { release as releaseOf } from "./versions.js";
+
+export { supportedKubernetesVersions } from "./versions.js";
+
+export interface KubernetesOptions {
+  /** Version without `v`, one of `supportedKubernetesVersions`. */
+  readonly version: string;
+  readonly progress: Progress;
+  /** Settings of the mirrors. @default the environment's */
+  readonly mirror?: MirrorSettings;
+  readonly signal?: AbortSignal;
+}
+
+/** Apt repository and registry storage for one Kubernetes version. */
+export interface KubernetesSite {
+  readonly version: string;
+  /**
+   * Folder with `packages/` (Kubernetes' repositories of all minors, and Docker's) and `registry/`
+   * (storage of docker-registry).
+   */
+  readonly directory: string;
+  /** Path of Kubernetes' repository below `packages/`, such as v1.36/deb. */
+  readonly aptPath: string;
+  /** Path of the repository's armored public key. */
+  readonly keyFile: string;
+  /** Fingerprints (40 hex digits) of the keys that sign Kubernetes' and Docker's repositories. */
+  readonly keys: { readonly kubernetes: string; readonly containerd: string };
+}
+
+/**
+ * Returns the packages and images that nodes of a Kubernetes version install. The first call
+ * mirrors upstream's if the settings say so, or builds them from Go modules (about 16 minutes on 2
+ * cores); later calls use the cache. Can be interrupted at any time and continues then. A second
+ * process waits.
+ */
+export async function ensureKubernetes(options: KubernetesOptions): Promise<KubernetesSite> {
+  const release = releaseOf(options.version);
+  const cache = buildCache();
+  const settings = options.mirror ?? mirrorSettings();
+  const find = () => readySite(release, cache, settings);
+  const ready = find();
+  if (ready) return ready;
+  await ensureCommands(buildTools, options.progress, { signal: options.signal });
+  return building(
+    `Kubernetes ${release.version}`,
+    options,
+    async () => find() ?? (await fillSite(release, cache, { ...options, settings })),
+  );
+}
+
+/** Returns the folder of everything that is built. */
+export const buildCache = (): string => cacheDirectory("lab", "kubernetes");
+
+/** Runs `work` while no other process builds. */
+export async function building<T>(
+  what: string,
+  { progress, signal }: Pick<KubernetesOptions, "progress" | "signal">,
+  work: () => Promise<T>,
+): Promise<T> {
+  const wait = waiting(progress);
+  const lock = {
+    purpose: `building ${what} for the lab`,
+    waitMs: 45 * 60_000,
+    onWait: wait.begin,
+    ...(signal && { signal }),
+  };
+  try {
+    return await withLock(join(buildCache(), "lock"), lock, () => {
+      wait.end();
+      return work();
+    });
+  } finally {
+    wait.end();
+  }
+}
+
+interface Waiting {
+  readonly begin: (holder: LockHolder) => void;
+  readonly end: () => void;
+}
+
+/** Returns functions that show a step while another process holds the lock. */
+function waiting(progress: Progress): Waiting {
+  let current: { readonly step: Step; readonly beat: Heartbeat } | undefined;
+  return {
+    begin: ({ pid, purpose }) => {
+      const step = progress.step(`Wait for process ${pid}`);
+      const beat = heartbeat(step);
+      current = { step, beat };
+      beat.update(purpose);
+    },
+    end: () => {
+      current?.beat.stop();
+      current?.step.done();
+      current = undefined;
+    },
+  };
+}
+
+function aptPathOf(release: Release): string {
+  return `v${release.minor}/deb`;
+}
+
+/** Returns the site if it is complete and matches the current tables. */
+function readySite(
+  release: Release,
+  cache: string,
+  settings: MirrorSettings | undefined,
+): KubernetesSite | undefined {
+  const site = join(cache, "site");
+  const apt = sites.readSiteManifest(site, release.version)?.apt;
+  if (!apt || !readyImages(release, site, settings)) return undefined;
+  if (!settings && apt.mirrored) return undefined;
+  const { keyFingerprint: kubernetes, dockerKeyFingerprint: containerd } = apt;
+  if (containerd === undefined) return undefined;
+  const facts = siteFacts(release, site, { kubernetes, containerd });
+  const needed = [facts.keyFile, dockerFolder(site)];
+  return needed.every((path) => existsSync(path)) ? facts : undefined;
+}
+
+/** Returns the images if all of them are stored and match the current tables. */
+function readyImages(
+  release: Release,
+  site: string,
+  settings: MirrorSettings | undefined,
+): readonly sites.SiteImage[] | undefined {
+  const manifest = sites.readSiteManifest(site, release.version);
+  const current = manifest?.key === sites.siteKey(release) && areStored(manifest.images, site);
+  return current && mayHave(manifest.images, settings) ? manifest.images : undefined;
+}
+
+/**
+ * Returns the repositories' folder in a site; it contains the paths of pkgs.k8s.io and
+ * download.docker.com.
+ */
+const repositoriesIn = (site: string): string => join(site, "packages");
+const dockerFolder = (site: string): string => join(repositoriesIn(site), "linux");
+
+function siteFacts(
+  release: Release,
+  directory: string,
+  keys: KubernetesSite["keys"],
+): KubernetesSite {
+  const aptPath = aptPathOf(release);
+  const keyFile = join(repositoriesIn(directory), aptPath, "Release.key");
+  return { version: release.version, directory, aptPath, keyFile, keys };
+}
+
+interface FillOptions extends Pick<KubernetesOptions, "progress" | "signal"> {
+  readonly settings: MirrorSettings | undefined;
+}
+
+/** Mirrors what upstream publishes, if the settings say so, and builds the rest. */
+async function fillSite(
+  release: Release,
+  cache: string,
+  options: FillOptions,
+): Promise<KubernetesSite> {
+  const { progress, signal, settings } = options;
+  const site = join(cache, "site");
+  mkdirSync(join(site, "registry"), { recursive: true });
+  const key = await signingKey(join(cache, "key"));
+  const dockerKey = await signingKey(join(cache, "docker-key"), { subkey: true });
+  const ready = readyImages(release, site, settings);
+  const mirror = { ...options, site, cache: join(cache, "mirror") };
+  const packages = await mirrorPackages(release, mirror);
+  const mirrored =
+    ready?.filter((one) => one.mirrored) ?? (await mirrorImages(release.images, mirror));
+  const left = imagesLeft(release.images, mirrored);
+  const built = await buildComponents(componentsLeft(release, packages, left), {
+    ...options,
+    cache,
+  });
+  await withStep(progress, "Write the apt repositories", 10, async (step) => {
+    const made = { release, built, mirrored: packages, step, ...(signal && { signal }) };
+    const directory = join(repositoriesIn(site), aptPathOf(release));
+    await writeKubernetesRepository({ ...made, key, directory });
+    await writeDockerRepository({ ...made, key: dockerKey, directory: dockerFolder(site) });
+  });
+  const write = (step: Step) =>
+    writeImages(left, built, site, {
+      cache: join(cache, "layers"),
+      step,
+      ...(signal && { signal }),
+    });
+  const images = ready ?? [
+    ...mirrored,
+    ...(left.length === 0 ? [] : await withStep(progress, "Write the images", 90, write)),
+  ];
+  sites.writeSiteManifest(site, {
+    version: release.version,
+    key: sites.siteKey(release),
+    apt: {
+      path: aptPathOf(release),
+      keyFingerprint: key.fingerprint,
+      dockerKeyFingerprint: dockerKey.fingerprint,
+      ...(packages.size > 0 && { mirrored: await digestsOf(packages) }),
+    },
+    components: sites.siteComponents(built),
+    images,
+  });
+  storeOf(site).prune(sites.blobsInUse(site));
+  forgetGoCache(cache);
+  return siteFacts(release, site, {
+    kubernetes: key.fingerprint,
+    containerd: dockerKey.fingerprint,
+  });
+}
+
+/** Returns the components of the packages and images that are not mirrored. */
+function componentsLeft(
+  { components }: Release,
+  packages: MirroredPackages,
+  images: readonly Image[],
+): readonly Component[] {
+  const own = debPackages.filter(({ name }) => !packages.has(name));
+  const needed = componentsOf([
+    ...own.map(({ programs }) => programs),
+    ...images.map(({ files }) => files),
+  ]);
+  return components.filter(({ name }) => needed.has(name));
+}
+
+async function digestsOf(packages: MirroredPackages): Promise<Record<string, string>> {
+  const files = [...packages.values()];
+  const digests = await Promise.all(files.map(digestOfFile));
+  return Object.fromEntries(files.map((file, index) => [basename(file), digests[index] ?? ""]));
+}

@@ -1,0 +1,149 @@
+import { existsSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { ensureCommands } from "../../base/host-packages.js";
+import { withLock } from "../../base/file-lock.js";
+import { withStep, type Progress } from "../../base/progress.js";
+import { runTogether } from "../../base/run-together.js";
+import { ensureExtra, type ExtraManifests } from "./kubernetes/build-extra.js";
+import { extraNames as registryExtras, type ExtraName } from "./kubernetes/extras.js";
+import { addMachines, machinesExtra } from "./machines/add.js";
+import { ensureGolden, goldenKey } from "./cloud/golden.js";
+import { removeCloud, runningRoot, startCloud } from "./cloud/start.js";
+import { ensureFrontCertificate } from "./front/authority.js";
+import { labFacts, writeFacts, type LabFacts } from "./facts.js";
+import { checkCollisions } from "./host/network.js";
+import { hostAptSources, hostCommands, hostPath } from "./host/packages.js";
+import { checkHost } from "./host/requirements.js";
+import { openStore } from "./host/store.js";
+import { labPaths, labSettings, type LabPaths, type LabSettings } from "./settings.js";
+import { ensureSite, writeSite } from "./site.js";
+import { readState, settingsOf } from "./state.js";
+import { labProblems } from "./status.js";
+
+export type { LabFacts } from "./facts.js";
+export { labStatus, type LabStatus } from "./status.js";
+
+export interface LabUpOptions {
+  /**
+   * Kubernetes version that the lab's repositories must offer. @default the default version of the
+   * builds
+   */
+  readonly kubernetes?: string;
+  readonly progress: Progress;
+  /** Signal that stops the work; everything that was started is removed. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Folder of the drivers, mounted into the cloud. It is next to this file: for the command line
+ * `dist/lab/drivers`, a copy that the last compilation made; for tests, which run from the sources,
+ * `packages/lab/drivers`.
+ */
+const drivers = join(__dirname, "drivers");
+
+interface Work extends LabUpOptions {
+  readonly paths: LabPaths;
+  readonly settings: LabSettings;
+  readonly drivers: string;
+}
+
+/**
+ * Starts the lab. Does nothing if a healthy one runs; otherwise starts a new cloud from the golden
+ * one, which is built first if there is none. Can be interrupted and repeated.
+ */
+export async function labUp(options: LabUpOptions): Promise<LabFacts> {
+  const wanted = labSettings();
+  const paths = labPaths(wanted.name);
+  // Before the lock, which would create the folder readable for all users.
+  await mkdir(paths.cache, { recursive: true, mode: 0o700 });
+  return withLock(paths.lock, { purpose: "lab up" }, async () => {
+    const state = await readState(paths);
+    if (state && (await labProblems(state)).length === 0) {
+      if (state.key !== goldenKey(state.settings, paths)) {
+        options.progress.note(
+          "The running lab was built from older files; 'stackadm lab down' and 'lab up' take the new ones.",
+        );
+      }
+      const site = await ensureSite(options);
+      writeSite(paths, site);
+      return labFacts(state.settings, paths);
+    }
+    return start({ ...options, paths, settings: wanted, drivers });
+  });
+}
+
+async function start(work: Work): Promise<LabFacts> {
+  const { paths, settings, progress, signal } = work;
+  await ensureCommands(hostCommands, progress, { signal, path: hostPath() });
+  await prepareHost(work);
+  try {
+    await openStore(paths);
+    // In parallel, because the first uses network and disk, the second the CPU.
+    const [golden, site] = await runTogether(
+      (stop) => ensureGolden({ ...work, signal: stop }),
+      (stop) => ensureSite({ ...work, signal: stop }),
+      signal,
+    );
+    signal?.throwIfAborted();
+    await startCloud({ ...work, golden });
+    writeFacts(settings, paths, golden.secrets);
+    writeSite(paths, site);
+    return labFacts(settings, paths);
+  } catch (error) {
+    await withStep(progress, "Take away what was started", 5, () => destroy(paths));
+    throw error;
+  }
+}
+
+/** Checks the host, and removes what an earlier lab left on it. */
+async function prepareHost({ paths, settings, progress }: Work): Promise<void> {
+  await withStep(progress, "Check this host", 3, async (step) => {
+    await checkHost(paths);
+    step.update("taking away what an earlier lab left");
+    await destroy(paths);
+    step.update("comparing the lab's networks with those in use");
+    const hosts = (await hostAptSources()).map(({ uri }) => new URL(uri).hostname);
+    await checkCollisions(settings, [...new Set(hosts)]);
+  });
+}
+
+/** Removes the running cloud and its facts. */
+async function destroy(paths: LabPaths): Promise<void> {
+  await removeCloud(settingsOf(await readState(paths)), paths);
+  await rm(paths.state, { recursive: true, force: true });
+}
+
+/** Names that `labAdd` accepts. */
+export const extraNames = [...registryExtras, machinesExtra] as const;
+
+/**
+ * Adds optional parts to the lab; the first call builds them. Container images are added whether or
+ * not the lab runs, images of virtual machines only to a running lab. Returns manifests that belong
+ * to the images.
+ */
+export async function labAdd(
+  name: ExtraName | typeof machinesExtra,
+  options: Pick<LabUpOptions, "progress" | "signal">,
+): Promise<ExtraManifests> {
+  if (name !== machinesExtra) return ensureExtra(name, options);
+  const paths = labPaths(labSettings().name);
+  await addMachines({
+    ...options,
+    paths,
+    root: runningRoot(paths),
+    trusted: [await ensureFrontCertificate(paths)],
+    state: await readState(paths),
+  });
+  return {};
+}
+
+/** Destroys the lab with everything in it. Only caches remain on the host. */
+export async function labDown({ progress }: { progress: Progress }): Promise<void> {
+  const paths = labPaths(labSettings().name);
+  const places = [paths.cache, paths.state, paths.mounted];
+  if (!places.some((place) => existsSync(place))) return;
+  await withLock(paths.lock, { purpose: "lab down" }, () =>
+    withStep(progress, "Destroy the lab", 8, () => destroy(paths)),
+  );
+}

@@ -1,0 +1,95 @@
+import { readFileSync } from "node:fs";
+import { cp, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { ensureCommands } from "../../../base/host-packages.js";
+import { withLock } from "../../../base/file-lock.js";
+import { withStep, type Progress } from "../../../base/progress.js";
+import { Failure } from "../../../base/failures/failure.js";
+import { inContainer } from "../host/container.js";
+import { hostPath } from "../host/packages.js";
+import type { Trusted } from "../image/generalize.js";
+import type { LabPaths } from "../settings.js";
+import type { LabState } from "../state.js";
+import { ensureMachineImages, imageCommands, type MachineImage } from "./build.js";
+
+/** Name of the extra. */
+export const machinesExtra = "emulated-machines";
+
+export interface AddMachines {
+  readonly paths: LabPaths;
+  /** Folder on the host that is the running cloud's root. */
+  readonly root: string;
+  /** Authorities of the public hosts that the lab's front answers for. */
+  readonly trusted: Trusted;
+  /** State of the running lab. */
+  readonly state: LabState | undefined;
+  readonly progress: Progress;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Adds images to the running lab whose servers are virtual machines; the first call builds them.
+ */
+export async function addMachines(adding: AddMachines): Promise<void> {
+  const { paths, root, trusted, state, progress, signal } = adding;
+  if (state === undefined)
+    throw new Failure("FAILED", "The lab does not run.", "Start it with `npx stackadm lab up`.");
+  const cloud = state.settings.name;
+  await requireQemu(cloud);
+  const options = { progress, ...(signal && { signal }) };
+  await ensureCommands(imageCommands, progress, { signal, path: hostPath() });
+  const lock = { purpose: `lab add ${machinesExtra}`, waitMs: 30 * 60_000 };
+  await withLock(join(paths.cache, "machines", "lock"), { ...lock, signal }, async () => {
+    const images = await ensureMachineImages({ paths, trusted, ...options });
+    await offer(cloud, images, { root, ...options });
+  });
+}
+
+/** Refuses a lab without qemu, which was started from an older golden cloud. */
+async function requireQemu(cloud: string): Promise<void> {
+  const test = ["test", "-x", "/usr/bin/qemu-system-x86_64"];
+  const { code } = await inContainer(cloud, test, { accept: [0, 1] });
+  if (code !== 0)
+    throw new Failure(
+      "FAILED",
+      "The running lab was built from older files and has no qemu.",
+      "`npx stackadm lab down` and `lab up` take the new ones.",
+    );
+}
+
+const script = readFileSync(join(__dirname, "offer.py"), "utf8");
+/** Folder of the images in the cloud; on the host it is below the running cloud's root. */
+const folder = "/srv/lab/machines";
+
+/** Adds the images that Glance does not have. */
+async function offer(
+  cloud: string,
+  images: readonly MachineImage[],
+  { root, progress, signal }: Pick<AddMachines, "root" | "progress" | "signal">,
+): Promise<void> {
+  const ask = (what: string, those: readonly MachineImage[]) => {
+    const inside = those.map((image) => ({
+      ...image,
+      folder: join(folder, basename(image.folder)),
+    }));
+    const command = `. /root/openrc; exec python3 - ${what}`;
+    return inContainer(cloud, ["env", `IMAGES=${JSON.stringify(inside)}`, "bash", "-c", command], {
+      input: script,
+      ...(signal && { signal }),
+    });
+  };
+  const { stdout } = await ask("missing", images);
+  const names = stdout.split("\n");
+  const missing = images.filter(({ name }) => names.includes(name));
+  if (missing.length === 0) return;
+  const target = join(root, folder);
+  await withStep(progress, "Put the images into the cloud", 30, async () => {
+    try {
+      for (const image of missing)
+        await cp(image.folder, join(target, basename(image.folder)), { recursive: true });
+      await ask("offer", missing);
+    } finally {
+      await rm(target, { recursive: true, force: true });
+    }
+  });
+}

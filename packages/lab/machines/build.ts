@@ -1,0 +1,163 @@
+import { existsSync } from "node:fs";
+import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { withStep, type Progress, type Step } from "../../../base/progress.js";
+import { run } from "../../../base/run-command.js";
+import { runContained } from "../host/contained.js";
+import { debianTree } from "../host/debian-tree.js";
+import { generalize, type Trusted } from "../image/generalize.js";
+import { stockUnits, type Release } from "../image/stock.js";
+import { inputKey } from "../key.js";
+import type { LabPaths } from "../settings.js";
+import {
+  files,
+  imageName,
+  kernelCommandLine,
+  packages,
+  partitionId,
+  releases,
+} from "./releases.js";
+
+/** Commands of the host that build an image, and the Debian packages that contain them. */
+export const imageCommands = {
+  mmdebstrap: "mmdebstrap",
+  "qemu-img": "qemu-utils",
+  sfdisk: "fdisk",
+  "mkfs.ext4": "e2fsprogs",
+  setpriv: "util-linux",
+} as const;
+
+/**
+ * Revision of the steps in this file. Change: raise it when the steps give another image from the
+ * same inputs.
+ */
+const revision = 1;
+
+/** Image of virtual machines on this host. */
+export interface MachineImage {
+  readonly name: string;
+  /** Digest of everything that decides the image's content. */
+  readonly key: string;
+  readonly version: string;
+  readonly commandLine: string;
+  /** Folder with disk.qcow2, vmlinuz and initrd.img. */
+  readonly folder: string;
+}
+
+const cacheFolder = ({ cache }: LabPaths): string => join(cache, "machines");
+
+export function machineImage(release: Release, paths: LabPaths, trusted: Trusted): MachineImage {
+  const inputs = [
+    release,
+    packages,
+    files(release),
+    stockUnits,
+    kernelCommandLine,
+    partitionId,
+    trusted,
+  ];
+  const key = inputKey(...inputs, revision);
+  const name = imageName(release);
+  const folder = join(cacheFolder(paths), `${name}-${key}`);
+  return { name, key, version: release.version, commandLine: kernelCommandLine, folder };
+}
+
+export interface ImageBuild {
+  readonly paths: LabPaths;
+  readonly trusted: Trusted;
+  readonly progress: Progress;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Returns the images of all releases: built at the first call, later from the cache. Deletes images
+ * with other keys.
+ */
+export async function ensureMachineImages(build: ImageBuild): Promise<MachineImage[]> {
+  const cache = cacheFolder(build.paths);
+  await mkdir(cache, { recursive: true });
+  const wanted = releases.map((release) => ({
+    release,
+    image: machineImage(release, build.paths, build.trusted),
+  }));
+  const folders = wanted.map(({ image }) => image.folder);
+  for (const name of await readdir(cache)) {
+    const path = join(cache, name);
+    if (name !== "lock" && !folders.includes(path)) await rm(path, { recursive: true });
+  }
+  for (const { release, image } of wanted) {
+    if (existsSync(image.folder)) continue;
+    await withStep(build.progress, `Image ${image.name}`, 50, (step) =>
+      buildImage(release, image, { ...build, step }),
+    );
+  }
+  return wanted.map(({ image }) => image);
+}
+
+type Building = ImageBuild & { readonly step: Step };
+
+async function buildImage(
+  release: Release,
+  { folder }: MachineImage,
+  { trusted, step, signal }: Building,
+): Promise<void> {
+  const part = `${folder}.part`;
+  const tree = join(part, "tree");
+  await mkdir(tree, { recursive: true });
+  await debianTree({
+    folder: tree,
+    packages,
+    suite: release.suite,
+    step,
+    ...(signal && { signal }),
+  });
+  await generalize(tree, files(release), trusted);
+  step.update("writing the disk");
+  await moveKernel(tree, part);
+  await writeDisk(tree, part, signal);
+  await runContained("rm", ["-r", "--one-file-system", tree]);
+  await rename(part, folder);
+}
+
+/**
+ * Copies kernel and initrd next to the disk, under names without a version. The tree keeps them
+ * too, because they belong to packages.
+ */
+async function moveKernel(tree: string, target: string): Promise<void> {
+  const boot = join(tree, "boot");
+  const names = await readdir(boot);
+  for (const name of ["vmlinuz", "initrd.img"]) {
+    const found = names.filter((one) => one.startsWith(`${name}-`));
+    const [only] = found;
+    if (only === undefined || found.length > 1)
+      throw new Error(`${boot} has ${found.length} files ${name}-*, not one.`);
+    await run("cp", [join(boot, only), join(target, name)]);
+  }
+}
+
+const mebibyte = 2 ** 20;
+const diskSize = 3072 * mebibyte;
+/**
+ * Size of the partition in bytes; the second copy of the partition table needs the last mebibyte.
+ */
+const partitionSize = diskSize - 2 * mebibyte;
+
+/** Writes the tree as the only partition of a disk; cloud-init grows it to the flavor's size. */
+async function writeDisk(tree: string, target: string, signal?: AbortSignal): Promise<void> {
+  const raw = join(target, "disk.raw");
+  const file = await open(raw, "w");
+  await file.truncate(diskSize);
+  await file.close();
+  const table = `label: gpt\nstart=2048, size=${partitionSize / 512}, type=L, uuid=${partitionId}\n`;
+  await run("sfdisk", ["--quiet", raw], { input: table });
+  const options = { ...(signal && { signal }) };
+  const layout = ["-L", "root", "-E", `offset=${mebibyte},lazy_itable_init=1`];
+  await runContained(
+    "mkfs.ext4",
+    ["-q", "-d", tree, ...layout, raw, `${partitionSize / 1024}k`],
+    options,
+  );
+  const disk = join(target, "disk.qcow2");
+  await runContained("qemu-img", ["convert", "-O", "qcow2", raw, disk], options);
+  await rm(raw);
+}

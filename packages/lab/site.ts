@@ -1,0 +1,33 @@
+import type { Progress } from "../../base/progress.js";
+import { renderSite } from "./facts.js";
+import { replacePrivateFile } from "../../base/atomic-files.js";
+import { defaultKubernetesVersion } from "../../base/versions/pinned-versions.js";
+import { ensureKubernetes, type KubernetesSite } from "./kubernetes/build.js";
+import type { LabPaths } from "./settings.js";
+
+export interface SiteOptions {
+  /**
+   * Kubernetes version that the repositories must offer, e.g. "1.36.3". @default the default
+   * version of the builds
+   */
+  readonly kubernetes?: string;
+  readonly progress: Progress;
+  readonly signal?: AbortSignal;
+}
+
+/** Returns the repositories of the lab: built at the first call, later from the cache. */
+export const ensureSite = ({
+  kubernetes,
+  progress,
+  signal,
+}: SiteOptions): Promise<KubernetesSite> =>
+  ensureKubernetes({
+    version: kubernetes ?? defaultKubernetesVersion,
+    progress,
+    ...(signal && { signal }),
+  });
+
+/** Writes the defaults of the site. */
+export const writeSite = (paths: LabPaths, { keys }: KubernetesSite): void => {
+  replacePrivateFile(paths.siteFile, renderSite(keys));
+};

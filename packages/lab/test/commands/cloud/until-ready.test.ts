@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { silentProgress } from "../../../../../base/progress.js";
+import { ports } from "../../../cloud/configuration/common.js";
+import { expectedWorkers, silentApis, untilReady } from "../../../cloud/readiness.js";
+import { startFakeLabCloud, type FakeLabCloud } from "../support/fake-lab-cloud.js";
+import { StubHost } from "../../../../../test/support/machine/stub-host.js";
+
+describe("lab/cloud/readiness of a cloud that starts", () => {
+  let host: StubHost;
+  let cloud: FakeLabCloud;
+  beforeEach(async () => {
+    host = new StubHost();
+    cloud = await startFakeLabCloud(host.settings);
+  });
+  afterEach(async () => {
+    await cloud.close();
+    host.close();
+  });
+
+  /** Starts the wait. `then` receives what is missing, and may fix or stop it. */
+  const wait = (then: (missing: string, stop: AbortController) => void = () => undefined) => {
+    const stop = new AbortController();
+    const update = (missing: string) => {
+      then(missing, stop);
+    };
+    return untilReady({
+      settings: host.settings,
+      password: "admin-word",
+      step: { ...silentProgress.step(""), update },
+      signal: stop.signal,
+    });
+  };
+  /** Returns what the first check reports as missing. */
+  const firstLook = async (): Promise<string> => {
+    let found = "";
+    const waiting = wait((missing, stop) => {
+      found = missing;
+      stop.abort(new Error("seen"));
+    });
+    await assert.rejects(waiting);
+    assert.notEqual(found, "", "it found everything ready");
+    return found;
+  };
+
+  it("is ready once every API answers and every worker has reported", async () => {
+    const said: string[] = [];
+    await wait((missing) => void said.push(missing));
+    assert.deepEqual(said, []);
+  });
+
+  it("asks every API for what it serves, not only for a connection", async () => {
+    const asked = new Set<string>();
+    cloud.onRequest = (request) => asked.add(request.split(" ")[0] ?? "");
+    await wait();
+    const { identity, compute, network, volume, image, loadBalancer } = ports;
+    for (const port of [identity, compute, network, volume, image, loadBalancer]) {
+      assert.ok(asked.has(String(port)), String(port));
+    }
+  });
+
+  it("names APIs that accept no connection, before it logs in", async () => {
+    await cloud.stop(ports.image);
+    await cloud.stop(ports.registry);
+    cloud.onRequest = () => assert.fail("it asked an API");
+    assert.deepEqual(await silentApis(host.settings), ["glance", "registry"]);
+    assert.equal(await firstLook(), "waiting for glance, registry");
+  });
+
+  for (const worker of ["nova-conductor", "neutron-l3-agent", "cinder-volume", "backend"]) {
+    it(`waits for a ${worker} that has not reported, by its name, and goes on when it has`, async () => {
+      const name = expectedWorkers(host.settings).find((one) => one.startsWith(`${worker} `));
+      assert.ok(name);
+      cloud.silent.add(name);
+      let looks = 0;
+      await wait((missing) => {
+        looks += 1;
+        assert.equal(missing, `waiting for ${name}`);
+        cloud.silent.delete(name);
+      });
+      assert.equal(looks, 1);
+    });
+  }
+
+  it("waits for a worker that says it is down", async () => {
+    cloud.down.add(`nova-compute ${host.settings.zones[1]?.host ?? ""}`);
+    assert.equal(await firstLook(), "waiting for nova-compute labcloud-b");
+  });
+
+  it("takes an API that fails for one that is not ready, and tries again", async () => {
+    cloud.broken.add(ports.loadBalancer);
+    await wait((missing) => {
+      assert.match(missing, /:9876\/v2\/lbaas\/providers answers 500/);
+      cloud.broken.clear();
+    });
+  });
+
+  it("takes a Keystone that does not know its users yet for one that is not ready", async () => {
+    cloud.password = "another";
+    await wait((missing) => {
+      assert.equal(missing, "waiting for keystone answers 401");
+      cloud.password = "admin-word";
+    });
+  });
+
+  it("does not look at all when it is called off already", async () => {
+    cloud.onRequest = () => assert.fail("it asked an API");
+    const signal = AbortSignal.abort(new Error("called off"));
+    const step = silentProgress.step("");
+    const waiting = untilReady({ settings: host.settings, password: "", step, signal });
+    await assert.rejects(waiting, /called off/);
+  });
+});

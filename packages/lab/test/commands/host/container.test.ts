@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { Failure } from "../../../../../base/failures/failure.js";
+import {
+  containerPid,
+  containerState,
+  inContainer,
+  removeContainer,
+  startContainer,
+} from "../../../host/container.js";
+import {
+  busyAtFirst,
+  hostStubs,
+  podman,
+  StubHost,
+} from "../../../../../test/support/machine/stub-host.js";
+
+describe("lab/host/container at work", () => {
+  let host: StubHost;
+  beforeEach(() => {
+    host = new StubHost(hostStubs);
+  });
+  afterEach(() => {
+    host.close();
+  });
+  const start = () =>
+    startContainer({ settings: host.settings, root: "/store/running", mounts: {} });
+
+  it("is unknown before it is started, runs then, and is gone after its removal", async () => {
+    const { name } = host.settings;
+    assert.equal(await containerState(name), undefined);
+    await start();
+    assert.equal(await containerState(name), "running");
+    await removeContainer(name);
+    assert.equal(await containerState(name), undefined);
+  });
+
+  it("is stopped when its processes were killed, although podman's monitor could not say so", async () => {
+    await start();
+    host.put("killed");
+    assert.equal(await containerState(host.settings.name), "stopped");
+  });
+
+  it("is stopped when the runtime does not know it any more", async () => {
+    await start();
+    host.stub("runc", "echo 'container does not exist' >&2; exit 1");
+    assert.equal(await containerState(host.settings.name), "stopped");
+  });
+
+  it("removes nothing where there is nothing", async () => {
+    await removeContainer(host.settings.name);
+    assert.deepEqual(host.called("podman", "--runtime", "runc", "rm"), []);
+  });
+
+  it("tries again while the kernel still frees the processes", async () => {
+    await start();
+    host.stub("podman", `case "$*" in *" rm "*) ${busyAtFirst} ;; esac\n${podman}`);
+    await removeContainer(host.settings.name);
+    assert.equal(await containerState(host.settings.name), undefined);
+  });
+
+  it("says why a container stays", async () => {
+    await start();
+    const stub = `case "$*" in *inspect*) echo stopping ;; *) echo "device busy" >&2; exit 125 ;; esac`;
+    host.stub("podman", stub);
+    await assert.rejects(removeContainer(host.settings.name, 300), (error: unknown) => {
+      assert.ok(error instanceof Failure);
+      assert.match(
+        error.message,
+        /^The container \S+ is still there after 0\.3 s: .*device busy\.$/,
+      );
+      assert.match(error.hint, /'stackadm lab down'/);
+      return true;
+    });
+  });
+
+  it("passes input on only when there is some: podman would wait for it otherwise", async () => {
+    await start();
+    host.put("inside", 'case "$*" in *" -i "*) cat ;; *) echo no input ;; esac');
+    const { name } = host.settings;
+    const echoed = await inContainer(name, ["cat"], { input: "secret word" });
+    assert.equal(echoed.stdout, "secret word\n");
+    assert.equal((await inContainer(name, ["true"])).stdout, "no input\n");
+    assert.ok(!host.calls().join().includes("secret word"));
+  });
+
+  it("fails with what the command inside said, and accepts codes that are no failure", async () => {
+    host.put("inside", "echo no such unit >&2; exit 3");
+    const command = ["systemctl", "is-active", "x"];
+    await assert.rejects(inContainer(host.settings.name, command), /code 3: no such unit/);
+    const { code } = await inContainer(host.settings.name, command, { accept: [0, 3] });
+    assert.equal(code, 3);
+  });
+
+  it("knows the process of its init on the host", async () => {
+    host.stub("podman", "echo 4711");
+    assert.equal(await containerPid(host.settings.name), 4711);
+  });
+});

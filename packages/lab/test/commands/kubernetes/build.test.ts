@@ -1,0 +1,295 @@
+import assert from "node:assert/strict";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silentProgress, type Progress } from "../../../../../base/progress.js";
+import { ensureExtra } from "../../../kubernetes/build-extra.js";
+import { digestOf } from "../../../kubernetes/digest.js";
+import { extras } from "../../../kubernetes/extras.js";
+import { ensureKubernetes } from "../../../kubernetes/build.js";
+import { RegistryStore } from "../../../kubernetes/registry-store.js";
+import { blobsInUse, readSiteManifest } from "../../../kubernetes/site.js";
+import { release } from "../../../kubernetes/versions.js";
+import { nonEmpty } from "../../../../../test/support/non-empty.js";
+
+const fingerprint = "AB".repeat(20);
+
+/**
+ * Stubs of the build tools, which would run for minutes: they only create files of the right names.
+ */
+const tools: Readonly<Record<string, string>> = {
+  go: `case "$1 $2" in
+  "env GOVERSION") echo go1.26.8 ;;
+  "mod download") echo "{\\"Dir\\":\\"$FOLDER\\"}" ;;
+  "mod edit") echo '{}' ;;
+  build*)
+    echo "$PWD" >>"$FOLDER/builds"
+    mkdir -p "$GOCACHE"
+    while [ "$1" != -o ]; do shift; done
+    out=$2; shift 2
+    case "$out" in
+      */) for package; do echo "$package" >"$out$(basename "$package")"; done ;;
+      *) echo "$out" >"$out" ;;
+    esac
+    chmod -R 755 "$(dirname "$out")" ;;
+esac`,
+  // The host uses a mirror; apt-get delivers all requested packages.
+  find: `printf 'deb http://mirror.test/debian bookworm main\\n' >"$FOLDER/host.list"; echo "$FOLDER/host.list"`,
+  "apt-get": `echo "$*" >>"$FOLDER/apt"
+[[ $* == *" download "* ]] || exit 0
+words="$*"
+for name in \${words##* download }; do
+  mkdir -p "$FOLDER/deb/DEBIAN"
+  printf 'Package: %s\\nVersion: 1:1-1\\nArchitecture: amd64\\nMaintainer: a <a@b.test>\\nDescription: d\\n' "$name" >"$FOLDER/deb/DEBIAN/control"
+  dpkg-deb --build "$FOLDER/deb" "\${name}_1%3a1-1_amd64.deb"
+done`,
+  mmdebstrap: "true",
+  gcc: `while [ "$1" != -o ]; do shift; done; echo pause >"$2"`,
+  gpg: `case "$*" in
+  *--import*) cat >/dev/null ;;
+  *--export-secret-keys*) echo SECRET ;;
+  *--export*) echo PUBLIC ;;
+  *--list-keys*) echo "fpr:::::::::${fingerprint}:" ;;
+  *-sign*) cat ;;
+esac`,
+  gpgconf: "true",
+  "apt-config": "true",
+  unshare: `tree=$(printf '%s\\n' "$@" | grep "/root$")
+mkdir -p "$tree"/{dev,proc,sys,run,tmp,var/cache/apt,var/log,var/lib/apt,etc/ssl/certs}
+mkdir -p "$tree"/usr/{bin,share,lib/x86_64-linux-gnu}
+echo certificates >"$tree/etc/ssl/certs/ca-certificates.crt"
+touch "$tree/usr/bin/python3" "$tree/usr/bin/dash" "$tree/tmp/left"`,
+};
+
+describe("ensureKubernetes", function () {
+  this.timeout(60_000);
+  let folder: string;
+  const saved = new Map(
+    ["PATH", "XDG_CACHE_HOME", "STACKADM_LAB_MIRROR"].map((name) => [name, process.env[name]]),
+  );
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), "stackadm-test-"));
+    mkdirSync(join(folder, "bin"));
+    for (const [name, script] of Object.entries(tools)) {
+      const path = join(folder, "bin", name);
+      writeFileSync(path, `#!/bin/bash\nset -euo pipefail\nFOLDER="${folder}"\n${script}\n`);
+      chmodSync(path, 0o755);
+    }
+    process.env["PATH"] = `${join(folder, "bin")}:${saved.get("PATH") ?? ""}`;
+    process.env["XDG_CACHE_HOME"] = folder;
+    process.env["STACKADM_LAB_MIRROR"] = "never";
+  });
+  after(() => {
+    for (const [name, value] of saved) {
+      if (value === undefined) Reflect.deleteProperty(process.env, name);
+      else process.env[name] = value;
+    }
+    rmSync(folder, { recursive: true });
+  });
+
+  const version = "1.36.3";
+  const cache = () => join(folder, "stackadm", "lab", "kubernetes");
+  const site = () => join(cache(), "site");
+  const builds = () => {
+    const file = join(folder, "builds");
+    return existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n").length : 0;
+  };
+  const goComponents = release(version).components.filter(({ source }) => source.kind !== "c");
+  const store = () => new RegistryStore(join(site(), "registry"));
+
+  it("can be stopped between two components and keeps what is built", async () => {
+    const stop = new AbortController();
+    let steps = 0;
+    const progress: Progress = {
+      ...silentProgress,
+      step: (title) => {
+        if (++steps === 3) stop.abort();
+        return silentProgress.step(title);
+      },
+    };
+    await assert.rejects(ensureKubernetes({ version, progress, signal: stop.signal }), /abort/i);
+    const done = readdirSync(join(cache(), "components")).filter((name) => !name.endsWith(".part"));
+    assert.ok(done.length >= 1 && done.length < goComponents.length);
+    assert.equal(readSiteManifest(site(), version), undefined);
+    assert.ok(!existsSync(join(cache(), "lock")));
+  });
+
+  it("builds the rest at the next call and says where the site is", async () => {
+    const facts = await ensureKubernetes({ version, progress: silentProgress });
+    assert.deepEqual(facts, {
+      version,
+      directory: site(),
+      aptPath: "v1.36/deb",
+      keyFile: join(site(), "packages/v1.36/deb/Release.key"),
+      keys: { kubernetes: fingerprint, containerd: fingerprint },
+    });
+    assert.equal(readFileSync(facts.keyFile, "utf8"), "PUBLIC\n");
+  });
+
+  it("fills the registry with every image under every name and tag", () => {
+    for (const { repository, aliases = [], tags } of nonEmpty(release(version).images)) {
+      for (const name of [repository, ...aliases]) {
+        for (const tag of nonEmpty(tags)) {
+          const digest = store().tagged(name, tag);
+          assert.ok(digest !== undefined && store().has(digest), `${name}:${tag}`);
+        }
+      }
+    }
+  });
+
+  it("lists in the site's manifest what it is made of and in what it differs", () => {
+    const manifest = readSiteManifest(site(), version);
+    assert.ok(manifest);
+    assert.equal(manifest.components.length, release(version).components.length);
+    const own = manifest.components.find(({ name }) => name === "livenessprobe");
+    assert.match(own?.differs ?? "", /own program/);
+    const agnhost = manifest.images.find(({ upstream }) => upstream.includes("agnhost"));
+    assert.match(agnhost?.differs ?? "", /2\.63\.0/);
+    assert.deepEqual(agnhost?.tags, ["2.53", "2.63.0"]);
+  });
+
+  it("does nothing when all is there", async () => {
+    const before = builds();
+    const progress: Progress = { ...silentProgress, step: () => assert.fail("a step began") };
+    await ensureKubernetes({ version, progress });
+    assert.equal(builds(), before);
+  });
+
+  it("offers containerd where Docker does, and not with Kubernetes", () => {
+    const place = join(site(), "packages");
+    assert.ok(existsSync(join(place, "linux/debian/dists/bookworm/InRelease")));
+    const names = readdirSync(join(place, "v1.36/deb"));
+    assert.ok(!names.some((name) => name.startsWith("containerd")), names.join());
+  });
+
+  it("only writes the apt repositories for a site of an earlier release, which had one", async () => {
+    const file = join(site(), `site-v${version}.json`);
+    const manifest = JSON.parse(readFileSync(file, "utf8")) as { apt: Record<string, unknown> };
+    delete manifest.apt["dockerKeyFingerprint"];
+    writeFileSync(file, JSON.stringify(manifest));
+    const before = builds();
+    const titles: string[] = [];
+    const step = (title: string) => (titles.push(title), silentProgress.step(title));
+    await ensureKubernetes({ version, progress: { ...silentProgress, step } });
+    assert.deepEqual(titles, ["Write the apt repositories"]);
+    assert.equal(builds(), before);
+  });
+
+  it("writes images again when one is damaged, without building", async () => {
+    const [image] = readSiteManifest(site(), version)?.images ?? [];
+    assert.ok(image);
+    const before = builds();
+    const others = new Set(blobsInUse(site()));
+    others.delete(image.manifest);
+    store().prune(others);
+    await ensureKubernetes({ version, progress: silentProgress });
+    assert.ok(store().has(image.manifest));
+    assert.equal(builds(), before);
+  });
+
+  it("builds for another minor only what differs, beside the first", async () => {
+    const before = builds();
+    const facts = await ensureKubernetes({ version: "1.35.4", progress: silentProgress });
+    assert.equal(facts.aptPath, "v1.35/deb");
+    assert.equal(builds() - before, 6, "kubernetes, three of etcd, coredns, cloud provider");
+    assert.ok(store().tagged("kube-apiserver", "v1.35.4"));
+    await ensureKubernetes({
+      version,
+      progress: {
+        ...silentProgress,
+        step: () => assert.fail("the first is not complete any more"),
+      },
+    });
+  });
+
+  it("keeps the signing key for all versions, readable by its owner only", async () => {
+    const { statSync } = await import("node:fs");
+    assert.equal(statSync(join(cache(), "key", "secret.asc")).mode & 0o777, 0o600);
+  });
+
+  it("adds what somebody asks for beside the versions, once, and says where its manifests are", async () => {
+    for (const file of ["node/filesystem/etc/rc.local", "node/filesystem/sbin/start_runit"]) {
+      mkdirSync(join(folder, file, ".."), { recursive: true });
+      writeFileSync(join(folder, file), "#!/bin/sh\n");
+    }
+    mkdirSync(join(folder, "manifests"));
+    for (const name of ["calico-vxlan", "canal"])
+      writeFileSync(join(folder, "manifests", `${name}.yaml`), name);
+    const before = builds();
+    const { calico } = await ensureExtra("calico", { progress: silentProgress });
+    // flannel was already built.
+    assert.equal(builds(), before + 1);
+    assert.equal(readFileSync(calico?.source ?? "", "utf8"), "calico-vxlan");
+    assert.equal(calico?.sha256, digestOf("calico-vxlan"));
+    const kept = blobsInUse(site());
+    for (const { repository, tags } of extras.calico().images)
+      for (const tag of tags)
+        assert.ok(kept.has(store().tagged(repository, tag) ?? ""), repository);
+    await ensureExtra("calico", { progress: silentProgress });
+    assert.equal(builds(), before + 1);
+    assert.ok(existsSync((await ensureKubernetes({ version, progress: silentProgress })).keyFile));
+  });
+
+  it("leaves nothing unfinished and stores no blob that no image uses", () => {
+    const names = readdirSync(cache(), { recursive: true }).map(String);
+    assert.ok(!names.includes("go"));
+    assert.deepEqual(
+      names.filter((name) => name.endsWith(".part")),
+      [],
+    );
+    assert.equal(store().prune(blobsInUse(site())), 0);
+  });
+
+  it("takes what nobody needs out of the Debian layer", () => {
+    const layers = readdirSync(join(cache(), "layers")).filter((name) =>
+      name.startsWith("debian-"),
+    );
+    // Layers: Debian, a reduced Debian for images without their own, and Debian with an extra's
+    // packages.
+    assert.equal(layers.length, 3);
+  });
+
+  it("waits for another process that builds, says for whom, and then finds all done", async () => {
+    const lock = join(cache(), "lock");
+    const manifest = join(site(), `site-v${version}.json`);
+    const text = readFileSync(manifest, "utf8");
+    rmSync(manifest);
+    const said: string[] = [];
+    const progress: Progress = {
+      ...silentProgress,
+      step: (title) => {
+        said.push(title);
+        return {
+          update: (detail) => {
+            said.push(detail);
+            writeFileSync(manifest, text); // as the other process does at its end
+            rmSync(lock);
+          },
+          done: () => void said.push("done"),
+          failed: () => assert.fail("waiting failed"),
+        };
+      },
+    };
+    const started = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ")[19];
+    writeFileSync(lock, JSON.stringify({ pid: process.pid, started, purpose: "building" }));
+    await ensureKubernetes({ version, progress });
+    assert.deepEqual(said, [`Wait for process ${process.pid}`, "building", "done"]);
+  });
+
+  it("refuses a version it does not know before it builds anything", async () => {
+    await assert.rejects(
+      ensureKubernetes({ version: "1.30.0", progress: silentProgress }),
+      /1\.36\.3/,
+    );
+  });
+});

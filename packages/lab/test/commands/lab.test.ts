@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { silentProgress, type Progress } from "../../../../base/progress.js";
+import { Failure } from "../../../../base/failures/failure.js";
+import { labDown, labStatus, labUp } from "../../lab.js";
+import { noSecrets } from "../../cloud/secrets.js";
+import { services, unitName } from "../../cloud/units.js";
+import { writeFacts } from "../../facts.js";
+import { hostCommands } from "../../host/packages.js";
+import { writeState } from "../../state.js";
+import { startFakeLabCloud } from "./support/fake-lab-cloud.js";
+import { hostStubs, StubHost } from "../../../../test/support/machine/stub-host.js";
+
+let host: StubHost;
+const useHost = (): void => {
+  beforeEach(() => {
+    const commands = Object.keys(hostCommands).map((name) => [name, "true"] as const);
+    host = new StubHost({ ...Object.fromEntries(commands), ...hostStubs });
+  });
+  afterEach(() => {
+    host.close();
+  });
+};
+const remember = (key: string): void => {
+  writeState(host.paths, {
+    key,
+    startedAt: "2026-01-02T03:04:05.000Z",
+    settings: { ...host.settings, zones: [...host.settings.zones] },
+  });
+};
+const holdLock = (): void => {
+  const started = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ")[19];
+  const holder = { pid: process.pid, started, purpose: "lab up" };
+  host.put(host.paths.lock.slice(host.root.length + 1), JSON.stringify(holder));
+};
+
+describe("lab down", () => {
+  useHost();
+
+  it("does nothing, and makes no folder, where there never was a lab", async () => {
+    const progress: Progress = { ...silentProgress, step: () => assert.fail("a step began") };
+    await labDown({ progress });
+    assert.deepEqual(host.calls(), []);
+    assert.ok(!existsSync(host.paths.cache));
+  });
+
+  it("takes container and facts away and keeps the caches", async () => {
+    remember("0123456789ab");
+    writeFacts(host.settings, host.paths, noSecrets);
+    mkdirSync(host.paths.images, { recursive: true });
+    host.put("container", "running");
+    await labDown({ progress: silentProgress });
+    assert.equal(host.read("container"), undefined);
+    assert.ok(!existsSync(host.paths.state));
+    assert.ok(existsSync(host.paths.images));
+    assert.equal((await labStatus()).state, "down");
+  });
+
+  it("also takes away what a lab left whose facts are lost", async () => {
+    mkdirSync(host.paths.cache, { recursive: true });
+    host.put("container", "running");
+    assert.deepEqual(await labStatus(), {
+      state: "broken",
+      problems: [`container ${host.settings.name}`],
+    });
+    await labDown({ progress: silentProgress });
+    assert.deepEqual(await labStatus(), { state: "down", problems: [] });
+  });
+
+  it("refuses while another process works on the lab, and changes nothing", async () => {
+    remember("0123456789ab");
+    holdLock();
+    await assert.rejects(labDown({ progress: silentProgress }), (error: unknown) => {
+      assert.ok(error instanceof Failure);
+      assert.match(
+        error.message,
+        new RegExp(`Process ${process.pid} holds this lock \\(lab up\\)`),
+      );
+      return true;
+    });
+    assert.ok(existsSync(host.paths.stateFile));
+    assert.deepEqual(host.calls(), []);
+    const status = await labStatus();
+    assert.deepEqual(status.problems, [`process ${process.pid} is at work: lab up`]);
+    assert.equal(status.state, "busy");
+  });
+
+  it("says why something cannot be taken away, and keeps the facts for the next time", async () => {
+    remember("0123456789ab");
+    const rule = `-A FORWARD -i x -m comment --comment ${host.settings.name} -j ACCEPT`;
+    host.stub(
+      "iptables",
+      `case "$*" in *" -S") echo '${rule}' ;; *) echo "Bad rule" >&2; exit 1 ;; esac`,
+    );
+    await assert.rejects(labDown({ progress: silentProgress }), /Bad rule/);
+    assert.ok(existsSync(host.paths.stateFile));
+    assert.ok(!existsSync(host.paths.lock), "the next one can try");
+  });
+});
+
+describe("lab up", () => {
+  useHost();
+
+  it("refuses a host that lacks something before it makes anything but its cache folder", async () => {
+    host.stub("ip", 'case "$*" in *"link add"*) echo "Unknown device type" >&2; exit 2 ;; esac');
+    await assert.rejects(labUp({ progress: silentProgress }), /This host cannot run the lab/);
+    assert.ok(!existsSync(host.paths.storeFile));
+    assert.ok(!existsSync(host.paths.lock));
+    assert.deepEqual(host.called("podman", "--runtime"), []);
+    assert.equal(statSync(host.paths.cache).mode & 0o077, 0, "passwords will lie in it");
+  });
+
+  it("refuses networks that cannot be, before it takes the lock", async () => {
+    process.env["STACKADM_LAB_EXTERNAL"] = "10.0.0.0/8";
+    await assert.rejects(
+      labUp({ progress: silentProgress }),
+      /STACKADM_LAB_EXTERNAL: 10\.0\.0\.0\/8/,
+    );
+    assert.ok(!existsSync(dirname(host.paths.lock)));
+  });
+
+  it("refuses while another process works on the lab", async () => {
+    holdLock();
+    await assert.rejects(labUp({ progress: silentProgress }), /holds this lock/);
+    assert.deepEqual(host.calls(), []);
+  });
+
+  it("leaves a healthy lab alone, tells that it is of older files, and refuses a version it has not", async () => {
+    const cloud = await startFakeLabCloud(host.settings);
+    try {
+      remember("0123456789ab");
+      host.put("container", "running");
+      const active = services(host.settings)
+        .map(unitName)
+        .map(() => "active");
+      host.put("inside", `printf '${active.join("\\n")}\\n'`);
+      const notes: string[] = [];
+      const progress: Progress = { ...silentProgress, note: (text) => void notes.push(text) };
+      await assert.rejects(labUp({ progress, kubernetes: "1.2.3" }), /1\.2\.3/);
+      assert.match(notes.join(), /built from older files; 'stackadm lab down' and 'lab up'/);
+      assert.equal(host.read("container"), "running");
+      assert.equal((await labStatus()).current, false);
+    } finally {
+      await cloud.close();
+    }
+  });
+});

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { silentProgress } from "../../../../../base/progress.js";
+import { runningRoot } from "../../../cloud/start.js";
+import { addMachines } from "../../../machines/add.js";
+import { imageCommands, machineImage } from "../../../machines/build.js";
+import { releases } from "../../../machines/releases.js";
+import type { LabState } from "../../../state.js";
+import { StubHost } from "../../../../../test/support/machine/stub-host.js";
+
+describe("lab/machines/add", () => {
+  let host: StubHost;
+  let state: LabState;
+  beforeEach(() => {
+    const commands = Object.keys(imageCommands).map((name) => [name, "true"] as const);
+    host = new StubHost(Object.fromEntries(commands));
+    state = {
+      key: "0123456789ab",
+      startedAt: "2026-01-02T03:04:05.000Z",
+      settings: { ...host.settings, zones: [...host.settings.zones] },
+    };
+    for (const release of releases)
+      mkdirSync(machineImage(release, host.paths, []).folder, { recursive: true });
+    mkdirSync(runningRoot(host.paths), { recursive: true });
+  });
+  afterEach(() => {
+    host.close();
+  });
+  const add = (running: LabState | undefined = state) =>
+    addMachines({
+      paths: host.paths,
+      root: runningRoot(host.paths),
+      trusted: [],
+      state: running,
+      progress: silentProgress,
+    });
+  const cloud = (missing: string, offer = "true") => {
+    host.stub(
+      "podman",
+      `case "$*" in *" missing") echo "${missing}" ;; *" offer") (cd ${runningRoot(host.paths)}/srv/lab/machines; echo * >"$root/copied"); ${offer} ;; esac`,
+    );
+  };
+  const asked = () =>
+    host.called("podman").flatMap((call) => / (missing|offer)$/.exec(call)?.[1] ?? []);
+
+  it("puts only those images into Glance that it does not have, and leaves no copy in the cloud", async () => {
+    cloud("debian-13-emulated");
+    await add();
+    assert.deepEqual(asked(), ["missing", "offer"]);
+    assert.match(host.read("copied") ?? "", /^debian-13-emulated-[0-9a-f]{12}\n$/);
+    assert.deepEqual(readdirSync(join(runningRoot(host.paths), "srv/lab")), []);
+  });
+
+  it("does nothing when they are there", async () => {
+    cloud("");
+    await add();
+    assert.deepEqual(asked(), ["missing"]);
+  });
+
+  it("leaves no copy in the cloud when Glance refuses", async () => {
+    cloud("debian-12-emulated", "exit 1");
+    await assert.rejects(add());
+    assert.deepEqual(readdirSync(join(runningRoot(host.paths), "srv/lab")), []);
+  });
+
+  it("says what to do without a lab, and with one that has no qemu", async () => {
+    await assert.rejects(
+      addMachines({
+        paths: host.paths,
+        root: runningRoot(host.paths),
+        trusted: [],
+        state: undefined,
+        progress: silentProgress,
+      }),
+      /The lab does not run/,
+    );
+    host.stub("podman", 'case "$*" in *"test -x"*) exit 1 ;; esac');
+    await assert.rejects(add(), /has no qemu/);
+  });
+});

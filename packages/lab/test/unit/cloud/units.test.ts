@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { ports } from "../../../cloud/configuration/common.js";
+import { cloudLinks } from "../../../cloud/files.js";
+import { expectedWorkers } from "../../../cloud/readiness.js";
+import { maskedUnits, renderUnit, services, unitName } from "../../../cloud/units.js";
+import { labSettings } from "../../../settings.js";
+import { nonEmpty } from "../../../../../test/support/non-empty.js";
+
+const settings = labSettings({});
+const all = services(settings);
+const find = (name: string) => {
+  const service = all.find((candidate) => candidate.name === name);
+  assert.ok(service, `no service ${name}`);
+  return service;
+};
+
+describe("lab/cloud/units", () => {
+  it("has every service once", () => {
+    const names = all.map(unitName);
+    assert.deepEqual(names, [...new Set(names)]);
+    for (const name of names) assert.match(name, /^os-[a-z0-9-]+\.service$/);
+  });
+
+  it("starts nothing before the ports it calls listen", () => {
+    assert.ok(find("keystone").needs.includes(ports.database));
+    assert.ok(find("nova-api").needs.includes(ports.bus));
+    for (const name of ["l3", "dhcp", "metadata", "linuxbridge"]) {
+      assert.ok(find(`neutron-${name}`).needs.includes(ports.network), name);
+    }
+    for (const { name } of settings.zones) {
+      const { needs } = find(`nova-compute-${name}`);
+      for (const port of [ports.placement, ports.compute, ports.network]) {
+        assert.ok(needs.includes(port), `${name} ${port}`);
+      }
+    }
+  });
+
+  it("never waits for its own port", () => {
+    const own = {
+      keystone: ports.identity,
+      placement: ports.placement,
+      "neutron-server": ports.network,
+      "nova-api": ports.compute,
+      glance: ports.image,
+      "cinder-api": ports.volume,
+      "octavia-api": ports.loadBalancer,
+      barbican: ports.secrets,
+    };
+    for (const [name, port] of Object.entries(own)) assert.ok(!find(name).needs.includes(port));
+  });
+
+  it("makes a web service fail when its application does not load", () => {
+    for (const name of ["keystone", "placement", "octavia-api", "barbican"]) {
+      assert.match(find(name).command, /--need-app/);
+      assert.match(find(name).command, /--http-socket 172\.29\.0\.2:\d+/);
+    }
+  });
+
+  it("runs one nova-compute per zone with that zone's configuration", () => {
+    for (const { name } of nonEmpty(settings.zones)) {
+      assert.match(
+        find(`nova-compute-${name}`).command,
+        new RegExp(`nova-compute-${name}\\.conf$`),
+      );
+    }
+  });
+
+  it("lets servers and proxies outlive a restart of the agent that started them", () => {
+    for (const name of ["neutron-dhcp", "neutron-l3", "nova-compute-zone-a"]) {
+      assert.match(renderUnit(find(name)), /^KillMode=process$/m);
+    }
+    assert.match(renderUnit(find("nova-api")), /^KillMode=mixed$/m);
+  });
+
+  it("bounds starting and stopping, and finds the drivers", () => {
+    for (const service of nonEmpty(all)) {
+      const text = renderUnit(service);
+      assert.match(text, /^TimeoutStartSec=\d+$/m);
+      assert.match(text, /^TimeoutStopSec=1?\d$/m);
+      assert.match(text, /^Environment=PYTHONPATH=\/opt\/lab /m);
+      assert.match(text, /^ExecStartPre=\/usr\/local\/lib\/lab\/wait-for-ports\.sh( \d+)+$/m);
+    }
+  });
+
+  it("never lets the container touch the kernel's settings or the host's devices", () => {
+    for (const unit of ["systemd-udevd.service", "systemd-sysctl.service", "apt-daily.timer"]) {
+      assert.ok(maskedUnits.includes(unit), unit);
+      const link = cloudLinks().find(({ path }) => path.endsWith(`/${unit}`));
+      assert.equal(link?.target, "/dev/null");
+    }
+  });
+
+  it("masks none of its own units", () => {
+    for (const service of nonEmpty(all)) assert.ok(!maskedUnits.includes(unitName(service)));
+  });
+
+  it("has a unit for every worker that must report", () => {
+    const names = all.map(({ name }) => name);
+    const workers = expectedWorkers(settings).filter((name) => !name.startsWith("backend "));
+    for (const worker of nonEmpty(workers)) {
+      const [binary = "", host = ""] = worker.split(" ");
+      const zone = settings.zones.find((candidate) => candidate.host === host);
+      const wanted = [binary, binary.replace(/-agent$/, ""), `${binary}-${zone?.name ?? ""}`];
+      assert.ok(
+        wanted.some((name) => names.includes(name)),
+        worker,
+      );
+    }
+  });
+});
+
+describe("lab/cloud scripts", () => {
+  const text = (name: string) => readFileSync(`packages/lab/cloud/${name}`, "utf8");
+
+  it("read no value from the command line that is secret", () => {
+    assert.match(text("first-boot.sh"), /\. \/etc\/lab\/cloud\.env/);
+    assert.ok(!/--bootstrap-password/.test(text("first-boot.sh")));
+  });
+
+  it("stop at the first failure", () => {
+    assert.match(text("first-boot.sh"), /^set -Eeuo pipefail$/m);
+    assert.match(text("wait-for-ports.sh"), /^set -euo pipefail$/m);
+  });
+
+  it("bound every wait", () => {
+    assert.match(text("bootstrap.py"), /deadline/);
+    assert.match(text("first-boot.sh"), /wait_for \d+ /);
+  });
+});

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { noSecrets } from "../../cloud/secrets.js";
+import { adminCloudName, labFacts, renderClouds, renderSite, writeFacts } from "../../facts.js";
+import { labPaths, labSettings, type LabPaths } from "../../settings.js";
+
+const settings = labSettings({});
+
+describe("lab/facts", () => {
+  let folder = "";
+  let paths: LabPaths;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "lab-facts-"));
+    paths = {
+      ...labPaths(),
+      state: folder,
+      cloudsFile: join(folder, "lab", "clouds.yaml"),
+      adminCloudsFile: join(folder, "lab", "admin-clouds.yaml"),
+      authorityFile: join(folder, "lab", "ca.crt"),
+      siteFile: join(folder, "lab", "site.yaml"),
+    };
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it("names the tenant's cloud as everybody expects it", () => {
+    const facts = labFacts(settings, paths);
+    assert.equal(facts.cloud, "stackadm-lab");
+    assert.equal(facts.tlsCloud, "stackadm-lab-tls");
+    assert.equal(facts.container, "stackadm-lab");
+    assert.equal(adminCloudName(settings), "stackadm-lab-admin");
+    assert.equal(facts.siteFile, paths.siteFile);
+  });
+
+  it("renders a clouds.yaml that OpenStack clients read", () => {
+    const user = { cloud: "stackadm-lab", name: "demo", password: "p: # '\"" };
+    const { clouds } = parse(renderClouds(settings, user, "/ca.crt")) as {
+      clouds: Record<string, Record<string, unknown>>;
+    };
+    assert.deepEqual(clouds["stackadm-lab"]?.auth, {
+      auth_url: "http://172.29.0.2:5000/v3",
+      username: "demo",
+      password: "p: # '\"",
+      project_name: "demo",
+      user_domain_name: "Default",
+      project_domain_name: "Default",
+    });
+    assert.equal(clouds["stackadm-lab"]["region_name"], "lab");
+    assert.equal("cacert" in clouds["stackadm-lab"], false);
+  });
+
+  it("renders the same cloud over TLS: another address, region and the authority beside it", () => {
+    const user = { cloud: "stackadm-lab", name: "demo", password: "p" };
+    const { clouds } = parse(renderClouds(settings, user, "/state/ca.crt")) as {
+      clouds: Record<string, { auth: object }>;
+    };
+    const plain = clouds["stackadm-lab"];
+    assert.deepEqual(clouds["stackadm-lab-tls"], {
+      ...plain,
+      auth: { ...plain?.auth, auth_url: "https://172.29.0.2:15000/v3" },
+      region_name: "lab-tls",
+      cacert: "/state/ca.crt",
+    });
+  });
+
+  it("writes its files for their owner only, the administrator's apart from the tenant's", async () => {
+    writeFacts(settings, paths, {
+      ...noSecrets,
+      admin: "admin-word",
+      demo: "demo-word",
+      tls: { ...noSecrets.tls, authority: "authority-text", privateKey: "key-text" },
+    });
+    for (const file of [paths.cloudsFile, paths.adminCloudsFile, paths.authorityFile]) {
+      assert.equal((await stat(file)).mode & 0o777, 0o600);
+    }
+    const tenantText = await readFile(paths.cloudsFile, "utf8");
+    assert.match(tenantText, /demo-word/);
+    assert.doesNotMatch(tenantText, /admin/);
+    assert.match(await readFile(paths.adminCloudsFile, "utf8"), /admin-word/);
+    assert.equal(await readFile(paths.authorityFile, "utf8"), "authority-text");
+    assert.ok(tenantText.includes(`cacert: ${paths.authorityFile}`));
+  });
+
+  const keys = { kubernetes: "A".repeat(40), containerd: "1".repeat(40) };
+  const packages = {
+    keyFingerprint: keys.kubernetes,
+    containerd: { keyFingerprint: keys.containerd },
+  };
+
+  it("says in the site's defaults only who signs, and what containers need", () => {
+    assert.deepEqual(parse(renderSite(keys)), {
+      kubernetes: {
+        packages,
+        kubelet: { failCgroupV1: false, cgroupDriver: "cgroupfs" },
+        kubeProxy: { mode: "iptables", conntrack: { maxPerCore: 0 } },
+        ignorePreflightErrors: [
+          "SystemVerification",
+          "FileContent--proc-sys-net-bridge-bridge-nf-call-iptables",
+          "Swap",
+          "NumCPU",
+          "Mem",
+        ],
+      },
+      ssh: { bootMinutes: 3 },
+    });
+  });
+
+  it("says only who signs for machines with a kernel", () => {
+    assert.deepEqual(parse(renderSite(keys, { containers: false })), { kubernetes: { packages } });
+  });
+});

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { imageTable } from "../../../../../base/versions/container-images.js";
+import {
+  containerdPackages,
+  upstreamPackages,
+} from "../../../../../base/versions/pinned-versions.js";
+import { frontHosts, hostNames } from "../../../front/hosts.js";
+import { nonEmpty } from "../../../../../test/support/non-empty.js";
+
+/** Returns the host of a URL that may contain placeholders. */
+const hostOf = (address: string): string => /^https:\/\/([^/]+)/.exec(address)?.[1] ?? address;
+
+describe("lab/front/hosts", () => {
+  it("has every host that the program's defaults name", () => {
+    const images = Object.values(imageTable("1.36.3")).map((image) => image.split("/")[0] ?? "");
+    const registries = images.map((host) => (host === "docker.io" ? "registry-1.docker.io" : host));
+    const { source, key } = containerdPackages;
+    const packages = [upstreamPackages.url, source, key].map(hostOf);
+    for (const host of [...registries, ...packages]) assert.ok(host in frontHosts, host);
+  });
+
+  it("has every host that one of them sends its clients to", () => {
+    const targets = Object.values(frontHosts).flatMap((behaviour) => {
+      const { to, manifests, blobs, realm }: Readonly<Record<string, unknown>> = { ...behaviour };
+      return [to, manifests, blobs, realm].filter((one) => typeof one === "string");
+    });
+    assert.ok(targets.length > 5);
+    for (const target of targets) {
+      const address = target.startsWith("https:") ? target : `https://${target}`;
+      assert.ok(hostOf(address) in frontHosts, address);
+    }
+  });
+
+  it("sends nobody to the host that it asked, but for a token", () => {
+    const asked = Object.entries(frontHosts).flatMap(([name, behaviour]) =>
+      Object.entries(behaviour)
+        .filter(([field]) => ["to", "manifests", "blobs"].includes(field))
+        .map(([, address]) => ({ name, address: String(address) })),
+    );
+    for (const { name, address } of nonEmpty(asked)) assert.notEqual(hostOf(address), name);
+  });
+
+  it("lists hosts by behaviour", () => {
+    assert.deepEqual(hostNames("mirror"), ["deb.debian.org", "security.debian.org"]);
+    assert.equal(hostNames().length, Object.keys(frontHosts).length);
+  });
+});

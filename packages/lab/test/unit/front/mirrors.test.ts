@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { mirrorsOf, nameServersIn, renderMirrors } from "../../../front/mirrors.js";
+import { labSettings } from "../../../settings.js";
+
+const settings = labSettings({});
+const source = (uri: string, ...suites: string[]) => ({ uri, suites, components: ["main"] });
+
+describe("lab/front/mirrors", () => {
+  it("are those that the host's own apt uses for the suite", () => {
+    const sources = [
+      source("http://other.test/debian/", "trixie"),
+      source("https://mirror.test/debian/", "bookworm", "bookworm-updates"),
+      source("http://mirror.test/security", "bookworm-security"),
+    ];
+    assert.deepEqual(mirrorsOf(sources, ["192.0.2.1"]), {
+      archive: "https://mirror.test/debian",
+      security: "http://mirror.test/security",
+      nameServers: ["192.0.2.1"],
+    });
+  });
+
+  it("are Debian's own where the host has none that a proxy can ask", () => {
+    const listed = [source("mirror+file:///etc/apt/mirrors/debian.list", "bookworm")];
+    const { archive, security } = mirrorsOf(listed, []);
+    assert.equal(archive, "http://deb.debian.org/debian");
+    assert.equal(security, "http://deb.debian.org/debian-security");
+  });
+
+  it("are looked up by name servers that are not on the host's loopback interface", () => {
+    const text = "search a\nnameserver 127.0.0.53\nnameserver fd00::1\nnameserver 192.0.2.1\n";
+    assert.deepEqual(nameServersIn(text), ["192.0.2.1"]);
+    assert.deepEqual(nameServersIn(""), []);
+  });
+
+  it("are asked by their own names, and what never changes is kept for long", () => {
+    const text = renderMirrors(settings, {
+      archive: "https://mirror.test/debian",
+      security: "http://deb.debian.org/debian-security",
+      nameServers: ["192.0.2.1"],
+    });
+    assert.match(text, /resolver 192\.0\.2\.1 ipv6=off;/);
+    const [pool = "", others = ""] = text.split("\n").filter((line) => line.includes("^/debian/"));
+    for (const line of [pool, others]) {
+      assert.match(
+        line,
+        /proxy_set_header Host mirror\.test; proxy_pass https:\/\/mirror\.test\/debian\/\$rest/,
+      );
+    }
+    assert.match(pool, /pool\/.*by-hash\/.*200 90d/);
+    assert.match(others, /200 10m/);
+  });
+
+  it("are left out where nobody can look them up", () => {
+    const { archive, security } = mirrorsOf([], []);
+    assert.equal(renderMirrors(settings, { archive, security, nameServers: [] }), "");
+  });
+});

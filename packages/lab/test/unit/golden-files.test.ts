@@ -1,0 +1,55 @@
+import { cloudFiles } from "../../cloud/files.js";
+import { noSecrets } from "../../cloud/secrets.js";
+import { renderClouds, renderSite } from "../../facts.js";
+import { runArguments } from "../../host/container.js";
+import { filterCommands, linkCommands } from "../../host/network-plan.js";
+import { labSettings } from "../../settings.js";
+import { golden } from "../../../../test/support/golden.js";
+
+const settings = labSettings({});
+
+/** Configuration files of the cloud's services whose changes are reviewed. */
+const reviewed = [
+  ...["nova/nova.conf", "neutron/neutron.conf", "neutron/plugins/ml2/ml2_conf.ini"],
+  ...["neutron/plugins/ml2/linuxbridge_agent.ini", "neutron/dhcp_agent.ini"],
+  ...["cinder/cinder.conf", "octavia/octavia.conf", "keystone/keystone.conf"],
+  ...["glance/glance-api.conf", "placement/placement.conf", "barbican/barbican.conf"],
+  ...["lab/offering.json", "nginx/conf.d/lab-tls.conf", "nginx/conf.d/lab-front.conf"],
+  ...["systemd/system/os-nova-api.service", "systemd/system/os-nova-compute-zone-a.service"],
+];
+
+describe("the lab as people review it", () => {
+  for (const { path, content } of cloudFiles({ settings, secrets: noSecrets })) {
+    const name = path.replace(/^\/etc\//, "");
+    if (!reviewed.includes(name)) continue;
+    it(`writes ${path}`, () => {
+      // Not .json, because Prettier would reformat the file.
+      golden(`lab/${(name.split("/").at(-1) ?? name).replace(".json", ".txt")}`, content);
+    });
+  }
+
+  it("is known to clients by clouds.yaml, and to stacks by site.yaml", () => {
+    const user = { cloud: "stackadm-lab", name: "demo", password: "x" };
+    golden("lab/clouds.yaml", renderClouds(settings, user, "<state>/ca.crt"));
+    const keys = { kubernetes: "0123456789".repeat(4), containerd: "9876543210".repeat(4) };
+    golden("lab/site.yaml", renderSite(keys));
+    golden("lab/site-of-kernels.yaml", renderSite(keys, { containers: false }));
+  });
+
+  it("changes on its host exactly this", () => {
+    const mounts = { "<drivers>": "/opt/lab", "<site>": "/srv/site", "<front>": "/srv/front" };
+    const writableMounts = { "<mirrored>": "/var/cache/lab-front" };
+    const commands = [
+      ...linkCommands(settings),
+      ...filterCommands(settings),
+      [
+        "podman",
+        ...runArguments({ settings, root: "<store>/running", mounts, writableMounts }),
+      ].filter(
+        // these two depend on whether the host runs systemd
+        (word, index, all) => word !== "--cgroup-parent" && all[index - 1] !== "--cgroup-parent",
+      ),
+    ];
+    golden("lab/host-commands.txt", commands.map((words) => `${words.join(" ")}\n`).join(""));
+  });
+});

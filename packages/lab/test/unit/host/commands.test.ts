@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { runArguments } from "../../../host/container.js";
+import { bootstrapArguments, interesting } from "../../../host/debian-tree.js";
+import { imagePackages } from "../../../image/image.js";
+import { debPackages } from "../../../kubernetes/packages.js";
+import { cloudPackages } from "../../../packages.js";
+import { labSettings } from "../../../settings.js";
+
+const settings = labSettings({});
+
+describe("lab/host/container", () => {
+  const words = runArguments({ settings, root: "/store/running", mounts: { "/here": "/there" } });
+  const after = (option: string): string | undefined => words[words.indexOf(option) + 1];
+
+  it("names the runtime instead of relying on the host's configuration", () => {
+    assert.deepEqual(words.slice(0, 3), ["--runtime", "runc", "run"]);
+  });
+
+  it("lives in the lab's own network namespace", () => {
+    assert.equal(after("--network"), "ns:/run/netns/stackadm-lab");
+  });
+
+  it("lifts podman's limit of processes, which would be for the whole cloud", () => {
+    assert.equal(after("--pids-limit"), "-1");
+  });
+
+  it("mounts from the host read-only", () => {
+    assert.equal(after("--volume"), "/here:/there:ro");
+  });
+
+  it("boots a system from the folder, as the last arguments", () => {
+    assert.deepEqual(words.slice(-3), ["--rootfs", "/store/running", "/sbin/init"]);
+  });
+
+  it("can be recognised on a host with other containers", () => {
+    assert.equal(after("--name"), settings.name);
+    assert.equal(after("--label"), "stackadm=lab");
+  });
+});
+
+describe("lab/host/debian-tree", () => {
+  const tree = { folder: "/tree", packages: ["a", "b"] };
+  const words = bootstrapArguments(tree, ["deb m s c"], { options: "/o" });
+
+  it("ends with suite, folder and mirrors", () => {
+    assert.deepEqual(words.slice(-3), ["bookworm", "/tree", "deb m s c"]);
+  });
+
+  it("passes packages and the host's way to its mirrors", () => {
+    assert.ok(words.includes("--include=a,b"));
+    assert.ok(words.includes("--aptopt=/o"));
+  });
+
+  it("shows what a person can follow and drops the rest", () => {
+    assert.equal(
+      interesting("Get:12 http://m/debian bookworm/main amd64 nova-common all 1.2 [3 kB]"),
+      "download nova-common all 1.2 [3 kB]",
+    );
+    assert.equal(
+      interesting("Setting up nova-common (2:26.2) ..."),
+      "Setting up nova-common (2:26.2) ...",
+    );
+    assert.equal(interesting("I: extracting archives..."), "I: extracting archives...");
+    assert.equal(interesting("(Reading database ... 5%"), undefined);
+    assert.equal(interesting(""), undefined);
+  });
+
+  it("never shows more than a line", () => {
+    assert.ok((interesting(`Unpacking ${"x".repeat(300)}`) ?? "").length <= 100);
+  });
+});
+
+describe("lab/packages", () => {
+  for (const [name, list] of Object.entries({ cloudPackages, imagePackages })) {
+    it(`${name} has no doubles and only Debian package names`, () => {
+      assert.deepEqual(list, [...new Set(list)]);
+      for (const word of list) assert.match(word, /^[a-z0-9][a-z0-9+.-]+$/);
+    });
+  }
+
+  it("keeps hypervisors and storage daemons out of the cloud", () => {
+    for (const word of ["nova-compute", "cinder-volume", "cinder-api", "octavia-api"]) {
+      assert.ok(!cloudPackages.includes(word), word);
+    }
+  });
+
+  it("has in the image what the packages depend on that machines install", () => {
+    const own = debPackages.map(({ name }) => name);
+    const outside = debPackages
+      .flatMap(({ depends }) => depends.map((one) => one.split(" ")[0] ?? ""))
+      .filter((name) => !own.includes(name));
+    assert.ok(outside.includes("conntrack"));
+    // Every Debian root has these packages, which are essential or required.
+    const always = ["util-linux", "mount"];
+    const missing = outside.filter((name) => ![...imagePackages, ...always].includes(name));
+    assert.deepEqual(missing, []);
+  });
+});

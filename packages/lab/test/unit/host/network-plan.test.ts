@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  collisions,
+  deletions,
+  filterCommands,
+  linkCommands,
+  overlap,
+  usedByInterfaces,
+  usedByNameServers,
+  usedByRoutes,
+} from "../../../host/network-plan.js";
+import { labSettings } from "../../../settings.js";
+import { nonEmpty } from "../../../../../test/support/non-empty.js";
+
+const settings = labSettings({});
+
+describe("lab/host/network-plan: commands", () => {
+  const lines = linkCommands(settings).map((command) => command.join(" "));
+
+  it("begins with a new namespace", () => {
+    assert.equal(lines[0], "ip netns add stackadm-lab");
+  });
+
+  it("gives every device the lab's MTU", () => {
+    const pairs = lines.filter((line) => line.includes("type veth"));
+    assert.equal(pairs.length, 3);
+    for (const pair of pairs) assert.equal(pair.match(/mtu 1400/g)?.length, 2, pair);
+  });
+
+  it("gives the cloud no address in the external networks: Neutron's bridges own them", () => {
+    for (const device of ["dev ext0", "dev ext1"])
+      assert.ok(!lines.some((line) => line.includes(device) && line.includes("addr add")));
+  });
+
+  it("routes the cloud through the host", () => {
+    assert.equal(lines.at(-1), "ip -n stackadm-lab route add default via 172.29.0.1");
+  });
+
+  it("marks every packet filter rule as its own", () => {
+    for (const command of nonEmpty(filterCommands(settings))) {
+      const comment = command.indexOf("--comment");
+      assert.equal(command[comment + 1], settings.name);
+    }
+  });
+
+  it("lets all networks out and forwards for all interfaces in both directions", () => {
+    const rules = filterCommands(settings).map((command) => command.join(" "));
+    assert.equal(rules.filter((rule) => rule.includes("MASQUERADE")).length, 3);
+    for (const device of Object.values(settings.devices)) {
+      assert.equal(rules.filter((rule) => rule.includes(`-i ${device}`)).length, 1);
+      assert.equal(rules.filter((rule) => rule.includes(`-o ${device}`)).length, 1);
+    }
+  });
+});
+
+describe("lab/host/network-plan: deletions", () => {
+  const listing = [
+    "-P POSTROUTING ACCEPT",
+    "-N DOCKER",
+    "-A POSTROUTING -s 172.29.0.0/24 ! -d 172.29.0.0/24 -m comment --comment stackadm-lab -j MASQUERADE",
+    '-A POSTROUTING -s 172.29.1.0/24 ! -d 172.29.1.0/24 -m comment --comment "stackadm-lab" -j MASQUERADE',
+    "-A POSTROUTING -s 10.88.0.0/16 -m comment --comment stackadm-lab-other -j MASQUERADE",
+    "-A POSTROUTING -s 10.88.0.0/16 -j MASQUERADE",
+    "",
+  ].join("\n");
+
+  it("turns exactly our rules into deletions", () => {
+    const commands = deletions("nat", listing, "stackadm-lab").map((command) => command.join(" "));
+    assert.deepEqual(commands, [
+      "iptables -w -t nat -D POSTROUTING -s 172.29.0.0/24 ! -d 172.29.0.0/24 -m comment --comment stackadm-lab -j MASQUERADE",
+      "iptables -w -t nat -D POSTROUTING -s 172.29.1.0/24 ! -d 172.29.1.0/24 -m comment --comment stackadm-lab -j MASQUERADE",
+    ]);
+  });
+
+  it("finds back every rule that was added", () => {
+    const added = filterCommands(settings);
+    for (const table of ["nat", "filter"]) {
+      const listed = added
+        .filter((command) => command.includes("nat") === (table === "nat"))
+        .map((command) => command.slice(command.findIndex((word) => /^-[AI]$/.test(word)) + 1))
+        .map((rest) => `-A ${rest.join(" ")}`);
+      assert.equal(deletions(table, listed.join("\n"), settings.name).length, listed.length);
+    }
+  });
+
+  it("finds nothing in an empty listing", () => {
+    assert.deepEqual(deletions("nat", "", "stackadm-lab"), []);
+  });
+});
+
+describe("lab/host/network-plan: collisions", () => {
+  it("sees a broader route, e.g. of a VPN", () => {
+    const routes = JSON.stringify([
+      { dst: "default", gateway: "192.0.2.1", dev: "eth0" },
+      { dst: "172.16.0.0/12", dev: "tun0" },
+    ]);
+    const found = collisions(settings, usedByRoutes(routes, settings.devices));
+    assert.equal(found.length, 3);
+    assert.match(found[2] ?? "", /STACKADM_LAB_SERVICES/);
+    assert.match(
+      found[0] ?? "",
+      /172\.29\.0\.0\/24 .* collides with 172\.16\.0\.0\/12, route through tun0/,
+    );
+  });
+
+  it("does not count the default route and its own interfaces", () => {
+    const routes = JSON.stringify([
+      { dst: "default", dev: "eth0" },
+      { dst: "172.29.0.0/24", dev: "labmgmt" },
+      { type: "local", dst: "172.29.1.1", dev: "labext" },
+    ]);
+    const addresses = JSON.stringify([
+      { ifname: "labmgmt", addr_info: [{ local: "172.29.0.1", prefixlen: 24 }] },
+      { ifname: "eth0", addr_info: [{ local: "192.0.2.2", prefixlen: 24 }] },
+      { ifname: "dummy0" },
+    ]);
+    assert.deepEqual(collisions(settings, usedByRoutes(routes, settings.devices)), []);
+    assert.deepEqual(collisions(settings, usedByInterfaces(addresses, settings.devices)), []);
+  });
+
+  it("sees an address of the host", () => {
+    const addresses = JSON.stringify([
+      { ifname: "eth1", addr_info: [{ local: "172.29.1.77", prefixlen: 24 }] },
+    ]);
+    assert.match(
+      collisions(settings, usedByInterfaces(addresses, settings.devices))[0] ?? "",
+      /interface eth1/,
+    );
+  });
+
+  it("sees a name server inside a lab network, and ignores IPv6 ones", () => {
+    const used = usedByNameServers("search x\nnameserver fd00::53\nnameserver 172.29.0.53\n");
+    assert.deepEqual(
+      used.map(({ cidr }) => cidr),
+      ["172.29.0.53/32"],
+    );
+    assert.equal(collisions(settings, used).length, 1);
+  });
+
+  it("reads what `ip` prints when it has nothing to say", () => {
+    assert.deepEqual(usedByRoutes("", settings.devices), []);
+    assert.deepEqual(usedByInterfaces("[]", settings.devices), []);
+  });
+
+  const cidr = fc
+    .tuple(fc.ipV4(), fc.integer({ min: 8, max: 32 }))
+    .map(([address, length]) => `${address}/${length}`);
+
+  it("calls overlap symmetric and every range overlapping itself", () => {
+    fc.assert(
+      fc.property(cidr, cidr, (one, other) => {
+        assert.equal(overlap(one, other), overlap(other, one));
+        assert.ok(overlap(one, one));
+      }),
+    );
+  });
+
+  it("keeps neighbours apart", () => {
+    assert.ok(!overlap("172.29.0.0/24", "172.29.1.0/24"));
+    assert.ok(!overlap("172.28.0.0/16", "172.29.0.0/24"));
+    assert.ok(overlap("0.0.0.0/0", "172.29.0.0/24"));
+  });
+});

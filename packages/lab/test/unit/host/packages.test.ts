@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { missingCommands } from "../../../../../base/host-packages.js";
+import {
+  aptAccess,
+  hostCommands,
+  hostPath,
+  mirrorLines,
+  parseAptSources,
+} from "../../../host/packages.js";
+
+describe("lab/host/packages: what is missing", () => {
+  it("is no command of root that is not on PATH", () => {
+    assert.deepEqual(
+      missingCommands(hostCommands, hostPath(""), (file) => file.startsWith("/usr/sbin/")),
+      [],
+    );
+  });
+});
+
+const deb822 = `Types: deb
+# a comment
+URIs: http://mirror.example/debian
+Suites: bookworm bookworm-updates
+Components: main contrib
+
+Types: deb-src
+URIs: http://mirror.example/source
+Suites: bookworm
+Components: main
+
+Enabled: no
+Types: deb
+URIs: http://off.example/debian-security
+Suites: bookworm-security
+Components: main
+`;
+
+describe("lab/host/packages: mirrors", () => {
+  it("reads deb822 files without sources that are off or of source packages", () => {
+    assert.deepEqual(parseAptSources("debian.sources", deb822), [
+      {
+        uri: "http://mirror.example/debian",
+        suites: ["bookworm", "bookworm-updates"],
+        components: ["main", "contrib"],
+      },
+    ]);
+  });
+
+  it("reads one-line files with and without options", () => {
+    const text = [
+      "deb [arch=amd64 signed-by=/k.gpg] https://a.example/debian bookworm main",
+      "# deb http://commented.example/debian bookworm main",
+      "deb-src http://b.example/debian bookworm main",
+      "deb http://flat.example/apt ./",
+    ].join("\n");
+    assert.deepEqual(parseAptSources("x.list", text), [
+      { uri: "https://a.example/debian", suites: ["bookworm"], components: ["main"] },
+      { uri: "http://flat.example/apt", suites: ["./"], components: [] },
+    ]);
+  });
+
+  it("takes the host's mirrors for the suites it has", () => {
+    assert.deepEqual(mirrorLines(parseAptSources("debian.sources", deb822), "bookworm"), [
+      "deb http://mirror.example/debian bookworm main",
+      "deb http://mirror.example/debian bookworm-updates main",
+    ]);
+  });
+
+  it("looks for backports where the suite is", () => {
+    const sources = parseAptSources("debian.sources", deb822);
+    assert.deepEqual(mirrorLines(sources, "bookworm", { backports: true }), [
+      "deb http://mirror.example/debian bookworm main",
+      "deb http://mirror.example/debian bookworm-updates main",
+      "deb http://mirror.example/debian bookworm-backports main",
+    ]);
+  });
+
+  it("takes Debian's public mirrors on a host of another release", () => {
+    const sources = parseAptSources("debian.sources", deb822);
+    assert.deepEqual(mirrorLines(sources, "trixie", { backports: true }), [
+      "deb http://deb.debian.org/debian trixie main",
+      "deb http://deb.debian.org/debian trixie-updates main",
+      "deb http://deb.debian.org/debian-security trixie-security main",
+      "deb http://deb.debian.org/debian trixie-backports main",
+    ]);
+  });
+});
+
+describe("lab/host/packages: how apt reaches mirrors", () => {
+  it("passes proxies and certificates on, and nothing else", () => {
+    const dump = [
+      'Acquire::http::Proxy "http://proxy.example:3128";',
+      'Acquire::https::mirror.example::CaInfo "/etc/ssl/own.pem";',
+      'Acquire::https::Verify-Peer "true";',
+      'Acquire::Check-Valid-Until "false";',
+      'Acquire::http::Timeout "5";',
+      'Acquire::Languages:: "none";',
+      'DPkg::Post-Invoke:: "rm -rf /";',
+    ].join("\n");
+    assert.deepEqual(aptAccess(dump), [
+      'Acquire::http::Proxy "http://proxy.example:3128";',
+      'Acquire::https::mirror.example::CaInfo "/etc/ssl/own.pem";',
+      'Acquire::https::Verify-Peer "true";',
+      'Acquire::Check-Valid-Until "false";',
+    ]);
+  });
+
+  it("passes nothing for a host without such settings", () => {
+    assert.deepEqual(aptAccess('APT "";\nAPT::Architecture "amd64";\n'), []);
+  });
+});

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { missing, readHost, type HostFacts } from "../../../host/requirements.js";
+
+const good: HostFacts = {
+  platform: "linux",
+  root: true,
+  filesystems: "nodev\tproc\nnodev\toverlay\n\text4\n\tbtrfs\n",
+  loopControl: true,
+  cgroups: true,
+  memory: 12_000,
+  disk: 100,
+};
+
+describe("lab/host/requirements", () => {
+  it("finds nothing missing on a good host", () => {
+    assert.deepEqual(missing(good), []);
+  });
+
+  const cases: [string, Partial<HostFacts>, RegExp][] = [
+    ["another system", { platform: "darwin" }, /Linux \(this is darwin\)/],
+    ["an ordinary user", { root: false }, /^root/],
+    ["no btrfs", { filesystems: "nodev\toverlay\n\text4\n" }, /btrfs/],
+    ["no overlayfs", { filesystems: "\tbtrfs\n\text4\n" }, /overlayfs/],
+    ["no loop devices", { loopControl: false }, /loop/],
+    ["no control groups", { cgroups: false }, /cgroup/],
+    ["too little memory", { memory: 1000 }, /6144 MiB of available memory \(there are 1000\)/],
+    ["too little disk", { disk: 3 }, /15 GiB of free disk \(there are 3\)/],
+    ["no vxlan", { links: "Unknown device type" }, /Unknown device type/],
+  ];
+  for (const [name, change, sentence] of cases) {
+    it(`names ${name} in one sentence`, () => {
+      const found = missing({ ...good, ...change });
+      assert.equal(found.length, 1);
+      assert.match(found[0] ?? "", sentence);
+    });
+  }
+
+  it("names everything at once", () => {
+    assert.equal(missing({ ...good, root: false, loopControl: false, memory: 1 }).length, 3);
+  });
+
+  it("does not take a file system whose name only begins alike", () => {
+    assert.equal(missing({ ...good, filesystems: "\tbtrfs-fuse\nnodev\toverlay\n" }).length, 1);
+  });
+
+  it("reads this host without changing it", async () => {
+    const facts = await readHost({ cache: "/", namespaces: "/run/netns" });
+    assert.equal(facts.platform, process.platform);
+    assert.ok(facts.memory > 0);
+    assert.ok(facts.disk > 0);
+  });
+});

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
+import { heartbeat } from "../../../kubernetes/heartbeat.js";
+
+function recorder() {
+  const seen: string[] = [];
+  const events = new EventEmitter();
+  return {
+    seen,
+    next: () => once(events, "update"),
+    step: {
+      update: (detail: string) => {
+        seen.push(detail);
+        events.emit("update");
+      },
+    },
+  };
+}
+
+describe("heartbeat", () => {
+  it("passes every update on at once", () => {
+    const { seen, step } = recorder();
+    const beat = heartbeat(step);
+    beat.update("one");
+    beat.update("two");
+    beat.stop();
+    assert.deepEqual(seen, ["one", "two"]);
+  });
+
+  it("repeats the last update with its age while nothing new comes", async () => {
+    const { seen, step, next } = recorder();
+    const beat = heartbeat(step, 20);
+    beat.update("linking");
+    await next();
+    await next();
+    beat.stop();
+    assert.equal(seen[0], "linking");
+    assert.match(seen[1] ?? "", /^linking \(\d+ s\)$/);
+    assert.match(seen[2] ?? "", /^linking \(\d+ s\)$/, "the age is not added twice");
+  });
+
+  it("says that it works before the first update", async () => {
+    const { seen, step, next } = recorder();
+    const beat = heartbeat(step, 20);
+    await next();
+    beat.stop();
+    assert.match(seen[0] ?? "", /^working \(/);
+  });
+
+  it("says nothing after it is stopped", async () => {
+    const { seen, step } = recorder();
+    const stopped = heartbeat(step, 10);
+    stopped.update("last");
+    stopped.stop();
+    const other = recorder();
+    const running = heartbeat(other.step, 20);
+    await other.next();
+    running.stop();
+    assert.deepEqual(seen, ["last"]);
+  });
+});

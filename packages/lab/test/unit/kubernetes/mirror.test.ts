@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Failure } from "../../../../../base/failures/failure.js";
+import { upstreamPackages } from "../../../../../base/versions/pinned-versions.js";
+import { mirrorSettings, reason, whyNot } from "../../../kubernetes/mirror.js";
+
+describe("where what the lab installs comes from", () => {
+  const settings = (STACKADM_LAB_MIRROR?: string) =>
+    mirrorSettings(STACKADM_LAB_MIRROR === undefined ? {} : { STACKADM_LAB_MIRROR });
+
+  it("is upstream where that is said", () => {
+    assert.deepEqual(settings("auto"), upstreamPackages);
+  });
+
+  it("is never upstream where that is said, or nothing", () => {
+    assert.equal(settings("never"), undefined);
+    assert.equal(settings(), undefined);
+  });
+
+  it("is a copy of the packages, which upstream's key signs all the same", () => {
+    const url = "http://mirror.test:8080/kubernetes/v{minor}/deb/";
+    assert.deepEqual(settings(url), { url, keyFingerprint: upstreamPackages.keyFingerprint });
+  });
+
+  it("is refused in one sentence that says what to write instead", () => {
+    for (const value of [
+      "",
+      "always",
+      "mirror.test",
+      "ftp://mirror.test/",
+      "https://",
+      "https://a b/",
+    ])
+      assert.throws(
+        () => settings(value),
+        (error: unknown) =>
+          error instanceof Failure &&
+          error.message.startsWith(`STACKADM_LAB_MIRROR: ${value} must be auto, never or a URL`),
+        value,
+      );
+  });
+});
+
+describe("asking whether something can be had", () => {
+  it("says nothing when it can", async () => {
+    assert.equal(await whyNot(() => Promise.resolve("it")), undefined);
+  });
+
+  it("says why not, which the tools say last", async () => {
+    for (const [said, why] of [
+      [
+        'Error: reading image "docker://registry.test/pause:1": pinging registry: dial tcp: lookup registry.test: no such host',
+        "no such host",
+      ],
+      [
+        "E: Failed to fetch https://p.test/core:/deb/Release.key  Could not resolve 'p.test'\nE: Download Failed",
+        "Could not resolve 'p.test'",
+      ],
+      ["E: Failed to fetch http://p.test/k  404  Not Found [IP: 127.0.0.1 80]", "404  Not Found"],
+      [
+        "W: GPG error: it\nE: The repository 'http://p.test/deb  InRelease' is not signed.\nN: See apt-secure(8)",
+        "The repository 'http://p.test/deb  InRelease' is not signed",
+      ],
+      [
+        "E: Failed to fetch http://p.test/a.deb  Hash Sum mismatch\n   Hashes of expected file:\n    - Filesize:728 [weak]",
+        "Hash Sum mismatch",
+      ],
+      [
+        'time="1" level=fatal msg="reading manifest 1 in p.test/a: manifest unknown"',
+        "manifest unknown",
+      ],
+      ["", ""],
+    ] as const) {
+      const ask = () => Promise.reject(new Error(`'tool' ended with code 1: ${said}`));
+      assert.equal(await whyNot(ask), why === "" ? "'tool' ended with code 1:" : why);
+    }
+    assert.equal(reason("a thing"), "a thing");
+  });
+
+  it("waits only so long", async () => {
+    const ask = (signal: AbortSignal) => sleep(60_000, undefined, { signal });
+    assert.equal(await whyNot(ask, undefined, 20), "no answer in 0.02 s");
+  });
+
+  it("ends with who stops it", async () => {
+    const stop = new AbortController();
+    const ask = (signal: AbortSignal) => sleep(60_000, undefined, { signal });
+    const asked = whyNot(ask, stop.signal);
+    stop.abort();
+    await assert.rejects(asked, { name: "AbortError" });
+  });
+});

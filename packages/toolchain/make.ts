@@ -1,0 +1,189 @@
+import { createHash } from "node:crypto";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
+import { fastBuildVariables, withoutDebugInfo } from "../../base/go-build.js";
+import type { Progress } from "../../base/progress.js";
+import { withStep } from "../../base/progress.js";
+import { run, type RunResult } from "../../base/run-command.js";
+import { Failure } from "../../base/failures/failure.js";
+
+export interface GoBuild {
+  /** Name of the executable. */
+  readonly name: string;
+  readonly version: string;
+  /**
+   * Directories whose files are built together: go.mod, go.sum, and the main package unless
+   * `package` is in another module.
+   */
+  readonly sources: readonly string[];
+  readonly package: string;
+  readonly ldflags: string;
+  /**
+   * Flags of the compiler for some packages, `pattern=flags`, in place of the usual ones. Default:
+   * none.
+   */
+  readonly gcflags?: string;
+  /**
+   * Files of a required module that are copied next to the main package, because `go:embed` reads
+   * no others. Default: none.
+   */
+  readonly embedded?: { readonly module: string; readonly files: readonly string[] };
+  /** Seconds on 2 cores with an empty module cache. */
+  readonly expectedSeconds: number;
+}
+
+export interface MakeOptions {
+  readonly cache: string;
+  readonly progress: Progress;
+  readonly signal?: AbortSignal;
+}
+
+const filesOf = ({
+  sources,
+}: GoBuild): readonly { readonly name: string; readonly path: string }[] =>
+  sources.flatMap((directory) =>
+    readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => ({ name, path: join(directory, name) }))
+      .sort((one, other) => (one.name < other.name ? -1 : 1)),
+  );
+
+/** Returns a hash of the sources and the build's settings: equal hash, equal executable. */
+function keyOf(build: GoBuild): string {
+  const { package: main, ldflags, version, gcflags, embedded } = build;
+  const optional = [gcflags, embedded].filter((one) => one !== undefined);
+  const settings = [main, ldflags, version, ...optional.map((one) => JSON.stringify(one))];
+  const hash = createHash("sha256").update(settings.join("\n"));
+  for (const { name, path } of filesOf(build)) hash.update(name).update(readFileSync(path));
+  return hash.digest("hex").slice(0, 12);
+}
+
+/**
+ * Returns the executable built from Go modules, from the cache if it is there. It is built in a
+ * separate folder, which is renamed when complete, so an interrupted build does not look complete.
+ * Throws a Failure without Go.
+ */
+export async function makeWithGo(build: GoBuild, options: MakeOptions): Promise<string> {
+  const directory = join(options.cache, `${build.name}-${build.version}-${keyOf(build)}`);
+  const executable = join(directory, build.name);
+  if (existsSync(executable)) return executable;
+  const part = `${directory}.part`;
+  // Deleted after the build, and separate from the user's own Go.
+  const modules = `${directory}.modules`;
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(join(part, "source"), { recursive: true });
+  for (const { name, path } of filesOf(build)) copyFileSync(path, join(part, "source", name));
+  await withStep(
+    options.progress,
+    `Build ${build.name} ${build.version}`,
+    build.expectedSeconds,
+    async (step) => {
+      await requireGo(build);
+      const go = goIn(join(part, "source"), modules, options.signal);
+      await copyEmbedded(build, join(part, "source"), go);
+      await go(buildArguments(build, join(part, build.name)), (line) => {
+        step.update(line.replace(/^go: /, ""));
+      });
+    },
+  );
+  rmSync(join(part, "source"), { recursive: true });
+  rmSync(modules, { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true });
+  renameSync(part, directory);
+  return executable;
+}
+
+type RunGo = (args: readonly string[], onLine?: (line: string) => void) => Promise<RunResult>;
+
+/**
+ * Returns a function that runs `go` in a directory. It is nice, so that the cloud of the lab, which
+ * may start at the same time, answers in time.
+ */
+const goIn =
+  (directory: string, modules: string, signal: AbortSignal | undefined): RunGo =>
+  (args, onLine) =>
+    run("nice", ["go", ...args], {
+      cwd: directory,
+      env: {
+        ...process.env,
+        ...fastBuildVariables,
+        CGO_ENABLED: "0",
+        GOFLAGS: "-mod=readonly -modcacherw",
+        GOMODCACHE: modules,
+        GOWORK: "off",
+      },
+      onLine,
+      signal,
+    });
+
+const buildArguments = ({ ldflags, gcflags, package: main }: GoBuild, output: string): string[] => [
+  ...["build", "-trimpath", "-v", "-ldflags", ldflags, ...withoutDebugInfo],
+  ...(gcflags === undefined ? [] : ["-gcflags", gcflags]),
+  ...["-o", output, main],
+];
+
+async function copyEmbedded({ embedded }: GoBuild, source: string, go: RunGo): Promise<void> {
+  if (!embedded) return;
+  const { stdout } = await go(["mod", "download", "-json", embedded.module]);
+  const { Dir: directory } = JSON.parse(stdout) as { readonly Dir: string };
+  for (const file of embedded.files)
+    copyFileSync(join(directory, file), join(source, basename(file)));
+}
+
+async function requireGo({ name, version }: GoBuild): Promise<void> {
+  try {
+    await run("go", ["version"]);
+  } catch {
+    throw new Failure(
+      "FAILED",
+      `${name} ${version} is not installed, and there is no Go to build it with.`,
+      "Install Pulumi (https://www.pulumi.com/docs/install/) or Go 1.26, and run the same command again.",
+    );
+  }
+}
+
+/**
+ * Returns the script of a stand-in: two lines of shell that run its compiled JavaScript with this
+ * Node.
+ */
+export function standInScript(main: string): string {
+  return `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(main)} "$@"\n`;
+}
+
+/**
+ * Creates a directory for PATH that contains exactly the given scripts: for built executables and
+ * for stand-ins. Its name is a digest of its content, so two checkouts or two versions never share
+ * one.
+ */
+export function assembleBin(cache: string, scripts: ReadonlyMap<string, string>): string {
+  const content = JSON.stringify([...scripts].sort());
+  const directory = join(
+    cache,
+    `bin-${createHash("sha256").update(content).digest("hex").slice(0, 12)}`,
+  );
+  if (existsSync(directory)) return directory;
+  const part = `${directory}.part`;
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(part, { recursive: true });
+  for (const [name, script] of scripts) writeFileSync(join(part, name), script, { mode: 0o755 });
+  renameSync(part, directory);
+  return directory;
+}
+
+/** Returns a script for PATH that runs an executable elsewhere. */
+export function forwardScript(executable: string): string {
+  return `#!/bin/sh\nexec ${quote(executable)} "$@"\n`;
+}
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}

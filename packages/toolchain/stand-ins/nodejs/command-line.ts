@@ -1,0 +1,128 @@
+/**
+ * Builds arguments and environment of Node for a program or a plugin, like Pulumi's own language
+ * host.
+ */
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Json, JsonObject } from "../plugin/values.js";
+
+/** Settings under `runtime.options` in Pulumi.yaml. */
+export interface RuntimeOptions {
+  /** Compiles TypeScript by ts-node. @default true */
+  readonly typescript: boolean;
+  /** Path of a tsconfig.json for ts-node. */
+  readonly tsconfig?: string | undefined;
+  /** Arguments for node, as one string. */
+  readonly nodeArguments: readonly string[];
+}
+
+export function runtimeOptions(options: JsonObject): RuntimeOptions {
+  const { typescript, tsconfig, nodeargs } = options;
+  const other = ["packagemanager", "typescript", "tsconfig", "nodeargs"];
+  const unknown = Object.keys(options).filter((name) => !other.includes(name));
+  if (unknown.length > 0) {
+    throw new Error(`the stand-in for the language host does not handle ${unknown.join(", ")}`);
+  }
+  return {
+    typescript: boolean(typescript, "typescript"),
+    tsconfig: typeof tsconfig === "string" ? tsconfig : undefined,
+    nodeArguments: typeof nodeargs === "string" ? words(nodeargs) : [],
+  };
+}
+
+function boolean(value: Json | undefined, name: string): boolean {
+  if (value === undefined) return true;
+  if (typeof value !== "boolean") throw new Error(`${name} option must be a boolean`);
+  return value;
+}
+
+/** Splits at spaces. Quotes keep words together; a backslash escapes the next character. */
+export function words(text: string): string[] {
+  const found = text.match(/(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+/gs) ?? [];
+  return found.map((word) =>
+    word.replace(/\\(.)|"((?:[^"\\]|\\.)*)"|'([^']*)'/gs, (_all, escaped, double, single) =>
+      [escaped, typeof double === "string" ? double.replace(/\\(.)/gs, "$1") : undefined, single]
+        .filter((part) => typeof part === "string")
+        .join(""),
+    ),
+  );
+}
+
+/**
+ * Returns the SDK's script that runs a program (`run`) or a plugin (`run-plugin`), from the
+ * program's node_modules.
+ */
+export function sdkScript(directory: string, script: "run" | "run-plugin"): string {
+  const resolve = createRequire(join(directory, "package.json")).resolve;
+  try {
+    return resolve(`@pulumi/pulumi/cmd/${script}`);
+  } catch (error) {
+    throw new Error(
+      "It looks like the Pulumi SDK has not been installed. Have you run pulumi install?",
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Arguments of node that load the guard; they precede the project's, whose programs may not load it
+ * themselves.
+ */
+export const guardArguments: readonly string[] = [
+  "--import",
+  pathToFileURL(join(__dirname, "../../../../base/inspect-guard.mjs")).href,
+];
+
+export interface ProgramRun {
+  readonly monitor: string;
+  readonly engine: string;
+  readonly project: string;
+  readonly stack: string;
+  readonly organization: string;
+  readonly rootDirectory: string;
+  readonly directory: string;
+  readonly dryRun: boolean;
+  readonly queryMode: boolean;
+  readonly parallel: number;
+  readonly entryPoint: string;
+  readonly arguments: readonly string[];
+}
+
+/** Returns the arguments of the SDK's run script for one run of a program. */
+export function programArguments(run: ProgramRun): string[] {
+  const flag = (name: string, value: string): string[] =>
+    value === "" ? [] : [`--${name}`, value];
+  return [
+    ...flag("monitor", run.monitor),
+    ...flag("engine", run.engine),
+    ...flag("project", run.project),
+    ...flag("root-directory", run.rootDirectory),
+    ...flag("stack", run.stack),
+    ...flag("organization", run.organization),
+    ...flag("pwd", run.directory),
+    ...(run.dryRun ? ["--dry-run"] : []),
+    ...(run.queryMode ? ["--query-mode"] : []),
+    ...(run.parallel !== 0 ? ["--parallel", String(run.parallel)] : []),
+    run.entryPoint,
+    ...run.arguments,
+  ];
+}
+
+/** Returns the environment that passes the configuration as JSON. */
+export function configEnvironment(
+  config: readonly [string, string][],
+  secretKeys: readonly string[],
+): Record<string, string> {
+  return {
+    PULUMI_CONFIG: JSON.stringify(Object.fromEntries(config)),
+    PULUMI_CONFIG_SECRET_KEYS: JSON.stringify(secretKeys),
+  };
+}
+
+export function typescriptEnvironment(options: RuntimeOptions): Record<string, string> {
+  return {
+    ...(options.typescript && { PULUMI_NODEJS_TYPESCRIPT: "true" }),
+    ...(options.tsconfig !== undefined && { PULUMI_NODEJS_TSCONFIG_PATH: options.tsconfig }),
+  };
+}

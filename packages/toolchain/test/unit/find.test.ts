@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { executable, findEngine as find, findPlugin, searchPlaces } from "../../find.js";
+import { acceptable, pluginVersions } from "../../versions.js";
+
+describe("toolchain/find", () => {
+  let home: string;
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), "stackadm-find-"));
+  });
+  afterEach(() => {
+    rmSync(home, { recursive: true });
+  });
+
+  const script = (directory: string, name: string, body: string): string => {
+    mkdirSync(directory, { recursive: true });
+    const file = join(directory, name);
+    writeFileSync(file, `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+    return file;
+  };
+  const where = (...path: string[]) =>
+    searchPlaces(
+      { PATH: path.join(delimiter), PULUMI_HOME: join(home, "pulumi") },
+      join(home, "own"),
+    );
+
+  const findEngine = (places: ReturnType<typeof where>, wanted: string) =>
+    find(places, wanted, join(home, "own", "engine-version.json"));
+
+  for (const [found, wanted, answer] of [
+    ["3.246.0", "3.246.0", true],
+    ["v3.250.3", "3.246.0", true],
+    ["3.246.0-dev.1", "3.246.0", true],
+    ["3.245.9", "3.246.0", false],
+    ["4.0.0", "3.246.0", false],
+    ["1.2.0", "1.2.1", false],
+    ["", "1.2.1", false],
+    ["unknown", "1.2.1", false],
+  ] as const) {
+    it(`${answer ? "accepts" : "refuses"} ${JSON.stringify(found)} where ${wanted} is wanted`, () => {
+      assert.equal(acceptable(found, wanted), answer);
+    });
+  }
+
+  it("leaves its own cache out of the path", () => {
+    const own = join(home, "own");
+    script(join(own, "bin-1"), "pulumi", "echo v3.999.0");
+    assert.equal(executable("pulumi", where(join(own, "bin-1"))), undefined);
+  });
+
+  it("finds a new enough engine on PATH", async () => {
+    const file = script(join(home, "bin"), "pulumi", "echo v3.251.0");
+    assert.deepEqual(await findEngine(where(join(home, "bin")), "3.246.0"), {
+      version: "v3.251.0",
+      path: file,
+    });
+  });
+
+  it("asks a program for its version once, as long as it is the same file", async () => {
+    const asked = join(home, "asked");
+    const body = (version: string) =>
+      `echo >>${asked}; echo v3.${version}; exit\n${"#".repeat(2 ** 20)}`;
+    const look = () => findEngine(where(join(home, "bin")), "3.246.0");
+    const times = () => readFileSync(asked, "utf8").length;
+    const path = script(join(home, "bin"), "pulumi", body("251.0"));
+    mkdirSync(join(home, "own"));
+    const found = { version: "v3.251.0", path };
+    assert.deepEqual([await look(), await look()], [found, found]);
+    assert.equal(times(), 1);
+    rmSync(path);
+    script(join(home, "bin"), "pulumi", body("260.0"));
+    assert.deepEqual(await look(), { version: "v3.260.0", path });
+    assert.equal(times(), 2);
+    writeFileSync(join(home, "own", "engine-version.json"), "half");
+    assert.deepEqual(await look(), { version: "v3.260.0", path });
+  });
+
+  it("asks what may be a script that leads to another each time", async () => {
+    const version = join(home, "version");
+    script(join(home, "bin"), "pulumi", `cat ${version}`);
+    for (const found of ["v3.251.0", "v3.252.0"]) {
+      writeFileSync(version, found);
+      const engine = await findEngine(where(join(home, "bin")), "3.246.0");
+      assert.ok("version" in engine);
+      assert.equal(engine.version, found);
+    }
+  });
+
+  it("finds an engine in the Pulumi home that is not on PATH", async () => {
+    const file = script(join(home, "pulumi", "bin"), "pulumi", "echo v3.246.0");
+    assert.deepEqual(await findEngine(where(), "3.246.0"), { version: "v3.246.0", path: file });
+  });
+
+  it("says which engine is too old", async () => {
+    const file = script(join(home, "bin"), "pulumi", "echo v3.100.0");
+    assert.deepEqual(await findEngine(where(join(home, "bin")), "3.246.0"), {
+      refused: `${file} is v3.100.0, older than 3.246.0`,
+    });
+  });
+
+  it("says that there is none", async () => {
+    assert.deepEqual(await findEngine(where(), "3.246.0"), {
+      refused: "there is no pulumi on PATH",
+    });
+  });
+
+  it("prefers a plugin on PATH, as the engine does", () => {
+    const file = script(join(home, "bin"), "pulumi-resource-command", "true");
+    mkdirSync(join(home, "pulumi", "plugins", "resource-command-v1.2.1"), { recursive: true });
+    assert.equal(findPlugin("command", where(join(home, "bin")), "1.2.1")?.path, file);
+  });
+
+  const install = (version: string): string =>
+    script(
+      join(home, "pulumi", "plugins", `resource-command-v${version}`),
+      "pulumi-resource-command",
+      "true",
+    );
+
+  it("takes an installed plugin of the version that the engine asks for and of no other", () => {
+    for (const version of ["1.1.0", "1.2.2", "1.3.0", "2.0.0"]) install(version);
+    assert.equal(findPlugin("command", where(), "1.2.1"), undefined);
+    const path = install("1.2.1");
+    assert.deepEqual(findPlugin("command", where(), "1.2.1"), { version: "1.2.1", path });
+    assert.equal(findPlugin("kubernetes", where(), "4.34.2"), undefined);
+  });
+
+  it("does not take a plugin whose installation has not ended", () => {
+    install("1.2.1");
+    writeFileSync(join(home, "pulumi", "plugins", "resource-command-v1.2.1.partial"), "");
+    assert.equal(findPlugin("command", where(), "1.2.1"), undefined);
+  });
+
+  it("does not take a plugin that is only a directory", () => {
+    mkdirSync(join(home, "pulumi", "plugins", "resource-command-v1.2.1"), { recursive: true });
+    assert.equal(findPlugin("command", where(), "1.2.1"), undefined);
+  });
+});
+
+describe("toolchain/versions", () => {
+  for (const [name, version] of Object.entries(pluginVersions)) {
+    // The program asks for a version of its own (test/graph/pulumi/openstack-plugin.test.ts).
+    if (name === "openstack") continue;
+    it(`names the plugin that @pulumi/${name} asks the engine for`, () => {
+      const file = require.resolve(`@pulumi/${name}/package.json`);
+      const { pulumi, version: own } = JSON.parse(readFileSync(file, "utf8")) as {
+        version: string;
+        pulumi?: { version?: string };
+      };
+      assert.equal(version, (pulumi?.version ?? own).replace(/^v/, ""));
+    });
+  }
+});

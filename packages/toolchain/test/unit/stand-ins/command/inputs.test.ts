@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { checkFailures, checkedInputs } from "../../../../stand-ins/command/inputs.js";
+import { handled } from "../../../../stand-ins/command/handled.js";
+import { quoted } from "../../../../stand-ins/command/output.js";
+import { isSecret, reveal, unknownString } from "../../../../stand-ins/plugin/values.js";
+import type { JsonObject } from "../../../../stand-ins/plugin/values.js";
+import { secret } from "./harness.js";
+
+const remote = "command:remote:Command";
+const reasons = (type: string, news: JsonObject): string[] =>
+  checkFailures(type, news).map(({ property, reason }) => `${property}: ${reason}`);
+
+describe("checking inputs", () => {
+  it("fills in the defaults and makes connection, keys and passwords secret", () => {
+    const inputs = checkedInputs({
+      connection: { host: "h", password: "p", proxy: { host: "q" } },
+    });
+    const { connection } = inputs;
+    assert.ok(isSecret(connection));
+    assert.deepEqual(reveal(connection), {
+      host: "h",
+      port: 22,
+      user: "root",
+      dialErrorLimit: 10,
+      perDialTimeout: 15,
+      password: "p",
+      proxy: { host: "q", port: 22, user: "root", dialErrorLimit: 10, perDialTimeout: 15 },
+    });
+    assert.ok(isSecret((connection["value"] as JsonObject)["password"]));
+  });
+
+  it("is the same when done twice", () => {
+    const once = checkedInputs({ connection: { host: "h", privateKey: "k" }, create: "true" });
+    assert.deepEqual(checkedInputs(once), once);
+  });
+
+  it("takes a connection, and parts of it, that are not known yet", () => {
+    assert.deepEqual(reasons(remote, { connection: secret(unknownString) }), []);
+    assert.deepEqual(
+      reasons(remote, { connection: { host: unknownString, port: unknownString } }),
+      [],
+    );
+    assert.deepEqual(
+      reasons(remote, { connection: { host: "h" }, triggers: unknownString, stdin: unknownString }),
+      [],
+    );
+    assert.equal(
+      reveal(checkedInputs({ connection: unknownString })["connection"] ?? null),
+      unknownString,
+    );
+  });
+
+  it("names what is missing and what has another type", () => {
+    assert.match(reasons(remote, {}).join(), /^connection: /);
+    assert.match(reasons(remote, { connection: {} }).join(), /^connection\.host: /);
+    const wrong = { connection: { host: "h" }, logging: "loud", create: 1 };
+    assert.deepEqual(
+      checkFailures(remote, wrong)
+        .map(({ property }) => property)
+        .sort(),
+      ["create", "logging"],
+    );
+  });
+
+  it("refuses a property it does not act on, at every level", () => {
+    const news = {
+      connection: { host: "h", banner: 1, proxy: { host: "p", proxy: {} } },
+      dir: "/",
+    };
+    assert.deepEqual(
+      checkFailures(remote, news).map(({ property }) => property),
+      ["dir", "connection.banner", "connection.proxy.proxy"],
+    );
+    assert.match(reasons("command:local:Command", { assetPaths: [] })[0] ?? "", /does not handle/);
+  });
+
+  it("refuses a type it does not have, and a source that is no asset", () => {
+    assert.match(reasons("command:remote:CopyFile", {})[0] ?? "", /has no command:remote:CopyFile/);
+    const news = { connection: { host: "h" }, remotePath: "/f", source: "text" };
+    assert.match(reasons("command:remote:CopyToRemote", news)[0] ?? "", /asset or an archive/);
+  });
+
+  it("handles every property of the SDK's remote.Command", async () => {
+    const { remote: sdk } = await import("@pulumi/command");
+    const source = sdk.Command.toString();
+    const names = [...source.matchAll(/resourceInputs\["(\w+)"\] = args/g)].map(
+      (match) => match[1],
+    );
+    assert.ok(names.length >= 9);
+    assert.deepEqual(
+      names.filter((name) => name && !handled[remote]?.includes(name)),
+      [],
+    );
+  });
+});
+
+describe("quoting a command", () => {
+  it("writes special characters as Go does", () => {
+    assert.equal(quoted('a"b\\\n\t\u0007\u001b\u007fé'), '"a\\"b\\\\\\n\\t\\a\\x1b\\x7fé"');
+  });
+});

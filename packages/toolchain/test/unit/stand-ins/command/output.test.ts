@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  Output,
+  commandError,
+  quoted,
+  type Logging,
+  type Stream,
+} from "../../../../stand-ins/command/output.js";
+
+/** Passes chunks to a new Output and ends it. */
+function collect(logging: Logging, chunks: readonly (readonly [Stream, string | Buffer])[]) {
+  const lines: string[] = [];
+  const output = new Output(logging, (line) => lines.push(line));
+  for (const [stream, data] of chunks) output.add(stream, Buffer.from(data));
+  output.end();
+  return { output, lines };
+}
+
+const stream = fc.constantFrom<Stream>("stdout", "stderr");
+
+describe("what a command prints", () => {
+  it("has the same lines however the network cuts it, also inside a character", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), fc.array(fc.nat(40)), (text, cuts) => {
+        const bytes = Buffer.from(text);
+        const places = [...cuts.filter((cut) => cut < bytes.length), bytes.length];
+        let from = 0;
+        const parts = places
+          .sort((a, b) => a - b)
+          .map((to) => ["stdout", bytes.subarray(from, (from = to))] as const);
+        assert.deepEqual(
+          collect("stdout", parts).lines,
+          collect("stdout", [["stdout", text]]).lines,
+        );
+      }),
+    );
+  });
+
+  it("is kept whole for each stream and, for errors, in order of arrival", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(stream, fc.string())), (chunks) => {
+        const { output } = collect("none", chunks);
+        assert.equal(output.combined(), chunks.map(([, text]) => text).join(""));
+        for (const name of ["stdout", "stderr"] as const) {
+          const own = chunks.filter(([from]) => from === name).map(([, text]) => text);
+          assert.equal(output.of(name), own.join("").replace(/\n$/, ""));
+        }
+      }),
+    );
+  });
+
+  it("is passed on line by line, the last one also without an end", () => {
+    assert.deepEqual(collect("stdoutAndStderr", [["stdout", "a\nb\r\n\nc"]]).lines, [
+      ...["a", "b", "", "c"],
+    ]);
+    assert.deepEqual(collect("stdout", [["stdout", "a\n"]]).lines, ["a"]);
+    assert.deepEqual(collect("stdout", []).lines, []);
+  });
+
+  for (const [logging, expected] of [
+    ["none", []],
+    ["stdout", ["out"]],
+    ["stderr", ["err"]],
+    ["stdoutAndStderr", ["out", "err"]],
+  ] as const) {
+    it(`is shown as 'logging: ${logging}' says, and kept all the same`, () => {
+      const chunks = [
+        ["stdout", "out\n"],
+        ["stderr", "err\n"],
+      ] as const;
+      const { output, lines } = collect(logging, chunks);
+      assert.deepEqual(lines, expected);
+      assert.equal(output.combined(), "out\nerr\n");
+    });
+  }
+});
+
+describe("the error of a command", () => {
+  it("has the reason, the command in quotes and everything it printed", () => {
+    const { output } = collect("none", [
+      ["stdout", "half done\n"],
+      ["stderr", "no space left"],
+    ]);
+    assert.equal(
+      commandError("exit status 1", 'cp "a"\nb', output).message,
+      'exit status 1: running "cp \\"a\\"\\nb":\nhalf done\nno space left',
+    );
+  });
+
+  it("quotes so that the text can be read back, whatever is in it", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary-ascii" }), (text) => {
+        const go = quoted(text)
+          .replaceAll(/\\x([0-9a-f]{2})/g, "\\u00$1")
+          .replaceAll("\\a", "\\u0007")
+          .replaceAll("\\v", "\\u000b");
+        fc.pre(!text.includes("\\"));
+        assert.equal(JSON.parse(go), text);
+        assert.ok(!quoted(text).includes("\n"));
+      }),
+    );
+  });
+});

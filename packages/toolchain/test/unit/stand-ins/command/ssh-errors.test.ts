@@ -1,0 +1,14 @@
+import assert from "node:assert/strict";
+import { channelError } from "../../../../stand-ins/command/ssh-errors.js";
+
+describe("a proxy that opens no channel", () => {
+  for (const [reason, said] of [
+    [1, "ssh: rejected: administratively prohibited (no)"],
+    [2, "ssh: rejected: connect failed (no)"],
+    // Error of the SSH library if the proxy closed the connection before it answered.
+    ["", "EOF"],
+  ] as const)
+    it(`says why, or nothing: ${said}`, () => {
+      assert.equal(channelError(Object.assign(new Error("no"), { reason })).message, said);
+    });
+});

@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isObject } from "../../../../../stand-ins/plugin/values.js";
+import type { Json, JsonObject } from "../../../../../stand-ins/plugin/values.js";
+
+/** Call of the engine with the official plugin's answer. */
+export interface Exchange {
+  readonly method: string;
+  readonly request: JsonObject;
+  readonly response: JsonObject | null;
+  readonly errors?: readonly string[];
+}
+
+const directory = join(__dirname, "../../../../fixtures/transcripts/kubernetes");
+
+/** Returns the recorded calls of one method in a run. */
+export function exchanges(run: string, method: string): Exchange[] {
+  return readFileSync(join(directory, `${run}.jsonl`), "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Exchange)
+    .filter((exchange) => exchange.method === method);
+}
+
+/** Returns a copy without values that differ between runs: random digits of names. */
+export function settled(value: Json): Json {
+  if (Array.isArray(value)) return value.map(settled);
+  if (isObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, settled(item)]));
+  }
+  return typeof value === "string"
+    ? value.replace(/^(autonamed|pulumi-kubernetes)-[0-9a-f]{8}$/, "$1-<random>")
+    : value;
+}

@@ -1,0 +1,52 @@
+import type { ServerResponse } from "node:http";
+import { textAt } from "../../../../../stand-ins/kubernetes/json.js";
+import type { JsonObject } from "../../../../../stand-ins/plugin/values.js";
+
+type Kind = "ADDED" | "MODIFIED" | "DELETED";
+
+interface Event {
+  readonly type: Kind;
+  readonly object: JsonObject;
+  readonly version: number;
+}
+
+/** Collection that a client watches. */
+interface Collection {
+  readonly kind: string;
+  readonly namespace: string;
+}
+
+interface Watch extends Collection {
+  readonly response: ServerResponse;
+}
+
+const belongs = (object: JsonObject, { kind, namespace }: Collection): boolean =>
+  object["kind"] === kind && textAt(object, "metadata", "namespace") === namespace;
+
+const send = (response: ServerResponse, { type, object }: Event): void => {
+  response.write(`${JSON.stringify({ type, object })}\n`);
+};
+
+/** Changes of all objects, and the clients that watch them. */
+export class Watches {
+  private readonly events: Event[] = [];
+  private readonly open = new Set<Watch>();
+
+  /** Sends a change to the clients that watch the object's collection. */
+  tell(type: Kind, object: JsonObject, version: number): void {
+    const event = { type, object, version };
+    this.events.push(event);
+    for (const watch of this.open) if (belongs(object, watch)) send(watch.response, event);
+  }
+
+  /** Sends the changes after a version, and then each change, until the client ends. */
+  watch(collection: Collection, after: number, response: ServerResponse): void {
+    const watch = { ...collection, response };
+    response.writeHead(200, { "content-type": "application/json" });
+    response.flushHeaders();
+    for (const event of this.events)
+      if (event.version > after && belongs(event.object, watch)) send(response, event);
+    this.open.add(watch);
+    response.on("close", () => this.open.delete(watch));
+  }
+}

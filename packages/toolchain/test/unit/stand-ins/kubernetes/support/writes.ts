@@ -1,0 +1,101 @@
+import { parse } from "yaml";
+import {
+  at,
+  equal,
+  listAt,
+  mapAt,
+  removeAt,
+  setAt,
+  textAt,
+} from "../../../../../stand-ins/kubernetes/json.js";
+import { fieldsOf, leaves, merge } from "./field-sets.js";
+import { statusOf } from "./statuses.js";
+import type { Answer } from "./statuses.js";
+import { isObject } from "../../../../../stand-ins/plugin/values.js";
+import type { Json, JsonObject } from "../../../../../stand-ins/plugin/values.js";
+
+/** Returns the value of a request's body: JSON, or YAML, which Go's client sends for an apply. */
+export function bodyOf(text: string): Json {
+  if (text === "") return {};
+  return (/^[[{]/.test(text) ? JSON.parse(text) : parse(text)) as Json;
+}
+
+const owns = (entry: JsonObject, path: readonly string[]): boolean =>
+  at(entry, "fieldsV1", ...path.map((key) => `f:${key}`)) !== undefined;
+
+export const managed = (
+  query: URLSearchParams,
+  operation: string,
+  object: JsonObject,
+): JsonObject => ({
+  manager: query.get("fieldManager") ?? "unknown",
+  operation,
+  apiVersion: textAt(object, "apiVersion"),
+  fieldsType: "FieldsV1",
+  fieldsV1: fieldsOf(object),
+});
+
+export function encodeSecret(object: JsonObject): void {
+  if (object["kind"] !== "Secret") return;
+  const texts = Object.entries(mapAt(object, "stringData")).map(([key, value]) => [
+    key,
+    Buffer.from(value as string).toString("base64"),
+  ]);
+  delete object["stringData"];
+  object["data"] = { ...mapAt(object, "data"), ...Object.fromEntries(texts) } as JsonObject;
+}
+
+/** Checks the only validation rule that the transcripts contain. */
+export function validate(object: JsonObject): Answer | undefined {
+  if (object["kind"] !== "Deployment") return undefined;
+  const labels = mapAt(object, "spec", "template", "metadata", "labels");
+  const selector = mapAt(object, "spec", "selector", "matchLabels");
+  if (Object.entries(selector).every(([key, value]) => labels[key] === value)) return undefined;
+  const message =
+    `Deployment.apps "${textAt(object, "metadata", "name")}" is invalid: spec.template.metadata.labels: ` +
+    `Invalid value: ${JSON.stringify(labels)}: \`selector\` does not match template \`labels\``;
+  return statusOf(422, "Invalid", message);
+}
+
+/**
+ * Applies a JSON patch of the kind that the plugins send: each step sets a value. The official
+ * plugin sends null if there is nothing to change.
+ */
+export function jsonPatched(old: JsonObject, steps: readonly Json[] | null): JsonObject {
+  const object = structuredClone(old);
+  for (const step of (steps ?? []).filter(isObject)) {
+    setAt(object, textAt(step, "path").split("/").slice(1), step["value"] ?? null);
+  }
+  return object;
+}
+
+/** Applies by server-side apply; returns the merged object or the conflict. */
+export function mergeApply(
+  old: JsonObject,
+  body: JsonObject,
+  query: URLSearchParams,
+): { object: JsonObject } | Answer {
+  const manager = query.get("fieldManager") ?? "";
+  const entries = listAt(old, "metadata", "managedFields").filter(isObject);
+  const others = entries.filter((entry) => entry["manager"] !== manager);
+  for (const path of query.get("force") === "true" ? [] : leaves(fieldsOf(body))) {
+    const owner = others.find((entry) => owns(entry, path));
+    if (owner && !equal(at(old, ...path), at(body, ...path))) {
+      const name = textAt(owner, "manager");
+      const message = `Apply failed with 1 conflict: conflict with "${name}": .${path.join(".")}`;
+      return statusOf(409, "Conflict", message);
+    }
+  }
+  const object = structuredClone(merge(old, body));
+  const own = entries.find((entry) => entry["manager"] === manager);
+  for (const path of own ? leaves(mapAt(own, "fieldsV1")) : []) {
+    const kept = at(body, ...path) !== undefined || others.some((entry) => owns(entry, path));
+    if (!kept) removeAt(object, path);
+  }
+  const metadata = mapAt(object, "metadata");
+  metadata["managedFields"] = [...others, managed(query, "Apply", body)];
+  if (!equal(old["spec"], object["spec"])) {
+    metadata["generation"] = Number(metadata["generation"] ?? 1) + 1;
+  }
+  return { object };
+}

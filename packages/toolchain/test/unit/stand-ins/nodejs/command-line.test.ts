@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import fc from "fast-check";
+import {
+  configEnvironment,
+  guardArguments,
+  programArguments,
+  runtimeOptions,
+  sdkScript,
+  typescriptEnvironment,
+  words,
+} from "../../../../stand-ins/nodejs/command-line.js";
+
+describe("the command line of a program", () => {
+  const run = {
+    monitor: "127.0.0.1:1",
+    engine: "127.0.0.1:2",
+    project: "project",
+    stack: "dev",
+    organization: "organization",
+    rootDirectory: "/program",
+    directory: "/program",
+    dryRun: true,
+    queryMode: false,
+    parallel: 8,
+    entryPoint: "/program/index.ts",
+    arguments: ["--own", "argument"],
+  } as const;
+
+  it("has every setting as a flag, the program and its arguments at the end", () => {
+    assert.equal(
+      programArguments(run).join(" "),
+      "--monitor 127.0.0.1:1 --engine 127.0.0.1:2 --project project --root-directory /program --stack dev " +
+        "--organization organization --pwd /program --dry-run --parallel 8 /program/index.ts --own argument",
+    );
+  });
+
+  it("leaves out what is not set", () => {
+    const few = programArguments({ ...run, dryRun: false, organization: "", parallel: 0 });
+    for (const flag of ["--dry-run", "--organization", "--parallel", "--query-mode"])
+      assert.ok(!few.includes(flag));
+  });
+
+  it("finds the SDK's scripts from the program's directory, or says how to get it", () => {
+    assert.match(sdkScript(__dirname, "run"), /@pulumi\/pulumi\/cmd\/run\/index\.js$/);
+    assert.match(sdkScript(__dirname, "run-plugin"), /cmd\/run-plugin\/index\.js$/);
+    assert.throws(() => sdkScript("/", "run"), /Pulumi SDK has not been installed/);
+  });
+
+  it("passes configuration as JSON", () => {
+    assert.deepEqual(configEnvironment([["p:a", '{"x":1}']], ["p:b"]), {
+      PULUMI_CONFIG: '{"p:a":"{\\"x\\":1}"}',
+      PULUMI_CONFIG_SECRET_KEYS: '["p:b"]',
+    });
+  });
+});
+
+describe("runtime options", () => {
+  it("are TypeScript by the SDK unless it is turned off", () => {
+    assert.deepEqual(runtimeOptions({}), {
+      typescript: true,
+      tsconfig: undefined,
+      nodeArguments: [],
+    });
+    const project = runtimeOptions({ typescript: false, nodeargs: "--import tsx" });
+    assert.deepEqual(project.nodeArguments, ["--import", "tsx"]);
+    assert.deepEqual(typescriptEnvironment(project), {});
+    assert.deepEqual(typescriptEnvironment(runtimeOptions({ tsconfig: "t.json" })), {
+      PULUMI_NODEJS_TYPESCRIPT: "true",
+      PULUMI_NODEJS_TSCONFIG_PATH: "t.json",
+    });
+  });
+
+  it("are refused when they are not known or of another type", () => {
+    assert.throws(() => runtimeOptions({ typescript: "no" }), /must be a boolean/);
+    assert.throws(() => runtimeOptions({ binary: "x" }), /does not handle binary/);
+  });
+});
+
+describe("splitting node's arguments", () => {
+  it("keeps quoted words together", () => {
+    assert.deepEqual(words(` --import  "a b" --x='c "d"' e\\ f "g\\"h" `), [
+      "--import",
+      "a b",
+      '--x=c "d"',
+      "e f",
+      'g"h',
+    ]);
+    assert.deepEqual(words(""), []);
+  });
+
+  it("is undone by quoting", () => {
+    fc.assert(
+      fc.property(fc.array(fc.stringMatching(/^[^']+$/)), (list) => {
+        assert.deepEqual(words(list.map((word) => `'${word}'`).join(" ")), list);
+      }),
+    );
+  });
+});
+
+describe("printing an error's stack", () => {
+  const script = (stack: string): string =>
+    `const error = new Error(); error.stack = ${JSON.stringify(stack)};
+     process.stdout.write(require("node:util").inspect(error, { colors: true }));`;
+  const print = (stack: string): string =>
+    spawnSync(process.execPath, [...guardArguments, "-e", script(stack)], {
+      timeout: 15_000,
+    }).stdout.toString();
+
+  it("comes to an end where a path ends in a package's own file", function () {
+    this.timeout(60_000);
+    const stack = "Error: x\n    at f (/p/node_modules/@pulumi/resource.ts:4:3)";
+    assert.match(print(stack), /resource\.ts:4:3/);
+  });
+
+  it("has colours elsewhere", function () {
+    this.timeout(60_000);
+    const stack = "Error: x\n    at f (/p/node_modules/@pulumi/pulumi/resource.ts:4:3)";
+    assert.ok(print(stack).includes("\u001b["));
+  });
+});

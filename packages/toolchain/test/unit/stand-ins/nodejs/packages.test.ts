@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  dependencies,
+  nearestManifest,
+  pluginOf,
+  readManifest,
+  requiredPlugins,
+} from "../../../../stand-ins/nodejs/packages.js";
+
+describe("packages of a Node program", () => {
+  let root: string;
+  const install = (path: string, manifest: object): void => {
+    const directory = join(root, path);
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, "package.json"), JSON.stringify(manifest));
+  };
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), "stackadm-packages-"));
+    install(".", { name: "it", dependencies: { "@pulumi/a": "^1", plain: "^2", gone: "^3" } });
+    install("node_modules/@pulumi/a", {
+      name: "@pulumi/a",
+      version: "1.2.3",
+      pulumi: { resource: true, name: "alpha" },
+    });
+    install("node_modules/plain", { name: "plain", version: "2.0.0" });
+  });
+  afterEach(() => {
+    rmSync(root, { recursive: true });
+  });
+
+  it("finds plugins in node_modules, nested ones and those above too", () => {
+    install("node_modules/plain/node_modules/b", {
+      name: "b",
+      version: "2.0.0",
+      pulumi: { resource: true, server: "https://plugins.example.org" },
+    });
+    install("programs/one", { name: "one" });
+    const expected = [
+      { name: "alpha", version: "v1.2.3", server: undefined },
+      { name: "b", version: "v2.0.0", server: "https://plugins.example.org" },
+    ];
+    assert.deepEqual(requiredPlugins(root), expected);
+    assert.deepEqual(requiredPlugins(join(root, "programs/one")), expected);
+  });
+
+  it("finds a package once, and does not run in circles over links", () => {
+    mkdirSync(join(root, "node_modules/plain/node_modules"));
+    symlinkSync(
+      join(root, "node_modules/plain"),
+      join(root, "node_modules/plain/node_modules/self"),
+    );
+    symlinkSync(join(root, "node_modules/@pulumi/a"), join(root, "node_modules/again"));
+    assert.deepEqual(
+      requiredPlugins(root).map(({ name }) => name),
+      ["alpha"],
+    );
+  });
+
+  it("takes name and version from the pulumi object, else from the package", () => {
+    assert.equal(pluginOf({ name: "x", version: "1.0.0" }), undefined);
+    assert.equal(pluginOf({ name: "x", version: "1.0.0", pulumi: { resource: false } }), undefined);
+    const server = undefined;
+    const of = (manifest: Parameters<typeof pluginOf>[0]): unknown => pluginOf(manifest);
+    assert.deepEqual(of({ name: "@pulumi/x", version: "1.0.0", pulumi: { resource: true } }), {
+      name: "x",
+      version: "v1.0.0",
+      server,
+    });
+    assert.deepEqual(of({ name: "@org/x", version: "v1.0.0", pulumi: { resource: true } }), {
+      name: "org/x",
+      version: "v1.0.0",
+      server,
+    });
+    assert.equal(of({ name: "x", pulumi: { resource: true } }), undefined);
+  });
+
+  it("lists the direct dependencies with the versions that are installed", () => {
+    assert.deepEqual(dependencies(root, false), [
+      { name: "@pulumi/a", version: "1.2.3" },
+      { name: "plain", version: "2.0.0" },
+      { name: "gone", version: "^3" },
+    ]);
+    const all = dependencies(root, true).map(({ name }) => name);
+    assert.deepEqual(all.sort(), ["@pulumi/a", "plain"]);
+  });
+
+  it("takes a directory without a package.json for what it is", () => {
+    mkdirSync(join(root, "src"));
+    writeFileSync(join(root, "src", "package.json"), "not json");
+    assert.equal(readManifest(join(root, "src")), undefined);
+    assert.equal(nearestManifest(join(root, "src", "deeper")), join(root, "src"));
+    assert.equal(nearestManifest(root), root);
+  });
+});

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import * as grpc from "@grpc/grpc-js";
+import fc from "fast-check";
+import {
+  engineAddress,
+  failure,
+  unary,
+  unimplemented,
+} from "../../../../stand-ins/plugin/serve.js";
+
+describe("the engine's address", () => {
+  it("is found behind every flag that the engine puts before it", () => {
+    for (const flags of [[], ["--logflow"], ["-v=9", "--logtostderr"], ["--tracing", "file:x"]]) {
+      assert.equal(engineAddress([...flags, "127.0.0.1:4711"]), "127.0.0.1:4711", flags.join(" "));
+    }
+  });
+
+  it("is the last one where a flag's value looks like one", () => {
+    assert.equal(engineAddress(["--tracing", "collector:9411", "127.0.0.1:1"]), "127.0.0.1:1");
+  });
+
+  it("is none without arguments: the plugin was started by hand", () => {
+    assert.equal(engineAddress([]), undefined);
+    assert.equal(engineAddress(["--help", "-v=9"]), undefined);
+  });
+});
+
+describe("answers of a plugin", () => {
+  type Result = { error: Partial<grpc.StatusObject> | null; value?: unknown };
+  /** Handler of grpc-js, with the used fields of a call. */
+  type Handler = (
+    call: { readonly request: string },
+    callback: (error: Result["error"], value?: unknown) => void,
+  ) => void;
+  const call = (handler: grpc.handleUnaryCall<string, string>, request: string) =>
+    new Promise<Result>((resolve) => {
+      (handler as unknown as Handler)({ request }, (error, value) => {
+        resolve({ error, value });
+      });
+    });
+
+  it("are what the function returns, at once or later", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string(), fc.boolean(), async (text, later) => {
+        const handler = unary((request: string) => (later ? Promise.resolve(request) : request));
+        assert.deepEqual(await call(handler, text), { error: null, value: text });
+      }),
+    );
+  });
+
+  it("are errors with the thrown words, whether thrown at once or later", async () => {
+    for (const handler of [
+      unary<string, string>(() => {
+        throw new Error("no such host");
+      }),
+      unary<string, string>(() => Promise.reject(new Error("no such host"))),
+    ]) {
+      const { error } = await call(handler, "");
+      assert.deepEqual([error?.code, error?.details], [grpc.status.UNKNOWN, "no such host"]);
+    }
+  });
+
+  it("keep a status that was made on purpose", () => {
+    const builder = new grpc.StatusBuilder().withCode(grpc.status.INVALID_ARGUMENT);
+    assert.equal(failure(builder.withDetails("port")).code, grpc.status.INVALID_ARGUMENT);
+    assert.equal(failure("only words").details, "only words");
+  });
+
+  it("name a method that the plugin does not have", async () => {
+    const handler = unimplemented("Invoke") as grpc.handleUnaryCall<string, string>;
+    const { error } = await call(handler, "");
+    assert.deepEqual(error, { code: 12, details: "Invoke is not implemented" });
+  });
+});
+
+describe("the life of a plugin", function () {
+  this.timeout(30_000);
+  let plugin: ChildProcess;
+  const start = (stdin: "pipe" | "ignore"): ChildProcess => {
+    const serve = join(__dirname, "../../../../stand-ins/plugin/serve.ts");
+    const program = `
+      const { serve } = require(${JSON.stringify(serve)});
+      const { EngineService: service } = require("@pulumi/pulumi/proto/engine_grpc_pb.js");
+      void serve({ service, implementation: {}, onEngineGone: () => console.log("gone") });`;
+    const args = ["--import", "tsx", "--input-type=commonjs", "--eval", program];
+    return spawn(process.execPath, args, { stdio: [stdin, "pipe", "inherit"] });
+  };
+  const lines: string[] = [];
+  const firstLine = async (): Promise<number> => {
+    assert.ok(plugin.stdout);
+    lines.length = 0;
+    const reader = createInterface({ input: plugin.stdout });
+    reader.on("line", (line) => lines.push(line));
+    await Promise.race([once(reader, "line"), once(plugin, "exit")]);
+    return Number(lines[0]);
+  };
+  afterEach(() => {
+    plugin.kill("SIGKILL");
+  });
+
+  it("begins with its port as the first line, and a server that answers there", async () => {
+    plugin = start("pipe");
+    const port = await firstLine();
+    const client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure());
+    await new Promise<void>((resolve, reject) => {
+      client.waitForReady(Date.now() + 10_000, (error) => {
+        if (error) reject(error);
+        else resolve();
+      });
+    });
+    client.close();
+  });
+
+  it("ends when the engine is gone, after it has cleaned up", async () => {
+    plugin = start("pipe");
+    await firstLine();
+    const ended = once(plugin, "close");
+    plugin.stdin?.end();
+    assert.deepEqual((await ended)[0], 0);
+    assert.equal(lines.at(-1), "gone");
+  });
+
+  it("goes on when its standard input never was the engine's", async () => {
+    plugin = start("ignore");
+    const port = await firstLine();
+    const client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure());
+    await new Promise((resolve) => {
+      client.waitForReady(Date.now() + 10_000, resolve);
+    });
+    client.close();
+    assert.equal(plugin.exitCode, null);
+  });
+});

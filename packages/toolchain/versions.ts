@@ -1,0 +1,46 @@
+import { defaultOpenstackPlugin } from "../../base/versions/openstack-plugin-versions.js";
+
+/** Versions that the toolchain uses. */
+
+/**
+ * Version of the engine that is built locally, and the oldest one that is accepted (error hooks,
+ * `#initerror`).
+ */
+export const engineVersion = "3.246.0";
+
+/**
+ * Plugins that the program asks the engine for by default; the engine takes exactly these from the
+ * Pulumi home.
+ */
+export const pluginVersions = {
+  openstack: defaultOpenstackPlugin,
+  kubernetes: "4.34.2",
+  command: "1.2.1",
+} as const;
+
+/**
+ * Version of the Kubernetes plugin that is built: the only one whose Go module was found to be
+ * available without upstream's repository.
+ */
+export const builtKubernetesPlugin = "4.25.0";
+
+export type PluginName = keyof typeof pluginVersions;
+
+/** Host of the official plugins' downloads; checked once. */
+export const downloadHost = "get.pulumi.com";
+
+/**
+ * Reports whether version `found` ("3.250.1", "v3.246.0-dev") is at least `wanted`, with the same
+ * major.
+ */
+export function acceptable(found: string, wanted: string): boolean {
+  const parse = (text: string): number[] =>
+    (/(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1) ?? []).map(Number);
+  const [major, minor, patch] = parse(found);
+  const [wantedMajor, wantedMinor, wantedPatch] = parse(wanted);
+  if (major === undefined || minor === undefined || patch === undefined) return false;
+  if (wantedMajor === undefined || wantedMinor === undefined || wantedPatch === undefined)
+    return false;
+  if (major !== wantedMajor) return false;
+  return minor > wantedMinor || (minor === wantedMinor && patch >= wantedPatch);
+}

@@ -1,0 +1,131 @@
+import { execFileSync } from "node:child_process";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { packageRoot } from "../../../base/paths.js";
+import { pluginOrigins, pluginPieces } from "./row.js";
+import { isRow, rows, type RowId } from "./rows/rows.js";
+
+const setupShape = z.strictObject({
+  machine: z.enum(["container", "kernel"]),
+  image: z.string().min(1),
+  overrides: z.array(z.string()),
+  plugins: z.record(z.enum(pluginPieces), z.enum(pluginOrigins)),
+  octavia: z.string().optional(),
+});
+
+const recordShape = setupShape.extend({
+  row: z.string().refine(isRow, "there is no such row in tools/evidence/rows"),
+  test: z.string().optional(),
+  seconds: z.number().nonnegative(),
+  commit: z.string().min(1),
+  at: z.iso.datetime(),
+});
+
+/** Facts of a run on which its result depends. */
+export interface Setup {
+  /**
+   * Kind of machines. `container`: they share the host's kernel. `kernel`: each has its own kernel,
+   * emulated, accelerated or on bare metal.
+   */
+  readonly machine: "container" | "kernel";
+  /** Name of the machines' image in the cloud, such as `debian-12`. */
+  readonly image: string;
+  /** Settings that replace defaults, such as `kubernetes.registry`; empty: none. */
+  readonly overrides: readonly string[];
+  /** Origin of each part of Pulumi. */
+  readonly plugins: z.infer<typeof setupShape>["plugins"];
+  /** Octavia driver of the load balancers. Default: there were none. */
+  readonly octavia?: string | undefined;
+}
+
+/** Row whose tests have passed, with the setup of their run. */
+export interface Evidence extends Setup {
+  readonly row: RowId;
+  /** Seconds that the tests of the row took. */
+  readonly seconds: number;
+  /** Path of the test in the repository. Default: the row's own links. */
+  readonly test?: string | undefined;
+}
+
+/** Evidence with its date and commit. */
+export interface EvidenceRecord extends Evidence {
+  /** Abbreviated commit; ends with `-dirty` if the checkout had other changes. */
+  readonly commit: string;
+  /** Time of the record, in UTC, ISO 8601. */
+  readonly at: string;
+}
+
+/**
+ * Variable that lets tests write records. Default: they write none, so that ordinary runs do not
+ * change the checkout.
+ */
+export const evidenceVariable = "STACKADM_EVIDENCE";
+
+const [evidencePath, pagePath] = ["docs/evidence.jsonl", "docs/support-matrix.md"];
+
+/** Returns the path of the file with all records, one JSON line each. */
+export const evidenceFile = (root = packageRoot()): string => join(root, evidencePath);
+
+/**
+ * Returns the commit of a checkout for a record. Changes of the records and of their page do not
+ * count.
+ */
+export function codeOf(root: string): string {
+  const git = (...words: string[]): string =>
+    execFileSync("git", words, { cwd: root, encoding: "utf8" }).trim();
+  const own = [evidencePath, pagePath].map((path) => `:(exclude,top)${path}`);
+  const changed = git("status", "--porcelain", "--", ":(top)", ...own);
+  return `${git("rev-parse", "--short=7", "HEAD")}${changed === "" ? "" : "-dirty"}`;
+}
+
+/** Returns whether the row applies to the setup: its image and its plugin match. */
+export function fits(row: RowId, { image, plugins }: Setup): boolean {
+  const { image: wanted = "", plugin } = rows[row];
+  return image.startsWith(wanted) && (!plugin || plugins[plugin.name] === plugin.origin);
+}
+
+export interface RecordOptions {
+  /** Directory of the checkout. Default: this one. */
+  readonly root?: string;
+  /** Environment. Default: that of the process. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Present time. Default: the clock's time. */
+  readonly now?: Date;
+}
+
+/**
+ * Appends a record, if STACKADM_EVIDENCE is 1; returns whether it did. Throws if the row does not
+ * apply to this setup, which is a mistake in the test.
+ */
+export function recordEvidence(
+  evidence: Evidence,
+  { root = packageRoot(), env = process.env, now = new Date() }: RecordOptions = {},
+): boolean {
+  if (!fits(evidence.row, evidence))
+    throw new Error(`${evidence.row} cannot be shown with ${JSON.stringify(evidence)}`);
+  if (env[evidenceVariable] !== "1") return false;
+  const record = { at: now.toISOString(), commit: codeOf(root), ...evidence };
+  const line = JSON.stringify(recordShape.parse(record));
+  appendFileSync(evidenceFile(root), `${line}\n`);
+  return true;
+}
+
+/** Returns all records, the oldest first. Throws with the line's number if a line is no record. */
+export function readEvidence(file = evidenceFile()): readonly EvidenceRecord[] {
+  if (!existsSync(file)) return [];
+  const records = readFileSync(file, "utf8")
+    .split("\n")
+    .flatMap((line, index) => (line === "" ? [] : [parsed(line, `${file}:${index + 1}`)]));
+  return records.toSorted((one, other) => one.at.localeCompare(other.at));
+}
+
+function parsed(line: string, where: string): EvidenceRecord {
+  try {
+    return recordShape.parse(JSON.parse(line));
+  } catch (error) {
+    throw new Error(`${where}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,14 @@
+// Runs the development commands `npm run check`, `npm test` and `npm run build` from their sources.
+// Checks read only sources; tests also use dist/, which is all that a build creates.
+import { createRequire } from "node:module";
+import { start } from "../../automation/cli/start.mjs";
+
+const [chore] = process.argv.slice(2);
+
+await start(async () => {
+  const { prepare } = await import("./checkout.mjs");
+  await prepare({ dist: chore !== "check" });
+  if (chore === "build") return;
+  await import("tsx");
+  await createRequire(import.meta.url)("./main.ts").main(process.argv.slice(2));
+});

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { Failure } from "../../../../base/failures/failure.js";
+import { packageRoot } from "../../../../base/paths.js";
+import { checksOf, filesEnding, runChecks } from "../../check.js";
+import { jsonLines } from "../../../../test/support/commands/test-user.js";
+import { ended, recordedSession, Repository } from "./support/repository.js";
+
+describe("the checks", () => {
+  it("look at every script of the project, and at nothing installed", () => {
+    const scripts = filesEnding(packageRoot(), ".sh");
+    assert.ok(scripts.length > 5);
+    assert.ok(scripts.every((path) => !/node_modules|\/dist\//.test(path)));
+  });
+
+  it("cover format, types, lint, scripts and drivers", () => {
+    const names = checksOf(packageRoot())
+      .map(({ name }) => name)
+      .join();
+    for (const tool of ["prettier", "tsc", "eslint", "shellcheck", "shfmt", "flake8"])
+      assert.ok(names.includes(tool), tool);
+  });
+});
+
+describe("`npm run check`", function () {
+  this.timeout(60_000);
+  const { PATH } = process.env;
+  let repository: Repository;
+  const record = (name: string): string =>
+    `#!/bin/sh\necho "${name} $*" >>"${repository.root}/checks"\n`;
+  beforeEach(() => {
+    repository = new Repository();
+    for (const name of ["eslint", "tsc", "prettier"])
+      repository.program(`node_modules/.bin/${name}`, record(name));
+    for (const name of ["shellcheck", "shfmt", "flake8"])
+      repository.program(`bin/${name}`, record(name));
+    process.env["PATH"] = repository.path;
+  });
+  afterEach(() => {
+    process.env["PATH"] = PATH;
+    repository.remove();
+  });
+  const checked = (): string => repository.text("checks");
+
+  it("runs every check, with the scripts of the checkout, and says that all is in order", async () => {
+    repository.put("broken.sh", "echo");
+    const session = recordedSession();
+    assert.equal(await runChecks(repository.root, session), 0);
+    assert.deepEqual([session.printed, session.notes], [["Everything is in order."], []]);
+    for (const name of ["eslint", "tsc", "prettier", "shellcheck", "shfmt"])
+      assert.match(checked(), new RegExp(`^${name} `, "m"));
+    assert.match(checked(), /^shellcheck .*broken\.sh/m);
+  });
+
+  it("shows all that a failed check printed, goes on with the others, and ends with 1", async () => {
+    repository.program(
+      "node_modules/.bin/tsc",
+      `${record("tsc")}echo "a.ts: wrong"\necho "b.ts: wrong" >&2\nexit 2\n`,
+    );
+    repository.program("node_modules/.bin/prettier", `${record("prettier")}exit 1\n`);
+    const { code, out, err } = await ended(repository.chores("check"));
+    assert.deepEqual([code, out], [1, ""]);
+    assert.match(
+      err,
+      /\n--- types \(tsc\)\n(a\.ts: wrong\nb\.ts: wrong|b\.ts: wrong\na\.ts: wrong)\n/,
+    );
+    assert.match(err, /\nerror: Failed: [^\n]*types \(tsc\)[^\n]*\.\n/);
+    assert.match(err, /error: Failed: [^\n]*format \(prettier\)/);
+    assert.match(checked(), /^shfmt /m);
+  });
+
+  it("gives programs the failures with their output", async () => {
+    repository.program("bin/shfmt", "#!/bin/sh\necho diff; exit 1");
+    const { code, out } = await ended(repository.chores("check", "--json"));
+    assert.equal(code, 1);
+    const [result, error] = jsonLines(out).slice(-2);
+    assert.deepEqual(result, {
+      type: "result",
+      ok: false,
+      failures: [{ name: "script format (shfmt)", output: "diff" }],
+    });
+    assert.equal(error?.["type"], "error");
+  });
+
+  it("counts a tool that cannot be started as failed, by name", async () => {
+    rmSync(join(repository.root, "node_modules", ".bin", "eslint"));
+    const session = recordedSession();
+    await assert.rejects(runChecks(repository.root, session), (error) => {
+      assert.ok(error instanceof Failure);
+      assert.deepEqual([error.exitCode, error.message], [1, "Failed: lint (eslint)."]);
+      return true;
+    });
+    assert.match(
+      session.notes.join("\n"),
+      /^\n--- lint \(eslint\)\n[^\n]*eslint' is not installed/,
+    );
+  });
+
+  it("is stopped by Ctrl-C with what it runs, with exit code 130", async () => {
+    const started = join(repository.root, "started");
+    repository.program(
+      "node_modules/.bin/eslint",
+      `#!/bin/sh\necho $$ >"${started}"\nexec sleep 60`,
+    );
+    const child = repository.chores("check");
+    const all = ended(child);
+    const pid = await repository.appears("started");
+    child.kill("SIGINT");
+    const { code, out, err } = await all;
+    assert.deepEqual([code, out], [130, ""]);
+    assert.match(err, /\nerror: Stopped on request\./);
+    assert.throws(() => process.kill(Number(pid), 0), { code: "ESRCH" });
+  });
+});

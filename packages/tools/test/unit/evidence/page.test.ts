@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../../../../../base/paths.js";
+import { evidencePage } from "../../../evidence/page.js";
+import type { EvidenceRecord } from "../../../evidence/record.js";
+import { lab, type Section } from "../../../evidence/row.js";
+import { sections as all, rows } from "../../../evidence/rows/rows.js";
+import { sampleEvidence } from "./sample.js";
+
+const sections: readonly Section[] = [
+  {
+    title: "Topologies",
+    intro: "A sentence.",
+    rows: {
+      "topology/five": { what: "five", proofs: [lab("all/five")], note: "a remark" },
+      "topology/single": { what: "single" },
+    },
+  },
+];
+const record = (at: string, changes: Partial<EvidenceRecord> = {}): EvidenceRecord => ({
+  ...sampleEvidence,
+  at: `2026-11-${at}T10:00:00.000Z`,
+  commit: `c${at}`,
+  ...changes,
+});
+const link = "[lab/all/five](../test/lab/all/five.test.ts)";
+const page = (...records: EvidenceRecord[]): string => evidencePage(sections, records);
+const cells = (text: string, what: string): string[] => {
+  const line = text.split("\n").find((one) => one.startsWith(`| ${what} |`));
+  assert.ok(line, text);
+  return line
+    .split("|")
+    .map((cell) => cell.trim())
+    .slice(2, -1);
+};
+
+describe("the page of what runs", () => {
+  it("says never run where there is no record, and whether a test could write one", () => {
+    const text = page();
+    assert.deepEqual(cells(text, "single"), ["never run", "never run", ""]);
+    const five = ["never run with a record", "never run", `${link}; a remark`];
+    assert.deepEqual(cells(text, "five"), five);
+    assert.match(text, /## Topologies\n\nA sentence\.\n\n\| what/);
+    assert.match(text, /No record yet\./);
+  });
+
+  it("says in its first lines since when there are records, and what CI runs without", () => {
+    const [, beginning = ""] = page().split("\n## ", 1)[0]?.split("do not edit.") ?? [];
+    assert.match(beginning, /records since 2026-11-27/);
+    assert.match(beginning, /CI runs these tests/);
+  });
+
+  it("has the newest record of each kind of machine, with date, commit and seconds", () => {
+    const kernel = { machine: "kernel", image: "debian-12-vm", seconds: 3661 } as const;
+    const text = page(record("28"), record("27"), record("26", kernel));
+    assert.deepEqual(cells(text, "five").slice(0, 2), [
+      "2026-11-28, c28, 6 min 52 s, [setup 1](#setups)",
+      "2026-11-26, c26, 61 min 01 s, [setup 2](#setups)",
+    ]);
+  });
+
+  it("tells setups apart, and lists each once", () => {
+    const [one, same] = [record("27"), record("27", { row: "topology/single" })];
+    assert.match(
+      page(one, same),
+      /^\| 1 \| debian-12 \| `kubernetes\.packages`, `kubernetes\.registry` \| engine: built, .* \| `lab` \|$/m,
+    );
+    assert.doesNotMatch(page(one, same), /setup 2/);
+    for (const other of [{ overrides: [] }, { octavia: undefined }, { image: "debian-13" }])
+      assert.match(page(one, { ...same, ...other }), /setup 2/);
+    const bare = page(record("27", { overrides: [], octavia: undefined }));
+    assert.match(bare, /^\| 1 \| debian-12 \| none \| .* \| no load balancers \|$/m);
+  });
+
+  it("shows that the code had changes", () => {
+    const [container] = cells(page(record("27", { commit: "abc1234-dirty" })), "five");
+    assert.match(container ?? "", /, abc1234 with changes, /);
+  });
+
+  it("links to the test that recorded, once", () => {
+    const kernel = record("27", { machine: "kernel", test: "test/emulated/five.test.ts" });
+    const own = record("27", { test: "test/lab/all/five.test.ts" });
+    const [, , links] = cells(page(kernel, own), "five");
+    assert.equal(links, `${link}; [emulated/five](../test/emulated/five.test.ts); a remark`);
+  });
+
+  it("does not count a test of scripts alone, and names it as one", () => {
+    const row = {
+      what: "system",
+      scripts: ["test/scripts/ubuntu/network.test.ts"],
+      note: "a remark",
+    };
+    const text = evidencePage([{ title: "Systems", rows: { "system/ubuntu-24.04/up": row } }], []);
+    assert.deepEqual(cells(text, "system"), [
+      ...["never run", "never run"],
+      "_scripts only_: [scripts/ubuntu/network](../test/scripts/ubuntu/network.test.ts); a remark",
+    ]);
+    assert.match(text, /^- _scripts only_: .* never ran\.$/m);
+  });
+
+  it("links to no test that is not there", () => {
+    const paths = Object.values(rows).flatMap(({ proofs = [], scripts = [] }) => [
+      ...proofs.flatMap(({ file, link = file }) => [file, link]),
+      ...scripts,
+    ]);
+    assert.ok(paths.some((path) => path.includes("/scripts/")));
+    for (const path of paths) assert.ok(existsSync(join(packageRoot(), path)), path);
+  });
+
+  it("does not count a test for an official plugin, which is taken only where it is installed", () => {
+    const plugin = { name: "command", origin: "official" } as const;
+    const row = { what: "official", proofs: [lab("life")], plugin };
+    const text = evidencePage(
+      [{ title: "Plugins", rows: { "plugins/command-official": row } }],
+      [],
+    );
+    assert.deepEqual(cells(text, "official").slice(0, 2), ["never run", "never run"]);
+  });
+
+  it("has every row under one name, and no cell that breaks the table", () => {
+    const names = all.flatMap((section) => Object.keys(section.rows));
+    assert.deepEqual(names.toSorted(), Object.keys(rows).toSorted());
+    for (const { what, note = "" } of Object.values(rows))
+      assert.doesNotMatch(what + note, /[|\n]/);
+  });
+});

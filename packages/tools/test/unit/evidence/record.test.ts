@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  codeOf,
+  evidenceFile,
+  fits,
+  readEvidence,
+  recordEvidence,
+  type Evidence,
+} from "../../../evidence/record.js";
+import { sampleEvidence as sample } from "./sample.js";
+
+const on = { STACKADM_EVIDENCE: "1" };
+
+describe("a record of what was seen", () => {
+  let root: string;
+  const git = (...words: string[]): string =>
+    execFileSync("git", words, { cwd: root, encoding: "utf8" }).trim();
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), "stackadm-evidence-"));
+    mkdirSync(join(root, "docs"));
+    writeFileSync(join(root, "docs", "support-matrix.md"), "");
+    writeFileSync(join(root, "code"), "");
+    git("init", "--quiet");
+    git("add", ".");
+    const who = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
+    git(...who, "commit", "--quiet", "-m", "first");
+  });
+  afterEach(() => {
+    rmSync(root, { recursive: true });
+  });
+  const records = () => readEvidence(evidenceFile(root));
+
+  it("is not written unless the variable asks for it", () => {
+    for (const env of [{}, { STACKADM_EVIDENCE: "0" }])
+      assert.equal(recordEvidence(sample, { root, env }), false);
+    assert.deepEqual(records(), []);
+  });
+
+  it("has the facts, the date and the commit", () => {
+    const now = new Date("2026-11-27T12:00:00Z");
+    assert.equal(recordEvidence(sample, { root, env: on, now }), true);
+    const commit = git("rev-parse", "--short=7", "HEAD");
+    assert.deepEqual(records(), [{ ...sample, at: "2026-11-27T12:00:00.000Z", commit }]);
+  });
+
+  it("is no change of the code, and neither is the page", () => {
+    recordEvidence(sample, { root, env: on });
+    writeFileSync(join(root, "docs", "support-matrix.md"), "new");
+    recordEvidence(sample, { root, env: on });
+    const [first, second] = records().map(({ commit }) => commit);
+    assert.equal(first, second);
+    assert.match(first ?? "", /^[0-9a-f]{7,}$/);
+  });
+
+  it("says so when the code differs from the commit: by a change, or by a new file", () => {
+    writeFileSync(join(root, "code"), "changed");
+    assert.match(codeOf(root), /^[0-9a-f]{7,}-dirty$/);
+    git("checkout", "--quiet", "code");
+    assert.doesNotMatch(codeOf(root), /dirty/);
+    writeFileSync(join(root, "new"), "");
+    // The whole checkout counts, also if a subfolder is given.
+    assert.match(codeOf(join(root, "docs")), /-dirty$/);
+  });
+
+  it("is refused for a row that cannot hold there, also when nothing is written", () => {
+    const wrong: Evidence = { ...sample, row: "system/debian-13/up" };
+    assert.throws(() => recordEvidence(wrong, { root, env: {} }), /system\/debian-13\/up cannot/);
+    const plugin: Evidence = { ...sample, row: "plugins/command-official" };
+    assert.throws(() => recordEvidence(plugin, { root, env: on }), /command-official cannot/);
+    assert.deepEqual(records(), []);
+  });
+
+  it("fits rows by image and by plugin", () => {
+    assert.ok(fits("topology/five", sample));
+    assert.ok(fits("system/debian-12/up", { ...sample, image: "debian-12-vm" }));
+    assert.ok(fits("plugins/openstack-built", sample));
+    assert.ok(!fits("plugins/openstack-official", sample));
+  });
+
+  it("is read in the order of the dates, whatever the order of the lines", () => {
+    for (const day of ["28", "27"])
+      recordEvidence(sample, { root, env: on, now: new Date(`2026-11-${day}T00:00:00Z`) });
+    const days = records().map(({ at }) => at.slice(8, 10));
+    assert.deepEqual(days, ["27", "28"]);
+  });
+
+  it("is named with its line when it cannot be read", () => {
+    recordEvidence(sample, { root, env: on });
+    const line = readFileSync(evidenceFile(root), "utf8");
+    appendFileSync(evidenceFile(root), line.replace(sample.row, "topology/none"));
+    assert.throws(records, /evidence\.jsonl:2: .*no such row/s);
+    writeFileSync(evidenceFile(root), "<<<<<<< one\n");
+    assert.throws(records, /evidence\.jsonl:1: /);
+  });
+});

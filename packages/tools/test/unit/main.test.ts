@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../../../../base/paths.js";
+import { buildChores } from "../../main.js";
+import { tiers } from "../../tiers.js";
+import { golden } from "../../../../test/support/golden.js";
+
+const program = buildChores("/nowhere");
+
+describe("the chores' help", () => {
+  for (const command of [program, ...program.commands]) {
+    const name = command === program ? "help" : command.name();
+    it(`tells what there is: ${name}`, () => {
+      let text = "";
+      command.configureOutput({ writeOut: (part) => (text += part), getOutHelpWidth: () => 100 });
+      command.outputHelp();
+      golden(`tools/${name}.txt`, text);
+      assert.ok(command.description().length > 10);
+    });
+  }
+
+  it("names exactly the tiers that there are", () => {
+    const test = program.commands.find((one) => one.name() === "test");
+    const named = test?.registeredArguments[0]?.description.split(", ");
+    assert.deepEqual(
+      named,
+      tiers.map(({ name }) => name),
+    );
+  });
+});
+
+describe("the words `npm run dev`, `npm test`, `npm run check` and `npm run build`", () => {
+  it("are the command lines themselves, to which words can be added", () => {
+    const file = readFileSync(join(packageRoot(), "package.json"), "utf8");
+    const { scripts } = JSON.parse(file) as { scripts: Record<string, string> };
+    const { dev, test, check, build } = scripts;
+    assert.equal(dev, "node automation/cli/stackadm.mjs dev");
+    assert.equal(test, "node packages/tools/run.mjs test");
+    assert.equal(check, "node packages/tools/run.mjs check");
+    assert.equal(build, "node packages/tools/run.mjs build");
+    const names = tiers.map(({ name }) => name).filter((name) => name !== "emulated");
+    assert.equal(scripts["test:all"], `node packages/tools/run.mjs test ${names.join(" ")}`);
+  });
+});

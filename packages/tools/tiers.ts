@@ -1,0 +1,129 @@
+import type { Session } from "../../base/terminal/session.js";
+import { ensureCommands } from "../../base/host-packages.js";
+import { runTogether } from "../../base/run-together.js";
+import { Failure } from "../../base/failures/failure.js";
+import { evidenceVariable } from "./evidence/record.js";
+import type { Order } from "./test-files.js";
+
+/** Variables of an environment. */
+export type Environment = Readonly<Record<string, string>>;
+
+export interface Tier {
+  readonly name: string;
+  /** Seconds on two cores with warm caches. */
+  readonly expected: number;
+  /** Files that mocha runs at once. Only for files that do not disturb each other. Default: 1. */
+  readonly jobs?: number;
+  /**
+   * Whether the tier starts no services, so that it can run concurrently with other quick tiers.
+   */
+  readonly quick?: true;
+  /** Whether the files run in the order of their paths, also with `--shuffle`. */
+  readonly ordered?: true;
+  /** Whether `npm test` runs the tier: it needs no root, no lab and no build of Go. */
+  readonly byDefault?: true;
+  /** Prepares what the tier needs; returns variables for its environment. */
+  readonly prepare?: (session: Session) => Promise<Environment>;
+}
+
+const sshCommands = { ssh: "openssh-client", "ssh-keygen": "openssh-client" };
+
+type Work = Pick<Session, "progress" | "signal">;
+
+async function toolchain({ progress, signal }: Work): Promise<Environment> {
+  const { ensureToolchain, standInsVariable } = await import("../toolchain/toolchain.js");
+  const { environment } = await ensureToolchain({ progress, signal, standIns: true });
+  // Tests use clouds of any name.
+  return { ...environment, [standInsVariable]: "1" };
+}
+
+async function prepareToolchain(session: Session): Promise<Environment> {
+  await ensureCommands(sshCommands, session.progress);
+  return toolchain(session);
+}
+
+async function prepareLab({ progress, signal }: Session): Promise<Environment> {
+  await ensureCommands(sshCommands, progress);
+  const { labUp } = await import("../lab/lab.js");
+  const [environment] = await runTogether(
+    (stop) => toolchain({ progress, signal: stop }),
+    (stop) => labUp({ progress, signal: stop }),
+    signal,
+  );
+  return environment;
+}
+
+async function prepareEmulated(session: Session): Promise<Environment> {
+  const environment = await prepareLab(session);
+  const { labAdd } = await import("../lab/lab.js");
+  await labAdd("emulated-machines", session);
+  // No other command runs these tests, so each run writes evidence.
+  return { ...environment, [evidenceVariable]: "1" };
+}
+
+/** Returns the preparation of a tier that needs only commands, given with their Debian packages. */
+const needs =
+  (commands: Readonly<Record<string, string>>): Tier["prepare"] =>
+  async ({ progress }) => {
+    await ensureCommands(commands, progress);
+    return {};
+  };
+
+export const tiers: readonly Tier[] = [
+  {
+    name: "unit",
+    expected: 60,
+    jobs: 2,
+    quick: true,
+    byDefault: true,
+    prepare: needs({ python3: "python3", "ssh-agent": "openssh-client" }),
+  },
+  { name: "graph", expected: 60, quick: true, byDefault: true },
+  {
+    name: "scripts",
+    expected: 60,
+    jobs: 2,
+    quick: true,
+    byDefault: true,
+    prepare: needs({ gpg: "gnupg" }),
+  },
+  {
+    name: "commands",
+    expected: 60,
+    jobs: 3,
+    byDefault: true,
+    prepare: needs({
+      python3: "python3",
+      "ssh-agent": "openssh-client",
+      "qemu-system-x86_64": "qemu-system-x86",
+      "qemu-img": "qemu-utils",
+      genisoimage: "genisoimage",
+    }),
+  },
+  { name: "engine", expected: 300, prepare: prepareToolchain },
+  { name: "examples", expected: 500, prepare: prepareLab },
+  { name: "emulated", expected: 5400, prepare: prepareEmulated },
+  // Must be the last: its last file stops the lab.
+  { name: "lab", expected: 2200, ordered: true, prepare: prepareLab },
+];
+
+/** Returns the named tiers. Without names, returns the tiers that run by default. */
+export function chosen(names: readonly string[]): readonly Tier[] {
+  const unknown = names.filter((name) => !tiers.some((tier) => tier.name === name));
+  if (unknown.length > 0)
+    throw new Failure(
+      "FAILED",
+      `There is no tier ${unknown.map((name) => `'${name}'`).join(", ")}.`,
+      `There are: ${tiers.map(({ name }) => name).join(", ")}.`,
+    );
+  return tiers.filter(({ name, byDefault }) =>
+    names.length === 0 ? byDefault === true : names.includes(name),
+  );
+}
+
+/** Returns the order of a tier's files; a seed asks for a random one. */
+export function orderOf({ jobs = 1, ordered }: Tier, seed?: number): Order {
+  if (ordered) return "by path";
+  if (seed !== undefined) return { seed };
+  return jobs > 1 ? "largest first" : "by path";
+}

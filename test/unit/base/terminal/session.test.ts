@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { run } from "../../../../base/run-command.js";
+import { agentLines, exportLines, shellWord } from "../../../../automation/cli/commands/env.js";
+import { asClusterError, failureText } from "../../../../base/terminal/session.js";
+import { Failure } from "../../../../base/failures/failure.js";
+import { CloudError } from "../../../../openstack/http/cloud-error.js";
+
+describe("an error that ends a command", () => {
+  const table: [string, unknown, string, number][] = [
+    ["of an operation stays what it is", new Failure("STACK_LOCKED", "x"), "STACK_LOCKED", 4],
+    ["of sign-in", new CloudError("unauthenticated", "x"), "AUTH_FAILED", 3],
+    ["of a cloud that is not there", new CloudError("unreachable", "x"), "CLOUD_UNREACHABLE", 3],
+    [
+      "of the cloud's configuration",
+      new CloudError("configuration", "x"),
+      "CLOUD_NOT_CONFIGURED",
+      2,
+    ],
+    ["of a quota", new CloudError("quota", "x"), "QUOTA_EXCEEDED", 3],
+    ["of a person", new Failure("FAILED", "x", "y"), "FAILED", 1],
+    ["of usage", new Failure("INVALID_USAGE", "x", "y"), "INVALID_USAGE", 2],
+    ["of a missing tool", new Failure("TOOL_MISSING", "x"), "TOOL_MISSING", 1],
+    ["that nobody foresaw", new TypeError("x is undefined"), "FAILED", 1],
+    ["that is no error", "just text", "FAILED", 1],
+  ];
+  for (const [what, error, code, exitCode] of table)
+    it(what, () => {
+      const known = asClusterError(error);
+      assert.equal(known.code, code);
+      assert.equal(known.exitCode, exitCode);
+    });
+
+  it("after Ctrl-C is that it was stopped, whatever broke because of it", () => {
+    const known = asClusterError(new Error("aborted"), AbortSignal.abort());
+    assert.equal(known.code, "CANCELLED");
+    assert.equal(known.exitCode, 130);
+    assert.match(known.hint, /same command again/);
+  });
+
+  it("after Ctrl-C stays what it is when a stop cannot be why", () => {
+    for (const code of ["SERVER_STOPPED", "VERIFY_FAILED", "AUTH_FAILED"] as const)
+      assert.equal(asClusterError(new Failure(code, "x"), AbortSignal.abort()).code, code);
+    const brokenOff = new CloudError("unreachable", "x");
+    assert.equal(asClusterError(brokenOff, AbortSignal.abort()).code, "CANCELLED");
+  });
+
+  const sentences: [string, unknown, string][] = [
+    [
+      "what was said",
+      new Error("EBUSY: resource busy, rmdir '/x'"),
+      "EBUSY: resource busy, rmdir '/x'",
+    ],
+    ["what kind it was", new TypeError("x is undefined."), "TypeError: x is undefined"],
+    ["something, whatever it is", new Error(""), "Error"],
+    ["also what is no error", "just text", "just text"],
+  ];
+  for (const [what, error, said] of sentences)
+    it(`that nobody foresaw is a sentence with ${what}, and says how to learn more`, () => {
+      const { sentence, hint } = asClusterError(error);
+      assert.equal(sentence, `Unexpected failure: ${said}.`);
+      assert.match(hint, /^Run the same command again.* STACKADM_DEBUG=1 .*report/);
+    });
+
+  it("shows where it happened when it was not foreseen and somebody asks", () => {
+    const error = new TypeError("x is undefined");
+    const shown = failureText(error, asClusterError(error), {});
+    assert.equal(shown.split("\n").length, 2, shown);
+    const debug = { STACKADM_DEBUG: "1" };
+    assert.match(failureText(error, asClusterError(error), debug), /\n {4}at .*session\.test\.ts/);
+    const known = new Failure("FAILED", "x", "y");
+    assert.equal(failureText(known, asClusterError(known), debug), "error: x\n  y");
+  });
+
+  it("keeps sentence and hint", () => {
+    const known = asClusterError(new CloudError("conflict", "in use", "wait"));
+    assert.equal(known.sentence, "in use");
+    assert.equal(known.hint, "wait");
+  });
+});
+
+describe("variables for a shell", () => {
+  it("are lines to evaluate", () => {
+    assert.equal(
+      exportLines({ OS_CLOUD: "lab", PATH: "/a:/b c" }),
+      "export OS_CLOUD=lab\nexport PATH='/a:/b c'",
+    );
+  });
+
+  it("give the shell an agent with our key", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "stackadm a key's "));
+    try {
+      const key = join(directory, "id");
+      await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "ours", "-f", key]);
+      const script = `unset SSH_AUTH_SOCK\n${agentLines(key)}\nssh-add -L\nssh-agent -k`;
+      const { stdout } = await run("sh", ["-ec", script]);
+      assert.match(stdout, /^ssh-ed25519 \S+ ours$/m);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  it("survive the shell unchanged", async () => {
+    for (const value of ["plain", "a b", "it's", "$HOME `id` $(id)", "a\nb", '"', "\\", ""]) {
+      const { stdout } = await run("sh", ["-c", `printf %s ${shellWord(value)}`]);
+      assert.equal(stdout.replace(/\n$/, ""), value.replace(/\n$/, ""));
+    }
+  });
+
+  it("are quoted whenever a shell could see more in them than a word", () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), (value) => {
+        const word = shellWord(value);
+        assert.ok(word.startsWith("'") || /^[A-Za-z0-9_./:=@%+,-]+$/.test(word));
+      }),
+    );
+  });
+});
