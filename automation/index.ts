@@ -5,7 +5,7 @@ export type { CloudObject, Kind } from "../openstack/inventory/inventory.js";
 export type { Orphan } from "../openstack/inventory/marked-objects.js";
 export type { QuotaUse } from "../openstack/checks/quotas.js";
 export type { ClusterSpec } from "../components/config/cluster-spec.js";
-export type { Piece, Toolchain } from "../packages/toolchain/toolchain.js";
+export type { Piece, Toolchain } from "./toolchain/toolchain.js";
 export type { Backup, BackupDescription, BackupFile } from "./backup/backup-files.js";
 export {
   createBackupService,

@@ -204,25 +204,25 @@ function declareLab(program: Command): void {
     lab,
     "up",
     "start the lab; does nothing if it runs",
-    async () => (await import("./commands/lab.js")).labUpCommand,
+    async () => (await import("../../packages/lab/cli/commands.js")).labUpCommand,
   ).option("--kubernetes <version>", "Kubernetes version that the lab's repositories offer");
   command(
     lab,
     "status",
     "show the lab's state; exit code 1 if the lab is not up",
-    async () => (await import("./commands/lab.js")).labStatusCommand,
+    async () => (await import("../../packages/lab/cli/commands.js")).labStatusCommand,
   );
   command(
     lab,
     "add <what>",
     "add an extra part to the lab's registry: calico (also for Canal), keystone-auth, metrics-server, snapshots, traefik; or emulated-machines (images of virtual machines)",
-    async () => (await import("./commands/lab.js")).labAddCommand,
+    async () => (await import("../../packages/lab/cli/commands.js")).labAddCommand,
   );
   command(
     lab,
     "down",
     "destroy the lab with everything in it; caches are kept",
-    async () => (await import("./commands/lab.js")).labDownCommand,
+    async () => (await import("../../packages/lab/cli/commands.js")).labDownCommand,
   );
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import type { Toolchain } from "../../packages/toolchain/toolchain.js";
+import type { Toolchain } from "../toolchain/toolchain.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { OpenstackPlugin } from "../../base/versions/openstack-plugin-versions.js";
 import { labFolder, labName, stateDirectory } from "../../base/paths.js";
@@ -189,7 +189,7 @@ export async function prepareEnvironment(
   const passphrase = passphraseEnvironment(env, { backend, needed, note });
   // Loads the toolchain's code only here, because commands that need no engine start faster without
   // it.
-  const { ensureToolchain } = await import("../../packages/toolchain/toolchain.js");
+  const { ensureToolchain } = await import("../toolchain/toolchain.js");
   const toolchain = await ensureToolchain({
     progress,
     signal,

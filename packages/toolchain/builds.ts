@@ -10,7 +10,7 @@ import {
   engineVersion,
   pluginVersions,
   type PluginName,
-} from "./versions.js";
+} from "../../base/versions/pulumi-versions.js";
 
 /** Build of the engine, for machines without Pulumi. */
 export const engineBuild: GoBuild = {

@@ -31,7 +31,8 @@ const sshCommands = { ssh: "openssh-client", "ssh-keygen": "openssh-client" };
 type Work = Pick<Session, "progress" | "signal">;
 
 async function toolchain({ progress, signal }: Work): Promise<Environment> {
-  const { ensureToolchain, standInsVariable } = await import("../toolchain/toolchain.js");
+  const { ensureToolchain, standInsVariable } =
+    await import("../../automation/toolchain/toolchain.js");
   const { environment } = await ensureToolchain({ progress, signal, standIns: true });
   // Tests use clouds of any name.
   return { ...environment, [standInsVariable]: "1" };

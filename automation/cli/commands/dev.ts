@@ -15,7 +15,7 @@ async function startLab(session: Session, { stack, cwd }: StackOptions): Promise
   const settings = readStackFile(findProject(cwd).directory, stack);
   // Loaded only here, because a configured cloud needs no lab.
   const { labUp } = await import("../../../packages/lab/lab.js");
-  const { ensureToolchain } = await import("../../../packages/toolchain/toolchain.js");
+  const { ensureToolchain } = await import("../../toolchain/toolchain.js");
   const tools = {
     progress,
     standIns: usesStandInsByDefault(process.env),

@@ -1,4 +1,4 @@
-import { ensureToolchain } from "../../../packages/toolchain/toolchain.js";
+import { ensureToolchain } from "../../toolchain/toolchain.js";
 import { table } from "../../../base/terminal/table.js";
 import { usesStandInsByDefault } from "../../setup/operation-environment.js";
 import type { Session } from "../../../base/terminal/session.js";

@@ -5,7 +5,7 @@ import { withSiteDefaults } from "../../../components/config/site-defaults.js";
 import { isFields, type Fields } from "../../../components/schema/merge-defaults.js";
 import type { PluginOrigin, PluginPiece } from "../../../packages/tools/evidence/row.js";
 import type { Setup } from "../../../packages/tools/evidence/record.js";
-import type { Piece } from "../../../packages/toolchain/toolchain.js";
+import type { Piece } from "../../../automation/toolchain/toolchain.js";
 
 const pieces: Readonly<Record<PluginPiece, string>> = {
   engine: "pulumi",

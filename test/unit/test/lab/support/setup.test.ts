@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Piece } from "../../../../../packages/toolchain/toolchain.js";
+import type { Piece } from "../../../../../automation/toolchain/toolchain.js";
 import { machineOf, overridesOf, pluginsOf, setupOf } from "../../../../lab/support/setup.js";
 
 const piece = (name: string, origin: Piece["origin"]): Piece => ({

@@ -2,8 +2,13 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { executable, findEngine as find, findPlugin, searchPlaces } from "../../find.js";
-import { acceptable, pluginVersions } from "../../versions.js";
+import {
+  executable,
+  findEngine as find,
+  findPlugin,
+  searchPlaces,
+} from "../../../../automation/toolchain/find-programs.js";
+import { acceptable, pluginVersions } from "../../../../base/versions/pulumi-versions.js";
 
 describe("toolchain/find", () => {
   let home: string;

@@ -13,9 +13,12 @@ import { delimiter, join } from "node:path";
 import { silentProgress, type Progress } from "../../../../base/progress.js";
 import { openstackPlugins } from "../../../../base/versions/openstack-plugin-versions.js";
 import { Failure } from "../../../../base/failures/failure.js";
-import { ensureToolchain, type ToolchainOptions } from "../../toolchain.js";
-import { engineVersion, pluginVersions } from "../../versions.js";
-import { nonEmpty } from "../../../../test/support/non-empty.js";
+import {
+  ensureToolchain,
+  type ToolchainOptions,
+} from "../../../../automation/toolchain/toolchain.js";
+import { engineVersion, pluginVersions } from "../../../../base/versions/pulumi-versions.js";
+import { nonEmpty } from "../../../support/non-empty.js";
 
 describe("toolchain/toolchain on a machine with Pulumi", () => {
   let folder: string;

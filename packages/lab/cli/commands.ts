@@ -1,5 +1,5 @@
 import { Failure } from "../../../base/failures/failure.js";
-import { extraNames, labAdd, labDown, labStatus, labUp } from "../../../packages/lab/lab.js";
+import { extraNames, labAdd, labDown, labStatus, labUp } from "../lab.js";
 import { table } from "../../../base/terminal/table.js";
 import { errorLine, type Session, type StackOptions } from "../../../base/terminal/session.js";
 

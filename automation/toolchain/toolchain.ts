@@ -10,12 +10,26 @@ import { cacheDirectory, packageRoot } from "../../base/paths.js";
 import type { Progress } from "../../base/progress.js";
 import { run } from "../../base/run-command.js";
 import { Failure } from "../../base/failures/failure.js";
-import { findEngine, findLanguageHost, findPlugin, searchPlaces } from "./find.js";
-import type { SearchPlaces } from "./find.js";
-import { engineBuild, kubernetesPluginIn, pluginBuild, type KubernetesPlugin } from "./builds.js";
-import { assembleBin, forwardScript, makeWithGo, standInScript } from "./make.js";
-import { downloadHost, engineVersion, pluginVersions } from "./versions.js";
-import type { PluginName } from "./versions.js";
+import { findEngine, findLanguageHost, findPlugin, searchPlaces } from "./find-programs.js";
+import type { SearchPlaces } from "./find-programs.js";
+import {
+  engineBuild,
+  kubernetesPluginIn,
+  pluginBuild,
+  type KubernetesPlugin,
+} from "../../packages/toolchain/builds.js";
+import {
+  assembleBin,
+  forwardScript,
+  makeWithGo,
+  standInScript,
+} from "../../packages/toolchain/make.js";
+import {
+  downloadHost,
+  engineVersion,
+  pluginVersions,
+} from "../../base/versions/pulumi-versions.js";
+import type { PluginName } from "../../base/versions/pulumi-versions.js";
 
 /** Program that `pulumi up` needs, and its origin. */
 export interface Piece {

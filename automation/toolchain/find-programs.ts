@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from "node:path";
 import { z } from "zod";
 import { replaceFile } from "../../base/atomic-files.js";
 import { run } from "../../base/run-command.js";
-import { acceptable } from "./versions.js";
+import { acceptable } from "../../base/versions/pulumi-versions.js";
 
 export interface Found {
   readonly version: string;

@@ -1,4 +1,4 @@
-import { defaultOpenstackPlugin } from "../../base/versions/openstack-plugin-versions.js";
+import { defaultOpenstackPlugin } from "./openstack-plugin-versions.js";
 
 /** Versions that the toolchain uses. */
 
