@@ -35,17 +35,28 @@ const mayImport = {
   base: [],
   openstack: ["base"],
   components: ["base", "openstack"],
+  automation: ["base", "openstack", "components"],
+};
+/**
+ * What each package may import of the product and of the packages above it. The product imports
+ * none of them. The tests of a package may import all, as those of the product.
+ */
+const packagesMayImport = {
   toolchain: ["base"],
   lab: ["base"],
-  automation: ["base", "openstack", "components", "toolchain", "lab"],
-  tools: ["base", "automation", "toolchain", "lab"],
+  tools: ["base", "automation", "lab"],
+  bench: ["base", "openstack", "components", "automation", "toolchain", "lab", "tools", "test"],
 };
 /**
  * The same of the folders in these, the lowest first. The files beside them may import all. A name
  * with an ending is such a file.
  */
 const insideMayImport = {
-  base: { failures: [], versions: [] },
+  base: {
+    failures: [],
+    versions: [],
+    terminal: ["failures", "progress.js", "url-passwords.js"],
+  },
   openstack: {
     http: [],
     auth: ["http"],
@@ -85,7 +96,8 @@ const insideMayImport = {
   },
   automation: {
     pulumi: [],
-    setup: ["pulumi"],
+    toolchain: [],
+    setup: ["pulumi", "toolchain"],
     timeline: ["pulumi"],
     verify: ["pulumi"],
     engine: ["pulumi", "setup", "timeline", "verify"],
@@ -103,8 +115,8 @@ const insideMayImport = {
     backup: ["pulumi", "verify", "engine", "steps", "guards"],
     render: ["pulumi", "timeline", "verify", "engine", "health", "backup"],
     cli: [
-      ...["pulumi", "setup", "verify", "engine", "orphans", "repair", "health", "backup", "render"],
-      "cluster-service.js",
+      ...["pulumi", "toolchain", "setup", "verify", "engine", "orphans", "repair", "health"],
+      ...["backup", "render", "cluster-service.js"],
     ],
   },
 };
@@ -118,12 +130,23 @@ for (const table of [mayImport, ...Object.values(insideMayImport)]) {
 }
 const only = (folder, others) =>
   `${folder}/ may import only ${["itself", ...others].join(", ")}: see docs/architecture.md.`;
-const folders = [...Object.keys(mayImport), "test", "docs", "bench"];
+const outside = ["test", "docs", "packages"];
 const arrows = (folder) => {
-  const forbidden = folders.filter((one) => one !== folder && !mayImport[folder].includes(one));
+  const forbidden = [...Object.keys(mayImport), ...outside].filter(
+    (one) => one !== folder && !mayImport[folder].includes(one),
+  );
   return {
-    regex: `^(\\.\\./)+(${forbidden.join("|")})/`,
+    regex: `^(\\.\\./)+(${forbidden.join("|")})/|^@stackadm/`,
     message: only(folder, mayImport[folder]),
+  };
+};
+const packageArrows = (name) => {
+  const allowed = packagesMayImport[name];
+  const folders = [...Object.keys(mayImport), ...outside, ...Object.keys(packagesMayImport)];
+  const forbidden = folders.filter((one) => one !== name && !allowed.includes(one));
+  return {
+    regex: `^(\\.\\./)+(${forbidden.join("|")})/|^@stackadm/`,
+    message: only(`packages/${name}`, allowed),
   };
 };
 const foldersIn = (top) =>
@@ -177,7 +200,12 @@ const pureFiles = [
 ];
 
 export default tseslint.config(
-  { ignores: ["dist/**", "node_modules/**", "**/*.{cjs,mjs}", "test/fixtures/**"] },
+  {
+    ignores: [
+      ...["dist/**", "packages/*/dist/**", "node_modules/**", "**/*.{cjs,mjs}"],
+      ...["test/fixtures/**", "packages/*/test/fixtures/**"],
+    ],
+  },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {
@@ -235,6 +263,13 @@ export default tseslint.config(
       "@typescript-eslint/no-restricted-imports": ["error", { patterns: [arrows(folder)] }],
     },
   })),
+  ...Object.keys(packagesMayImport).map((name) => ({
+    files: [`packages/${name}/**/*.ts`],
+    ignores: ["packages/*/test/**"],
+    rules: {
+      "@typescript-eslint/no-restricted-imports": ["error", { patterns: [packageArrows(name)] }],
+    },
+  })),
   ...Object.keys(insideMayImport).flatMap((top) =>
     foldersIn(top).flatMap((folder) =>
       [1, 2, 3].map((depth) => ({
@@ -263,7 +298,7 @@ export default tseslint.config(
     rules: { "no-restricted-imports": ["error", { paths: [commandOnlyInRemoteScript] }] },
   },
   {
-    files: ["test/**/*.ts"],
+    files: ["test/**/*.ts", "packages/*/test/**/*.ts"],
     plugins: { tests: { rules: { "certain-assertion": certainAssertion } } },
     rules: {
       "tests/certain-assertion": "error",

@@ -60,16 +60,6 @@ const expectNoChanges = (otherwise: string) =>
 function declareChanges(program: Command): void {
   command(
     program,
-    "dev",
-    "do everything: toolchain, the lab if no cloud is configured, the cluster, its verification",
-    async () => (await import("./commands/dev.js")).devCommand,
-  ).addHelpText(
-    "after",
-    "\nA cloud is configured when OS_CLOUD or OS_AUTH_URL is set. Without one, `dev` starts the lab: a whole\n" +
-      "OpenStack on this machine. A lab keeps its stacks inside itself, so a new lab begins with no stack.",
-  );
-  command(
-    program,
     "up",
     "create or update the cluster of a stack, then verify that it works",
     withEngine(async () => (await import("./commands/up.js")).upCommand),
@@ -198,34 +188,6 @@ function declareCare(program: Command): void {
   ).option("--yes", "skip confirmation (required without a terminal or with --json)", false);
 }
 
-function declareLab(program: Command): void {
-  const lab = program.command("lab").description("run OpenStack's services on this machine");
-  command(
-    lab,
-    "up",
-    "start the lab; does nothing if it runs",
-    async () => (await import("../../packages/lab/cli/commands.js")).labUpCommand,
-  ).option("--kubernetes <version>", "Kubernetes version that the lab's repositories offer");
-  command(
-    lab,
-    "status",
-    "show the lab's state; exit code 1 if the lab is not up",
-    async () => (await import("../../packages/lab/cli/commands.js")).labStatusCommand,
-  );
-  command(
-    lab,
-    "add <what>",
-    "add an extra part to the lab's registry: calico (also for Canal), keystone-auth, metrics-server, snapshots, traefik; or emulated-machines (images of virtual machines)",
-    async () => (await import("../../packages/lab/cli/commands.js")).labAddCommand,
-  );
-  command(
-    lab,
-    "down",
-    "destroy the lab with everything in it; caches are kept",
-    async () => (await import("../../packages/lab/cli/commands.js")).labDownCommand,
-  );
-}
-
 function declareSetup(program: Command): void {
   command(
     program,
@@ -247,9 +209,6 @@ function declareSetup(program: Command): void {
 
 /** Declares every command, in the order of the help. */
 export function declareCommands(program: Command): void {
-  for (const declare of [
-    ...[declareChanges, declareLooks, declareBackup, declareCare],
-    ...[declareLab, declareSetup],
-  ])
+  for (const declare of [declareChanges, declareLooks, declareBackup, declareCare, declareSetup])
     declare(program);
 }

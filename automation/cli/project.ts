@@ -108,8 +108,12 @@ function ownProgram(
   const named = isNamed(main) ? resolve(directory, String(main)) : undefined;
   const entry =
     named === undefined ? programIn(directory) : (fileOf(named) ?? programIn(named) ?? named);
-  return entry === undefined || isSame(entry, programModule()) ? {} : own(entry);
+  return entry === undefined || isPackageProgram(entry) ? {} : own(entry);
 }
+
+/** Returns whether a file is the package's program, or program.cjs, by which Pulumi loads it. */
+const isPackageProgram = (entry: string): boolean =>
+  [programModule(), join(packageRoot(), "program.cjs")].some((program) => isSame(entry, program));
 
 const ofPackage = (): Project => ({
   directory: packageRoot(),

@@ -11,7 +11,14 @@ import { RunView, type RunViewOptions } from "../render/run-progress.js";
 import { clusterLine } from "../render/cluster-line.js";
 import { prepareEnvironment, type OperationEnvironment } from "../setup/operation-environment.js";
 import { findProject, type Project } from "./project.js";
-import type { Session, StackOptions } from "../../base/terminal/session.js";
+import type { Session } from "../../base/terminal/session.js";
+
+/** Options of every command about one stack. */
+export interface StackOptions {
+  readonly stack: string;
+  /** Directory of the stack's project. Default: the current directory. */
+  readonly cwd?: string;
+}
 
 /** Context of a command about one stack. */
 export interface StackContext {

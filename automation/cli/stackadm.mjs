@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Entry of `npx stackadm ...` and `npm run dev`. An installed package has compiled files; in a
-// checkout, this file first installs packages and compiles the sources.
+// Entry of `npx stackadm ...`. An installed package has compiled files; in a checkout, this file
+// first installs packages and compiles the sources.
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
@@ -8,8 +8,8 @@ import { fileURLToPath } from "node:url";
 import { Refusal, start } from "./start.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
-const inCheckout = ["tsconfig.build.json", join("tools", "checkout.mjs")].every((path) =>
-  existsSync(join(root, path)),
+const inCheckout = ["tsconfig.build.json", join("packages", "tools", "checkout.mjs")].every(
+  (path) => existsSync(join(root, path)),
 );
 
 await start(async () => {

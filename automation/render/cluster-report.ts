@@ -83,7 +83,7 @@ export function nextCommands(
     [`KUBECONFIG=${kubeconfig} kubectl get pods -A`, "list the pods"],
     [`npx stackadm destroy${other}`, "destroy the cluster"],
     onLab
-      ? ["npx stackadm lab down", "destroy the lab with everything in it"]
+      ? ["npx stackadm-lab down", "destroy the lab with everything in it"]
       : [`npx stackadm status${other}`, "show how the cluster is"],
   ];
   const next = table(["NEXT", ""], commands);

@@ -62,7 +62,7 @@ export function cloudEnvironment(env: NodeJS.ProcessEnv): Record<string, string>
     throw new Failure(
       "CLOUD_NOT_CONFIGURED",
       "No cloud is configured: neither OS_CLOUD nor OS_AUTH_URL is set, and the lab does not run.",
-      "Set OS_CLOUD to a name in clouds.yaml, source an openrc file, or start the lab: npx stackadm lab up.",
+      "Set OS_CLOUD to a name in clouds.yaml, source an openrc file, or start the lab: npx stackadm-lab up.",
     );
   }
   const { cloud, cloudsFile, siteFile } = labSettings();

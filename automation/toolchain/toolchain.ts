@@ -6,30 +6,21 @@ import {
   type OpenstackPlugin,
 } from "../../base/versions/openstack-plugin-versions.js";
 import { withLock } from "../../base/file-lock.js";
-import { cacheDirectory, packageRoot } from "../../base/paths.js";
+import { cacheDirectory } from "../../base/paths.js";
 import type { Progress } from "../../base/progress.js";
 import { run } from "../../base/run-command.js";
 import { Failure } from "../../base/failures/failure.js";
-import { findEngine, findLanguageHost, findPlugin, searchPlaces } from "./find-programs.js";
-import type { SearchPlaces } from "./find-programs.js";
-import {
-  engineBuild,
-  kubernetesPluginIn,
-  pluginBuild,
-  type KubernetesPlugin,
-} from "../../packages/toolchain/builds.js";
-import {
-  assembleBin,
-  forwardScript,
-  makeWithGo,
-  standInScript,
-} from "../../packages/toolchain/make.js";
+import type { SubstitutePrograms } from "../../base/substitute-programs.js";
 import {
   downloadHost,
   engineVersion,
   pluginVersions,
+  type PluginName,
 } from "../../base/versions/pulumi-versions.js";
-import type { PluginName } from "../../base/versions/pulumi-versions.js";
+import { findEngine, findLanguageHost, findPlugin, searchPlaces } from "./find-programs.js";
+import type { SearchPlaces } from "./find-programs.js";
+import { assembleBin } from "./program-scripts.js";
+import { asProductFailure, toolchainPackage } from "./toolchain-package.js";
 
 /** Program that `pulumi up` needs, and its origin. */
 export interface Piece {
@@ -38,7 +29,7 @@ export interface Piece {
   readonly path: string;
   /**
    * Origin. `found`: already installed; `installed`: downloaded by Pulumi; `built`: from Go
-   * modules; `stand-in`: this project's own, see packages/toolchain/.
+   * modules; `stand-in`: this project's own. The last two are from `@stackadm/toolchain`.
    */
   readonly origin: "found" | "installed" | "built" | "stand-in";
   /** Sentence that gives the reason for the choice. */
@@ -68,9 +59,12 @@ export interface ToolchainOptions {
    * `STACKADM_STAND_INS` is 1
    */
   readonly standIns?: boolean;
+  /**
+   * Programs in place of missing ones, where stand-ins are allowed. @default those of the package
+   * `@stackadm/toolchain`, if it is installed
+   */
+  readonly substitutes?: SubstitutePrograms;
 }
-
-const root = packageRoot();
 
 /** Variable whose value 1 allows stand-ins on a cloud other than the lab. */
 export const standInsVariable = "STACKADM_STAND_INS";
@@ -80,12 +74,14 @@ interface Context {
   readonly where: SearchPlaces;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
+  readonly env: NodeJS.ProcessEnv;
   readonly standIns: boolean;
-  readonly kubernetesPlugin: KubernetesPlugin;
+  readonly substitutes: SubstitutePrograms | undefined;
   /** Plugin versions that the program asks the engine for. */
   readonly plugins: Readonly<Record<PluginName, string>> & { readonly openstack: OpenstackPlugin };
-  /** Scripts for built programs and stand-ins, by name. */
+  /** Scripts of substitutes, by name, and variables that these need. */
   readonly scripts: Map<string, string>;
+  readonly variables: Record<string, string>;
   /** Result of the check whether the download host answers; checked at most once. */
   downloads: Promise<boolean> | undefined;
 }
@@ -117,18 +113,20 @@ export async function ensureToolchain(options: ToolchainOptions): Promise<Toolch
       where: searchPlaces(env, cache),
       progress: options.progress,
       signal: options.signal,
+      env,
       standIns: options.standIns ?? env[standInsVariable] === "1",
-      kubernetesPlugin: kubernetesPluginIn(env),
+      substitutes: options.substitutes,
       plugins: { ...pluginVersions, openstack },
       scripts: new Map(),
+      variables: {},
       downloads: undefined,
     };
     const engine = await engineOf(context);
-    const pieces = [engine, languageHost(context, engine)];
+    const pieces = [engine, await languageHost(context, engine)];
     for (const name of ["openstack", "kubernetes", "command"] as const) {
       pieces.push(await plugin(context, name, engine));
     }
-    return { pieces, environment: environmentOf(context, env) };
+    return { pieces, environment: environmentOf(context) };
   });
 }
 
@@ -146,13 +144,11 @@ async function engineOf(context: Context): Promise<Piece> {
       why: "on PATH or in the Pulumi home, new enough",
     };
   }
-  if (!context.standIns) throw missing(`Pulumi ${engineVersion} or newer is needed`, found.refused);
-  const path = await makeWithGo(engineBuild, context);
-  context.scripts.set("pulumi", forwardScript(path));
-  return { name: "pulumi", version: engineVersion, path, origin: "built", why: found.refused };
+  const what = `Pulumi ${engineVersion} or newer is needed`;
+  return substitute(context, { name: "pulumi", version: engineVersion, why: found.refused }, what);
 }
 
-function languageHost(context: Context, engine: Piece): Piece {
+async function languageHost(context: Context, engine: Piece): Promise<Piece> {
   const name = "pulumi-language-nodejs";
   const path = engine.origin === "found" && findLanguageHost(engine.path, context.where);
   if (path) {
@@ -168,7 +164,7 @@ function languageHost(context: Context, engine: Piece): Piece {
     engine.origin === "built"
       ? "the pulumi that was built has none"
       : `it is neither on PATH nor beside ${engine.path}`;
-  return standIn(context, { name, version: engineVersion, why }, "nodejs");
+  return substitute(context, { name, version: engineVersion, why });
 }
 
 async function plugin(context: Context, name: PluginName, engine: Piece): Promise<Piece> {
@@ -195,15 +191,7 @@ async function plugin(context: Context, name: PluginName, engine: Piece): Promis
       why: "downloaded by pulumi plugin install",
     };
   }
-  const why = `${downloadHost} does not answer`;
-  const build = pluginBuild(name, {
-    openstack: context.plugins.openstack,
-    kubernetes: context.kubernetesPlugin,
-  });
-  if (!build || !context.standIns) return standIn(context, { name: piece, version, why }, name);
-  const path = await makeWithGo(build, context);
-  context.scripts.set(piece, forwardScript(path));
-  return { name: piece, version: build.version, path, origin: "built", why };
+  return substitute(context, { name: piece, version, why: `${downloadHost} does not answer` });
 }
 
 /** Returns the error for a missing part of Pulumi that must not be replaced by a stand-in. */
@@ -211,25 +199,26 @@ const missing = (what: string, why: string): Failure =>
   new Failure(
     "TOOL_MISSING",
     `${what}: ${why}.`,
-    `Install Pulumi (https://www.pulumi.com/docs/install/) and run the same command again. Or set ${standInsVariable}=1: what is missing is then built with Go, or this project's own stand-ins take its place.`,
+    `Install Pulumi (https://www.pulumi.com/docs/install/) and run the same command again. Or install the package @stackadm/toolchain and set ${standInsVariable}=1: what is missing is then built with Go, or the package's own stand-ins take its place.`,
   );
 
-function standIn(
+/** Returns a program in place of one that is not installed; throws if this is not allowed. */
+async function substitute(
   context: Context,
   { name, version, why }: Pick<Piece, "name" | "version" | "why">,
-  folder: string,
-): Piece {
-  if (!context.standIns) throw missing(`The official ${name} ${version} is not installed`, why);
-  const main = join(root, "dist", "toolchain", "stand-ins", folder, "main.js");
-  if (!existsSync(main)) {
-    throw new Failure(
-      "FAILED",
-      `${main} is missing: the stand-in for ${name} is not compiled.`,
-      "Run `npm run build`.",
-    );
-  }
-  context.scripts.set(name, standInScript(main));
-  return { name, version, path: main, origin: "stand-in", why };
+  what = `The official ${name} ${version} is not installed`,
+): Promise<Piece> {
+  const { cache, env, progress, signal } = context;
+  if (!context.standIns) throw missing(what, why);
+  const substitutes = context.substitutes ?? toolchainPackage();
+  if (!substitutes) throw missing(what, why);
+  const options = { cache, env, progress, signal };
+  const made = await substitutes.substitute({ name, version }, options).catch((error: unknown) => {
+    throw asProductFailure(error);
+  });
+  context.scripts.set(name, made.script);
+  Object.assign(context.variables, made.environment);
+  return { name, version: made.version, path: made.path, origin: made.origin, why };
 }
 
 /** Reports whether Pulumi's download host answers within 3 s. */
@@ -257,17 +246,16 @@ function downloadsAnswer(context: Context): Promise<boolean> {
   return context.downloads;
 }
 
-function environmentOf(context: Context, env: NodeJS.ProcessEnv): Record<string, string> {
+function environmentOf({ env, where, cache, scripts, variables }: Context): Record<string, string> {
   const inherited = env["PATH"] ?? "";
-  const variables: Record<string, string> = { PULUMI_SKIP_UPDATE_CHECK: "true" };
-  const home = join(context.where.pulumiHome, "bin");
-  const tools = context.scripts.size > 0 ? [assembleBin(context.cache, context.scripts)] : [];
+  const home = join(where.pulumiHome, "bin");
+  const tools = scripts.size > 0 ? [assembleBin(cache, scripts)] : [];
   const path = [...tools, inherited, ...(existsSync(home) ? [home] : [])];
-  variables["PATH"] = path.join(delimiter);
-  // The plugin that is built is older than the provider's setting enablePatchForce.
-  if (context.kubernetesPlugin === "built" && context.scripts.has("pulumi-resource-kubernetes"))
-    variables["PULUMI_K8S_ENABLE_PATCH_FORCE"] = "true";
-  // Without this, the engine would download plugins that are on PATH already.
-  if (context.scripts.size > 0) variables["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] = "true";
-  return variables;
+  return {
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    PATH: path.join(delimiter),
+    ...variables,
+    // Without this, the engine would download plugins that are on PATH already.
+    ...(scripts.size > 0 && { PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true" }),
+  };
 }

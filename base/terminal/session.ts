@@ -111,13 +111,6 @@ interface GlobalOptions {
   readonly json?: boolean;
 }
 
-/** Options of every command about one stack. */
-export interface StackOptions {
-  readonly stack: string;
-  /** Directory of the stack's project. Default: the current directory. */
-  readonly cwd?: string;
-}
-
 /**
  * Runs one command and sets the exit code. Writes progress to standard error and the result to
  * standard output.

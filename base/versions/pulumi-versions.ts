@@ -1,7 +1,5 @@
 import { defaultOpenstackPlugin } from "./openstack-plugin-versions.js";
 
-/** Versions that the toolchain uses. */
-
 /**
  * Version of the engine that is built locally, and the oldest one that is accepted (error hooks,
  * `#initerror`).
@@ -17,12 +15,6 @@ export const pluginVersions = {
   kubernetes: "4.34.2",
   command: "1.2.1",
 } as const;
-
-/**
- * Version of the Kubernetes plugin that is built: the only one whose Go module was found to be
- * available without upstream's repository.
- */
-export const builtKubernetesPlugin = "4.25.0";
 
 export type PluginName = keyof typeof pluginVersions;
 

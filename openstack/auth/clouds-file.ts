@@ -297,6 +297,6 @@ export function findCloud(cloud: string | undefined, env: NodeJS.ProcessEnv): Cl
   throw new CloudError(
     "configuration",
     "No cloud is configured: neither OS_CLOUD nor OS_AUTH_URL is set.",
-    "Set OS_CLOUD to a name in clouds.yaml, source an openrc file, or start the lab: npx stackadm lab up.",
+    "Set OS_CLOUD to a name in clouds.yaml, source an openrc file, or start the lab: npx stackadm-lab up.",
   );
 }

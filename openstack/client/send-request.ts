@@ -87,6 +87,6 @@ function unreachable(
   return new CloudError(
     "unreachable",
     `Cloud '${name}' cannot be reached at ${origin} (${code ?? message}).`,
-    "Check auth_url, the network and whether the cloud runs; for the lab: npx stackadm lab status.",
+    "Check auth_url, the network and whether the cloud runs; for the lab: npx stackadm-lab status.",
   );
 }

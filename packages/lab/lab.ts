@@ -36,9 +36,8 @@ export interface LabUpOptions {
 }
 
 /**
- * Folder of the drivers, mounted into the cloud. It is next to this file: for the command line
- * `dist/lab/drivers`, a copy that the last compilation made; for tests, which run from the sources,
- * `packages/lab/drivers`.
+ * Folder of the drivers, copied into the cloud. It is next to this file: for commands, the copy
+ * that the last compilation made in `dist/`; for tests, which run from the sources, `drivers/`.
  */
 const drivers = join(__dirname, "drivers");
 
@@ -62,7 +61,7 @@ export async function labUp(options: LabUpOptions): Promise<LabFacts> {
     if (state && (await labProblems(state)).length === 0) {
       if (state.key !== goldenKey(state.settings, paths)) {
         options.progress.note(
-          "The running lab was built from older files; 'stackadm lab down' and 'lab up' take the new ones.",
+          "The running lab was built from older files; 'stackadm-lab down' and 'stackadm-lab up' take the new ones.",
         );
       }
       const site = await ensureSite(options);

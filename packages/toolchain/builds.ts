@@ -1,16 +1,13 @@
 import { join } from "node:path";
+import type { MissingProgram } from "../../base/substitute-programs.js";
 import {
   defaultOpenstackPlugin,
+  openstackPlugins,
   type OpenstackPlugin,
 } from "../../base/versions/openstack-plugin-versions.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { GoBuild } from "./make.js";
-import {
-  builtKubernetesPlugin,
-  engineVersion,
-  pluginVersions,
-  type PluginName,
-} from "../../base/versions/pulumi-versions.js";
+import { engineVersion, pluginVersions } from "../../base/versions/pulumi-versions.js";
 
 /** Build of the engine, for machines without Pulumi. */
 export const engineBuild: GoBuild = {
@@ -34,6 +31,12 @@ export const openstackBuild = (version: OpenstackPlugin = defaultOpenstackPlugin
   ldflags: "-s -w",
   expectedSeconds: 120,
 });
+
+/**
+ * Version of the Kubernetes plugin that is built: the only one whose Go module was found to be
+ * available without upstream's repository.
+ */
+const builtKubernetesPlugin = "4.25.0";
 
 const kubernetesModule = "github.com/pulumi/pulumi-kubernetes/provider/v4";
 const kubernetesFiles = "cmd/pulumi-resource-kubernetes";
@@ -75,16 +78,14 @@ export function kubernetesPluginIn(env: NodeJS.ProcessEnv): KubernetesPlugin {
   );
 }
 
-interface ChosenPlugins {
-  readonly openstack: OpenstackPlugin;
-  readonly kubernetes: KubernetesPlugin;
-}
-
-/** Returns the build of a plugin; undefined: this project's stand-in takes its place. */
-export function pluginBuild(
-  name: PluginName,
-  { openstack, kubernetes }: ChosenPlugins,
+/** Returns the build of a program; undefined if a stand-in takes its place. */
+export function buildOf(
+  { name, version }: MissingProgram,
+  env: NodeJS.ProcessEnv,
 ): GoBuild | undefined {
-  if (name === "openstack") return openstackBuild(openstack);
-  return name === "kubernetes" && kubernetes === "built" ? kubernetesBuild : undefined;
+  if (name === engineBuild.name) return engineBuild;
+  if (name === kubernetesBuild.name)
+    return kubernetesPluginIn(env) === "built" ? kubernetesBuild : undefined;
+  if (name !== "pulumi-resource-openstack") return undefined;
+  return openstackBuild(openstackPlugins.find((one) => one === version));
 }

@@ -32,7 +32,7 @@ export function checksOf(root: string): Check[] {
     existsSync(f),
   );
   const cache = join(root, "node_modules", ".cache", "eslint");
-  const drivers = join(root, "lab", "drivers");
+  const drivers = join(root, "packages", "lab", "drivers");
   const docs = join(root, "docs", "generate.ts");
   return [
     {

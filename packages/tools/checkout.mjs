@@ -21,8 +21,19 @@ import { fileURLToPath } from "node:url";
 import { Refusal, say } from "../../automation/cli/start.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
-const sourceFolders = ["automation", "base", "components", "openstack", "lab", "toolchain"];
-const sourceFiles = ["index.ts", "config.ts", "tsconfig.json", "tsconfig.build.json"];
+
+const ofPackage = (name) => {
+  const folder = join("packages", name);
+  return { folder, sources: ["base", folder] };
+};
+/** What is compiled by itself: its folder has the settings, and gets `dist/`. */
+const builds = [
+  {
+    folder: "",
+    sources: ["index.ts", "config.ts", "automation", "base", "components", "openstack"],
+  },
+  ...["toolchain", "lab"].map(ofPackage),
+];
 
 /** Runs a command with its output on standard error; standard output is for results. */
 async function run(what, command, args) {
@@ -37,21 +48,30 @@ async function run(what, command, args) {
   if (code !== 0) throw new Refusal(`${what} failed (exit code ${code}); see above.`);
 }
 
-/** Returns every file below a source folder, without what runs and tests leave behind. */
+const ignored = new Set(["__pycache__", "node_modules", "dist", "test"]);
+
+/** Returns every file below a folder, without tests and what runs leave behind. */
 function filesBelow(folder) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    if (entry.name === "__pycache__" || entry.name === "node_modules") return [];
+    if (ignored.has(entry.name)) return [];
     const path = join(folder, entry.name);
     return entry.isDirectory() ? filesBelow(path) : entry.isFile() ? [path] : [];
   });
 }
 
-const sources = () => [
-  ...sourceFiles.map((name) => join(root, name)).filter((path) => existsSync(path)),
-  ...sourceFolders
-    .map((name) => join(root, name))
-    .flatMap((path) => (existsSync(path) ? filesBelow(path) : [])),
-];
+const settingsOf = ({ folder }) => join(folder, "tsconfig.build.json");
+const distOf = ({ folder }) => join(root, folder, "dist");
+
+const present = (names) => names.map((name) => join(root, name)).filter((path) => existsSync(path));
+
+/** Returns the files of a build: sources, and what is read next to the compiled ones. */
+const sourcesOf = (build) =>
+  present(build.sources).flatMap((path) =>
+    statSync(path).isDirectory() ? filesBelow(path) : [path],
+  );
+
+/** Returns the files that decide what a build gives. */
+const inputsOf = (build) => [...sourcesOf(build), ...present(["tsconfig.json", settingsOf(build)])];
 
 /** Returns a hash of names, sizes and times of the sources; no file is read. */
 function fingerprint(paths) {
@@ -68,7 +88,6 @@ const read = (path) => (existsSync(path) ? readFileSync(path, "utf8") : undefine
 
 const modules = join(root, "node_modules");
 const installStamp = join(modules, ".stackadm-install");
-const buildStamp = join(root, "dist", ".stamp");
 
 function installed() {
   const lock = join(root, "package-lock.json");
@@ -94,34 +113,38 @@ async function install() {
 const compilerNotes = ".tsbuildinfo";
 
 /** Deletes the output of sources that no longer exist: a package contains all of dist/. */
-function prune(paths) {
+function prune(dist, paths) {
   const made = (path) =>
     path.endsWith(".ts")
       ? [".js", ".js.map", ".d.ts"].map((ending) => path.replace(/\.ts$/, ending))
       : [path];
   const wanted = new Set([compilerNotes, ...paths.flatMap((path) => made(relative(root, path)))]);
-  const dist = join(root, "dist");
   for (const path of filesBelow(dist)) if (!wanted.has(relative(dist, path))) rmSync(path);
 }
 
-const compiled = () => read(buildStamp) === fingerprint(sources());
+const stampOf = (build) => join(distOf(build), ".stamp");
+const isCompiled = (build) => read(stampOf(build)) === fingerprint(inputsOf(build));
+const inThisCheckout = () => builds.filter((build) => existsSync(join(root, settingsOf(build))));
+const compiled = () => inThisCheckout().every(isCompiled);
 
-async function compile() {
-  const paths = sources();
-  const wanted = fingerprint(paths);
-  if (read(buildStamp) === wanted) return;
-  say("Compiling the sources (about 10 s) ...");
-  rmSync(buildStamp, { force: true });
+async function compile(build) {
+  if (isCompiled(build)) return;
+  const paths = sourcesOf(build);
+  const wanted = fingerprint(inputsOf(build));
+  const what = build.folder === "" ? "the sources" : build.folder;
+  say(`Compiling ${what} (about 10 s) ...`);
+  rmSync(stampOf(build), { force: true });
   const compiler = join(modules, "typescript", "bin", "tsc");
-  await run("Compiling the sources", process.execPath, [compiler, "-p", "tsconfig.build.json"]);
+  await run(`Compiling ${what}`, process.execPath, [compiler, "-p", settingsOf(build)]);
   // Scripts, systemd units, drivers and other files are read next to the compiled files.
-  for (const path of paths.filter((one) => !one.endsWith(".ts"))) {
-    const target = join(root, "dist", relative(root, path));
+  const isRead = (path) => !path.endsWith(".ts") && dirname(path) !== join(root, build.folder);
+  for (const path of paths.filter(isRead)) {
+    const target = join(distOf(build), relative(root, path));
     mkdirSync(dirname(target), { recursive: true });
     copyFileSync(path, target);
   }
-  prune(paths);
-  writeFileSync(buildStamp, wanted);
+  prune(distOf(build), paths);
+  writeFileSync(stampOf(build), wanted);
 }
 
 /**
@@ -209,6 +232,6 @@ export async function prepare({ dist }) {
   if (installed() && (!dist || compiled())) return;
   await exclusively(async () => {
     await install();
-    if (dist) await compile();
+    if (dist) for (const build of inThisCheckout()) await compile(build);
   });
 }

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { runCommandLine } from "../../base/terminal/command-line.js";
 import { packageRoot } from "../../base/paths.js";
 import { registerCheck } from "./check.js";
+import { registerDev } from "./dev.js";
 import { registerTest } from "./test.js";
 
 /** Builds the command line with the development commands of the repository at `root`. */
@@ -11,6 +12,7 @@ export function buildChores(root: string): Command {
   );
   registerCheck(program, root);
   registerTest(program, root);
+  registerDev(program, root);
   return program;
 }
 

@@ -1,5 +1,5 @@
-// Runs the development commands `npm run check`, `npm test` and `npm run build` from their sources.
-// Checks read only sources; tests also use dist/, which is all that a build creates.
+// Runs the development commands `npm run check`, `npm test`, `npm run build` and `npm run dev` from
+// their sources. Checks read only sources; the others use dist/, which is all that a build creates.
 import { createRequire } from "node:module";
 import { start } from "../../automation/cli/start.mjs";
 

@@ -45,16 +45,28 @@ function whoseTurn(files: readonly string[], root: string): string | undefined {
   return turns.toSorted((one, other) => count(other) - count(one))[0];
 }
 
+/** Returns the folders of a tier: that of the product, then those of the packages. */
+function foldersOf(tier: string, root: string): string[] {
+  const packages = join(root, "packages");
+  const names = existsSync(packages) ? readdirSync(packages).sort() : [];
+  return [root, ...names.map((name) => join(packages, name))]
+    .map((directory) => join(directory, "test", tier))
+    .filter((directory) => existsSync(directory));
+}
+
 /** Returns the test files of a tier. */
 export function testFiles(tier: string, { root, all, order }: Choice): string[] {
-  const directory = join(root, "test", tier);
-  if (!existsSync(directory)) return [];
-  const every = readdirSync(directory, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".test.ts"))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-  const below = (folder: string): string[] =>
-    every.filter((file) => file.startsWith(join(directory, folder, "/")));
+  const folders = foldersOf(tier, root);
+  const every = folders.flatMap((directory) =>
+    readdirSync(directory, { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith(".test.ts"))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort(),
+  );
+  const below = (name: string): string[] =>
+    every.filter((file) =>
+      folders.some((directory) => file.startsWith(join(directory, name, "/"))),
+    );
   const [asked, turns] = [below(onlyWithAll), below(inTurn)];
   const chosen = whoseTurn(turns, root);
   const files = all

@@ -3,8 +3,14 @@ import type { BackupRunOptions } from "../../backup/backup-service.js";
 import { createBackupService, type BackupService } from "../../backup/backup-service.js";
 import type { Backup, BackupFile } from "../../backup/backup-files.js";
 import { table } from "../../../base/terminal/table.js";
-import { reportClusters, stopSignals, withStack, type StackContext } from "../stack-context.js";
-import type { Session, StackOptions } from "../../../base/terminal/session.js";
+import {
+  reportClusters,
+  stopSignals,
+  withStack,
+  type StackContext,
+  type StackOptions,
+} from "../stack-context.js";
+import type { Session } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly to?: string;

@@ -20,8 +20,6 @@ export interface BringUpOptions {
   readonly force?: boolean;
   /** Whether to fail if anything would change. Default: false. */
   readonly expectNoChanges?: boolean;
-  /** Times of work before `up`, for the table of times. Default: none. */
-  readonly before?: readonly TimedPhase[];
 }
 
 interface Times {
@@ -59,11 +57,11 @@ async function report(context: StackContext, result: UpResult, times: Times): Pr
 
 /** Runs `up` on a stack. Prints the result, even if a check of the finished cluster fails. */
 export async function bringUp(context: StackContext, options: BringUpOptions): Promise<void> {
-  const { refresh, force = false, expectNoChanges, before = [] } = options;
+  const { refresh, force = false, expectNoChanges } = options;
   const view = createRunView(context, { direction: "up" });
   const say = (result: UpResult): Promise<void> =>
     report(context, result, {
-      phases: [...before, ...view.times()],
+      phases: view.times(),
       total: Date.now() - context.session.startedAt,
     });
   try {

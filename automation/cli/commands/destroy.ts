@@ -5,8 +5,14 @@ import { hiddenLines, keptLines } from "../../render/orphan-tables.js";
 import { timesTable } from "../../render/cluster-report.js";
 import { withoutPassword } from "../../../base/url-passwords.js";
 import { confirmDeletion, requireConfirmable } from "../confirm.js";
-import { createRunView, follow, withStack, type StackContext } from "../stack-context.js";
-import type { Session, StackOptions } from "../../../base/terminal/session.js";
+import {
+  createRunView,
+  follow,
+  withStack,
+  type StackContext,
+  type StackOptions,
+} from "../stack-context.js";
+import type { Session } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly abandon: boolean;

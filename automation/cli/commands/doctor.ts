@@ -6,8 +6,8 @@ import { withStep } from "../../../base/progress.js";
 import { withoutPassword } from "../../../base/url-passwords.js";
 import { table } from "../../../base/terminal/table.js";
 import { checkKubectl, type Kubectl } from "../../setup/kubectl.js";
-import { withStack, type StackContext } from "../stack-context.js";
-import { errorLine, type Session, type StackOptions } from "../../../base/terminal/session.js";
+import { withStack, type StackContext, type StackOptions } from "../stack-context.js";
+import { errorLine, type Session } from "../../../base/terminal/session.js";
 
 /** Facts about this machine and the stack. */
 interface Facts {

@@ -6,7 +6,8 @@ import { readStackFile, usesPassphrase } from "../../pulumi/workspace.js";
 import { agentKeys, ensureKey, reportNewKey } from "../../setup/ssh-agent.js";
 import { ownKeyFile, prepareEnvironment, sshCommands } from "../../setup/operation-environment.js";
 import { findProject } from "../project.js";
-import type { Session, StackOptions } from "../../../base/terminal/session.js";
+import type { StackOptions } from "../stack-context.js";
+import type { Session } from "../../../base/terminal/session.js";
 
 /** Returns `value` quoted as one word of a POSIX shell. */
 export const shellWord = (value: string): string =>

@@ -20,7 +20,8 @@ import { hiddenLines, keptLines, markedTable } from "../../render/orphan-tables.
 import { cloudEnvironment } from "../../setup/operation-environment.js";
 import { Failure } from "../../../base/failures/failure.js";
 import { requireConfirmable, requireTypedWords } from "../confirm.js";
-import type { Session, StackOptions } from "../../../base/terminal/session.js";
+import type { StackOptions } from "../stack-context.js";
+import type { Session } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly cluster?: string;

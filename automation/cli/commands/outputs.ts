@@ -1,5 +1,5 @@
-import { withStack } from "../stack-context.js";
-import type { Session, StackOptions } from "../../../base/terminal/session.js";
+import { withStack, type StackOptions } from "../stack-context.js";
+import type { Session } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly showSecrets: boolean;

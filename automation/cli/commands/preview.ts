@@ -1,8 +1,8 @@
 import { unexpectedChanges } from "../../repair/expect-no-changes.js";
 import { table } from "../../../base/terminal/table.js";
 import { requireOurProgram } from "../project.js";
-import { follow, withStack } from "../stack-context.js";
-import type { Session, StackOptions } from "../../../base/terminal/session.js";
+import { follow, withStack, type StackOptions } from "../stack-context.js";
+import type { Session } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly refresh: boolean;

@@ -1,6 +1,6 @@
 import { Failure } from "../../../base/failures/failure.js";
-import { follow, withStack } from "../stack-context.js";
-import type { Session, StackOptions } from "../../../base/terminal/session.js";
+import { follow, withStack, type StackOptions } from "../stack-context.js";
+import type { Session } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly expectNoChanges: boolean;

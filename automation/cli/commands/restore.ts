@@ -2,8 +2,8 @@ import { withStep } from "../../../base/progress.js";
 import { restoreText } from "../../render/restore-text.js";
 import { requireConfirmable, requireTypedWords } from "../confirm.js";
 import { backupRun, backupServiceOf } from "./backup.js";
-import { withStack } from "../stack-context.js";
-import type { Session, StackOptions } from "../../../base/terminal/session.js";
+import { withStack, type StackOptions } from "../stack-context.js";
+import type { Session } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly from: string;

@@ -2,8 +2,8 @@ import { Failure } from "../../../base/failures/failure.js";
 import { tablesOf } from "../../render/cluster-report.js";
 import { table } from "../../../base/terminal/table.js";
 import { clusterLine } from "../../render/cluster-line.js";
-import { withStack } from "../stack-context.js";
-import { errorLine, type Session, type StackOptions } from "../../../base/terminal/session.js";
+import { withStack, type StackOptions } from "../stack-context.js";
+import { errorLine, type Session } from "../../../base/terminal/session.js";
 
 const broken = (): Failure =>
   new Failure(

@@ -1,6 +1,6 @@
 import { requireConfirmable, requireTypedWords } from "../confirm.js";
-import { follow, withStack, type StackContext } from "../stack-context.js";
-import type { Session, StackOptions } from "../../../base/terminal/session.js";
+import { follow, withStack, type StackContext, type StackOptions } from "../stack-context.js";
+import type { Session } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
   readonly yes: boolean;

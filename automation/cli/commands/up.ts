@@ -1,7 +1,7 @@
 import { bringUp, type BringUpOptions } from "./bring-up.js";
-import { withStack } from "../stack-context.js";
+import { withStack, type StackOptions } from "../stack-context.js";
 import { requireOurProgram } from "../project.js";
-import type { Session, StackOptions } from "../../../base/terminal/session.js";
+import type { Session } from "../../../base/terminal/session.js";
 
 type Options = StackOptions & Pick<BringUpOptions, "refresh" | "force" | "expectNoChanges">;
 

@@ -1,9 +1,20 @@
 import { Failure } from "../../../base/failures/failure.js";
-import { extraNames, labAdd, labDown, labStatus, labUp } from "../lab.js";
+import { errorLine, type Session } from "../../../base/terminal/session.js";
 import { table } from "../../../base/terminal/table.js";
-import { errorLine, type Session, type StackOptions } from "../../../base/terminal/session.js";
+import { extraNames, labAdd, labDown, labStatus, labUp } from "../lab.js";
 
-export async function labUpCommand(
+/** Functions behind the commands. Tests replace them. */
+export interface Lab {
+  readonly labUp: typeof labUp;
+  readonly labStatus: typeof labStatus;
+  readonly labAdd: typeof labAdd;
+  readonly labDown: typeof labDown;
+}
+
+export const thisLab: Lab = { labUp, labStatus, labAdd, labDown };
+
+export async function up(
+  { labUp }: Lab,
   session: Session,
   { kubernetes }: { readonly kubernetes?: string },
 ): Promise<number> {
@@ -16,38 +27,34 @@ export async function labUpCommand(
   return 0;
 }
 
-export async function labStatusCommand(session: Session): Promise<number> {
-  const status = await labStatus();
+export async function status({ labStatus }: Lab, session: Session): Promise<number> {
+  const found = await labStatus();
   session.print(
     table(
-      ["LAB", status.state],
-      Object.entries(status.versions ?? {}).concat(
-        status.problems.map((problem) => ["problem", problem]),
-        status.startedAt === undefined ? [] : [["started", status.startedAt]],
-        status.memory === undefined ? [] : [["memory", `${status.memory} MiB`]],
-        status.current === false
+      ["LAB", found.state],
+      Object.entries(found.versions ?? {}).concat(
+        found.problems.map((problem) => ["problem", problem]),
+        found.startedAt === undefined ? [] : [["started", found.startedAt]],
+        found.memory === undefined ? [] : [["memory", `${found.memory} MiB`]],
+        found.current === false
           ? [["files", "newer than this lab; run lab down and lab up to use them"]]
           : [],
       ),
     ),
   );
-  const ok = status.state === "up";
-  session.emit({ type: "result", ok, ...status });
+  const ok = found.state === "up";
+  session.emit({ type: "result", ok, ...found });
   if (ok) return 0;
   const failure = new Failure(
     "FAILED",
-    `The lab is ${status.state}.`,
-    "`npx stackadm lab up` starts it.",
+    `The lab is ${found.state}.`,
+    "`npx stackadm-lab up` starts it.",
   );
   session.emit(errorLine(failure));
   return failure.exitCode;
 }
 
-export async function labAddCommand(
-  session: Session,
-  _options: StackOptions,
-  what: string,
-): Promise<number> {
+export async function add({ labAdd }: Lab, session: Session, what: string): Promise<number> {
   const name = extraNames.find((one) => one === what);
   if (name === undefined)
     throw new Failure(
@@ -66,7 +73,7 @@ export async function labAddCommand(
   return 0;
 }
 
-export async function labDownCommand(session: Session): Promise<number> {
+export async function down({ labDown }: Lab, session: Session): Promise<number> {
   await labDown({ progress: session.progress });
   session.print("The lab is gone: no process, mount, network or container of it is left.");
   session.emit({ type: "result", ok: true });

@@ -19,5 +19,5 @@ export const unmount = (point: string): Promise<void> =>
     name: `The mount ${point}`,
     isThere: () => isMounted(point),
     remove: () => run("umount", [point]),
-    hint: `Find who uses it with 'fuser -vm ${point}', end it and run 'stackadm lab down' again.`,
+    hint: `Find who uses it with 'fuser -vm ${point}', end it and run 'stackadm-lab down' again.`,
   });

@@ -43,6 +43,6 @@ async function stays(what: Remnant, error: unknown, boundMs: number): Promise<Fa
   return new Failure(
     "FAILED",
     `${what.name} is still there after ${boundMs / 1000} s: ${kept.replace(/\.?$/, ".")}`,
-    what.hint ?? "End what uses it and run 'stackadm lab down' again.",
+    what.hint ?? "End what uses it and run 'stackadm-lab down' again.",
   );
 }

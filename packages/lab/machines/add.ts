@@ -33,7 +33,7 @@ export interface AddMachines {
 export async function addMachines(adding: AddMachines): Promise<void> {
   const { paths, root, trusted, state, progress, signal } = adding;
   if (state === undefined)
-    throw new Failure("FAILED", "The lab does not run.", "Start it with `npx stackadm lab up`.");
+    throw new Failure("FAILED", "The lab does not run.", "Start it with `npx stackadm-lab up`.");
   const cloud = state.settings.name;
   await requireQemu(cloud);
   const options = { progress, ...(signal && { signal }) };
@@ -53,7 +53,7 @@ async function requireQemu(cloud: string): Promise<void> {
     throw new Failure(
       "FAILED",
       "The running lab was built from older files and has no qemu.",
-      "`npx stackadm lab down` and `lab up` take the new ones.",
+      "`npx stackadm-lab down` and `stackadm-lab up` take the new ones.",
     );
 }
 

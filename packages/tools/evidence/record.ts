@@ -15,7 +15,7 @@ const setupShape = z.strictObject({
 });
 
 const recordShape = setupShape.extend({
-  row: z.string().refine(isRow, "there is no such row in tools/evidence/rows"),
+  row: z.string().refine(isRow, "there is no such row in packages/tools/evidence/rows"),
   test: z.string().optional(),
   seconds: z.number().nonnegative(),
   commit: z.string().min(1),

@@ -23,25 +23,12 @@ const { buildSync } = createRequire(require.resolve("tsx"))("esbuild") as {
   buildSync: (options: Readonly<Record<string, unknown>>) => unknown;
 };
 
-/** Stub of the lab: records its calls instead of starting OpenStack on the test machine. */
-const lab = `
-const { appendFileSync, existsSync, readFileSync } = require("node:fs");
-const { join } = require("node:path");
-const note = (line) => appendFileSync(join(process.env.FAKE_ENGINE, "lab-calls"), line + "\\n");
-const facts = { cloud: "stackadm-lab", cloudsFile: "/lab/clouds.yaml" };
-exports.labUp = async ({ kubernetes }) => { note("up " + (kubernetes ?? "")); return facts; };
-exports.extraNames = ["calico"];
-exports.labAdd = async (name) => { note("add " + name); return { calico: { source: "/c.yaml", sha256: "0" } }; };
-exports.labDown = async () => note("down");
-exports.labStatus = async () => JSON.parse(readFileSync(join(process.env.FAKE_ENGINE, "lab.json"), "utf8"));
-`;
-
 let made: string | undefined;
 
 /**
  * Builds the package as it is installed, once for all tests of a process: compiled code starts
- * several times faster than sources. Its Pulumi program is empty and its lab only records calls, so
- * that no test can change a real cloud.
+ * several times faster than sources. Its Pulumi program is empty, so that no test can change a real
+ * cloud.
  */
 export function installedPackage(): string {
   if (made !== undefined) return made;
@@ -70,7 +57,6 @@ export function installedPackage(): string {
     cpSync(join(root, scripts), join(home, "dist", scripts), { recursive: true });
   for (const file of ["package.json", "Pulumi.yaml", "Pulumi.dev.yaml"])
     copyFileSync(join(root, file), join(home, file));
-  writeFileSync(join(home, "dist", "lab", "lab.js"), lab);
   writeFileSync(join(home, "dist", "index.js"), "module.exports = async () => ({});\n");
   return (made = home);
 }

@@ -48,13 +48,10 @@ describe("the configuration's documentation", () => {
 });
 
 describe("the project", () => {
-  it("runs the program as it is, without a type check", () => {
+  it("runs program.cjs, which Pulumi does not compile", () => {
     const project = parse(read("Pulumi.yaml")) as { runtime: { options: object }; main: string };
-    assert.deepEqual(project.runtime.options, {
-      typescript: false,
-      nodeargs: "--import tsx --import ./base/inspect-guard.mjs",
-    });
-    assert.equal(project.main, "index.ts");
+    assert.deepEqual(project.runtime.options, { typescript: false });
+    assert.equal(project.main, "program.cjs");
   });
 
   it("installs the command plugin's SDK that knows host keys", () => {

@@ -1,1 +1,4 @@
-"""Unit tests of the lab's drivers: python3 -m unittest discover -s lab/drivers -t lab/drivers"""
+"""Unit tests of the lab's drivers.
+
+Run: python3 -m unittest discover -s packages/lab/drivers -t packages/lab/drivers
+"""

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
-const drivers = join("lab", "drivers");
+const drivers = join("packages", "lab", "drivers");
 
 /** Runs a command in packages/lab/drivers; throws an error that names a missing program. */
 function run(command: string, ...words: string[]): { status: number | null; output: string } {

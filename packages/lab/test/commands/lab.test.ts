@@ -138,7 +138,10 @@ describe("lab up", () => {
       const notes: string[] = [];
       const progress: Progress = { ...silentProgress, note: (text) => void notes.push(text) };
       await assert.rejects(labUp({ progress, kubernetes: "1.2.3" }), /1\.2\.3/);
-      assert.match(notes.join(), /built from older files; 'stackadm lab down' and 'lab up'/);
+      assert.match(
+        notes.join(),
+        /built from older files; 'stackadm-lab down' and 'stackadm-lab up'/,
+      );
       assert.equal(host.read("container"), "running");
       assert.equal((await labStatus()).current, false);
     } finally {

@@ -1,11 +1,13 @@
+import { join } from "node:path";
 import { cloudFiles } from "../../cloud/files.js";
 import { noSecrets } from "../../cloud/secrets.js";
 import { renderClouds, renderSite } from "../../facts.js";
 import { runArguments } from "../../host/container.js";
 import { filterCommands, linkCommands } from "../../host/network-plan.js";
 import { labSettings } from "../../settings.js";
-import { golden } from "../../../../test/support/golden.js";
+import { goldenIn } from "../../../../test/support/golden.js";
 
+const golden = goldenIn(join(__dirname, "../golden"));
 const settings = labSettings({});
 
 /** Configuration files of the cloud's services whose changes are reviewed. */
@@ -24,16 +26,16 @@ describe("the lab as people review it", () => {
     if (!reviewed.includes(name)) continue;
     it(`writes ${path}`, () => {
       // Not .json, because Prettier would reformat the file.
-      golden(`lab/${(name.split("/").at(-1) ?? name).replace(".json", ".txt")}`, content);
+      golden((name.split("/").at(-1) ?? name).replace(".json", ".txt"), content);
     });
   }
 
   it("is known to clients by clouds.yaml, and to stacks by site.yaml", () => {
     const user = { cloud: "stackadm-lab", name: "demo", password: "x" };
-    golden("lab/clouds.yaml", renderClouds(settings, user, "<state>/ca.crt"));
+    golden("clouds.yaml", renderClouds(settings, user, "<state>/ca.crt"));
     const keys = { kubernetes: "0123456789".repeat(4), containerd: "9876543210".repeat(4) };
-    golden("lab/site.yaml", renderSite(keys));
-    golden("lab/site-of-kernels.yaml", renderSite(keys, { containers: false }));
+    golden("site.yaml", renderSite(keys));
+    golden("site-of-kernels.yaml", renderSite(keys, { containers: false }));
   });
 
   it("changes on its host exactly this", () => {
@@ -50,6 +52,6 @@ describe("the lab as people review it", () => {
         (word, index, all) => word !== "--cgroup-parent" && all[index - 1] !== "--cgroup-parent",
       ),
     ];
-    golden("lab/host-commands.txt", commands.map((words) => `${words.join(" ")}\n`).join(""));
+    golden("host-commands.txt", commands.map((words) => `${words.join(" ")}\n`).join(""));
   });
 });

@@ -4,7 +4,6 @@
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Json, JsonObject } from "../plugin/values.js";
 
 /** Settings under `runtime.options` in Pulumi.yaml. */
@@ -70,8 +69,8 @@ export function sdkScript(directory: string, script: "run" | "run-plugin"): stri
  * themselves.
  */
 export const guardArguments: readonly string[] = [
-  "--import",
-  pathToFileURL(join(__dirname, "../../../../base/inspect-guard.mjs")).href,
+  "--require",
+  join(__dirname, "../../../../base/inspect-guard.cjs"),
 ];
 
 export interface ProgramRun {

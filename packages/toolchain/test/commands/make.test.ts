@@ -13,7 +13,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentProgress } from "../../../../base/progress.js";
 import { LocalModule, withEnvironment } from "./support/local-module.js";
-import { assembleBin, forwardScript, makeWithGo, standInScript } from "../../make.js";
+import { assembleBin } from "../../../../automation/toolchain/program-scripts.js";
+import { forwardScript, makeWithGo, standInScript } from "../../make.js";
 
 describe("toolchain/make", () => {
   let cache: string;

@@ -2,23 +2,26 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "../../../../base/failures/failure.js";
-import { kubernetesPluginIn, pluginBuild } from "../../builds.js";
+import { buildOf, kubernetesPluginIn } from "../../builds.js";
 
 describe("toolchain/builds", () => {
-  const openstack = "5.5.1";
+  const built = { STACKADM_KUBERNETES_PLUGIN: "built" };
+  const of = (name: string, version: string, env: NodeJS.ProcessEnv = {}) =>
+    buildOf({ name, version }, env);
 
-  it("builds the OpenStack plugin, and the Kubernetes plugin if that is chosen", () => {
-    const built = (kubernetes: "built" | "stand-in") =>
-      (["openstack", "kubernetes", "command"] as const).map(
-        (name) => pluginBuild(name, { openstack, kubernetes })?.version,
-      );
-    assert.deepEqual(built("stand-in"), ["5.5.1", undefined, undefined]);
-    assert.deepEqual(built("built"), ["5.5.1", "4.25.0", undefined]);
+  it("builds the engine, the asked OpenStack plugin, and the Kubernetes plugin if it is chosen", () => {
+    assert.equal(of("pulumi", "3.246.0")?.version, "3.246.0");
+    for (const version of ["3.15.2", "5.5.1"])
+      assert.equal(of("pulumi-resource-openstack", version)?.version, version);
+    assert.equal(of("pulumi-resource-kubernetes", "4.34.2"), undefined);
+    assert.equal(of("pulumi-resource-kubernetes", "4.34.2", built)?.version, "4.25.0");
+    assert.equal(of("pulumi-resource-command", "1.2.1", built), undefined);
+    assert.equal(of("pulumi-language-nodejs", "3.246.0", built), undefined);
   });
 
   it("has the modules of each build with their checksums", () => {
-    for (const name of ["openstack", "kubernetes"] as const) {
-      const { sources = [] } = pluginBuild(name, { openstack, kubernetes: "built" }) ?? {};
+    for (const name of ["pulumi-resource-openstack", "pulumi-resource-kubernetes"]) {
+      const { sources = [] } = of(name, "5.5.1", built) ?? {};
       for (const file of ["go.mod", "go.sum"])
         assert.ok(
           sources.some((folder) => existsSync(join(folder, file))),

@@ -104,6 +104,16 @@ describe("`npm test`", function () {
     assert.deepEqual(calls(), [{ ...call, jobs: "2", files }]);
   });
 
+  it("runs the files of a tier in each package, after those of the product", async () => {
+    repository.put("packages/lab/test/unit/a.test.ts");
+    repository.put("packages/lab/test/unit/all/b.test.ts");
+    repository.put("packages/lab/unit/c.test.ts");
+    repository.put("packages/README.md");
+    await test(["unit"]);
+    const own = join(repository.root, "packages", "lab", "test", "unit", "a.test.ts");
+    assert.deepEqual(calls()[0]?.files, [...["a.test.ts", "b.test.ts"].map(unit), own]);
+  });
+
   it("runs a tier's files in its folder `all` only when it is asked for all", async () => {
     repository.put("test/unit/all/c.test.ts");
     await test(["unit"]);

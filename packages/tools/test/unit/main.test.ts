@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { packageRoot } from "../../../../base/paths.js";
 import { buildChores } from "../../main.js";
 import { tiers } from "../../tiers.js";
-import { golden } from "../../../../test/support/golden.js";
+import { goldenIn } from "../../../../test/support/golden.js";
 
+const golden = goldenIn(join(__dirname, "../golden"));
 const program = buildChores("/nowhere");
 
 describe("the chores' help", () => {
@@ -15,7 +16,7 @@ describe("the chores' help", () => {
       let text = "";
       command.configureOutput({ writeOut: (part) => (text += part), getOutHelpWidth: () => 100 });
       command.outputHelp();
-      golden(`tools/${name}.txt`, text);
+      golden(`${name}.txt`, text);
       assert.ok(command.description().length > 10);
     });
   }
@@ -35,7 +36,7 @@ describe("the words `npm run dev`, `npm test`, `npm run check` and `npm run buil
     const file = readFileSync(join(packageRoot(), "package.json"), "utf8");
     const { scripts } = JSON.parse(file) as { scripts: Record<string, string> };
     const { dev, test, check, build } = scripts;
-    assert.equal(dev, "node automation/cli/stackadm.mjs dev");
+    assert.equal(dev, "node packages/tools/run.mjs dev");
     assert.equal(test, "node packages/tools/run.mjs test");
     assert.equal(check, "node packages/tools/run.mjs check");
     assert.equal(build, "node packages/tools/run.mjs build");

@@ -13,7 +13,7 @@ describe("the entry of an installed package", function () {
   const run = (...args: string[]) => checkout.run("automation/cli/stackadm.mjs", args);
   beforeEach(() => {
     checkout = new Checkout();
-    rmSync(join(checkout.root, "tools"), { recursive: true });
+    rmSync(join(checkout.root, "packages"), { recursive: true });
   });
   afterEach(() => {
     checkout.remove();
@@ -75,7 +75,7 @@ describe("the command line", function () {
     loaded.filter((path) => parts.some((part) => path.includes(part))).slice(0, 3);
 
   it("begins with what every command needs: help and mistakes in using it wait for no command's work", () => {
-    const folders = ["openstack", "components", "lab", "toolchain", "automation/setup"];
+    const folders = ["openstack", "components", "packages", "automation/setup"];
     const ours = folders.map((name) => join(packageRoot(), name, "/"));
     const theirs = ["zod", "ssh2", "yaml"].map((name) => `/node_modules/${name}/`);
     assert.deepEqual(among(early, [...ours, ...theirs, "/cluster-service."]), []);

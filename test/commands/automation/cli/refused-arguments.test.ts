@@ -84,8 +84,6 @@ const lines: readonly (readonly [args: readonly string[], said: RegExp])[] = [
   [["status", "dev"], /too many arguments for 'status'/],
   [["orphans", "--cluster"], /argument missing/],
   [["orphans", "--identity"], /argument missing/],
-  [["lab", "upp"], /unknown command 'upp'/],
-  [["lab", "down", "now"], /too many arguments/],
   [["doctor", "--fix"], /unknown option '--fix'/],
 ];
 

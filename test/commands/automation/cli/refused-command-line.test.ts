@@ -36,12 +36,6 @@ const rows: readonly Refused[] = [
     (args) => ({ args }),
   ),
   ...[
-    ["lab", "start"],
-    ["lab", "up", "--kubernetes"],
-    ["lab", "add"],
-    ["lab", "add", "none"],
-  ].map((args) => ({ args })),
-  ...[
     ["up", "--cwd"],
     ["up", "--cwd", "/not/there"],
     ["status", "-C", ""],

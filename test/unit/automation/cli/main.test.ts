@@ -39,7 +39,6 @@ describe("the command line", function () {
 
   const usage: [string, string[], RegExp][] = [
     ["no command", [], /^Usage: stackadm \[options\] \[command\]/],
-    ["no command of the lab", ["lab"], /^Usage: stackadm lab/],
     ["an unknown command", ["upp"], /^error: unknown command 'upp'\n\(Did you mean up\?\)/],
     ["an unknown option", ["up", "--forse"], /^error: unknown option '--forse'/],
     ["an option of another command", ["status", "--delete"], /unknown option '--delete'/],

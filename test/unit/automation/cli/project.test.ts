@@ -86,8 +86,10 @@ describe("the project of a command", () => {
     assert.equal(program(), undefined, "nothing names it");
     project("main:\n");
     assert.equal(program(), undefined);
-    project(`main: ${programModule()}\n`);
-    assert.equal(program(), undefined);
+    for (const main of [programModule(), join(packageRoot(), "program.cjs")]) {
+      project(`main: ${main}\n`);
+      assert.equal(program(), undefined, main);
+    }
   });
 
   it("has the program that Node would run", () => {

@@ -17,10 +17,11 @@ import {
   ensureToolchain,
   type ToolchainOptions,
 } from "../../../../automation/toolchain/toolchain.js";
+import * as substitutes from "../../../../packages/toolchain/index.js";
 import { engineVersion, pluginVersions } from "../../../../base/versions/pulumi-versions.js";
 import { nonEmpty } from "../../../support/non-empty.js";
 
-describe("toolchain/toolchain on a machine with Pulumi", () => {
+describe("toolchain on a machine with Pulumi", () => {
   let folder: string;
   let cache: string;
   const path = process.env["PATH"];
@@ -48,6 +49,7 @@ describe("toolchain/toolchain on a machine with Pulumi", () => {
     ensureToolchain({
       progress,
       cache,
+      substitutes,
       ...asked,
       env: { PATH: join(folder, "bin"), PULUMI_HOME: join(folder, "home"), ...more },
     });

@@ -114,7 +114,7 @@ describe("the report", () => {
     assert.equal(lines.length, 4);
     assert.match(lines[1] ?? "", /^KUBECONFIG=\/state\/kubeconfig-dev kubectl/);
     assert.match(lines[2] ?? "", /^npx stackadm destroy /);
-    assert.match(lines[3] ?? "", /^npx stackadm lab down/);
+    assert.match(lines[3] ?? "", /^npx stackadm-lab down/);
     const other = nextCommands("prod", "/k", { onLab: false });
     assert.match(other, /destroy --stack prod/);
     assert.match(other, /status --stack prod/);

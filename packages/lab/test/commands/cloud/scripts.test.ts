@@ -188,7 +188,7 @@ class Thing:
         return Thing(self.path + '()')
     def __str__(self): return self.path
 sys.modules['openstack'] = Thing('openstack')
-sys.path.insert(0, 'lab/cloud')
+sys.path.insert(0, 'packages/lab/cloud')
 import bootstrap
 bootstrap.subprocess = Thing('subprocess')
 offering = json.load(sys.stdin)

@@ -68,7 +68,7 @@ describe("lab/host/container at work", () => {
         error.message,
         /^The container \S+ is still there after 0\.3 s: .*device busy\.$/,
       );
-      assert.match(error.hint, /'stackadm lab down'/);
+      assert.match(error.hint, /'stackadm-lab down'/);
       return true;
     });
   });

@@ -129,6 +129,6 @@ describe("lab/host/cpu-weight: removing the group", () => {
       error.message,
       `The control group ${root}/blkio/lab is still there after 0.3 s: ${name} (process ${process.pid}) in it.`,
     );
-    assert.match(error.hint, /'stackadm lab down'/);
+    assert.match(error.hint, /'stackadm-lab down'/);
   });
 });

@@ -39,7 +39,7 @@ describe("lab/host/take-down", () => {
       error.message,
       "The thing is still there after 0.3 s: EBUSY: resource busy or locked.",
     );
-    assert.equal(error.hint, "End what uses it and run 'stackadm lab down' again.");
+    assert.equal(error.hint, "End what uses it and run 'stackadm-lab down' again.");
     assert.ok(attempts > 1);
   });
 

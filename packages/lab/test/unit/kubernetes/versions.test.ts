@@ -177,7 +177,10 @@ describe("lab/kubernetes versions", () => {
           source.kind === "program" ? [source.directory] : [],
         );
         for (const directory of nonEmpty(directories))
-          assert.ok(existsSync(join("lab/kubernetes/programs", directory, "main.go")), directory);
+          assert.ok(
+            existsSync(join("packages/lab/kubernetes/programs", directory, "main.go")),
+            directory,
+          );
       });
 
       it("says of everything of its own that it is not upstream's", () => {

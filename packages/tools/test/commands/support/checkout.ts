@@ -36,7 +36,7 @@ export class Checkout extends Repository {
     this.put("automation/cli/main.ts", "export {};");
     this.put("components/machine/scripts/prepare/prepare.sh", "echo prepare");
     for (const name of ["start", "stackadm"]) this.take(`automation/cli/${name}.mjs`);
-    for (const name of ["checkout", "run"]) this.take(`tools/${name}.mjs`);
+    for (const name of ["checkout", "run"]) this.take(`packages/tools/${name}.mjs`);
   }
 
   /** Runs one of the entry points. */

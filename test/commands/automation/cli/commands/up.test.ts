@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
 import {
   diagnostic,
   instanceType,
@@ -30,7 +29,7 @@ const made = (type: string, name: string): unknown[] => [
 ];
 const summary = { timestamp: 9, summaryEvent: { durationSeconds: 9, resourceChanges: {} } };
 
-describe("`stackadm up` and `stackadm dev`", function () {
+describe("`stackadm up`", function () {
   this.timeout(120_000);
   let cloud: FakeCloud;
   let cluster: FakeCluster;
@@ -47,7 +46,6 @@ describe("`stackadm up` and `stackadm dev`", function () {
   });
   afterEach(async () => {
     assert.deepEqual(operator.leftovers(), [], "nothing stays in the temporary directory");
-    assert.ok(!existsSync(join(operator.engine.directory, "lab-calls")), "a cloud was named");
     operator.remove();
     await cluster.close();
     await cloud.close();
@@ -294,13 +292,5 @@ describe("`stackadm up` and `stackadm dev`", function () {
     const { code, err } = await running.ended;
     assert.match(err, /error: Stopped on request\./);
     assert.equal(code, 130);
-  });
-
-  it("as `dev` uses the cloud that is named and starts no lab", async () => {
-    const { code, out } = await operator.run("dev");
-    assert.equal(code, 0);
-    assert.match(out, /^Toolchain +\d+ s$/m);
-    assert.doesNotMatch(out, /^Lab/m);
-    assert.match(out, /npx stackadm status/);
   });
 });

@@ -1,10 +1,10 @@
-// Loaded before a program (`node --import`): prevents an error in the program from using a CPU
-// forever.
+// Loaded before a program: prevents an error in the program from using a CPU forever.
 //
 // Node 20.20 does not return from `util.inspect(error, { colors: true })` if a line of the stack
 // ends in `node_modules/@scope/file`, and the Pulumi SDK prints every error of a program this way.
 // Such stacks are printed without colours.
-import util from "node:util";
+"use strict";
+const util = require("node:util");
 
 const inspect = util.inspect;
 const loops = /[\\/]node_modules[\\/]@[^\\/\s]+[\\/][^\\/\n]*$/m;

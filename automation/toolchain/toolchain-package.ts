@@ -1,0 +1,33 @@
+import { createRequire } from "node:module";
+import { isFailureCode } from "../../base/failures/failure-codes.js";
+import { Failure } from "../../base/failures/failure.js";
+import type { SubstitutePrograms } from "../../base/substitute-programs.js";
+
+const name = "@stackadm/toolchain";
+
+/**
+ * Returns the package `@stackadm/toolchain`, which is not part of the product; undefined if it is
+ * not installed next to this package.
+ *
+ * @param from file from which the package is searched. @default this file
+ */
+export function toolchainPackage(from = __filename): SubstitutePrograms | undefined {
+  const load = createRequire(from);
+  try {
+    load.resolve(name);
+  } catch {
+    return undefined;
+  }
+  return load(name) as SubstitutePrograms;
+}
+
+/**
+ * Returns a failure of the package as a failure of this program, and any other error unchanged. The
+ * package has its own copy of the class `Failure`.
+ */
+export function asProductFailure(error: unknown): unknown {
+  if (error instanceof Failure || !(error instanceof Error)) return error;
+  const { code, hint } = error as Partial<Failure>;
+  const isFailure = typeof code === "string" && isFailureCode(code) && typeof hint === "string";
+  return isFailure ? new Failure(code, error.message, hint) : error;
+}

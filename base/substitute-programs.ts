@@ -1,0 +1,35 @@
+import type { Progress } from "./progress.js";
+
+/** Program of Pulumi that is not installed on this machine. */
+export interface MissingProgram {
+  /** Name of the executable: `pulumi`, `pulumi-language-nodejs`, `pulumi-resource-openstack`. */
+  readonly name: string;
+  /** Version that the engine or the program asks for. */
+  readonly version: string;
+}
+
+export interface SubstituteOptions {
+  /** Folder for what is built. */
+  readonly cache: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly progress: Progress;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Program that takes the place of a missing one. */
+export interface Substitute {
+  readonly version: string;
+  /** Origin. `built`: from Go modules; `stand-in`: this project's own. */
+  readonly origin: "built" | "stand-in";
+  readonly path: string;
+  /** Text of the script for PATH that starts the program. */
+  readonly script: string;
+  /** Variables that `pulumi` needs with this program. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Exports of the package `@stackadm/toolchain`. */
+export interface SubstitutePrograms {
+  /** Returns a program in place of a missing one. The first call may build it for minutes. */
+  substitute(program: MissingProgram, options: SubstituteOptions): Promise<Substitute>;
+}

@@ -1,0 +1,55 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Failure } from "../../base/failures/failure.js";
+import type {
+  MissingProgram,
+  Substitute,
+  SubstituteOptions,
+} from "../../base/substitute-programs.js";
+import { buildOf, kubernetesBuild } from "./builds.js";
+import { forwardScript, makeWithGo, standInScript } from "./make.js";
+
+/** Folder of the stand-in for each program. */
+const standIns: Readonly<Record<string, string>> = {
+  "pulumi-language-nodejs": "nodejs",
+  "pulumi-resource-kubernetes": "kubernetes",
+  "pulumi-resource-command": "command",
+};
+
+/**
+ * Returns a program in place of one that is not installed: built from Go modules, or this package's
+ * own stand-in. The first call may build it for minutes. Throws a Failure without Go.
+ */
+export async function substitute(
+  program: MissingProgram,
+  { cache, env, progress, signal }: SubstituteOptions,
+): Promise<Substitute> {
+  const build = buildOf(program, env);
+  if (!build) return standIn(program);
+  const path = await makeWithGo(build, { cache, progress, ...(signal && { signal }) });
+  // The Kubernetes plugin that is built is older than the provider's setting enablePatchForce.
+  const environment: Substitute["environment"] =
+    build === kubernetesBuild ? { PULUMI_K8S_ENABLE_PATCH_FORCE: "true" } : {};
+  return {
+    version: build.version,
+    origin: "built",
+    path,
+    environment,
+    script: forwardScript(path),
+  };
+}
+
+/** Returns the folder of compiled stand-ins: next to this file, or where the package is compiled. */
+const compiled = (): string =>
+  __filename.endsWith(".ts") ? join(__dirname, "dist", "packages", "toolchain") : __dirname;
+
+function standIn({ name, version }: MissingProgram): Substitute {
+  const main = join(compiled(), "stand-ins", standIns[name] ?? name, "main.js");
+  if (!existsSync(main))
+    throw new Failure(
+      "FAILED",
+      `${main} is missing: the stand-in for ${name} is not compiled.`,
+      "Run `npm run build`.",
+    );
+  return { version, origin: "stand-in", path: main, script: standInScript(main), environment: {} };
+}

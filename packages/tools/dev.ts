@@ -1,0 +1,69 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { cloudIsNamed } from "../../automation/setup/operation-environment.js";
+import { run } from "../../base/run-command.js";
+
+const stackadm = "automation/cli/stackadm.mjs";
+const lab = "packages/lab/cli/stackadm-lab.mjs";
+
+export interface DevPlace {
+  /** Directory of the repository. */
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Runs a command line of the repository in this terminal; returns its exit code. */
+async function runHere(
+  file: string,
+  args: readonly string[],
+  { root, env }: DevPlace,
+): Promise<number> {
+  const child = spawn(process.execPath, [join(root, file), ...args], { stdio: "inherit", env });
+  // The terminal sends Ctrl-C to the command as well, and the command ends in its own order.
+  const wait = (): void => undefined;
+  const end = (): void => void child.kill("SIGTERM");
+  process.on("SIGINT", wait).on("SIGTERM", end);
+  try {
+    const [code] = (await once(child, "close")) as [number | null];
+    return code ?? 1;
+  } finally {
+    process.off("SIGINT", wait).off("SIGTERM", end);
+  }
+}
+
+/**
+ * Starts the lab if no cloud is configured, and then runs `stackadm up`. Returns the exit code.
+ * Prepares the toolchain next to the lab: where nothing is built yet, each waits for downloads and
+ * linkers while the other one compiles.
+ */
+export async function dev(args: readonly string[], place: DevPlace): Promise<number> {
+  const { root, env } = place;
+  if (!cloudIsNamed(env)) {
+    // `up` reports what fails here, because it prepares the toolchain as well.
+    const toolchain = run(process.execPath, [join(root, stackadm), "toolchain"], { env }).catch(
+      () => undefined,
+    );
+    const code = await runHere(lab, ["up"], place);
+    await toolchain;
+    if (code !== 0) return code;
+  }
+  return runHere(stackadm, ["up", ...args], place);
+}
+
+export function registerDev(program: Command, root: string): void {
+  program
+    .command("dev")
+    .description("start the lab if no cloud is configured, then run `stackadm up`")
+    .argument("[arguments...]", "arguments of `stackadm up`")
+    .allowUnknownOption()
+    .addHelpText(
+      "after",
+      "\nA cloud is configured when OS_CLOUD or OS_AUTH_URL is set. A lab keeps its stacks inside itself, so a new lab begins\n" +
+        "with no stack.",
+    )
+    .action(async (args: string[]) => {
+      process.exitCode = await dev(args, { root, env: process.env });
+    });
+}
