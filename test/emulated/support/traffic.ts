@@ -162,6 +162,33 @@ export class Traffic {
     }
   }
 
+  /**
+   * Waits until `prove` succeeds after a reboot: kube-router writes the routes to other nodes only
+   * after its own start, and other pods may be ready before. Returns the seconds.
+   */
+  async proveAgain(): Promise<number> {
+    const began = Date.now();
+    for (;;) {
+      try {
+        await this.prove();
+        return Math.round((Date.now() - began) / 1000);
+      } catch (error) {
+        if (Date.now() - began > 5 * minutes)
+          throw new Error(await this.#routes(), { cause: error });
+        await delay(5_000);
+      }
+    }
+  }
+
+  /** Returns the routes of the nodes, and the log of kube-router on each. */
+  async #routes(): Promise<string> {
+    const lines = await Promise.all(
+      ["control-plane-0", "general-0"].map((machine) => this.stack.on(machine, "ip route")),
+    );
+    const log = "-n kube-system logs -l k8s-app=kube-router --prefix --tail=40";
+    return [...lines, await this.stack.kubectl(log)].join("\n");
+  }
+
   /** Requires that a policy blocks connections between pods on every node, until it is deleted. */
   async provePolicy(): Promise<void> {
     const pods = await this.pods();
