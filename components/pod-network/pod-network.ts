@@ -25,7 +25,7 @@ export type DeployedKind = Exclude<PodNetworkKind, "none">;
  * otherwise.
  */
 export interface PodNetworkSettings<Kind extends DeployedKind = DeployedKind> extends AddonArgs {
-  /** Options of the pod network in the specification. */
+  /** Options of the pod network in the specification. The schema says which options can change. */
   readonly options: OptionsOf<Kind>;
   /** Images by name. A change restarts the pod network on one node after another. */
   readonly images: ImageTable;
@@ -63,7 +63,10 @@ export interface PodNetworkSettings<Kind extends DeployedKind = DeployedKind> ex
 
 /** Arguments of {@link PodNetwork}. */
 export interface PodNetworkArgs extends Omit<PodNetworkSettings, "podMtu" | "options"> {
-  /** Pod network with its options. A change is refused while the cluster exists. */
+  /**
+   * Pod network with its options. A change of the kind is refused while the cluster exists. The
+   * schema says which options can change.
+   */
   readonly spec: OptionsOf<DeployedKind>;
   /** MTU of the nodes' network, in bytes. A change affects only new pods. */
   readonly networkMtu: pulumi.Input<number>;
