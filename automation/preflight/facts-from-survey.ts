@@ -71,7 +71,7 @@ function externalIn(
  * Takes facts from a survey of the cloud, so the program need not look them up
  * (components/lookup/cloud-lookup.ts). Returns undefined if the program has to look up the facts:
  * the cluster uses existing objects, a name does not match exactly one object, a server failed, or
- * the program must read a server's power state. Pure.
+ * the program may have to decide about a server's power state. Pure.
  *
  * @param held facts about the stack, to leave out servers of other clusters
  */

@@ -9,9 +9,9 @@ import { readState, type StateExport } from "../pulumi/stack-state.js";
  * error in the state (`initErrors`), so the next run would update it. The provider cannot update
  * many kinds of resources, so every run would fail. A refresh removes the error.
  *
- * Two kinds of resources with such an error are not refreshed. Kubernetes objects that did not
- * become ready: the next update waits for them again. Servers: the engine recreates a server with
- * such an error (machine.ts), but would keep it after a refresh.
+ * Kubernetes objects that did not become ready have such an error, too. They are not refreshed,
+ * because the next update waits for them again. Servers are not refreshed either: the engine
+ * recreates a server with such an error (machine.ts), but would keep it after a refresh.
  */
 
 /** Returns whether resources of this type are refreshed if they have `initErrors`. Pure. */
@@ -40,8 +40,8 @@ async function readable(run: StackOperation, state: StateExport): Promise<string
 /**
  * Refreshes the resources of {@link partialCreatesIn}, and removes power states that OpenStack's
  * provider would refuse. Writes the state, so it must run after all checks of the state's age
- * (unrecorded-servers.ts). Returns the new state, and whether resources were refreshed. A refresh
- * removes resources that no longer exist from the state.
+ * (unrecorded-servers.ts). Returns the new state, and whether resources were refreshed. If a
+ * resource no longer exists, the refresh removes it from the state.
  */
 export async function refreshPartialCreates(
   run: StackOperation,
