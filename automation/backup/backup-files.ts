@@ -51,8 +51,8 @@ const descriptionSchema = z.object({
    */
   snapshot: keptFile.extend({ machine: z.string(), majority: z.boolean() }),
   /**
-   * Archives with files of machines: one archive of a control plane. If etcd runs on separate
-   * machines, also one archive of an etcd machine.
+   * Archives with files of machines: one with the files of a control plane. If etcd runs on
+   * separate machines, also one with the files of an etcd machine.
    */
   archives: z.array(keptFile.extend({ machine: z.string() })),
   /** State of the stack. Its secrets stay encrypted. */
@@ -84,7 +84,7 @@ export function unfinishedBackupsBeside(to: string, now: number): string[] {
     .filter((path) => now - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now) > day);
 }
 
-/** Syncs a file or a directory to disk. */
+/** Waits until a file or a directory is on disk (fsync). */
 async function settled(path: string): Promise<void> {
   const handle = await open(path);
   try {

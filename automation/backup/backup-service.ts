@@ -152,7 +152,8 @@ async function planNow(
 export const createBackupService = (service: ClusterServiceOptions): BackupService => ({
   backup: (stack, options) =>
     withCluster(service, stack, options, ({ run, ...source }) => {
-      // A backup changes no machine, so the connections may end at any time.
+      // Closes the connections if the user stops the backup. A backup changes no machine, so it may
+      // end at any time.
       options.signal?.addEventListener("abort", () => {
         source.machines.close();
       });

@@ -36,8 +36,8 @@ export const peerUrlOf = ({ address }: MachineOutput): string =>
 
 /**
  * Returns the servers without the servers of other clusters, which may have the same names. Keeps a
- * server without an identity, because it may belong to this cluster: if the restore took it for
- * deleted, etcd would continue to run on it.
+ * server without an identity, because it may belong to this cluster. If the restore regarded such a
+ * server as deleted, etcd would continue to run on it.
  */
 export const withoutForeignServers = (
   servers: readonly CloudObject[],

@@ -90,7 +90,9 @@ export interface RestoreListener {
   readonly pause?: (milliseconds: number) => Promise<unknown>;
 }
 
-/** Number of tries of each step from the stop of etcd on, and milliseconds between two tries. */
+/**
+ * Retries of each step after the preparation: number of tries, and milliseconds between two tries.
+ */
 const persistence = { tries: 3, pause: 5_000 };
 
 /** Returns whether the connection failed. Any other error is a failure that the script reported. */
@@ -99,7 +101,8 @@ const isLost = (error: unknown): boolean =>
 
 /**
  * Calls `work`, and calls it again if the connection failed. The script of the first call may still
- * run: the second script waits on the machine until the first script has ended.
+ * run on the machine. The script of the second call then waits there until the first script has
+ * ended.
  */
 async function withRetries(
   work: () => Promise<string>,
@@ -203,7 +206,8 @@ async function prepareData(
     );
     requireGoingOn();
   } catch (error) {
-    // Deletes the loaded data, which need as much disk space as etcd's data.
+    // Deletes the data that were loaded from the snapshot, which need as much disk space as etcd's
+    // data.
     await onAll(plan.members, (one) => machines.ask(one, restoreProgram("tidy"))).catch(
       () => undefined,
     );
@@ -257,8 +261,8 @@ export async function restoreCluster(
   const { plan, machines } = target;
   const { members, apiServers } = plan;
   const { onDetail, onNote } = listener;
-  // A former member that starts again has another cluster token, and so refuses the restored
-  // members.
+  // Cluster token of the restored etcd. A former member that starts again has another token, and so
+  // refuses the restored members.
   const token = randomUUID();
   await prepareData(target, listener, token).catch((error: unknown) => {
     throw plan.unpack.length > 0 ? afterUnpacking(error, plan) : error;

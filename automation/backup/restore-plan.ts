@@ -36,7 +36,7 @@ export const machineStateSchema = z.object({
   peers: z.array(z.string()).nullable(),
 });
 
-/** Entry of a machine that did not answer. */
+/** Reply for a machine that did not answer, with the reason. */
 export interface NoReply {
   readonly silent: string;
   /** Name of the machine's SSH proxy, if the proxy's server does not exist. */
@@ -216,7 +216,7 @@ function goesOn({ seen }: FoundMachines, members: Choice, serving: Choice): bool
     members !== serving &&
     members.unpack.length === 0 &&
     members.machines.some((one) => of(one)?.majority) &&
-    // Each machine gets files in this restore, or got files in an interrupted restore.
+    // Each API server's machine gets files in this restore, or got files in an interrupted restore.
     serving.machines.every((one) => anew.has(one) || of(one)?.unpacked !== "")
   );
 }

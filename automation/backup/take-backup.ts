@@ -96,7 +96,7 @@ async function snapshotOf(
   );
 }
 
-/** Machines that have the same files, and the static pods that each machine runs. */
+/** Machines with the same set of files to back up, and the static pods that each machine runs. */
 interface Kind {
   readonly machines: readonly MachineOutput[];
   readonly pods: readonly StaticPod[];

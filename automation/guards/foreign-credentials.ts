@@ -21,8 +21,8 @@ const nameOf = ({ outputs, id = "" }: StateResource): string => {
 };
 
 /**
- * Returns the application credentials of the stack's clusters that the program created in this
- * cloud. The clusters' controllers use these credentials.
+ * Returns the credentials that the program created in this cloud for the controllers of the stack's
+ * clusters.
  */
 const credentialsIn = (state: StateExport | undefined): StateResource[] =>
   resourcesInCloud(state).filter(isClusterCredential);

@@ -35,9 +35,9 @@ function withPolicy(values: Values | undefined, isList: boolean): Values | undef
 }
 
 /**
- * Returns the plugin version that the name of the server group's default provider contains. Empty
- * if the name contains no version. Undefined for other resources, and for server groups with
- * another provider.
+ * Returns the plugin version of a server group's default provider, which is part of the provider's
+ * name. Empty if the name contains no version. Undefined for other resources, and for server groups
+ * with another provider.
  */
 function defaultVersion(one: StateResource): string | undefined {
   if (one.type !== serverGroupType || !isInsideCluster(one)) return undefined;

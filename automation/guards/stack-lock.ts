@@ -67,8 +67,8 @@ const isDead = ({ access }: StackOperation, { holder }: StackLock): boolean =>
   holder !== undefined && isHolderDead(readEngineNotes(access.workspace.directory), holder);
 
 /**
- * Removes all locks of the stack, and the notes about the engines that held them. The engine can
- * only remove all locks together, unless the backend is a directory.
+ * Removes all locks of the stack, and the notes about the engines that held them. In a backend that
+ * is no directory, only the engine can remove locks, and it removes all of them together.
  */
 async function removeLocks(run: StackOperation, locks: readonly StackLock[]): Promise<void> {
   if (isDirectory(run)) locks.forEach(removeLock);

@@ -11,8 +11,8 @@ import type { NodeReport } from "../verify/nodes.js";
 
 /**
  * Returns whether less than 30 % of the certificate's lifetime is left. A control plane renews its
- * certificates already when less than a third is left. So a control plane has a newer kubeconfig by
- * then, or creates it when its script runs.
+ * certificates earlier, when less than a third is left. So by then a control plane has a newer
+ * kubeconfig, or creates a newer kubeconfig when its script runs.
  */
 export const isDueForRenewal = ({ from, to }: CertificateValidity, now: number): boolean =>
   now > Date.parse(to) - 0.3 * (Date.parse(to) - Date.parse(from));

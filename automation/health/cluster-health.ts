@@ -68,7 +68,7 @@ export async function verifyFromOutside(
 export type EarlyVerification = Pick<UpResult, "outputs" | "verification">;
 
 /**
- * Returns whether secret outputs may have changed although the engine reports no change: the engine
+ * Returns whether outputs may have changed although the engine reports equal outputs: the engine
  * does not compare secret values. False for the package's own program. Its outputs come from
  * resources, and the engine reports changes of resources.
  */

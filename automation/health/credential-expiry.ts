@@ -7,7 +7,10 @@ const moment = z.string().refine((text) => Number.isFinite(Date.parse(text)));
 
 export interface CredentialExpiryOptions {
   readonly stack: string;
-  /** Expiry of the credential in the settings. Undefined if the settings contain no credential. */
+  /**
+   * Expiry of the credential that the user has written into the settings. Undefined if the settings
+   * contain no existing credential.
+   */
   readonly supplied?: string | undefined;
   /** Current time in milliseconds. @default the clock's time */
   readonly now?: number;

@@ -4,8 +4,8 @@ import type { ClusterOutputs } from "../verify/cluster-outputs.js";
 import type { StackOperation } from "../engine/operation-context.js";
 
 /**
- * Groups of machines that should not fail together, with their path in the settings. `voting` says
- * whether the machines run etcd, so that a majority of them must run.
+ * Groups of machines that should not fail together, with their path in the settings. `voting`:
+ * whether the machines run etcd. A majority of such machines must run.
  */
 const groups = ({ nodes, etcd }: ClusterOutputs) =>
   [

@@ -97,7 +97,9 @@ const othersWords = (plan: DestroyPlan): string[] => {
     : [`Kept, because another user owns it: application credential ${listed(names)}.`];
 };
 
-/** Returns the tables that show before the confirmation what a destroy deletes and keeps. */
+/**
+ * Returns the tables that the user sees before the confirmation: what a destroy deletes and keeps.
+ */
 export function planTables(plan: DestroyPlan): string {
   const { problem } = plan;
   const rows = byKind(plan).map(([kind, names]) => [kind, String(names.length), listed(names)]);

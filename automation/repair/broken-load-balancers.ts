@@ -224,7 +224,9 @@ export async function waitForOctavia(
   }
 }
 
-/** Command that deletes the broken load balancers. After `up`, the engine creates them again. */
+/**
+ * Command that deletes the broken load balancers. In an `up`, the engine then creates them again.
+ */
 type Purpose = "up" | "destroy";
 
 const sayings = {
@@ -287,8 +289,8 @@ async function clear(
 
 /**
  * Destroys the resources that need the clusters' APIs, while the load balancers still forward to
- * these APIs. Skips resources with `deletedWith`, which disappear with their server. The server is
- * no target of this destroy, so the engine would delete each of these resources separately.
+ * these APIs. Skips resources with `deletedWith`, which disappear with their server. This destroy
+ * does not include the server, so the engine would delete each of them separately.
  */
 async function settleFirst(run: StackOperation, state: StateExport): Promise<void> {
   const isOfApi = needsApi(new Set(await readProviders(run.access)));

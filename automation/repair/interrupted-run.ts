@@ -75,9 +75,9 @@ export const undoBeforeUp: Step<Facts, Changes, StateExport> = {
 };
 
 /**
- * Deletes objects whose creation the cloud did not confirm, if the cloud has created them. Runs
- * after a failed `up`. The state does not record unconfirmed creates, so the next run could not
- * find these objects. An error of the deletion is only reported.
+ * Deletes objects whose create request got no answer, if the cloud has created the objects
+ * nevertheless. Runs after a failed `up`. The state does not record such creates, so the next run
+ * could not find these objects. An error of the deletion is only reported.
  */
 export async function deleteUnconfirmedCreates(run: StackOperation): Promise<void> {
   const creates = run.undecided.creates();

@@ -35,7 +35,10 @@ export type Attribution =
   | { readonly is: "held" | "left behind" | "another's" }
   | { readonly is: "unproven"; readonly because: string };
 
-/** Parents and creation time of an object that has no identity of a cluster. */
+/**
+ * Parents and creation time of an object that has no identity of a cluster. The IDs of the parents
+ * are absent if parents do not show who owns an object of this kind.
+ */
 export interface UnmarkedObject {
   readonly parents?: readonly string[];
   readonly created: string;

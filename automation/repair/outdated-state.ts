@@ -79,8 +79,8 @@ const hasChanged = ({ kind, resourceChanges }: StackHistory[number]): boolean =>
 
 /**
  * Returns an object that controllers created after the last run in the history, although the killed
- * run had not started any controller. Ignores older objects, which may come from an earlier
- * cluster.
+ * run, according to the state, had not started any controller. Ignores older objects, which may
+ * come from an earlier cluster.
  */
 function madeByControllers(
   state: StateExport,

@@ -10,9 +10,9 @@ import { readState, type StateExport } from "../pulumi/stack-state.js";
  * error in the state (`initErrors`), so the next run would update it. The provider cannot update
  * many kinds of resources, so every run would fail. A refresh removes the error.
  *
- * Two kinds of resources with such an error are not refreshed. Kubernetes objects that did not
- * become ready: the next update waits for them again. Servers: the engine recreates a server with
- * such an error (machine.ts), but would keep it after a refresh.
+ * Kubernetes objects that did not become ready have such an error, too. They are not refreshed,
+ * because the next update waits for them again. Servers are not refreshed either: the engine
+ * recreates a server with such an error (machine.ts), but would keep it after a refresh.
  */
 
 /** Returns whether resources of this type are refreshed if they have `initErrors`. Pure. */

@@ -23,9 +23,9 @@ import { stackHoldings, type StateAccess, type StateExport } from "../pulumi/sta
 import { withoutLeaveScripts, markScriptsForRerun } from "../engine/interrupted-scripts.js";
 
 /*
- * Undoes the pending operations of a killed engine. The cloud may have executed these creates, or
- * not. Without the repair, the next `up` would create these objects a second time. So the repair
- * searches for each object, and deletes it if it certainly belongs to the stack.
+ * Undoes the pending operations of a killed engine. A pending create may have created its object in
+ * the cloud, or not. If the object exists, the next `up` would create it a second time. So the
+ * repair searches for each object, and deletes it if it certainly belongs to the stack.
  */
 
 export interface RecoveryTools {

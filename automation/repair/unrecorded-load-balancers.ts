@@ -25,7 +25,7 @@ const servicesOf = ({ name, tags }: CloudObject): string[] =>
   });
 
 /**
- * Returns those load balancers of the clusters for which no Service exists. Pure.
+ * Returns the clusters' load balancers for which no Service exists. Pure.
  *
  * @param services all existing Services, as `namespace/name`
  */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { run } from "../../base/run-command.js";
 import { missingCommands } from "../../base/host-packages.js";
 
-/** kubectl of this computer, compared with a cluster. */
+/** Version of this computer's kubectl, and advice if it does not fit a cluster. */
 export interface Kubectl {
   /** Version that kubectl prints, for example "v1.36.3". Absent if there is no working kubectl. */
   readonly version?: string;

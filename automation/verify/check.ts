@@ -16,8 +16,8 @@ export interface Check {
 export interface VerifyOptions {
   readonly outputs: ClusterOutputs;
   /**
-   * Whether the user installs the pod network. If so, a node passes although it is not ready, if it
-   * waits only for the pod network.
+   * Whether the user installs the pod network. A node that is not ready then passes, if it lacks
+   * only the pod network.
    */
   readonly ownPodNetwork?: boolean | undefined;
   /**
@@ -38,8 +38,8 @@ export interface VerificationRun extends VerifyOptions {
 }
 
 /**
- * Milliseconds between two tries. The pause doubles after each try: it begins short, because most
- * parts are ready soon.
+ * Shortest and longest pause between two tries, in milliseconds. Each pause is twice as long as the
+ * pause before. The first pauses are short, because most parts are ready soon.
  */
 const shortestPause = 100;
 const longestPause = 1_000;

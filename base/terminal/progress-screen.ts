@@ -36,8 +36,8 @@ export function elapsed(step: OpenStep, now: number): string {
 }
 
 /**
- * Milliseconds between two redraws on a terminal; and for output that is no terminal, milliseconds
- * without output after which the open steps are printed again.
+ * Milliseconds between two redraws on a terminal (`redraw`), and milliseconds of silence after
+ * which a plain log repeats the open steps (`heartbeat`).
  */
 const redraw = 250;
 const heartbeat = 15_000;
