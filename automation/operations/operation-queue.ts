@@ -16,8 +16,9 @@ const waits = (name: OperationName): boolean => name !== "unlock";
 
 /** Returns the event at the end of an operation that failed. */
 const failedEvent = (error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error);
   const { code, sentence, hint } =
-    error instanceof Failure ? error : new Failure("FAILED", String(error));
+    error instanceof Failure ? error : new Failure("FAILED", message);
   return { type: "done", ok: false, error: { code, message: sentence, hint } } as const;
 };
 
