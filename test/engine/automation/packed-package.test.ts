@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import {
+  appendFileSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -180,11 +181,12 @@ describe("the package, packed and installed", function () {
     const pulumi = (...args: string[]) =>
       run("pulumi", [...args, "--non-interactive"], { cwd: installed, env, accept: [0, 1, 255] });
     assert.equal((await pulumi("stack", "init", "empty")).code, 0);
-    // The stack has no settings, which the program reports.
+    // The program reports all keys that are missing.
+    appendFileSync(join(installed, "Pulumi.empty.yaml"), "config:\n  stackadm:cluster: {}\n");
     const { stdout } = await pulumi("preview", "--stack", "empty");
     assert.match(
       stdout,
-      /\[INVALID_CONFIG\] Pulumi\.empty\.yaml is not valid:\n[^]*externalNetwork/,
+      /error: \[INVALID_CONFIG\] Pulumi\.empty\.yaml is not valid:\n[^]*cluster\.image: is missing/,
     );
   });
 

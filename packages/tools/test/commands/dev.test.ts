@@ -5,7 +5,7 @@ import { Repository } from "./support/repository.js";
 /** Stub of a command line: records its arguments, and fails if a variable has its exit code. */
 const stub = (name: string): string => `
 import { appendFileSync } from "node:fs";
-appendFileSync(process.env.CALLS, "${name} " + process.argv.slice(2).join(" ") + "\\n");
+appendFileSync(process.env.CALLS, ["${name}", ...process.argv.slice(2)].join(" ") + "\\n");
 if (process.argv[2] === "toolchain") process.exitCode = 1;
 else process.exitCode = Number(process.env["${name}"] ?? 0);
 `;
@@ -36,7 +36,7 @@ describe("`npm run dev`", function () {
   it("starts no lab if a cloud is configured, and ends with the exit code of `up`", async () => {
     for (const name of ["OS_CLOUD", "OS_AUTH_URL"])
       assert.equal(await start([], { [name]: "cloud", STACKADM: "5" }), 5);
-    assert.deepEqual(calls(), ["STACKADM up ", "STACKADM up "]);
+    assert.deepEqual(calls(), ["STACKADM up", "STACKADM up"]);
   });
 
   it("ends with the exit code of the lab if the lab fails", async () => {
