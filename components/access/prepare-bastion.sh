@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Sets up the operators' logins (authorized-keys.sh), checks that sshd accepts enough connections
 # for all machines at the same time, and turns security updates on or off. Keeps addresses and
 # routes during an update of systemd-networkd: without them, no machine can be reached. Can run

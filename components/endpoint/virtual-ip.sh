@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Sets up the virtual IP, which the distribution's keepalived moves between control planes. Precedes
 # control-plane.sh, which calls `virtual_ip` when the machine has its own address, and
 # `await_virtual_ip` when its API answers.

@@ -86,7 +86,7 @@ export const tiers: readonly Tier[] = [
     jobs: 2,
     quick: true,
     byDefault: true,
-    prepare: needs({ gpg: "gnupg" }),
+    prepare: needs({ gpg: "gnupg", shellcheck: "shellcheck" }),
   },
   {
     name: "commands",

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Runs on an etcd member before the server of another member is deleted. Fails unless etcd keeps a
 # majority without the other member. Changes nothing: the other member remains in etcd until the new
 # server joins (issue-etcd-certificates.sh), so an interrupted run needs no repair.

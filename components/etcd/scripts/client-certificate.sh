@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Creates the client certificate with which the API server connects to etcd, before kubeadm init on
 # the first control plane. kubeadm copies the certificate to control planes that join. The private
 # key does not leave this machine before that.

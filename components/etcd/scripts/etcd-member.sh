@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Makes this machine an etcd member, or checks that it is a member. etcd is a static pod that
 # kubeadm writes. A kubelet without an API server runs the static pod.
 # Argument: `create` when Pulumi creates the resource of this script, otherwise `update`. Only with

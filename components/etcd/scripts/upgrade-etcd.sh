@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Upgrades a machine of etcd to a Kubernetes version: etcd's image, then kubelet. Library of
 # etcd-member.sh, after change-version.sh. Values: those of change-version.sh; KUBEADM_ETCD,
 # documents from which kubeadm derives the image.

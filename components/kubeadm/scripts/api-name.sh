@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Writes the API's name into /etc/hosts, so that no kubelet depends on an address of the API.
 # Library of join-node.sh and control-plane.sh. Values: API_NAME.
 

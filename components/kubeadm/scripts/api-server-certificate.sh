@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Adds missing names to the API server's certificate. Library of control-plane.sh.
 # Values: CERTIFICATE_NAMES, addresses and names, one per line; ADDRESS of this machine; PATCHES
 # (component-configuration.sh).

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Applies the flags of the control plane's components, the files that flags name, and kubeadm's
 # patches of the manifests on this machine. Restores the former manifest of a component that does
 # not start, so that a mistyped flag does not cost an API server. Library of control-plane.sh.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Sets the image of CoreDNS that kubeadm's configuration names. The pods restart one by one. If a
 # pod does not start, all pods get the former image back. Nothing else of CoreDNS changes, because
 # the user may have changed the Corefile. Library of control-plane.sh.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Refuses changes of values that an existing cluster cannot change. The program has checked the
 # values already (components/lifecycle/immutable-values.ts). The file on the machine also protects a
 # cluster whose Pulumi state is lost. Library of control-plane.sh.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Installs the timer that renews kubeadm's certificates. Library of control-plane.sh.
 # Values: RENEW_SCRIPT, the program that renews (renew-certificates.sh); RENEWAL_MINUTE, the minute
 # of each hour, different on each control plane.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Encrypts Secrets in etcd, with one key on all control planes. No control plane encrypts before all
 # control planes can decrypt. Library of control-plane.sh.
 # Values: ENCRYPTION, "DIGEST ENCRYPTS PLAIN" (kubeadm/secrets-encryption.ts), where ENCRYPTS and

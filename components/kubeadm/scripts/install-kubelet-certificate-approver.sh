@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Installs the program that approves the serving certificates of kubelets
 # (approve-kubelet-certificates.sh), if the cluster's CA signs these certificates. Runs on each
 # control plane. Library of control-plane.sh. Values: KUBELET_CONFIGURATION, SERVING_SCRIPT.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Keeps the labels and taints of machine groups on their nodes. A ConfigMap contains the labels and
 # taints, so that all control planes set the same. set-labels-and-taints.sh sets them on each
 # control plane: now, for every joining machine (issue-join-credentials.sh), and every minute.

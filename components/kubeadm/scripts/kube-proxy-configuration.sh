@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Updates the configuration of kube-proxy, which the cluster stores for all nodes. The pods restart
 # one by one. If a pod does not start, all pods get the former configuration back. Only the first
 # control plane does this. Library of control-plane.sh.

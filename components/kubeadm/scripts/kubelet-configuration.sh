@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Updates the KubeletConfiguration that the cluster stores for all kubelets. Tries the configuration
 # on this control plane first. Library of control-plane.sh.
 # Values: KUBELET_CONFIGURATION, a KubeletConfiguration; empty: the program's defaults.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154,SC2016,SC2034
+# shellcheck shell=bash disable=SC2016,SC2034
 # Deletes the cloud objects of a cluster's controllers before the cluster is deleted. Library of
 # release-snapshots.sh and release-cluster-objects.sh. Kubernetes objects are lines KIND STATE
 # NAMESPACE NAME ... FINALIZERS. STATE is `going` if the object's deletion was requested, else

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2016,SC2154
+# shellcheck shell=bash disable=SC2016
 # Undoes the changes of release-functions.sh if the cluster is kept after all. Annotations on the
 # webhook configurations contain the former settings, so that any control plane can restore them.
 # Library of control-plane.sh and release-functions.sh.

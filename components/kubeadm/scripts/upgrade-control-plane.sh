@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154,SC2034
+# shellcheck shell=bash disable=SC2034
 # Defines the functions of upgrade-node.sh for a control plane. Library of control-plane.sh, after
 # upgrade-node.sh.
 # Values: KUBEADM_INIT, empty except on the first control plane, which is upgraded first; PATCHES;

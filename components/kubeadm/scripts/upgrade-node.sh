@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Upgrades Kubernetes on this node: kubeadm, then the parts that kubeadm upgrades, then kubelet
 # while the node has no pods. Each step checks the present state, so that the next run continues an
 # interrupted upgrade. Library of join-node.sh and control-plane.sh. join-node.sh (for workers) and

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Lets joining machines request their credentials from this machine over SSH. Library of
 # control-plane.sh and etcd-member.sh.
 # Values: MINT_SCRIPT, the program that answers the requests; JOIN_SIGNER, the public key of the CA

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Functions that upgrade Kubernetes on a machine at the machine's turn. Library of join-node.sh,
 # control-plane.sh and etcd-member.sh, after apt-get.sh and kubernetes-packages.sh.
 # Values: NODE_NAME, those of kubernetes-packages.sh; PAUSE, a pause image that replaces kubeadm's.

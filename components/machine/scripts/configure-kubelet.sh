@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Applies the cluster's kubelet configuration to this machine, as kubeadm writes it. Restores the
 # former configuration if kubelet does not start with the new one. Library of join-node.sh,
 # control-plane.sh and etcd-member.sh.

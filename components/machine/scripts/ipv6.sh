@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Sets up IPv6 in addition to IPv4: the machine's address, forwarding, and a filter that keeps pods
 # away from the machines' ports. Runs after prepare.sh, in the same script.
 # Values: IPV6_ADDRESS, the machine's address in Neutron; IPV6_POD_RANGE and IPV6_NODE_RANGE.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Requests what a joining machine needs from control planes, over SSH. Logs in as stackadm-join, a
 # user that accepts only the machine's SSH certificate and runs only stackadm-mint
 # (issue-join-credentials.sh). Library of join-node.sh, control-plane.sh, client-certificate.sh and

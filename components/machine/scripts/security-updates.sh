@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Turns the distribution's automatic security updates on or off, and keeps the network and services
 # running during updates. Library of prepare.sh and prepare-bastion.sh.
 # Value: SECURITY_UPDATES, `yes` or `no`.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Functions that install packages. Library of all scripts that install packages, after common.sh and
 # download-errors.sh. Reads no values.
 

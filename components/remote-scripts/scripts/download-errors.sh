@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Functions that explain failed downloads. Reads no values.
 
 # shown ADDRESS: prints the address without user, query and fragment, which may contain a password.

@@ -13,7 +13,8 @@ import type { Step } from "../../../components/remote-scripts/script-steps.js";
 import type { Fields } from "./graph.js";
 import { isSecret } from "./secrets.js";
 
-const steps: readonly Step[] = [
+/** Steps of all roles of machines. */
+export const steps: readonly Step[] = [
   ...[bastionStep, prepareStepOf({}), prepareStepOf({ ipv6: {} }), joinStep, controlPlaneStep],
   ...[clientStep, leaveStep, teardownStep, snapshotsStep, memberStep, etcdLeaveStep],
 ];

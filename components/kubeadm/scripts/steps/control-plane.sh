@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Makes this machine a control plane of the cluster, or checks that it is a control plane. Prints
 # facts that other machines need.
 # Argument: `create` when Pulumi creates the resource of this script, otherwise `update`. Only with

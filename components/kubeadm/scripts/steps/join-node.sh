@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Makes this machine a node of the cluster, or checks that it is a node.
 # Result: {"node": NAME, "kubernetes": VERSION}. In a cluster with a pod network, the result comes
 # when the node is Ready.

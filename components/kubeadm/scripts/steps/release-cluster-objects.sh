@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154,SC2016,SC2034
+# shellcheck shell=bash disable=SC2016,SC2034
 # Runs before the cluster is deleted. Lets the cloud controller and Cinder CSI delete their load
 # balancers and volumes in the cloud. Uses only the cluster's API, so that no objects of other
 # clusters are deleted. Keeps volumes with the reclaim policy Retain.

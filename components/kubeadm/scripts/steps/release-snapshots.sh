@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154,SC2016,SC2034
+# shellcheck shell=bash disable=SC2016,SC2034
 # Runs before volumes are deleted. Lets Cinder CSI delete its snapshots, because Cinder does not
 # delete a volume that has a snapshot. Keeps snapshots with the deletion policy Retain.
 # Result: {"released": "yes" | "nothing"}.

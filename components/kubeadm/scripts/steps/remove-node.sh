@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Runs on a control plane before the server of another machine is deleted. Drains the machine's
 # node, waits until volumes are detached, and removes the machine's etcd member if it has one.
 # Result: {"left": "drained" | "nothing"}.

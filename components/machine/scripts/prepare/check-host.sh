@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Checks the speed, the clock and the free disk space of the machine. Library of prepare.sh.
 # Values: TIMEOUT_FACTOR; PACKAGES_URL, whose server's time is the reference for the clock.
 

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Installs containerd from the machine's repositories. If they do not have it, uses another
 # repository for this package only. Library of prepare.sh.
 # Values: CONTAINERD_SERIES, CONTAINERD_SOURCE, CONTAINERD_KEY, CONTAINERD_KEY_FINGERPRINT.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Writes containerd's settings of registries. Library of prepare.sh.
 # Values: REGISTRIES, a line "NAME BASE64" for each file in containerd's registry directory;
 # REGISTRY_AUTH, the part of config.toml with passwords.

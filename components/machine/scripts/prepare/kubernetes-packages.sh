@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154,SC2034
+# shellcheck shell=bash disable=SC2034
 # Installs Kubernetes' packages and prints the versions that a machine has. Library of prepare.sh
 # and of the scripts that upgrade Kubernetes, after apt-get.sh.
 # Values: KUBERNETES_VERSION, CRI_TOOLS_SERIES, KUBERNETES_CNI_SERIES; PACKAGES_URL, the repository

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Measures how long etcd's disk takes to make small writes durable. Library of prepare.sh.
 # Values: ETCD_DISK, the data directory of etcd; empty on machines without etcd.
 

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Formats and mounts the machine's volumes. Formats each volume once, while it is empty. Mounts each
 # volume before the service that stores data there starts. Runs before prepare.sh, in the same
 # script.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Prepares a machine for kubeadm: packages, containerd, kernel settings. Can run repeatedly, and
 # skips what is already done. With a prebaked image, installs no packages.
 # Result: {"kubelet": VERSION}.

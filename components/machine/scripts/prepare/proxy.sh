@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Sets the proxy through which this machine reaches outside addresses. Library of prepare.sh. Only
 # root can read the files, because a URL may contain a password. No command gets such a URL in its
 # environment or arguments. kubeadm gets no proxy, because kubeadm would pass it on to the control

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Installs the keys with which this machine trusts package repositories. Library of prepare.sh,
 # after proxy.sh. Values: PACKAGES_URL, PACKAGES_KEY_FINGERPRINT, NEWEST_PACKAGES_URL.
 

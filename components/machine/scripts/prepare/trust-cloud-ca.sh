@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # Makes all programs on this machine that contact the cloud trust the cloud's private CA: downloads
 # and the user's scripts. Library of prepare.sh.
 # Value: CLOUD_AUTHORITY, PEM.
