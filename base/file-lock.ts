@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { linkNew, createFile } from "./atomic-files.js";
 import { processFacts } from "./process-identity.js";
 import { Failure } from "./failures/failure.js";
+import { isMissingFile } from "./failures/expected-errors.js";
 
 export interface LockHolder {
   readonly pid: number;
@@ -102,8 +103,9 @@ function clear(file: string, text: string): void {
   const aside = `${file}.${process.pid.toString()}.gone`;
   try {
     renameSync(file, aside);
-  } catch {
-    return; // Another process has moved the file.
+  } catch (error) {
+    if (isMissingFile(error)) return; // Another process has moved the file.
+    throw error;
   }
   if (read(aside) !== text) linkNew(aside, file);
   rmSync(aside, { force: true });
@@ -112,8 +114,9 @@ function clear(file: string, text: string): void {
 function read(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
-  } catch {
-    return undefined; // Another process has deleted the file.
+  } catch (error) {
+    if (isMissingFile(error)) return undefined; // Another process has deleted the file.
+    throw error;
   }
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync, readlinkSync } from "node:fs";
+import { isSystemError } from "./failures/expected-errors.js";
 
 /** Properties that distinguish a process from a later process with the same PID. */
 export interface ProcessFacts {
@@ -19,8 +20,9 @@ export function processFacts(pid: number): ProcessFacts | undefined {
     // therefore begins with field 3, after the last parenthesis.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return { group: Number(fields[2]), started: fields[19] ?? "" };
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
   }
 }
 
@@ -43,8 +45,9 @@ export function processPlace(): ProcessPlace | undefined {
     const namespace = readlinkSync("/proc/self/ns/pid");
     const machine = machineId();
     return { boot, namespace, ...(machine !== undefined && { machine }) };
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
   }
 }
 
@@ -55,8 +58,9 @@ export function processPlace(): ProcessPlace | undefined {
 function machineId(): string | undefined {
   try {
     return /^[0-9a-f]{32}(?=\n?$)/.exec(readFileSync("/etc/machine-id", "utf8"))?.[0];
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
   }
 }
 

@@ -198,9 +198,10 @@ const broken = (directory: string, why: string): Failure =>
 function describedIn(directory: string): BackupDescription {
   const path = join(directory, descriptionFile);
   if (!existsSync(path)) throw broken(directory, `it has no ${descriptionFile}`);
+  const text = readFileSync(path, "utf8");
   let parsed;
   try {
-    parsed = descriptionSchema.safeParse(JSON.parse(readFileSync(path, "utf8")));
+    parsed = descriptionSchema.safeParse(JSON.parse(text));
   } catch {
     throw broken(directory, `${descriptionFile} is not JSON`);
   }

@@ -40,8 +40,9 @@ function packageMain(directory: string): string | undefined {
 }
 
 function readPackage(file: string): { readonly main?: unknown } {
+  const text = readFileSync(file, "utf8");
   try {
-    return (JSON.parse(readFileSync(file, "utf8")) ?? {}) as { main?: unknown };
+    return (JSON.parse(text) ?? {}) as { main?: unknown };
   } catch {
     throw new Failure(
       "INVALID_USAGE",

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { replacePrivateFile } from "../../base/atomic-files.js";
+import { isMissingFile, isOtherFormat } from "../../base/failures/expected-errors.js";
 import { packageRoot } from "../../base/paths.js";
 import { expiryWarning } from "../../openstack/checks/cluster-credential-check.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
@@ -65,8 +66,9 @@ function keyOf(spec: ClusterSpec, state: StateExport): string {
 function readCache(run: StackOperation): z.infer<typeof schema> | undefined {
   try {
     return schema.parse(JSON.parse(readFileSync(fileOf(run), "utf8")));
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (isMissingFile(error) || isOtherFormat(error)) return undefined;
+    throw error;
   }
 }
 

@@ -3,6 +3,7 @@ import { homedir, userInfo } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withoutPassword } from "../../base/url-passwords.js";
+import { isSystemError } from "../../base/failures/expected-errors.js";
 import { Failure } from "../../base/failures/failure.js";
 
 /*
@@ -33,8 +34,9 @@ function refuse({ backend, by }: Named, why: string, what = `Correct it: ${examp
 function home(): string {
   try {
     return userInfo().homedir;
-  } catch {
-    return homedir();
+  } catch (error) {
+    if (isSystemError(error)) return homedir(); // the user has no entry in passwd
+    throw error;
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { replacePrivateFile } from "../../base/atomic-files.js";
+import { isSystemError } from "../../base/failures/expected-errors.js";
 import type { Workspace } from "./workspace.js";
 
 /*
@@ -32,8 +33,9 @@ export function readLastUp(place: Place): LastUp | undefined {
   try {
     const [from = NaN, to = NaN] = readFileSync(lastUpPath(place), "utf8").split(" ").map(Number);
     return from > 0 ? { from, ...(to >= from && { to }) } : undefined;
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
   }
 }
 
@@ -41,8 +43,9 @@ function writeNote(place: Place, begun: LastUp | undefined): void {
   try {
     if (begun) replacePrivateFile(lastUpPath(place), Object.values(begun).join(" "));
     else rmSync(lastUpPath(place), { force: true });
-  } catch {
+  } catch (error) {
     // Without a note, the repair keeps more objects.
+    if (!isSystemError(error)) throw error;
   }
 }
 

@@ -6,6 +6,11 @@ import { basename, join } from "node:path";
 import { z } from "zod";
 import { replacePrivateFile } from "../../base/atomic-files.js";
 import {
+  isMissingFile,
+  isOtherFormat,
+  isSystemError,
+} from "../../base/failures/expected-errors.js";
+import {
   isEarlierBoot,
   processFacts,
   processPlace,
@@ -66,8 +71,9 @@ export function recordEngine(directory: string, pid: number, client = process.pi
   const file = fileOf(directory, note);
   try {
     replacePrivateFile(file, JSON.stringify(note));
-  } catch {
-    return () => undefined;
+  } catch (error) {
+    if (isSystemError(error)) return () => undefined;
+    throw error;
   }
   return () => {
     rmSync(file, { force: true });
@@ -104,8 +110,10 @@ export function recordStartedEngines(directory: string): () => void {
 function readNote(file: string): EngineNote[] {
   try {
     return [noteSchema.parse(JSON.parse(readFileSync(file, "utf8")))];
-  } catch {
-    return []; // deleted since it was listed, or of another release
+  } catch (error) {
+    // Deleted since it was listed, or of another release.
+    if (isMissingFile(error) || isOtherFormat(error)) return [];
+    throw error;
   }
 }
 
@@ -114,8 +122,9 @@ export function readEngineNotes(directory: string): EngineNote[] {
   const folder = folderOf(directory);
   try {
     return readdirSync(folder).flatMap((name) => readNote(join(folder, name)));
-  } catch {
-    return []; // no engine was noted
+  } catch (error) {
+    if (isMissingFile(error)) return []; // no engine was noted
+    throw error;
   }
 }
 

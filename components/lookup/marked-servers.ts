@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
+import { Failure } from "../../base/failures/failure.js";
 import type { LocalContext } from "./local-context.js";
 import {
   ownedIdsAndIdentities,
@@ -34,8 +35,9 @@ export async function findServers(
     const held = state && ownedIdsAndIdentities(state);
     const servers = await judged(client, existingServersOf(listed, { cluster, held }), state);
     return withPower(servers, listed, state);
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
   }
 }
 
@@ -119,5 +121,7 @@ async function unmark(client: CloudClient, serverId: string): Promise<void> {
   if (pulumi.runtime.isDryRun()) return;
   await client
     .request("compute", "DELETE", `/servers/${serverId}/metadata/${neverAnsweredMetadataKey}`)
-    .catch(() => undefined);
+    .catch((error: unknown) => {
+      if (!(error instanceof Failure)) throw error;
+    });
 }

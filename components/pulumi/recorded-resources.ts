@@ -4,10 +4,13 @@ import type { OwnedByStack } from "../../openstack/checks/preflight-checks.js";
 import { currentRun, readOwnResources } from "./pulumi-internals.js";
 
 const stateSchema = z.object({
-  outputs: z.record(
-    z.string(),
-    z.looseObject({ type: z.string(), outputs: z.record(z.string(), z.unknown()).default({}) }),
-  ),
+  // Absent: mocks of the engine have no state.
+  outputs: z
+    .record(
+      z.string(),
+      z.looseObject({ type: z.string(), outputs: z.record(z.string(), z.unknown()).default({}) }),
+    )
+    .optional(),
 });
 
 /** Resource in the stack's state. */
@@ -35,17 +38,20 @@ export function ownState(): Promise<readonly RecordedResource[] | undefined> {
   const state = readState();
   states.set(run, state);
   // Tries again at the next call if the state could not be read.
-  void state.then((found) => found ?? states.delete(run));
+  void state.then(
+    (found) => found ?? states.delete(run),
+    () => states.delete(run),
+  );
   return state;
 }
 
 async function readState(): Promise<readonly RecordedResource[] | undefined> {
-  try {
-    const { outputs } = stateSchema.parse(await readOwnResources());
-    return Object.entries(outputs).map(([urn, of]) => ({ name: resourceNameOf(urn), ...of }));
-  } catch {
-    return undefined;
-  }
+  const answer: unknown = await readOwnResources().catch(() => undefined);
+  if (answer === undefined) return undefined;
+  const { outputs } = stateSchema.parse(answer);
+  return (
+    outputs && Object.entries(outputs).map(([urn, of]) => ({ name: resourceNameOf(urn), ...of }))
+  );
 }
 
 /** Returns the IDs in the stack's state, and the identities of the clusters in the state. */

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 // eslint-disable-next-line no-restricted-syntax
 import { cacheDirectory } from "../../base/paths.js";
 import { replacePrivateFile } from "../../base/atomic-files.js";
+import { isMissingFile, isSystemError } from "../../base/failures/expected-errors.js";
 import type { Bundle } from "./script-steps.js";
 
 const day = 86_400_000;
@@ -29,7 +30,7 @@ function textOf(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (isMissingFile(error)) return undefined;
     throw error;
   }
 }
@@ -53,8 +54,9 @@ function noteUse(file: string): boolean {
   try {
     const now = new Date();
     if (age !== undefined) utimesSync(file, now, now);
-  } catch {
+  } catch (error) {
     // Another run has deleted the file, or the cache is read-only.
+    if (!isSystemError(error)) throw error;
   }
   return false;
 }
@@ -66,7 +68,8 @@ function deleteUnused(folder: string): void {
       const file = join(folder, name);
       if ((ageOf(file) ?? 0) > longestUnused) rmSync(file, { force: true });
     }
-  } catch {
-    // Errors are ignored, because old files do no harm.
+  } catch (error) {
+    // Errors of the file system are ignored, because old files do no harm.
+    if (!isSystemError(error)) throw error;
   }
 }

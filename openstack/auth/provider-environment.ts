@@ -1,4 +1,5 @@
 import { findCloud } from "./clouds-file.js";
+import { Failure } from "../../base/failures/failure.js";
 
 /*
  * Environment variables for OpenStack's provider. The provider runs in another directory, and reads
@@ -31,11 +32,12 @@ export function providerEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), OS_CLIENT_CONFIG_FILE: file, ...unseen };
 }
 
-/** Returns the cloud. Returns undefined on any error, because the login reports the error later. */
+/** Returns the cloud; undefined if the settings are wrong, which the login reports later. */
 function foundIn(env: NodeJS.ProcessEnv): ReturnType<typeof findCloud> | undefined {
   try {
     return findCloud(undefined, env);
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
   }
 }

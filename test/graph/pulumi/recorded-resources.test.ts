@@ -1,4 +1,5 @@
 import { strict as assert } from "node:assert";
+import { z } from "zod";
 import { ownState } from "../../../components/pulumi/recorded-resources.js";
 import { graph } from "../../support/graph/graph.js";
 
@@ -41,5 +42,19 @@ describe("the state of the stack itself", () => {
       { lookups },
     );
     assert.deepEqual([seen, asked], [[undefined, [], []], 2]);
+  });
+
+  it("fails the run if the engine's answer has another shape", async () => {
+    // The mocks stay in this process, so they give only the first answer another shape.
+    const answers: Record<string, unknown>[] = [{ outputs: { urn: 1 } }];
+    const lookups = { "pulumi:pulumi:readStackResourceOutputs": () => answers.pop() ?? {} };
+    let failure: unknown;
+    await graph(
+      async () => {
+        await ownState().catch((error: unknown) => (failure = error));
+      },
+      { lookups },
+    );
+    assert.ok(failure instanceof z.ZodError, String(failure));
   });
 });

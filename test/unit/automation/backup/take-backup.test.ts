@@ -212,6 +212,13 @@ describe("a backup", () => {
         writeFileSync(join(one, "backup.json"), "{");
       }, /backup\.json is not JSON/);
     });
+
+    it("is refused with the error of the system if its description cannot be read", () =>
+      refused((one) => {
+        rmSync(join(one, "backup.json"));
+        mkdirSync(join(one, "backup.json"));
+      }, /EISDIR/));
+
     it("names no file outside of itself", () =>
       refused((one) => {
         const file = join(one, "backup.json");

@@ -109,6 +109,12 @@ describe("the servers that exist", () => {
       assert.equal(await findServers("dev", fakeProject, operator), undefined);
     });
 
+    it("fail the run if Nova's answer has another shape, because the parser may be wrong", async () => {
+      cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: 1 }] } });
+      const operator = localContextOf(cloud.environment());
+      await assert.rejects(findServers("dev", fakeProject, operator), { name: "ZodError" });
+    });
+
     it("have not failed where the state cannot be asked what became of them", async () => {
       const servers = [{ id: "a", name: "dev-a-0", metadata: { ...mark, ...never("a") } }];
       cloud.on("GET /compute/servers/detail", { body: { servers } });
