@@ -24,7 +24,7 @@ export const topologies = {
   },
   "topology/replace": {
     what: "control planes replaced by their generation, with another size of etcd's volume",
-    proofs: [lab("all/replace")],
+    proofs: [lab("all/replace-control-planes")],
   },
   "topology/etcd-machines": {
     what: "etcd on machines of its own: one replaced, then all by their generation",
@@ -33,7 +33,7 @@ export const topologies = {
   "topology/one-more-worker": {
     what: "one more worker on a living cluster",
     proofs: [
-      lab("all/machines", "change their labels and taints while they live, and grow"),
+      lab("all/pool-options", "change their labels and taints while they live, and grow"),
       emulated("defaults", "gets one more worker"),
     ],
   },
@@ -55,7 +55,7 @@ export const endpoints = {
   },
   "endpoint/existing": {
     what: "`existing`: a balancer that was there before",
-    proofs: [lab("all/provider")],
+    proofs: [lab("all/existing-network")],
   },
 } as const satisfies Readonly<Record<string, Row>>;
 
@@ -71,11 +71,11 @@ export const loadBalancers = {
   "octavia/ovn": { what: "Octavia with the driver `ovn`", note: "graph; the lab has no OVN" },
   "balancer/udp-tls": {
     what: "Services of UDP; TLS ended with a certificate of Barbican",
-    proofs: [lab("all/balancers")],
+    proofs: [lab("all/sample-services")],
   },
   "balancer/sizes": {
     what: "flavor and zone of load balancers: of the API's, those of Services, of a single Service",
-    proofs: [lab("all/sizes")],
+    proofs: [lab("all/load-balancer")],
   },
   "balancer/internal": {
     what: "an internal load balancer of a Service",
@@ -101,7 +101,7 @@ export const loadBalancers = {
   },
   "balancer/none": {
     what: "a cloud without load balancers",
-    proofs: [lab("all/unfiltered")],
+    proofs: [lab("all/second-interface")],
   },
 } as const satisfies Readonly<Record<string, Row>>;
 
@@ -112,11 +112,11 @@ export const storage = {
   },
   "storage/move": {
     what: "storage classes, a volume that follows its pod, snapshots and restore of volumes, metrics-server",
-    proofs: [lab("all/storage")],
+    proofs: [lab("all/block-storage")],
   },
   "storage/machine-volumes": {
     what: "boot from volume; volumes for containers and for etcd",
-    proofs: [lab("all/machines")],
+    proofs: [lab("all/pool-options")],
   },
   "storage/zone-volumes": {
     what: "volumes of machines in the machine's zone (`{zone}`)",
@@ -175,7 +175,7 @@ export const life = {
   "life/random": { what: "faults at random moments", proofs: [lab("random")] },
   "life/same-name": {
     what: "two clusters of one name in one project",
-    proofs: [lab("all/same-name")],
+    proofs: [lab("all/namesakes")],
   },
   "life/second-operator": {
     what: "two operators, each with a user of their own",

@@ -3,7 +3,7 @@ import { emulated, lab, type Row } from "../row.js";
 export const machines = {
   "machine/pools": {
     what: "pools with zones, labels and taints of their own; own parts for cloud-init, own steps; listed and revoked keys",
-    proofs: [lab("all/machines")],
+    proofs: [lab("all/pool-options")],
   },
   "machine/single-options": {
     what: "image and flavor of single machines",
@@ -15,7 +15,7 @@ export const machines = {
   },
   "machine/spread-hard": {
     what: "`spread: hard`, hints for the scheduler",
-    proofs: [lab("all/unfiltered")],
+    proofs: [lab("all/second-interface")],
   },
   "machine/spread-soft": {
     what: "`spread: soft`, the default: on which hosts the machines are",
@@ -27,7 +27,7 @@ export const machines = {
   },
   "machine/downloads": {
     what: "a proxy; mirrors, authorities and passwords of registries; containerd from a repository for it alone",
-    proofs: [lab("all/downloads")],
+    proofs: [lab("all/registries-and-proxy")],
   },
   "machine/own-images": {
     what: "single images by `kubernetes.images`, of a registry that asks for a password",
@@ -72,7 +72,7 @@ export const clouds = {
   },
   "cloud/user": {
     what: "a user of the cloud in place of an application credential, another password on a living cluster",
-    proofs: [lab("all/user")],
+    proofs: [lab("all/service-user")],
   },
   "cloud/tls": {
     what: "a cloud behind TLS with an authority of its own (`cacert`)",

@@ -8,11 +8,11 @@ export const networks = {
   },
   "network/provider": {
     what: "provider network of another project, without router and floating IPs, `access: direct`; openings of node ports",
-    proofs: [lab("all/provider")],
+    proofs: [lab("all/existing-network")],
   },
   "network/unfiltered": {
     what: "`portSecurity: false`, `mtu`, `access: admin`",
-    proofs: [lab("all/unfiltered")],
+    proofs: [lab("all/second-interface")],
   },
   "network/given": {
     what: "fixed addresses of machines, a floating IP and security groups that exist, a second interface in an admin network, the address of a sample service",
@@ -53,7 +53,7 @@ export const podNetworks = {
   },
   "pods/flannel-host-gw": {
     what: "flannel, `host-gw`",
-    proofs: [lab("all/unfiltered"), emulated("all/flannel-host-gw")],
+    proofs: [lab("all/second-interface"), emulated("all/flannel-host-gw")],
   },
   "pods/calico-vxlan": {
     what: "Calico v3.28.5, `vxlan`; policies",
@@ -86,7 +86,7 @@ export const podNetworks = {
 } as const satisfies Readonly<Record<string, Row>>;
 
 export const serviceProxies = {
-  "proxy/iptables": { what: "kube-proxy, `iptables`, the default", proofs: [lab("all/hardened")] },
+  "proxy/iptables": { what: "kube-proxy, `iptables`, the default", proofs: [lab("all/hardening")] },
   "proxy/nftables": { what: "kube-proxy, `nftables`", proofs: [emulated("all/debian-13")] },
   "proxy/ipvs": { what: "kube-proxy, `ipvs`", proofs: [emulated("all/ipvs")] },
   "proxy/kube-router": {

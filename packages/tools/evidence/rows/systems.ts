@@ -95,7 +95,7 @@ export const kubernetes = {
 export const configuration = {
   "configuration/flags": {
     what: "flags of the API server and an audit log from the first `up`, changed on a living cluster, undone where a flag is wrong; a field of kubelet; renewal of kubeadm's certificates; patches of the scheduler",
-    proofs: [lab("all/configuration")],
+    proofs: [lab("all/component-configuration")],
     note: "patches of other components, renewal on several control planes: scripts with stubs of the commands",
   },
   "configuration/own": {
@@ -105,11 +105,11 @@ export const configuration = {
   },
   "configuration/hardened": {
     what: "`kubernetes.hardened` from the first `up` and on a living cluster; Secrets encrypted in etcd",
-    proofs: [lab("all/hardened")],
+    proofs: [lab("all/hardening")],
   },
   "configuration/keystone": {
     what: "users of Keystone, with RBAC and with rules of their own",
-    proofs: [lab("all/keystone")],
+    proofs: [lab("all/keystone-auth")],
   },
   "configuration/kubeadm-timeouts": {
     what: "a machine so slow that kubeadm's default timeouts do not suffice",
