@@ -82,8 +82,8 @@ async function removeLocks(run: StackOperation, locks: readonly StackLock[]): Pr
 const endingMilliseconds = 15 * 60_000;
 
 /**
- * Returns the notes about the engines that hold the locks, if the commands of all these engines
- * have ended. Otherwise undefined.
+ * Returns the recorded holders of the locks, if every stackadm command that started one of these
+ * engines has ended. Otherwise returns undefined.
  */
 function endingHolders(
   { access }: StackOperation,

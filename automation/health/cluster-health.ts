@@ -116,8 +116,8 @@ function tellTimeline(
 type Seen = EarlyVerification & { readonly after: StateExport | undefined };
 
 /**
- * Writes kubeconfig and timeline, and checks that the cluster works. Also returns the state after
- * the run.
+ * Writes the kubeconfig and the timeline of the run, and checks that the cluster works. Returns the
+ * results of the checks, and the stack's state after the run.
  */
 export async function verifyAfterUp(
   run: StackOperation,

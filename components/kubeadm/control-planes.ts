@@ -305,8 +305,8 @@ const configuredOf = ({ spec: { kubernetes, timeoutFactor }, machines }: FormArg
     }));
 
 /**
- * Returns an output that becomes known before existing control planes may change. With a separate
- * etcd, this is when all its machines have changed.
+ * Returns an output that existing control planes wait for before they change. With etcd on separate
+ * machines, the output becomes known after all etcd machines have changed.
  */
 const beforeAll = ({ etcd }: FormArgs): pulumi.Output<string> =>
   etcd ? etcd.complete : pulumi.output("");

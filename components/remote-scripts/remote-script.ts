@@ -131,7 +131,7 @@ export class RemoteScript extends command.remote.Command {
     });
     const on = (occasion: string): pulumi.Output<string> =>
       pulumi
-        // order: the scripts must have been copied to the machine.
+        // `args.copied.id` is here for the order: the scripts must be on the machine first.
         .all([shown, args.when === "up" ? args.copied.id : ""])
         .apply(([values]) => commandOf(step, occasion, values));
     super(

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
-// Allowed here, because no resource depends on the path of the file.
+// This import is allowed here, because no resource depends on the path of the cache directory.
 // eslint-disable-next-line no-restricted-syntax
 import { cacheDirectory } from "../../base/paths.js";
 import { replacePrivateFile } from "../../base/atomic-files.js";

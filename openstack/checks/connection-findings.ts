@@ -33,8 +33,8 @@ function certificateFindings(
 }
 
 /**
- * Reports problems of the user's connection settings for the cluster's controllers, which use the
- * same settings.
+ * Reports connection settings of the user that do not work for the cluster's controllers. The
+ * controllers use the same settings.
  */
 export function connectionFindings(way: Way, needs: Needs, now?: number): Finding[] {
   const { authUrl, connection } = way;

@@ -135,7 +135,7 @@ const ofCinder = ({ metadata }: CloudObject): string | undefined =>
   metadata["cinder.csi.openstack.org/cluster"];
 
 /**
- * Functions that find the cluster in an object that the cloud controller manager or Cinder CSI
+ * Functions that return the cluster of an object that the cloud controller manager or Cinder CSI
  * created.
  */
 const ofControllers: Readonly<
