@@ -98,7 +98,7 @@ describe("a command in a project of one's own", function () {
     });
 
     it("does not run the package's program instead of it", async () => {
-      for (const command of ["up", "preview", "dev"]) {
+      for (const command of ["up", "preview"]) {
         const { code, out, err } = await run(command);
         assert.deepEqual([code, out], [2, ""], command);
         assert.match(
