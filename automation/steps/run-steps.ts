@@ -24,6 +24,7 @@ async function detected<F extends Facts>(
 
 /**
  * Runs the guards, then the steps. Skips steps without work, and does not report them.
+ *
  * @param refuse called with a step's description before the step applies what `detect` found; may
  * throw. Default: steps are not refused
  */
@@ -44,6 +45,7 @@ export async function runSteps<F extends Facts, Description>(
 
 /**
  * Returns the descriptions of all steps that have work. Changes nothing.
+ *
  * @param onDescription called with each description before the next step is examined; may throw
  */
 export async function describeSteps<F extends Facts, Description>(
