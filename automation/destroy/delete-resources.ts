@@ -27,9 +27,8 @@ export const deleteEmptyStack: Step<Facts, never, StateExport> = {
 };
 
 /**
- * Moves the kubeconfig that an earlier release wrote to the present path. Must run before the
- * destroy: the state must still contain the clusters' Kubernetes providers, to which the file is
- * compared.
+ * Moves an earlier release's kubeconfig file to the present path. Runs before the destroy, because
+ * the file is compared with the clusters' Kubernetes providers in the state.
  */
 export const keepEarlierKubeconfig: Step = {
   title: "Move the kubeconfig of an earlier release",

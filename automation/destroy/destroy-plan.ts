@@ -53,8 +53,8 @@ const namesOf = (
 type Sorted = Pick<DestroyPlan, "goes" | "volumes" | "floatingIps" | "snapshots" | "stays">;
 
 /**
- * Divides the stack's objects into objects that a destroy deletes (`goes`) and objects that it
- * keeps (`stays`). Volumes, floating IPs and snapshots that the clusters' controllers created have
+ * Divides the stack's objects into the objects that a destroy deletes (`goes`) and the objects that
+ * a destroy keeps (`stays`). Volumes, floating IPs and snapshots of the clusters' controllers have
  * separate lists, each object with its fate.
  */
 function sorted(

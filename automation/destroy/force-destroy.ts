@@ -24,7 +24,7 @@ import {
  */
 
 /**
- * Returns the values of `--cluster-name` of the clusters' cloud controllers, but only names that
+ * Returns the cluster names that the clusters' cloud controllers use (`--cluster-name`) and that
  * contain no identity. Earlier releases created such names, and a cluster keeps its first name.
  *
  * @param isInside returns whether a resource is in one of the clusters
@@ -51,12 +51,12 @@ const clusterIn = ({ name }: CloudObject): string | undefined =>
   /^kube_service_(.+)_[^_]+_[^_]+$/.exec(name)?.[1];
 
 /**
- * Returns the load balancers that the clusters' cloud controllers created. They must be deleted
- * first, because Neutron cannot delete a network that load balancers use. A load balancer is
- * included if its name contains an identity from the state. Without an identity in its name, it is
- * included if it is in a network of the state and its name contains a cluster name from `former`.
- * All other load balancers without an identity in these networks are kept and reported, because
- * they may belong to another cluster.
+ * Returns the load balancers that the clusters' cloud controllers created. These load balancers
+ * must be deleted first, because Neutron cannot delete a network that load balancers use. A load
+ * balancer is included if its name contains an identity from the state. A load balancer without an
+ * identity is included if it is in a network of the state and its name contains a cluster name from
+ * `former`. Other load balancers without an identity in these networks are kept and reported,
+ * because they may belong to another cluster.
  */
 function blockingBalancers(
   run: StackOperation,

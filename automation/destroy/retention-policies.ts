@@ -13,8 +13,8 @@ import type { StateExport } from "../pulumi/stack-state.js";
 import { parseUrn } from "../pulumi/urn.js";
 
 /*
- * Predicts which volumes, floating IPs and snapshots a destroy deletes, if a cluster's controllers
- * created them. Only the cluster's API knows which of these objects must be kept.
+ * Predicts what a destroy does with the volumes, floating IPs and snapshots that a cluster's
+ * controllers created. Only the cluster's API knows which of these objects must be kept.
  */
 
 /**

@@ -21,9 +21,9 @@ import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 import { findApiProblem } from "../verify/api-health.js";
 
 /*
- * A destroy needs the cluster's API, through which the cluster's load balancers and volumes are
- * deleted. A script on the first control plane does this. The script cannot move to another
- * machine, because its machine is fixed when the script is added to the state.
+ * A destroy needs the cluster's API: a script on the first control plane uses the API to delete the
+ * cluster's load balancers and volumes. The script cannot move to another machine, because its
+ * machine is fixed when the script is added to the state.
  */
 
 const abandonment =

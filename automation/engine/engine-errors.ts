@@ -69,7 +69,7 @@ const filled = (urn: string, code: FailureCode, words: string): string =>
   `${about(urn, rowOf(code).sentence)} (${withoutStop(words)}).`;
 
 /**
- * Returns the meaning of a script's error; undefined if the message has none. The last line of a
+ * Returns the meaning of a script's error. Returns undefined for other errors. The last line of a
  * failed script is `reason: ...` (components/remote-scripts/scripts/common.sh). Other lines are
  * ignored, because they may contain any text, even a machine's log.
  */

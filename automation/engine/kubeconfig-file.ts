@@ -46,9 +46,9 @@ export const timelinePath = ({ directory }: Pick<Whose, "directory">): string =>
   join(directory, "timeline.html");
 
 /**
- * Moves a kubeconfig file that an earlier release wrote to the present path. The old path contained
- * only the name of the stack, so the file may belong to another backend or project. Therefore moves
- * the file only if it connects to one of `clusters`.
+ * Moves an earlier release's kubeconfig file to the present path. The old path contained only the
+ * name of the stack, so the file may belong to another backend or project. Therefore moves the file
+ * only if it connects to one of `clusters`.
  */
 export async function moveEarlierKubeconfig(
   whose: Whose,

@@ -181,8 +181,8 @@ export class StackOperation {
 
   /** Ends the request. Kills the process that was started early if no operation used it. */
   close(): void {
-    // The process has only loaded modules, so SIGKILL loses nothing. Another signal could leave it
-    // waiting for a thread that has ended.
+    // The process has only loaded modules, so SIGKILL loses nothing. After another signal, the
+    // process might wait for a thread that has ended.
     this.#worker?.kill("SIGKILL");
     this.#worker = undefined;
   }
@@ -356,8 +356,9 @@ export class StackOperation {
   }
 
   /**
-   * Records the end of a failed `up`. Records nothing if the engine was killed or if operations are
-   * pending, because objects may then be missing in the state.
+   * Records the end of a failed `up`. Restores the previous record if no resource was touched.
+   * Records nothing if the engine was killed or if operations are pending, because objects may then
+   * be missing in the state.
    */
   private async noteFailure(
     noted: RecordedUp,

@@ -95,7 +95,7 @@ export interface UpOptions extends PreviewOptions {
 export interface DestroyOptions extends RunOptions {
   /**
    * Whether to destroy without the cluster's API, because the API will never answer again. The
-   * destroy then finds load balancers by the cluster's identity. It keeps volumes of
+   * destroy then finds load balancers by the cluster's identity, and keeps volumes of
    * PersistentVolumes and floating IPs of Services. Default: false: the destroy fails if the API
    * does not answer.
    */
@@ -122,7 +122,9 @@ export interface PreflightRunOptions extends ReadOptions {
 
 /** Options of reading the stack's outputs. */
 export interface OutputsOptions extends ReadOptions {
-  /** Form of secret outputs: plain text or "[secret]". Default: plain text. */
+  /**
+   * Form of secret outputs: "in clear" is plain text, "hidden" is "[secret]". Default: "in clear".
+   */
   readonly secrets?: SecretOutputForm;
 }
 

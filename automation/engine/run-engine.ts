@@ -47,7 +47,7 @@ export function prepareWorker(
   place: WorkerPlace,
 ): ChildProcess {
   const child = startWorker(place);
-  // Ignored here, because the operation that uses the process reports its errors.
+  // Errors are ignored here, because the operation that uses the process reports them.
   child.on("error", () => undefined);
   const load = { type: "load", program } satisfies z.input<typeof loadSchema>;
   child.send(load, () => undefined);

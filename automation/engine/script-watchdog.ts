@@ -40,8 +40,8 @@ export interface WatchTimes {
    */
   readonly apart: number;
   /**
-   * Time between two checks from which the watch concludes that this process was suspended. The
-   * silence of every script then counts from zero again.
+   * Longest normal time between two checks. A longer time means that this process was suspended.
+   * The silence of every script then counts from zero again.
    */
   readonly gap: number;
 }
@@ -92,7 +92,7 @@ interface Script {
   readonly serverId: string;
   /**
    * IDs or names of servers whose failure may cause the silence: the script's own server, and the
-   * servers on the SSH route to it.
+   * servers on the SSH route to the script's server.
    */
   readonly servers: readonly string[];
   heardAt: number;

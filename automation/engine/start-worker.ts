@@ -18,7 +18,8 @@ export interface WorkerPlace {
 function workerModule(): { readonly file: string; readonly execArgv: string[] } {
   const compiled = join(__dirname, "worker.js");
   if (existsSync(compiled)) return { file: compiled, execArgv: [] };
-  // An absolute path, because the worker's directory is the project, which may not have the loader.
+  // The path is absolute, because the worker's directory is the project, which may not contain the
+  // loader.
   const loader = pathToFileURL(require.resolve("tsx")).href;
   return { file: join(__dirname, "worker.ts"), execArgv: ["--import", loader] };
 }
@@ -29,7 +30,8 @@ function forkWorker({ env, cwd }: WorkerPlace): ChildProcess {
     cwd,
     env,
     execArgv,
-    // In its own process group: the terminal's Ctrl-C must not reach the engine a second time.
+    // The worker has its own process group: the terminal's Ctrl-C must not reach the engine a
+    // second time.
     detached: true,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });

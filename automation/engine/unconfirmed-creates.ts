@@ -5,8 +5,8 @@ import { parseUrn } from "../pulumi/urn.js";
 
 /*
  * Collects create requests whose answer was lost. The engine treats such a create as failed and
- * forgets it, although the cloud may have created the object. The repair handles it like a pending
- * create of a killed engine.
+ * forgets it, although the cloud may have created the object. The repair handles these creates like
+ * pending creates of a killed engine.
  */
 
 /**

@@ -27,8 +27,8 @@ export const loadSchema = z.object({
 });
 
 /**
- * Message from the parent that starts an operation. `hold`: the engine holds the lock until it is
- * cancelled, and changes nothing.
+ * Message from the parent that starts an operation. `hold`: the engine holds the lock until the
+ * operation is cancelled, and changes nothing.
  */
 export const requestSchema = z.object({
   type: z.literal("start"),

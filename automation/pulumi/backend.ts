@@ -114,8 +114,8 @@ export function requireBackend(backend: string, by = backendVariable): string {
 /**
  * Returns the environment for an engine that changes a state. By default, the engine writes a
  * second file with attributes for each file in a directory backend, hundreds of times in a run. No
- * program reads these attributes files, and an incomplete one makes the state unreadable. So
- * `metadata=skip` in the backend's URL turns them off.
+ * program reads these attributes files, and an incomplete attributes file makes the state
+ * unreadable. So `metadata=skip` in the backend's URL disables attributes files.
  */
 export function withoutAttributes(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { [backendVariable]: backend = "" } = env;

@@ -143,8 +143,8 @@ function severityOf(severity: string): "info" | "warning" | "error" | undefined 
 type Raw = z.infer<typeof eventSchema>;
 
 /**
- * Returns whether a step is not shown, because nothing is done for it: steps of components, and of
- * the engine's own provider.
+ * Returns whether a step is ignored, because there is nothing to do in the cloud: a step of a
+ * component, or of the engine's own provider.
  */
 const isNoWork = ({ urn, old, new: next }: z.infer<typeof metadataSchema>): boolean =>
   (next?.custom ?? old?.custom) !== true || parseUrn(urn).type === ownProvider;

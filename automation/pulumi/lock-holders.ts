@@ -78,9 +78,9 @@ export function recordEngine(directory: string, pid: number, client = process.pi
 
 /**
  * Writes a note about each engine that this process or the SDK starts from now on. The recorded
- * client is the parent of this process. Returns a function that ends this, and deletes the notes,
- * except notes about killed engines. The function must be called after the engines have released
- * their locks.
+ * client is the parent of this process. Returns a function that stops writing notes, and deletes
+ * the notes, except notes about killed engines. The function must be called after the engines have
+ * released their locks.
  */
 export function recordStartedEngines(directory: string): () => void {
   // The value is read early: after the parent has exited, `process.ppid` is the PID of another

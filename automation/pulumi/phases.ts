@@ -16,7 +16,8 @@ export type Phase = (typeof phases)[number];
 
 /**
  * Facts about each phase. Phases with the same `stage` run concurrently. `up` and `destroy` are
- * seconds that were measured in the lab with two cores. They are shown next to the elapsed time.
+ * seconds that were measured in the lab with two cores. These seconds are shown next to the elapsed
+ * time.
  */
 export const phaseFacts: Readonly<
   Record<

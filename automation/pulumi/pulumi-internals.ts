@@ -104,8 +104,8 @@ export function deleteLockFile(file: string): void {
  * if the backend is not a directory.
  *
  * Reason: the engine replaces a checkpoint atomically, but empties the attributes file before it
- * writes the new attributes. If it is killed in between, it refuses to read the checkpoint,
- * although the checkpoint is complete. A checkpoint needs no attributes.
+ * writes the new attributes. If the engine is killed in between, the next engine refuses to read
+ * the checkpoint, although the checkpoint is complete. A checkpoint needs no attributes.
  *
  * Public way: none. The engines of this program write no attributes (`metadata=skip` in the
  * backend's URL), but the engines of `pulumi up` do.

@@ -35,8 +35,8 @@ const credential =
 export const isClusterCredential = ({ urn }: StateResource): boolean => credential.test(urn);
 
 /**
- * Returns the cluster's identity and the name of the cluster's component. Returns undefined if the
- * resource is not the one that creates an identity.
+ * Returns the cluster's identity and the name of the cluster's component. Returns undefined for
+ * resources that do not create an identity.
  */
 export function identityIn({ urn, outputs }: StateResource): [string, string] | undefined {
   const component = /\$command:local:Command::([^:]*)-identity$/.exec(urn)?.[1];

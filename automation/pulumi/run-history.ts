@@ -80,8 +80,8 @@ export const hasPendingOperations = ({ deployment }: StateExport): boolean =>
   (deployment.pending_operations ?? []).length > 0;
 
 /**
- * Returns whether the recorded end of the last `up` is not before the last write of the state. The
- * state may then be a copy that was made during this `up`.
+ * Returns whether the last `up` ended at or after the last write of the state, according to the
+ * local record. The state may then be a copy that was made during this `up`.
  */
 const isCopy = (written: number, begun: LastUp | undefined): boolean =>
   begun?.to !== undefined && begun.to + clockTolerance >= written;

@@ -17,7 +17,7 @@ const resourceSchema = z.looseObject({
   id: z.string().optional(),
   protect: z.boolean().optional(),
   /**
-   * Whether the engine keeps the object when it deletes the resource: it then only removes the
+   * Whether the object is kept when the resource is deleted. The engine then only removes the
    * resource from the state.
    */
   retainOnDelete: z.boolean().optional(),
@@ -233,8 +233,8 @@ export const identitiesOf = (state: StateExport | undefined): Set<string> =>
   new Set(componentsOf(state).keys());
 
 /**
- * Returns what belongs to the stack: IDs of objects that it created, IDs of retained objects (even
- * if they are no longer in the state), and identities of its clusters.
+ * Returns what belongs to the stack: IDs of objects that the stack created, IDs of retained objects
+ * (even if they are no longer in the state), and identities of the stack's clusters.
  */
 export const stackHoldings = (state: StateExport | undefined) => ({
   owned: ownedIds(state),
@@ -266,7 +266,10 @@ export function clusterNamesInState(state: StateExport | undefined, otherwise: s
 
 const outputsSchema = z.record(z.string(), z.unknown());
 
-/** Form of secret outputs: plain text, for use in this process only, or "[secret]". */
+/**
+ * Form of secret outputs. "in clear": plain text, for use in this process only. "hidden":
+ * "[secret]".
+ */
 export type SecretOutputForm = "in clear" | "hidden";
 
 export async function readOutputs(

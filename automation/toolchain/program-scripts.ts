@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 /**
  * Creates a directory for PATH that contains exactly the given scripts, which start built
- * executables or stand-ins. The name of the directory is a digest of the scripts, so different
- * checkouts or versions never share a directory.
+ * executables or stand-ins. The name of the directory is a digest of the scripts, so checkouts with
+ * different scripts have different directories.
  */
 export function assembleBin(cache: string, scripts: ReadonlyMap<string, string>): string {
   const content = JSON.stringify([...scripts].sort());

@@ -6,8 +6,8 @@ import type { SubstitutePrograms } from "../../base/substitute-programs.js";
 const name = "@stackadm/toolchain";
 
 /**
- * Returns the package `@stackadm/toolchain`, which is not part of this package. Returns undefined
- * if the package is not installed next to this one.
+ * Returns the separate package `@stackadm/toolchain`. Returns undefined if the package is not
+ * installed next to this one.
  *
  * @param from file from which Node searches the package. @default this file
  */

@@ -27,8 +27,8 @@ export interface GoBuild {
   readonly package: string;
   readonly ldflags: string;
   /**
-   * Compiler flags for some packages, in the form `pattern=flags`. For these packages, they replace
-   * the usual flags. Default: none.
+   * Compiler flags for some packages, in the form `pattern=flags`. The flags replace the usual
+   * flags of these packages. Default: none.
    */
   readonly gcflags?: string;
   /**
@@ -153,8 +153,8 @@ async function requireGo({ name, version }: GoBuild): Promise<void> {
 }
 
 /**
- * Returns the shell script of a stand-in. It has two lines, and runs the compiled JavaScript with
- * the same Node that runs this program.
+ * Returns the shell script of a stand-in. The script has two lines, and runs the compiled
+ * JavaScript with the same Node that runs this program.
  */
 export function standInScript(main: string): string {
   return `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(main)} "$@"\n`;

@@ -62,8 +62,8 @@ function checkOptions({ cluster, volumes, floatingIps, delete: deleting }: Optio
 }
 
 /**
- * Asks the user to type the cluster's name if the cluster may be running. An identity alone is not
- * enough: the user may have pasted it together with the command.
+ * Asks the user to type the cluster's name if the cluster may be running. `--identity` alone is not
+ * enough, because the user may have pasted the whole command.
  */
 async function agreeTo(session: Session, found: readonly Orphan[], yes: boolean): Promise<void> {
   if (!mayBeRunning(found)) return;
