@@ -223,7 +223,7 @@ export interface ClaimedVolume {
    */
   readonly claim: string;
   /**
-   * What happens to the volume. "goes": it is deleted with its data. "stays": it is kept.
+   * Fate of the volume. "goes": it is deleted with its data. "stays": it is kept.
    * "unknown": the cluster did not answer.
    */
   readonly fate: "goes" | "stays" | "unknown";
@@ -240,7 +240,7 @@ export interface ServiceFloatingIp {
    */
   readonly service: string;
   /**
-   * What happens to the address. "goes": it is deleted. "stays": it is kept. "unknown": the cluster
+   * Fate of the address. "goes": it is deleted. "stays": it is kept. "unknown": the cluster
    * did not answer.
    */
   readonly fate: "goes" | "stays" | "unknown";
@@ -261,7 +261,7 @@ export interface VolumeSnapshot {
    */
   readonly volume: string;
   /**
-   * What happens to the snapshot. "goes": it is deleted with its data. "stays": it is kept.
+   * Fate of the snapshot. "goes": it is deleted with its data. "stays": it is kept.
    * "unknown": the cluster did not answer.
    */
   readonly fate: "goes" | "stays" | "unknown";
